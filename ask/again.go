@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 )
 
 // known finds the open request that req repeats: by its key, or else by the same
@@ -43,11 +43,11 @@ func (it *item) belongsToAnother(req *Request) bool {
 	case it.loaded && it.absent != Restarted && req.ofProcess(peer):
 		return false // a call interrupted by a restart comes back with its key
 	case it.loaded && peer.Agent != 0:
-		return socket.Alive(peer.Agent)
+		return pid.Alive(peer.Agent)
 	case peer.Key != "" && !it.loaded:
 		return true // its connection is open
 	}
-	return socket.Alive(peer.PID)
+	return pid.Alive(peer.PID)
 }
 
 // attach connects the asker of req to an open request. Its earlier call with the same
@@ -152,9 +152,9 @@ func (p *parked) wanted(req *Request) bool {
 	case peer.Key != "" && peer.Agent == 0:
 		return true
 	case peer.Key != "":
-		return socket.Alive(peer.Agent)
+		return pid.Alive(peer.Agent)
 	}
-	return socket.Alive(peer.PID)
+	return pid.Alive(peer.PID)
 }
 
 // recall restores what the user entered or answered when the same request was open
@@ -176,11 +176,18 @@ func (q *Queue) recall(it *item) {
 		}
 		return
 	}
+	subject := ""
+	if it.req.permission() != nil {
+		subject = it.req.subject()
+	}
 	for i, d := range q.drafts {
-		if d.Print == it.print {
+		if d.Print == it.print || d.Print == subject {
 			q.drafts = slices.Delete(q.drafts, i, i+1)
 			it.draft = d.Draft.fit(it.req.Questions)
 			it.note = "your draft is still here"
+			if d.Note {
+				it.note = "your last note on this is still here"
+			}
 			return
 		}
 	}

@@ -15,8 +15,26 @@ import (
 // Elicited is the result of a form. Content is a JSON object, nil unless Action is
 // "accept".
 type Elicited struct {
-	Action  string // "accept", "decline" or "cancel"
-	Content json.RawMessage
+	Action  string          `json:"action"` // "accept", "decline" or "cancel"
+	Content json.RawMessage `json:"content,omitempty"`
+}
+
+// Elicited returns what the reply to a form means to the server that asks: skipping it is
+// neither accepting nor declining. It returns false for a reply that answers nothing.
+func (r *Reply) Elicited() (Elicited, bool) {
+	switch {
+	case r.Status == Declined:
+		return Elicited{Action: "decline"}, true
+	case r.Status == TimedOut, len(r.Results) != 1:
+		return Elicited{Action: "cancel"}, false
+	case r.Results[0].Skipped:
+		return Elicited{Action: "cancel"}, true
+	case r.Results[0].Content != nil:
+		return Elicited{Action: "accept", Content: r.Results[0].Content}, true
+	case slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
+		return Elicited{Action: "accept", Content: json.RawMessage("{}")}, true
+	}
+	return Elicited{Action: "decline"}, true
 }
 
 // FormQuestions is a form that a server asks the user to fill in (MCP's elicitation in
@@ -40,17 +58,8 @@ func FormQuestions(message string, schema json.RawMessage) ([]Question, error) {
 // and the form is then cancelled.
 func (q *Queue) Elicit(ctx context.Context, req Request) (Elicited, error) {
 	r, err := q.Ask(ctx, req)
-	switch {
-	case err != nil:
-		return Elicited{Action: "cancel"}, err
-	case r.Status == TimedOut:
-		return Elicited{Action: "cancel"}, nil
-	case len(r.Results) == 1 && r.Results[0].Content != nil:
-		return Elicited{Action: "accept", Content: r.Results[0].Content}, nil
-	case len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
-		return Elicited{Action: "accept", Content: json.RawMessage("{}")}, nil
-	}
-	return Elicited{Action: "decline"}, nil
+	e, _ := r.Elicited() // what is not answered is cancelled
+	return e, err
 }
 
 // Form reads the schema of a question of kind Form. Its defaults are the first values
@@ -142,12 +151,14 @@ func (a AnswerDraft) formResult(q Question) Result {
 
 // formAnswer reads an answer from outside the interface.
 func formAnswer(r Result) (AnswerDraft, error) {
-	a := AnswerDraft{Accepted: true, Seen: true}
+	a := AnswerDraft{Accepted: true, Seen: true, Skipped: r.Skipped}
 	switch {
+	case r.Skipped:
+		return a, nil
 	case r.Clarify != "":
 		return a, errors.New("you cannot ask back here; answer or decline")
 	case r.Content == nil:
-		return a, errors.New("give the values of the form in content, or decline")
+		return a, errors.New("give the values of the form in content, skip it or decline")
 	}
 	a.Form = &FormDraft{JSON: string(r.Content), AsJSON: true}
 	return a, nil

@@ -83,7 +83,7 @@ func TestForm_IsAnsweredWithAnObjectFromOutside(t *testing.T) {
 			r    Result
 			want string
 		}{
-			{Result{ID: "form"}, "give the values of the form in content"},
+			{Result{ID: "form"}, "give the values of the form in content, skip it or decline"},
 			{Result{ID: "form", Clarify: "why?"}, "cannot ask back"},
 			{Result{ID: "form", Content: json.RawMessage(`{"town":7}`)}, "town: must be string"},
 			{Result{ID: "form", Content: json.RawMessage(`[]`)}, "not a JSON object"},
@@ -150,6 +150,7 @@ func TestForm_DeclineAndCancelAreKeptApart(t *testing.T) {
 		fails  bool
 	}{
 		{"declined", func(q *Queue, _ context.CancelFunc, id int) { _ = q.Decline(id, "no") }, "decline", false},
+		{"skipped", func(q *Queue, _ context.CancelFunc, id int) { _ = q.Answer(id, []Result{{ID: "form", Skipped: true}}) }, "cancel", false},
 		{"withdrawn", func(_ *Queue, cancel context.CancelFunc, _ int) { cancel() }, "cancel", true},
 		{"the deck ends", func(q *Queue, _ context.CancelFunc, _ int) { _ = q.Close() }, "cancel", true},
 	}

@@ -25,12 +25,32 @@ type Prompt struct {
 	Path    string          `json:"path,omitempty"`    // of the file that a tool edits
 	Diff    string          `json:"diff,omitempty"`    // unified, of that edit
 	Args    json.RawMessage `json:"args,omitempty"`    // of any other tool
-	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "leaves the project"
+	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "names a path outside the project"
 
 	Door   Door    `json:"door"`
 	Grants []Grant `json:"grants,omitempty"` // of a permission or a plan: what each option of its one question does
 	// Unconfirmed is set if nothing but the asker's word says that the agent asks this.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	// Unwatched is set while nothing tells whether the prompt was answered in its terminal.
+	Unwatched bool `json:"unwatched,omitempty"`
+}
+
+// Doubt is a reason to look twice at a prompt.
+type Doubt struct {
+	Mark string // a word or two
+	Why  string // the reason, as a clause
+}
+
+// Doubts returns what is not sure about the prompt.
+func (p *Prompt) Doubts() []Doubt {
+	var all []Doubt
+	if p.Unconfirmed {
+		all = append(all, Doubt{"unconfirmed", "the agent's records do not show that it asks this"})
+	}
+	if p.Unwatched {
+		all = append(all, Doubt{"may be settled", "nothing tells when its terminal answers"})
+	}
+	return all
 }
 
 // PromptKind is what an agent's program waits for.
@@ -113,9 +133,28 @@ func (r *Request) Granted(results []Result) (Grant, bool) {
 	return p.Grants[i], true
 }
 
+// subject identifies what a permission is about: the next request for the same, of the
+// same session, has the same.
+func (r *Request) subject() string {
+	p := r.Prompt
+	return digest("subject", p.Agent, p.Session, p.Tool, p.Command, p.Path, p.Args, p.Diff)
+}
+
+// keepNote keeps what the user noted on a permission, for when the same is asked again: the
+// agent may not have got it, or not have heeded it. The decision is not kept.
+func (q *Queue) keepNote(it *item) {
+	notes := it.draft.Answers[0].Notes
+	if len(notes) == 0 {
+		return
+	}
+	print := it.req.subject()
+	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool { return d.Print == print })
+	q.drafts = append(q.drafts, savedDraft{Print: print, Draft: Draft{Answers: []AnswerDraft{{Notes: notes}}}, At: time.Now(), Note: true})
+}
+
 // Settled tells the queue that the prompt was answered elsewhere, and how: "answered in
-// its terminal: allowed". A permission leaves at once, also from the screen; a question
-// with a draft stays.
+// its terminal: allowed". It leaves at once, also from the screen; only a question with a
+// draft stays.
 func (c *Call) Settled(how string) {
 	q := c.q
 	q.mu.Lock()
@@ -126,7 +165,7 @@ func (c *Call) Settled(how string) {
 	}
 	it.end(Reply{}, ErrWithdrawn)
 	q.record(it, Elsewhere, Reply{Reason: how})
-	if it.req.permission() == nil && (!it.draft.Empty() || it.id == q.onScreen && !it.req.InTerminal()) {
+	if it.req.permission() == nil && !it.draft.Empty() {
 		it.absent, it.why, it.left = Gone, how, time.Now()
 		q.changed(true)
 		return
@@ -137,13 +176,19 @@ func (c *Call) Settled(how string) {
 }
 
 // Doubted marks the prompt as one for which there is nothing but the asker's word.
-func (c *Call) Doubted() {
+func (c *Call) Doubted() { c.mark(func(p *Prompt) { p.Unconfirmed = true }) }
+
+// Watched says whether anything tells when the prompt is answered in its terminal.
+func (c *Call) Watched(is bool) { c.mark(func(p *Prompt) { p.Unwatched = !is }) }
+
+// mark changes what is known of the prompt.
+func (c *Call) mark(set func(*Prompt)) {
 	q := c.q
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if it := q.find(c.id); it != nil && it.req.Prompt != nil {
 		p := *it.req.Prompt // snapshots share the old one
-		p.Unconfirmed = true
+		set(&p)
 		it.req.Prompt = &p
 		q.changed(true)
 	}

@@ -70,6 +70,40 @@ func TestAPermissionIsNeverGivenLater(t *testing.T) {
 	}
 }
 
+func TestANoteIsOfferedAgainWithoutItsDecision(t *testing.T) {
+	other := permissionRequest("2", Shared)
+	other.Prompt.Command = "make clean"
+	for name, tt := range map[string]struct {
+		again Request
+		after time.Duration
+		want  string
+	}{
+		"the same":             {permissionRequest("2", Shared), time.Hour, "use go build"},
+		"something else":       {other, time.Hour, ""},
+		"the same a day later": {permissionRequest("2", Shared), 25 * time.Hour, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := New(Options{Hold: -1})
+				defer q.Close()
+				c := opened(t, q, permissionRequest("1", Shared))
+				q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{1}, Notes: map[int]string{1: "use go build"}, Accepted: true}}})
+				if err := q.Send(1); err != nil {
+					t.Fatal(err)
+				}
+				<-c.Done()
+				c.Delivered(Unconfirmed)
+				time.Sleep(tt.after)
+				opened(t, q, tt.again)
+				it := q.Pending().Items[0]
+				if a := it.Draft.Answers[0]; a.Notes[1] != tt.want || len(a.Chosen) > 0 || a.Accepted {
+					t.Errorf("its draft is %+v", a)
+				}
+			})
+		})
+	}
+}
+
 func TestAPermissionThatIsSettledElsewhereLeavesAlsoFromTheScreen(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
@@ -99,16 +133,18 @@ func TestAQuestionThatIsSettledElsewhereKeepsWhatWasTyped(t *testing.T) {
 	}
 }
 
-func TestAQuestionThatOnlyItsTerminalCouldAnswerLeavesAlsoFromTheScreen(t *testing.T) {
-	q := New(Options{})
-	defer q.Close()
-	r := permissionRequest("1", InTerminal)
-	r.Prompt.Kind, r.Prompt.Grants = OwnQuestion, nil
-	c := opened(t, q, r)
-	q.Show(1)
-	c.Settled("answered in its terminal")
-	if s := q.Pending(); len(s.Items) != 0 {
-		t.Errorf("left is %+v", s.Items)
+func TestAQuestionForWhichNothingWasEnteredLeavesAlsoFromTheScreen(t *testing.T) {
+	for _, door := range []Door{Shared, Held, InTerminal} {
+		q := New(Options{})
+		r := permissionRequest("1", door)
+		r.Prompt.Kind, r.Prompt.Grants = OwnQuestion, nil
+		c := opened(t, q, r)
+		q.Show(1)
+		c.Settled("answered in its terminal")
+		if s := q.Pending(); len(s.Items) != 0 {
+			t.Errorf("%s: left is %+v", door, s.Items)
+		}
+		_ = q.Close()
 	}
 }
 

@@ -136,9 +136,11 @@ func (c *conn) fromAnAgent() error {
 		}
 	}
 	for _, it := range c.l.q.Pending().Items {
-		if agent, _ := socket.AgentOf(it.Request.Peer.PID); agent != 0 {
-			agents[agent] = true
+		agent := it.Request.Peer.Agent
+		if it.Request.Prompt == nil { // else the agent's own program asks
+			agent, _ = socket.AgentOf(it.Request.Peer.PID)
 		}
+		agents[agent] = true
 	}
 	delete(agents, 0)
 	for _, pid := range socket.Ancestors(c.peer.PID) {

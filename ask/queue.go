@@ -24,6 +24,7 @@ const (
 	backAfterRestart = 65 * time.Second // askers retry for a minute
 	backAfterPending = 10 * time.Minute // the agent was told to call ask_wait at once
 	keepDrafts       = 7 * 24 * time.Hour
+	keepNotes        = 24 * time.Hour
 	freshParked      = 15 * time.Minute // auto-delivery of a parked answer
 	urgent           = time.Minute      // a deadline that is this close comes first
 	minTimeout       = time.Minute
@@ -148,12 +149,22 @@ func New(opt Options) *Queue {
 	return q
 }
 
+// Configure replaces the options that may change while the queue is in use: its times, its
+// order, and what it sends by itself.
+func (q *Queue) Configure(opt Options) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.opt.Timeout, q.opt.Hold, q.opt.AllowHold, q.opt.Snooze = opt.Timeout, opt.Hold, opt.AllowHold, opt.Snooze
+	q.opt.DeadlineFirst, q.opt.AutoDeliverParked = opt.DeadlineFirst, opt.AutoDeliverParked
+	q.changed(false)
+}
+
 // Open adds a request to the queue. The caller then waits for [Call.Done] or calls
 // [Call.Leave]. The error is an [*Error].
 func (q *Queue) Open(req Request) (*Call, error) {
-	req.Timeout = q.timeout(req.Timeout)
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	req.Timeout = q.timeout(req.Timeout)
 	if q.closed {
 		return nil, ErrShutdown
 	}
@@ -264,7 +275,9 @@ func (it *item) setTimes(req Request, now time.Time) {
 func (q *Queue) prune() {
 	now := time.Now()
 	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
-	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool { return now.Sub(d.At) > keepDrafts })
+	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool {
+		return now.Sub(d.At) > keepDrafts || d.Note && now.Sub(d.At) > keepNotes
+	})
 }
 
 func (q *Queue) find(id int) *item {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 )
 
 // Kind is how a question is answered.
@@ -113,16 +115,10 @@ type Request struct {
 	Plain bool `json:"plain,omitempty"`
 }
 
-// Client returns the name of the asker's program: as claimed, else as reported by the
-// system, else "unverified".
+// Client returns the name of the asker's program, as claimed or as reported by the system:
+// see [clients.Name].
 func (r *Request) Client() string {
-	switch {
-	case r.From.Client != "":
-		return r.From.Client
-	case r.Peer.Program != "":
-		return r.Peer.Program
-	}
-	return "unverified"
+	return clients.Name(r.From.Client, r.Peer.Program, "unverified")
 }
 
 // Identity returns how reliably the asker is identified.

@@ -37,6 +37,9 @@ type Item struct {
 // Waits reports whether the item counts as waiting for the user.
 func (i Item) Waits() bool { return i.Absent != Gone && i.State != Sending }
 
+// Due reports whether the item waits for the user now: it waits and is not snoozed.
+func (i Item) Due() bool { return i.Waits() && i.State != Snoozed }
+
 // Record is a request that has ended, or whose asker is gone.
 type Record struct {
 	ID       int       `json:"id"`
@@ -54,6 +57,14 @@ func (s *Snapshot) Item(id int) (it Item, ok bool) {
 		return Item{}, false
 	}
 	return s.Items[i], true
+}
+
+// Notice adds a sentence for the user to the notices of the snapshot.
+func (q *Queue) Notice(sentence string) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.notices = append(slices.Clip(q.notices), sentence) // snapshots share what was there
+	q.changed(false)
 }
 
 // Pending returns the latest snapshot.

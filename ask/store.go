@@ -38,6 +38,7 @@ type savedDraft struct {
 	Print string    `json:"print"`
 	Draft Draft     `json:"draft"`
 	At    time.Time `json:"at"`
+	Note  bool      `json:"note,omitempty"` // on a permission; Print is of what that was about
 }
 
 // savedItem is an open request.

@@ -21,7 +21,7 @@ func TestLocalAskersEndWithTheDeck(t *testing.T) {
 	}
 	again := New(opt)
 	defer again.Close()
-	if items := again.Pending().Items; len(items) != 1 || items[0].Request.Client() != "claude-code" {
+	if items := again.Pending().Items; len(items) != 1 || items[0].Request.Client() != "claude" {
 		t.Errorf("after the restart %+v wait", items)
 	}
 }

@@ -226,7 +226,9 @@ func (q *Queue) finish(it *item, r Reply) {
 	if !it.parkedAt.IsZero() {
 		at = it.parkedAt
 	}
-	if it.req.permission() == nil { // what was allowed at one time is never given at a later one
+	if it.req.permission() != nil { // what was allowed at one time is never given at a later one
+		q.keepNote(it)
+	} else {
 		q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
 	}
 	q.record(it, Undelivered, r)

@@ -32,6 +32,7 @@ type Glyphs struct {
 	Bar      string // full cell of a progress bar
 	BarRest  string
 	Thumb    string // of a scroll bar
+	Spark    []rune // levels of a sparkline, the lowest first
 }
 
 func boxGlyphs() Glyphs {
@@ -40,7 +41,7 @@ func boxGlyphs() Glyphs {
 		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
 		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Held: "‖", Right: "→", Up: "↑", Down: "↓",
 		Open: "▾", Closed: "▸",
-		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃",
+		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃", Spark: []rune("▁▂▃▄▅▆▇█"),
 	}
 }
 
@@ -55,7 +56,7 @@ func asciiGlyphs() Glyphs {
 		Cursor: ">", On: "*", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
 		OK: "+", Fail: "x", Run: ">", Wait: "!", Held: "=", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",
-		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#",
+		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#", Spark: []rune("_.-=+*#"),
 	}
 }
 

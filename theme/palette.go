@@ -10,18 +10,30 @@ import (
 // Palette is a set of colours by meaning, each "#rrggbb". An empty one is
 // taken from the built-in palette; Text is the terminal's own unless set.
 type Palette struct {
-	Text      string `toml:"text"`
-	Muted     string `toml:"muted"`     // second in rank: times, details
-	Faint     string `toml:"faint"`     // third: hints, placeholders
-	Border    string `toml:"border"`    // frames and rules
-	Accent    string `toml:"accent"`    // what has the focus, names, keys
-	Good      string `toml:"good"`      // ready, ok, added
-	Warn      string `toml:"warn"`      // degraded, waiting, near a deadline
-	Bad       string `toml:"bad"`       // failed, error, removed
-	Info      string `toml:"info"`      // at work, changed
-	Special   string `toml:"special"`   // Pencil, numbers
-	Selection string `toml:"selection"` // behind the row under the cursor
-	Panel     string `toml:"panel"`     // behind dialogs
+	// Text; empty is the terminal's own.
+	Text string `toml:"text"`
+	// Second in rank: times, details.
+	Muted string `toml:"muted"`
+	// Third in rank: hints, placeholders.
+	Faint string `toml:"faint"`
+	// Frames and rules.
+	Border string `toml:"border"`
+	// What has the focus, names, keys.
+	Accent string `toml:"accent"`
+	// Ready, ok, added.
+	Good string `toml:"good"`
+	// Degraded, waiting, near a deadline.
+	Warn string `toml:"warn"`
+	// Failed, error, removed.
+	Bad string `toml:"bad"`
+	// At work, changed.
+	Info string `toml:"info"`
+	// Pencil, numbers.
+	Special string `toml:"special"`
+	// Behind the row under the cursor.
+	Selection string `toml:"selection"`
+	// Behind dialogs.
+	Panel string `toml:"panel"`
 }
 
 // Dark is the built-in palette for dark terminals.
@@ -39,6 +51,26 @@ func Light() Palette {
 		Muted: "#434c5a", Faint: "#5b6573", Border: "#808a99",
 		Accent: "#1f4fb8", Good: "#1b6b33", Warn: "#7d5200", Bad: "#b3202c",
 		Info: "#09617d", Special: "#7b2fae", Selection: "#d6e3fb", Panel: "#eef1f6",
+	}
+}
+
+// HighContrastDark is the built-in palette for dark terminals that is easier to read. It
+// has no colour for the selection, which swaps ink and ground.
+func HighContrastDark() Palette {
+	return Palette{
+		Text: "#ffffff", Muted: "#f0f0f0", Faint: "#dadada", Border: "#b8b8b8",
+		Accent: "#a8d4ff", Good: "#7ee787", Warn: "#ffd75f", Bad: "#ffb8b3",
+		Info: "#7fe5ee", Special: "#e6ccff", Panel: "#000000",
+	}
+}
+
+// HighContrastLight is the built-in palette for light terminals that is easier to read, as
+// HighContrastDark is.
+func HighContrastLight() Palette {
+	return Palette{
+		Text: "#000000", Muted: "#1f2328", Faint: "#363c44", Border: "#4d5561",
+		Accent: "#0a3aa0", Good: "#0b4a1e", Warn: "#5c3a00", Bad: "#8a0f1a",
+		Info: "#00455c", Special: "#561a8b", Panel: "#ffffff",
 	}
 }
 
@@ -65,18 +97,21 @@ type field struct {
 	value *string
 }
 
-// Check says which colour of a user's palette cannot be read.
-func (p Palette) Check() error {
+// Fault is a colour that cannot be read, and why.
+type Fault struct{ Colour, Why string }
+
+// Check returns the colours of a user's palette that cannot be read.
+func (p Palette) Check() (out []Fault) {
 	for _, f := range p.fields() {
 		if *f.value != "" && !isHex(*f.value) {
-			return fmt.Errorf("read colour %s: %q is not of the form #rrggbb", f.name, *f.value)
+			out = append(out, Fault{f.name, fmt.Sprintf("%q is not a colour such as #8ab4ff", *f.value)})
 		}
 	}
-	return nil
+	return out
 }
 
-// over returns base with the readable colours of p laid over it.
-func (p Palette) over(base Palette) Palette {
+// Over returns base with the readable colours of p laid over it.
+func (p Palette) Over(base Palette) Palette {
 	mine, out := p.fields(), base.fields()
 	for i, f := range mine {
 		if isHex(*f.value) {

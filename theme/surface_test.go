@@ -20,7 +20,7 @@ func TestSurfacesBringTheirInk(t *testing.T) {
 	}{
 		{"dark", Options{Dark: true}},
 		{"light", Options{}},
-		{"with a colour of the user", Options{LightColors: Palette{Text: "#003300"}}},
+		{"with a colour of the user", Options{Scheme: Scheme{Light: &Palette{Text: "#003300"}}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -24,8 +24,9 @@ type Options struct {
 	Depth Depth
 	ASCII bool // no glyph outside ASCII
 
-	// The user's colours, laid over the built-in ones.
-	DarkColors, LightColors Palette
+	// Scheme has the colours. One that is for dark or for light terminals alone decides
+	// over Dark.
+	Scheme Scheme
 }
 
 // Theme is every style and glyph the screen uses. It is not changed after New.
@@ -34,19 +35,21 @@ type Theme struct {
 	Depth Depth
 	Glyph Glyphs
 
-	Text   Style // the terminal's own unless the user set one
-	Strong Style // bold
-	Muted  Style // second in rank
-	Faint  Style // third in rank
-	Border Style // frames and rules without the focus
-	Focus  Style // frames and rules with the focus
-	Title  Style // of a pane without the focus
-	Accent Style // names, links, what is active
-	Key    Style // keys in hints
-	Good   Style
-	Warn   Style
-	Bad    Style
-	Info   Style
+	Text     Style // the terminal's own unless the user set one
+	Strong   Style // bold
+	Emphasis Style // italic
+	Link     Style // underlined: what a click leads somewhere
+	Muted    Style // second in rank
+	Faint    Style // third in rank
+	Border   Style // frames and rules without the focus
+	Focus    Style // frames and rules with the focus
+	Title    Style // of a pane without the focus
+	Accent   Style // names, links, what is active
+	Key      Style // keys in hints
+	Good     Style
+	Warn     Style
+	Bad      Style
+	Info     Style
 	// Special marks Pencil, and numbers in JSON.
 	Special Style
 
@@ -64,13 +67,10 @@ type Theme struct {
 // New makes a theme. Colours of the user that cannot be read are left out;
 // Palette.Check tells of them.
 func New(o Options) *Theme {
-	t := &Theme{Dark: o.Dark, Depth: o.Depth, Glyph: boxGlyphs(), colors: map[string]color.Color{}}
+	pal, dark := o.Scheme.palette(o.Dark)
+	t := &Theme{Dark: dark, Depth: o.Depth, Glyph: boxGlyphs(), colors: map[string]color.Color{}}
 	if o.ASCII {
 		t.Glyph = asciiGlyphs()
-	}
-	pal := o.LightColors.over(Light())
-	if o.Dark {
-		pal = o.DarkColors.over(Dark())
 	}
 	switch o.Depth {
 	case Full:
@@ -80,7 +80,9 @@ func New(o Options) *Theme {
 			}
 		}
 	case Basic:
-		t.colors = basic(lipgloss.LightDark(o.Dark))
+		if !o.Scheme.Strong { // else all is in the terminal's own ink
+			t.colors = basic(lipgloss.LightDark(dark))
+		}
 	default:
 	}
 	t.styles()
@@ -92,6 +94,7 @@ func (t *Theme) styles() {
 	bold := plain.Bold(true)
 	ink := func(name string, s lipgloss.Style) Style { return NewStyle(s.Foreground(t.colors[name])) }
 	t.Text, t.Strong = ink("text", plain), ink("text", bold)
+	t.Emphasis, t.Link = ink("text", plain.Italic(true)), ink("info", plain.Underline(true))
 	t.Muted, t.Faint = ink("muted", plain), ink("faint", plain)
 	t.Border, t.Focus = ink("border", plain), ink("accent", plain)
 	t.Title, t.Accent = ink("muted", bold), ink("accent", bold)
@@ -111,7 +114,7 @@ func (t *Theme) styles() {
 		return
 	}
 	t.Selected = NewStyle(plain.Reverse(true))
-	if t.Depth == NoColor {
+	if len(t.colors) == 0 {
 		t.Key, t.Focus = NewStyle(bold), NewStyle(bold)
 	}
 }

@@ -3,6 +3,7 @@ package theme
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,55 +12,80 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
-// luminance and contrast are those of WCAG 2.
-func luminance(t *testing.T, hex string) float64 {
-	t.Helper()
-	if !isHex(hex) {
-		t.Fatalf("%q is not a colour", hex)
-	}
-	r, g, b, _ := lipgloss.Color(hex).RGBA()
-	lin := func(v uint32) float64 {
-		x := float64(v) / 0xffff
-		if x <= 0.04045 {
-			return x / 12.92
-		}
-		return math.Pow((x+0.055)/1.055, 2.4)
-	}
-	return 0.2126*lin(r) + 0.7152*lin(g) + 0.0722*lin(b)
-}
-
 func contrast(t *testing.T, a, b string) float64 {
 	t.Helper()
-	x, y := luminance(t, a), luminance(t, b)
-	return (math.Max(x, y) + 0.05) / (math.Min(x, y) + 0.05)
+	for _, c := range []string{a, b} {
+		if !isHex(c) {
+			t.Fatalf("%q is not a colour", c)
+		}
+	}
+	return Contrast(lipgloss.Color(a), lipgloss.Color(b))
+}
+
+func TestContrastIsThatOfWCAG(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want float64
+	}{{"#000000", "#ffffff", 21}, {"#ffffff", "#ffffff", 1}, {"#777777", "#ffffff", 4.48}, {"#0000ff", "#000000", 2.44}} {
+		if got := contrast(t, tt.a, tt.b); math.Abs(got-tt.want) > 0.005 {
+			t.Errorf("%s on %s: %.3f, want %.2f", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+func TestASchemeSaysWhatIsHardToRead(t *testing.T) {
+	for _, s := range Schemes(Dark(), Light()) {
+		if weak := s.Weak(); len(weak) > 0 {
+			t.Errorf("%s: %q", s.Name, weak)
+		}
+	}
+	dim := Palette{Muted: "#666666", Faint: "#666666", Border: "#333333"}
+	dark, light := dim.Over(Dark()), Palette{Panel: "#888888"}.Over(Light())
+	got := strings.Join(Scheme{Dark: &dark, Light: &light}.Weak(), "\n")
+	for _, want := range []string{
+		"muted #666666 is hard to read on the selection #2a3853: contrast 2.0, better 4.5", "faint #666666 is hard to read on the selection #2a3853: contrast 2.0, better 3.0",
+		"border #333333 is hard to read on the panel #1d2330: contrast 1.2, better 3.0", "accent #1f4fb8 is hard to read on the panel #888888",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "good #8fd694") {
+		t.Errorf("a readable colour is named:\n%s", got)
+	}
 }
 
 func TestContrast(t *testing.T) {
+	// Terminal backgrounds people use.
+	dark, light := []string{"#000000", "#1e1e1e", "#282c34", "#002b36"}, []string{"#ffffff", "#fdf6e3", "#f5f5f5"}
 	tests := []struct {
 		name  string
 		pal   Palette
-		backs []string // terminal backgrounds people use
+		least float64 // of what is text
+		backs []string
 	}{
-		{"dark", Dark(), []string{"#000000", "#1e1e1e", "#282c34", "#002b36"}},
-		{"light", Light(), []string{"#ffffff", "#fdf6e3", "#f5f5f5"}},
+		{"dark", Dark(), 4.5, dark},
+		{"light", Light(), 4.5, light},
+		{"high contrast, dark", HighContrastDark(), 7, dark},
+		{"high contrast, light", HighContrastLight(), 7, light},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			backs := append(tt.backs, tt.pal.Panel)
+			backs := append(slices.Clone(tt.backs), tt.pal.Panel)
 			for _, f := range tt.pal.fields() {
-				least := 4.5
-				switch f.name {
-				case "text", "selection", "panel":
+				least := tt.least
+				switch {
+				case f.name == "selection", f.name == "panel", *f.value == "": // the terminal's own
 					continue
-				case "border": // the page behind a dialog is drawn in it, too
-					least = 3
+				case f.name == "border": // the page behind a dialog is drawn in it, too
+					least *= 2.0 / 3
 				}
 				for _, back := range backs {
 					if got := contrast(t, *f.value, back); got < least {
 						t.Errorf("%s %s on %s: contrast %.2f, want %.1f", f.name, *f.value, back, got, least)
 					}
 				}
-				if f.name == "border" {
+				if f.name == "border" || tt.pal.Selection == "" {
 					continue
 				}
 				if got := contrast(t, *f.value, tt.pal.Selection); got < 4.5 {
@@ -127,10 +153,10 @@ func TestNoColorWritesNoColor(t *testing.T) {
 
 func TestUserColors(t *testing.T) {
 	mine := Palette{Accent: "#ff0000", Good: "red"}
-	if err := mine.Check(); err == nil || !strings.Contains(err.Error(), `colour good: "red"`) {
-		t.Errorf("Check: %v", err)
+	if wrong := mine.Check(); len(wrong) != 1 || wrong[0].Colour != "good" || !strings.Contains(wrong[0].Why, `"red" is not a colour`) {
+		t.Errorf("Check: %v", wrong)
 	}
-	th := New(Options{Dark: true, DarkColors: mine})
+	th := New(Options{Dark: true, Scheme: Scheme{Dark: &mine}})
 	if !strings.Contains(th.Accent.open, "38;2;255;0;0") {
 		t.Errorf("accent is %q", th.Accent.open)
 	}
@@ -183,6 +209,41 @@ func checkASCII(t *testing.T, v, box reflect.Value) {
 			if r > 0x7e {
 				t.Errorf("%s is %q", name, s)
 			}
+		}
+	}
+}
+
+func TestASchemeDecidesOverTheTerminal(t *testing.T) {
+	mine := Palette{Accent: "#ff0000"}
+	all := Schemes(mine, mine)
+	for _, tt := range []struct {
+		name           string
+		terminal, want bool // dark
+		accent         string
+	}{
+		{"auto", true, true, "#ff0000"},
+		{"auto", false, false, "#ff0000"},
+		{"dark", false, true, "#ff0000"},
+		{"light", true, false, "#ff0000"},
+		{"high-contrast", true, true, HighContrastDark().Accent},
+		{"high-contrast", false, false, HighContrastLight().Accent},
+		{"high-contrast-dark", false, true, HighContrastDark().Accent},
+		{"high-contrast-light", true, false, HighContrastLight().Accent},
+	} {
+		i := slices.IndexFunc(all, func(s Scheme) bool { return s.Name == tt.name })
+		th := New(Options{Dark: tt.terminal, Scheme: all[i]})
+		if got := hex(th.Accent.GetForeground()); th.Dark != tt.want || got != tt.accent {
+			t.Errorf("%s in a terminal that is dark: %v: dark %v, accent %s", tt.name, tt.terminal, th.Dark, got)
+		}
+	}
+}
+
+// In high contrast the row under the cursor has the greatest that there is.
+func TestHighContrastSwapsInkAndGround(t *testing.T) {
+	for _, depth := range []Depth{Full, Basic, NoColor} {
+		th := New(Options{Dark: true, Depth: depth, Scheme: Schemes(Dark(), Light())[3]})
+		if !th.Selected.GetReverse() || th.Focus.open == "" {
+			t.Errorf("depth %v: selected %q, focus %q", depth, th.Selected.open, th.Focus.open)
 		}
 	}
 }

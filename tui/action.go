@@ -45,8 +45,9 @@ type Action struct {
 	// Run does it. It must not wait; what takes time goes into the command.
 	Run func() tea.Cmd
 
-	page  string // "" for those of the root
-	every string // ID for all that move alike: "list.down"
+	page  string   // "" for those of the root
+	every string   // ID for all that move alike: "list.down"
+	spare []string // keys that act where they are no other action's: those of less
 }
 
 // why says what keeps the action from being done now; "" when nothing does.
@@ -72,7 +73,14 @@ func (a *Action) hint() string {
 // The table dispatches keys itself: key.Matches knows a key by what it types alone,
 // which on some keyboards is not how the user's configuration writes it.
 func (a *Action) Binding(label string) key.Binding {
-	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(cmp.Or(a.hint(), a.Title), longestDesc)))
+	what := a.hint()
+	if what == "" { // the title, up to what explains it
+		what = a.Title
+		if i := strings.IndexAny(what, ":,;("); i > 0 {
+			what = strings.TrimSpace(what[:i])
+		}
+	}
+	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(what, longestDesc)))
 }
 
 // longestDesc is how much of a title a column of keys shows.
@@ -81,20 +89,35 @@ const longestDesc = 30
 // table is all actions of a page, an overlay or the root with the user's keys.
 type table []*Action
 
-// newTable copies actions and lays the user's keys over the default ones.
-func newTable(actions []Action, page string, keys map[string][]string) table {
+// newTable copies actions and lays the user's keys over the default ones. global
+// are those that act beside them.
+func newTable(actions []Action, page string, keys map[string][]string, global table) table {
 	out := make(table, len(actions))
 	for i, a := range actions {
 		a.page = page
 		if mine, ok := keys[a.every]; ok && a.every != "" {
-			a.Keys = mine
+			a.Keys, a.spare = mine, nil
 		}
 		if mine, ok := keys[a.ID]; ok {
-			a.Keys = mine
+			a.Keys, a.spare = mine, nil
 		}
 		out[i] = &a
 	}
+	for _, a := range out {
+		for _, k := range a.spare {
+			if !out.has(k, a.Part) && !global.has(k, a.Part) {
+				a.Keys = append(slices.Clip(a.Keys), k)
+			}
+		}
+	}
 	return out
+}
+
+// has tells whether a key is that of some action that can be done in a part.
+func (t table) has(key, part string) bool {
+	return slices.ContainsFunc(t, func(a *Action) bool {
+		return (a.Part == part || a.Part == "" || part == "") && slices.Contains(a.Keys, key)
+	})
 }
 
 // find is the action that key means in a part; those of the part win, and of two
@@ -159,36 +182,59 @@ func KeyLabel(key string, ascii bool) string {
 	return key
 }
 
-// KeyList is the table of actions as Markdown, for the README.
-func KeyList(o Options) string {
+// Bound is an action that keys can be bound to, with those of the user.
+type Bound struct {
+	Place string // where it acts: "Everywhere", the title of a page
+	ID    string
+	Title string
+	Keys  []string
+}
+
+// Bounds are the actions that keys can be bound to, by place. Those of a confirmation,
+// which are its answers, are not among them.
+func Bounds(o Options) []Bound {
 	m := New(o)
 	defer m.Close()
-	var b strings.Builder
-	section := func(title string, t table) {
-		fmt.Fprintf(&b, "### %s\n\n| key | what | action |\n|---|---|---|\n", title)
+	var out []Bound
+	add := func(place string, t table) {
 		said := map[string]bool{} // the same in two parts of a page is said once
 		for _, a := range t {
-			row := fmt.Sprintf("| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+			row := fmt.Sprint(a.Keys, a.Title, a.ID)
 			if a.every == "" && !said[row] {
-				b.WriteString(row)
+				out = append(out, Bound{place, a.ID, a.Title, a.Keys})
 			}
 			said[row] = true
 		}
-		b.WriteString("\n")
 	}
-	moving := func(title string, moves []Action) {
+	moving := func(place string, moves []Action) {
 		for i := range moves {
-			moves[i].every = ""
+			moves[i].ID, moves[i].every = moves[i].every, ""
 		}
-		section(title, newTable(moves, "", o.Keys))
+		add(place, newTable(moves, "", m.keys, nil))
 	}
-	section("Everywhere", m.global)
+	add("Everywhere", m.global)
 	moving("In a list", ListActions("list", "", nil))
 	moving("In a text", ScrollActions("text", "", nil))
+	add("In a menu", newTable((&menu{}).Actions(), "menu", m.keys, nil))
+	add("In a text over the page", newTable((&Reader{}).Actions(), "reader", m.keys, nil))
 	for i, p := range m.pages {
-		section(p.Title(), m.tables[i])
+		add(p.Title(), m.tables[i])
 	}
-	return b.String()
+	return out
+}
+
+// KeyList is the table of actions as Markdown, for the README of this package.
+func KeyList(o Options) string {
+	var b strings.Builder
+	place := ""
+	for _, a := range Bounds(o) {
+		if a.Place != place {
+			place = a.Place
+			fmt.Fprintf(&b, "\n## %s\n\n| key | what | action |\n|---|---|---|\n", place)
+		}
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+	}
+	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }
 
 func codes(keys []string) string {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"strconv"
 
 	tea "charm.land/bubbletea/v2"
@@ -21,7 +22,12 @@ func (m *Model) actions() []Action {
 		},
 		{
 			ID: "keys", Title: "All keys in the footer, or a few", Keys: []string{"ctrl+g"}, InText: true,
-			Run: func() tea.Cmd { m.allKeys = !m.allKeys; return m.sized() },
+			Run: func() tea.Cmd {
+				if m.allKeys = !m.allKeys; m.allKeys && m.footerRows() == 1 {
+					m.toasts.add(Info, fmt.Sprintf("all keys need a window of %d rows; ? lists them here", 2*LeastH))
+				}
+				return m.sized()
+			},
 		},
 	}
 	for i, p := range m.pages {
@@ -31,6 +37,7 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.show(i) },
 		})
 	}
+	out = append(out, m.demoActions()...)
 	return append(out,
 		Action{
 			ID: "home", Title: "Back to the first page", Keys: []string{"esc"}, Hidden: true,
@@ -40,6 +47,7 @@ func (m *Model) actions() []Action {
 			ID: "back", Title: "Previous page", Keys: []string{"backspace"}, Hidden: true,
 			Run: func() tea.Cmd { return m.show(m.back) },
 		},
+		m.seenAction(),
 		Action{
 			ID: "mouse", Title: "Turn the mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
 			Run: func() tea.Cmd {
@@ -51,15 +59,14 @@ func (m *Model) actions() []Action {
 			},
 		},
 		Action{
-			ID: "theme", Title: "Light or dark", Keys: nil,
-			Run: func() tea.Cmd {
-				m.opts.Theme.Dark = !m.opts.Theme.Dark
-				m.opts.Background = "light"
-				if m.opts.Theme.Dark {
-					m.opts.Background = "dark"
+			ID: "theme", Title: "Theme: pick the colours", Keys: nil,
+			Enabled: func() string {
+				if len(m.opts.Themes) == 0 {
+					return "there is only one"
 				}
-				return m.retheme()
+				return ""
 			},
+			Run: func() tea.Cmd { m.open(m.newPicker()); return nil },
 		},
 		Action{
 			ID: "suspend", Title: "Suspend to the shell; agents wait until you run fg", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
@@ -77,4 +84,29 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.quit() },
 		},
 	)
+}
+
+// demoActions are what goes on with the demo that is being played, or begins one.
+func (m *Model) demoActions() []Action {
+	if g := m.opts.Guide; g != nil {
+		return []Action{{
+			ID: "guide", Title: "Go on with the demo", Hint: "next", Keys: []string{"ctrl+n"}, InText: true,
+			Run: func() tea.Cmd { g.Next(); return nil },
+		}}
+	}
+	play := m.opts.Demo
+	if play == nil {
+		return nil
+	}
+	return []Action{{
+		ID: "demo", Title: "Play the demo with stand-in agents, and come back", Keys: []string{"ctrl+n"},
+		Run: func() tea.Cmd {
+			return tea.Exec(play(), func(err error) tea.Msg {
+				if err != nil {
+					return Toast(Bad, "the demo ended with "+err.Error())()
+				}
+				return nil
+			})
+		},
+	}}
 }

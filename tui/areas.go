@@ -6,6 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -45,4 +46,12 @@ func (a Areas) Of(part string) *Area {
 		}
 	}
 	return nil
+}
+
+// Count adds the place of a count, if it is whole in a rule that begins the row y.
+func (a *Areas) Count(rule string, y int, count string, run func() tea.Cmd) {
+	text := ansi.Strip(rule)
+	if at := strings.Index(text+" ", " "+count+" "); at >= 0 && count != "" {
+		*a = append(*a, Area{X: widget.Width(text[:at]) + 1, Y: y, W: widget.Width(count), H: 1, Run: run})
+	}
 }

@@ -21,7 +21,7 @@ func full(b testing.TB, page string) (*tui.Model, *fake.Deck) {
 	d := fake.NewDeck(time.Now())
 	for i := range 10_000 {
 		d.Add(deck.Call{
-			Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
+			Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
 			Started: time.Now(), Duration: time.Duration(i) * time.Microsecond,
 			Args: fmt.Sprintf(`{"path":"src/components/button-%d/README.md","recursive":true,"depth":3}`, i), Result: "ok",
 		})

@@ -21,9 +21,6 @@ func (m *Model) blindKey(names []string) tea.Cmd {
 	return m.quit()
 }
 
-// leaving tells whether the user is being asked about quitting.
-func (m *Model) leaving() bool { return m.top() != nil && m.top().overlay.ID() == quitID }
-
 // sightQuiet is how long what decides something that must be seen waits after what hid
 // it was taken away.
 const sightQuiet = 400 * time.Millisecond

@@ -123,7 +123,7 @@ func says(ran *int) *page {
 const sentence = "this stands over"
 
 func TestAKeyDoesNotActOnWhatAToastCovers(t *testing.T) {
-	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}} {
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 17}} { // without a rule under the header
 		ran := 0
 		run(t, size, tui.Options{Pages: []tui.Page{says(&ran)}}, func(s *frame.Screen) {
 			s.Keys("w", "enter") // too soon to have read it
@@ -147,6 +147,22 @@ func TestAKeyDoesNotActOnWhatAToastCovers(t *testing.T) {
 	}
 }
 
+// An error may have more lines than the screen.
+func TestAToastLargerThanTheScreenBlocksKeys(t *testing.T) {
+	ran := 0
+	p := says(&ran)
+	p.actions = append(p.actions, tui.Action{ID: "one.fail", Title: "Fail", Keys: []string{"W"}, Part: "list", Run: func() tea.Cmd {
+		return tui.Toast(tui.Bad, sentence+strings.Repeat(" what went wrong", 60))
+	}})
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("W", "enter")
+		s.Has("what went wrong")
+		if ran != 0 {
+			t.Error("it was done under the toast")
+		}
+	})
+}
+
 func TestAToastOverNothingLeavesTheKeysAlone(t *testing.T) {
 	ran := 0
 	p := says(&ran)
@@ -157,6 +173,36 @@ func TestAToastOverNothingLeavesTheKeysAlone(t *testing.T) {
 			t.Errorf("beside the toast it ran %d times", ran)
 		}
 	})
+}
+
+// A toast stands at the lowest place where it covers no text: among blank rows, over a rule,
+// and under the header of a page that is full.
+func TestAToastStandsWhereItCoversNothing(t *testing.T) {
+	ran := 0
+	for name, row := range map[string]string{"blank": "", "rule": strings.Repeat("─", 80), "full": strings.Repeat("choice ", 11)} {
+		p := says(&ran)
+		p.render = func(f *tui.Frame) []string {
+			rows := make([]string, f.H)
+			for i := range rows {
+				rows[i] = strings.Repeat("choice ", f.W/7)
+			}
+			rows[9] = row
+			return rows
+		}
+		want := 11
+		if name == "full" {
+			want = 1
+		}
+		run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+			before := strings.Split(s.Text(), "\n")
+			s.Keys("w")
+			for y, l := range strings.Split(s.Text(), "\n") {
+				if got := strings.Contains(l, sentence); got != (y == want) || !got && l != before[y] {
+					t.Errorf("%s: row %d is %q", name, y, l)
+				}
+			}
+		})
+	}
 }
 
 // What was said to a key of the page is not laid over what the next key opens.
@@ -200,8 +246,11 @@ func TestADialogTakesNoAnswerUnderAToast(t *testing.T) {
 	p.actions = append(p.actions, tui.Action{ID: "one.ask", Title: "Ask", Keys: []string{"a"}, Part: "list", Run: func() tea.Cmd {
 		return tui.Open(&tui.Confirm{Name: "sure", Title: "Sure?", Text: strings.Repeat("what is lost ", 12), Choices: choices})
 	}})
+	p.actions = append(p.actions, tui.Action{ID: "one.tell", Title: "Tell", Keys: []string{"t"}, Part: "list", Run: func() tea.Cmd {
+		return tui.Toast(tui.Warn, strings.Repeat(sentence+" ", 6)) // in more rows than the frame of the dialog has
+	}})
 	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("w", "a")
+		s.Keys("t", "a")
 		s.Wait(time.Second)
 		s.Has(sentence)
 		s.Keys("d")

@@ -1,8 +1,9 @@
 package tui
 
 import (
-	"cmp"
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // CallMark is the mark and the style of how a call stands; that of a running one
-// turns.
+// turns, and that of a failed one is red until the user has seen it.
 func CallMark(f *Frame, c *deck.Call) (string, theme.Style) {
 	th := f.Theme
 	switch {
@@ -27,43 +28,77 @@ func CallMark(f *Frame, c *deck.Call) (string, theme.Style) {
 	case c.Status == deck.Cancelled, c.Status == deck.Lost:
 		return th.Glyph.Off, th.Muted
 	}
-	return th.Glyph.Fail, th.Bad
+	return th.Glyph.Fail, f.Failed(c, th.Muted)
 }
 
-// CallRow draws a call as one row of w cells: when, who, what, with which
-// arguments, how it went. Of a call that failed it shows the sentence instead of
-// the arguments.
+// Failed is the style of what is said of a failed call: red, and another one once the user
+// has seen it.
+func (f *Frame) Failed(c *deck.Call, seen theme.Style) theme.Style {
+	if f.fresh(c) {
+		return f.Theme.Bad
+	}
+	return seen
+}
+
+// CallRow draws a call as one row of w cells: who, what, with what, how it went, and when.
+// Of a call that failed it shows the sentence instead of what it was about, of one that
+// tells how far it is a bar. What went well bears no mark, and one without an agent's name
+// has no column for it.
 func CallRow(f *Frame, c *deck.Call, w int) string {
 	th := f.Theme
 	mark, style := CallMark(f, c)
+	if c.Status == deck.OK {
+		mark = " "
+	}
 	failed := c.Status.Failed()
 	var b strings.Builder
 	b.WriteString(style.Render(mark) + " ")
 	left := w - 2
-	if w >= 64 {
-		b.WriteString(th.Faint.Render(clock(c.Started, f.Now)) + "  ")
-		left -= 10
-	}
 	right, rw := callEnd(f, c), 0
 	if w >= 48 {
 		rw = 10 // the longest, "59 m 59 s", and a gap
 	}
+	if w >= 64 {
+		right, rw = widget.PadLeft(right, rw)+"  "+th.Faint.Render(clock(c.Started, f.Now)), rw+2+clockW
+	}
 	left -= rw
 	agentW, toolW := callColumns(left)
 	name := plain.Line(c.AgentName)
-	b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
-	toolStyle, restStyle, what := th.Text, th.Faint, cmp.Or(Question(c), plain.Line(c.Args))
-	if failed {
-		toolStyle, restStyle, what = th.Bad, th.Bad, plain.Line(c.Result)
+	if name != "" {
+		b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
+		left -= agentW + 2
 	}
-	left -= agentW + 2
+	toolStyle, restStyle, what := th.Text, th.Muted, CallSubject(c)
+	if failed {
+		toolStyle, restStyle, what = f.Failed(c, th.Text), f.Failed(c, th.Muted), plain.Line(c.Result)
+	}
 	tool := widget.Cut(plain.Line(c.Tool), left)
 	toolW = max(toolW, widget.Width(tool))
 	b.WriteString(toolStyle.Render(widget.Fit(tool, toolW)))
 	if restW := left - toolW - 2; restW >= leastRest {
-		b.WriteString("  " + restStyle.Render(widget.Cut(what, restW)))
+		if bar := Progress(th, c); bar != "" && widget.Width(bar) <= restW {
+			b.WriteString("  " + bar)
+		} else {
+			b.WriteString("  " + restStyle.Render(widget.Cut(what, restW)))
+		}
 	}
-	return widget.Fit(b.String(), w-rw) + padLeft(right, rw)
+	return widget.Fit(b.String(), w-rw) + widget.PadLeft(right, rw)
+}
+
+// Progress is how far a running call is, as a bar and in figures; "" where that is not
+// known.
+func Progress(th *theme.Theme, c *deck.Call) string {
+	if c.Status != deck.Running || c.Total <= 0 {
+		return ""
+	}
+	const cells = 8
+	done := min(max(c.Done, 0), c.Total)
+	full := int(done / c.Total * cells)
+	text := fmt.Sprintf("%d %%", int(done/c.Total*100))
+	if c.Total <= 100 && done == math.Trunc(done) && c.Total == math.Trunc(c.Total) && c.Total != 100 {
+		text = fmt.Sprintf("%d of %d", int(done), int(c.Total))
+	}
+	return th.Info.Render(widget.Repeat(th.Glyph.Focus.Top, full)) + th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, cells-full)) + th.Muted.Render(" "+text)
 }
 
 // leastRest is how many cells of the arguments say anything.
@@ -105,8 +140,8 @@ func Question(c *deck.Call) string {
 // leave. Where cells are few, a long name of a tool takes what it needs from the
 // rest of its own row, so that not every row loses the reason of a failure to it.
 func callColumns(w int) (agent, tool int) {
-	agent = min(max(w/5, 11), 16)
-	for _, c := range []struct{ agent, tool, rest int }{{agent, 28, 48}, {agent, 20, 12}, {8, 16, 12}} {
+	agent = min(max(w/6, 9), 12)
+	for _, c := range []struct{ agent, tool, rest int }{{agent, 28, 40}, {agent, 20, 12}, {8, 16, 12}} {
 		if w-c.agent-2-c.tool-2 >= c.rest {
 			return c.agent, c.tool
 		}
@@ -129,23 +164,15 @@ func callEnd(f *Frame, c *deck.Call) string {
 	return th.Muted.Render(span.Took(c.Duration))
 }
 
-// clock is a time of today, or of last night, and else a day, in eight cells.
+// clockW is how wide clock is.
+const clockW = 6
+
+// clock is a time of today, or of last night, and else a day.
 func clock(t, now time.Time) string {
 	if now.Sub(t) > 12*time.Hour && t.YearDay() != now.YearDay() {
-		return t.Format("Jan _2  ")
+		return t.Format("Jan _2")
 	}
-	return t.Format(time.TimeOnly)
-}
-
-func padLeft(s string, w int) string {
-	if w == 0 {
-		return ""
-	}
-	n := widget.Width(s)
-	if n >= w {
-		return widget.Fit(s, w)
-	}
-	return widget.Blank(w-n) + s
+	return t.Format(" 15:04")
 }
 
 // CallLegend explains the marks of calls.

@@ -97,20 +97,3 @@ func (c *Confirm) Render(f *Frame) []string {
 	}
 	return widget.Dialog(th, c.Title, "", rows, f.W, f.H)
 }
-
-const quitID = "quit"
-
-// confirmQuit asks before n agents lose the deck.
-func (m *Model) confirmQuit(n int) Overlay {
-	text := itoa(n) + " agents are connected. They keep working and reconnect when you reopen mcpdeck."
-	if n == 1 {
-		text = "1 agent is connected. It keeps working and reconnects when you reopen mcpdeck."
-	}
-	return &Confirm{
-		Name: quitID, Title: "Quit mcpdeck?", Text: text,
-		Choices: []Choice{
-			{Key: "y", Text: "Quit", Run: Quit},
-			{Key: "n", Text: "Stay"},
-		},
-	}
-}

@@ -8,6 +8,7 @@ import (
 	"charm.land/bubbles/v2/help"
 	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
 
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -21,8 +22,9 @@ func (m *Model) footerRows() int {
 	return min(m.h/4, 7)
 }
 
-// footer draws what can be done now, and the page's note at the right end.
-func (m *Model) footer() []string {
+// footer draws what can be done now, and at the right end the page's note, or what signs
+// mean that the user sees for the first time.
+func (m *Model) footer(f *Frame) []string {
 	note, w := "", m.w
 	if n, ok := m.page().(Noter); ok && m.top() == nil {
 		note = n.FooterNote(m.w)
@@ -49,26 +51,50 @@ func (m *Model) footer() []string {
 	if all {
 		return m.columns(actions, h, note)
 	}
-	return []string{m.hintRow(actions, m.h-1, w) + note}
+	row := m.hintRow(actions, m.h-1, w)
+	if m.top() == nil {
+		hints := strings.TrimRight(row, " ")
+		if signs := m.signs.explain(f, m.w-widget.Width(hints)-4); signs != "" {
+			return []string{widget.Fit(hints, m.w-widget.Width(signs)-1) + signs + " "}
+		}
+	}
+	return []string{row + note}
 }
 
-// columns draws the keys of actions in h rows. bubbles lays them out,
-// as many columns as fit. The one row of hints is ours: that of bubbles ends at the
-// first hint that does not fit, keeps no help at its end and cannot be clicked.
+// columns draws the keys of actions in h rows. bubbles lays them out. Where there is no room
+// for all of a page's, its last ones go: the help has them, and the keys to all else stay.
+// The one row of hints is ours: that of bubbles ends at the first hint that does not fit,
+// keeps no help at its end and cannot be clicked.
 func (m *Model) columns(actions []*Action, h int, note string) []string {
-	bindings := make([]key.Binding, len(actions))
-	for i, a := range actions {
-		bindings[i] = a.Binding(m.hintLabel(a))
-	}
-	groups := slices.Collect(slices.Chunk(bindings, h))
 	th, view := m.theme, help.New()
-	view.Styles = help.Styles{Ellipsis: th.Faint.Style, FullKey: th.Key.Style, FullDesc: th.Muted.Style}
-	view.SetWidth(m.w - 2)
-	rows := widget.Rows(strings.Split(view.FullHelpView(groups), "\n"), m.w-2, h)
+	view.Styles = help.Styles{FullKey: th.Key.Style, FullDesc: th.Muted.Style}
+	drawn := ""
+	for actions = slices.Clone(actions); len(actions) > 0; {
+		bindings := make([]key.Binding, len(actions))
+		for i, a := range actions {
+			bindings[i] = a.Binding(m.hintLabel(a))
+		}
+		drawn = view.FullHelpView(slices.Collect(slices.Chunk(bindings, h)))
+		if lipgloss.Width(drawn) <= m.w-2 {
+			break
+		}
+		last := len(actions) - 1
+		for i, a := range slices.Backward(actions) {
+			if a.page != "" && a.Hint == "" {
+				last = i
+				break
+			}
+			if a.page != "" && actions[last].page == "" {
+				last = i
+			}
+		}
+		actions = slices.Delete(actions, last, last+1)
+	}
+	rows := widget.Rows(strings.Split(drawn, "\n"), m.w-2, h)
 	for i := range rows {
 		rows[i] = " " + rows[i] + " "
 	}
-	rows[h-1] = widget.Ends(rows[h-1], note, m.w)
+	rows[h-1] = widget.Ends(strings.TrimRight(rows[h-1], " "), note, m.w)
 	return rows
 }
 
@@ -77,7 +103,9 @@ func (m *Model) columns(actions []*Action, h int, note string) []string {
 func (m *Model) beside(global, own []*Action, w int) []*Action {
 	room := w - 1
 	for _, a := range global {
-		room -= m.hintWidth(a) + 2
+		if a.ID != "quit" { // which is found without being told
+			room -= m.hintWidth(a) + 2
+		}
 	}
 	for i, a := range own {
 		if room -= m.hintWidth(a) + 2; room < -2 { // the last one has no space behind it

@@ -1,6 +1,10 @@
 package tui
 
-import "github.com/mcpdeck/mcpdeck/ask"
+import (
+	"slices"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+)
 
 // GrantKey is the key that gives a grant, "" if only its number does.
 func GrantKey(g ask.Grant) string {
@@ -17,6 +21,15 @@ func GrantKey(g ask.Grant) string {
 		return "N"
 	}
 	return "n"
+}
+
+// Lasting returns the first option that allows something for longer than once, -1 if the
+// agent offers none.
+func Lasting(p *ask.Prompt) int {
+	if p == nil {
+		return -1
+	}
+	return slices.IndexFunc(p.Grants, func(g ask.Grant) bool { return g.Allow && g.Scope != ask.Once })
 }
 
 // Granted returns the option that a key chooses, -1 if the agent offers none: of several

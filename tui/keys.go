@@ -3,6 +3,7 @@ package tui
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
 // KeyProblem is an entry of the user's keys that is refused, or a key in it that
@@ -42,9 +44,9 @@ func (m *Model) bind() {
 		place{name: "texts", page: "reader", actions: (&Reader{}).Actions(), alone: true})
 	m.keys = v.vet(m.opts.Keys)
 	m.problems = v.problems
-	m.global, m.tables = newTable(v.places[0].actions, "", m.keys), nil
+	m.global, m.tables = newTable(v.places[0].actions, "", m.keys, nil), nil
 	for _, p := range pages {
-		m.tables = append(m.tables, newTable(p.actions, p.page, m.keys))
+		m.tables = append(m.tables, newTable(p.actions, p.page, m.keys, m.global))
 	}
 	for _, p := range m.problems {
 		m.toasts.add(Warn, p.Text)
@@ -105,7 +107,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		bad := slices.IndexFunc(list, func(k string) bool { return !isKey(k) })
 		switch {
 		case !known[id] && of != "confirm": // those of a confirmation are its answers
-			v.problem(id, fmt.Sprintf("unknown action %q; see the README for the list", id), true)
+			v.problem(id, fmt.Sprintf("unknown action %q; %s", id, meantAction(id, known)), true)
 		case bad >= 0:
 			v.problem(id, fmt.Sprintf("%s: %q is not a key%s", id, list[bad], meant(list[bad])), true)
 		case id == "quit" && len(list) == 0:
@@ -128,6 +130,14 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		return cmp.Or(cmp.Compare(v.lines[a.Action], v.lines[b.Action]), cmp.Compare(a.Text, b.Text))
 	})
 	return taken
+}
+
+// meantAction says which action was probably meant, or where the actions are listed.
+func meantAction(id string, known map[string]bool) string {
+	if meant := near.Meant(id, slices.Sorted(maps.Keys(known))); meant != "" {
+		return fmt.Sprintf("did you mean %q?", meant)
+	}
+	return "mcpdeck config keys lists them"
 }
 
 func (v *vetting) problem(id, why string, refused bool) {
@@ -165,12 +175,13 @@ type pair struct{ key, a, b string }
 // and where each is.
 func (v *vetting) clashes(keys map[string][]string) map[pair][]string {
 	out := map[pair][]string{}
-	global := newTable(v.places[0].actions, "", keys)
+	global := newTable(v.places[0].actions, "", keys, nil)
 	for i, p := range v.places {
-		t := newTable(p.actions, p.page, keys)
+		var beside table
 		if i > 0 && !p.alone {
-			t = append(t, global...)
+			beside = global
 		}
+		t := append(newTable(p.actions, p.page, keys, beside), beside...)
 		seen := map[string][]*Action{}
 		for _, a := range t {
 			for _, k := range a.Keys {
@@ -246,7 +257,7 @@ func (v *vetting) clash(keys map[string][]string, before map[pair][]string) (id,
 func (v *vetting) dead(keys map[string][]string) {
 	said := map[string]bool{}
 	for _, p := range v.places {
-		for _, a := range newTable(p.actions, p.page, keys) {
+		for _, a := range newTable(p.actions, p.page, keys, nil) {
 			id := a.ID
 			if _, ok := keys[id]; !ok {
 				id = a.every

@@ -43,7 +43,8 @@ func TestKeysThatCannotBeAreRefused(t *testing.T) {
 		{"another name", keys{"one.copy": {"Escape"}}, nil, []string{`keys: one.copy: "Escape" is not a key; write "esc"`}},
 		{"a word", keys{"one.copy": {"copy"}}, nil, []string{`keys: one.copy: "copy" is not a key`}},
 		{"empty", keys{"one.copy": {""}}, nil, []string{`keys: one.copy: "" is not a key`}},
-		{"no action", keys{"one.fly": {"x"}}, nil, []string{`keys: unknown action "one.fly"`}},
+		{"almost an action", keys{"one.cpoy": {"x"}}, nil, []string{`keys: unknown action "one.cpoy"; did you mean "one.copy"?; refused`}},
+		{"no action", keys{"one.fly": {"x"}}, nil, []string{`keys: unknown action "one.fly"; mcpdeck config keys lists them; refused`}},
 		{"the key of another", keys{"one.copy": {"f"}}, nil, []string{"keys: one.copy: the key f is already one.follow (One)"}},
 		{"a key of the part", keys{"one.copy": {"enter"}}, nil, []string{"keys: one.copy: the key enter is already one.show (One)"}},
 		{"a key of everywhere", keys{"one.copy": {"q"}}, nil, []string{"keys: one.copy: the key q is already quit (One)"}},
@@ -121,4 +122,10 @@ func TestTabsShowKeysThatWork(t *testing.T) {
 	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: append(slices.Clone(pages), &page{id: "three", title: "Three with a long name"}, &page{id: "four", title: "Four with a long name"})}, func(s *frame.Screen) {
 		s.Has("  Tw   3   4")
 	})
+	names := strings.Fields("Ask Deck Agents Calls Cards Pixels Drift")
+	short := make([]tui.Page, len(names))
+	for i, name := range names {
+		short[i] = &page{id: strings.ToLower(name), title: name, text: true}
+	}
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: short}, func(s *frame.Screen) { s.Has("Ask   De   Ag   Cal   Car   Pi   Dr") })
 }

@@ -83,7 +83,7 @@ func (m *Model) newPalette() *menu {
 		p := m.pages[i]
 		add(m.tables[i], p.Title(), p.Part())
 		if c, ok := p.(Commander); ok {
-			add(newTable(c.Commands(), p.ID(), nil), p.Title(), p.Part())
+			add(newTable(c.Commands(), p.ID(), nil, nil), p.Title(), p.Part())
 		}
 	}
 	if m.page() != nil {

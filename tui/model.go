@@ -9,9 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
-	"github.com/charmbracelet/colorprofile"
-	uv "github.com/charmbracelet/ultraviolet"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -24,6 +21,7 @@ type Model struct {
 	pages    []Page
 	tables   []table // by page
 	global   table
+	guide    GuideMsg
 	keys     map[string][]string // those of the options that are taken
 	problems []KeyProblem        // with the others
 	at       int                 // index of the page that is shown
@@ -33,7 +31,10 @@ type Model struct {
 	toasts   toasts
 	pictures *pictures
 	snap     *deck.Snapshot
-	apart    int // sessions of agents that have no connection to the deck
+	failures *Failures
+	signs    signs
+	apart    int    // sessions of agents that have no connection to the deck
+	spent    string // today, by all sessions; "" if that is not known
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
 
@@ -41,6 +42,7 @@ type Model struct {
 	allKeys  bool      // the footer shows them
 	clusters bool      // the terminal measures text in grapheme clusters
 	focused  bool      // the terminal window
+	bars     bool      // the terminal shows progress
 	lastKey  time.Time // for pages that nobody asked for
 	settled  time.Time // until when actions that must be seen are not done
 	undrawn  bool      // the page could not be drawn
@@ -48,18 +50,23 @@ type Model struct {
 	canvas   *lipgloss.Canvas // for what lies over the page
 	targets  Areas            // tabs and hints of the frame on screen
 	said     Areas            // toasts of the frame on screen
-	hiding   bool             // a toast of it lies over something
-	dirty    bool             // the frame is not what it should be
-	wasDirty bool             // before the message at hand
+	sel      selection
+	hiding   bool // a toast of it lies over something
+	dirty    bool // the frame is not what it should be
+	wasDirty bool // before the message at hand
 	composed time.Time
 	first    tea.Cmd // of what the pages were told from the start
+
+	kept    map[string]string // of the pages' state, as it was written down
+	keeping bool              // more of it is about to be
 }
 
 // New makes the screen. It loads no data but one snapshot, so that the first
 // frame shows something.
 func New(o Options) *Model {
-	m := &Model{opts: o, pages: o.Pages, focused: true, dirty: true, canvas: lipgloss.NewCanvas(0, 0)}
+	m := &Model{opts: o, pages: o.Pages, focused: true, bars: showsBars(o.Environ), dirty: true, canvas: lipgloss.NewCanvas(0, 0), failures: &Failures{calls: map[uint64]failure{}}}
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
+	m.pickedTheme()
 	m.theme = theme.New(m.opts.Theme)
 	m.bind()
 	m.pictures = newPictures(o.Pictures)
@@ -73,19 +80,21 @@ func New(o Options) *Model {
 			feeds = append(feeds, f.Feed())
 		}
 	}
+	if o.Guide != nil {
+		feeds = append(feeds, o.Guide.Feed())
+	}
 	m.pump = newPump(append(feeds, o.Feeds...))
 	start := o.Start
 	if o.Store != nil {
 		start = cmp.Or(start, o.Store.Get("page"))
 	}
+	m.restore()
 	m.at = max(m.index(start), 0)
 	m.back = m.at
+	if p := m.page(); o.Guide != nil && p != nil {
+		o.Guide.Shown(p.ID())
+	}
 	return m
-}
-
-// asksTheme tells whether the terminal says if it is light or dark.
-func (m *Model) asksTheme() bool {
-	return m.opts.Background != "dark" && m.opts.Background != "light"
 }
 
 func (m *Model) index(page string) int {
@@ -151,7 +160,7 @@ func (m *Model) introduce() tea.Cmd {
 		cmds = append(cmds, m.sized())
 	}
 	for _, p := range m.pages {
-		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}))
+		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}), m.tell(p, FailuresMsg{m.failures}))
 		if m.snap != nil {
 			cmds = append(cmds, m.tell(p, DeckMsg{Snapshot: m.snap}))
 		}
@@ -166,23 +175,35 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	m.wasDirty, m.dirty = m.dirty, true
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
+		m.sel = selection{}
 		m.w, m.h = msg.Width, msg.Height
 		m.composed = time.Time{}
 		return tea.Batch(m.windowPictures(), m.sized())
 	case tea.KeyPressMsg:
 		m.composed = time.Time{}
-		return tea.Batch(m.anyKey(), m.key(msg))
+		if marked := m.sel.on; marked {
+			if m.sel = (selection{}); msg.Code == tea.KeyEscape {
+				return nil
+			}
+		}
+		if m.opts.Guide != nil {
+			m.opts.Guide.Pressed()
+		}
+		return tea.Batch(m.anyKey(), m.key(msg), m.keepSoon())
 	case tea.KeyReleaseMsg:
 		m.unchanged()
 		return nil
 	case tea.PasteMsg:
-		return m.paste(msg)
+		return tea.Batch(m.paste(msg), m.keepSoon())
 	case tea.MouseMsg:
-		return m.mouse(msg)
+		return tea.Batch(m.mouse(msg), m.keepSoon())
 	case batchMsg:
 		return tea.Batch(m.batch(msg), m.pump.data)
 	case settingsMsg:
 		return m.set(msg)
+	case keepMsg:
+		m.unchanged()
+		return m.keep()
 	case redrawMsg:
 		m.composed = time.Time{}
 		cmd, changed := m.pictures.due(time.Now())
@@ -208,48 +229,6 @@ func (m *Model) sized() tea.Cmd { return m.broadcast(SizeMsg{W: m.w, H: m.layout
 
 // unchanged says that the message at hand changes nothing on the screen.
 func (m *Model) unchanged() { m.dirty = m.wasDirty }
-
-// terminal handles what the terminal says about itself.
-func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
-	switch msg := msg.(type) {
-	case tea.FocusMsg:
-		m.focused = true
-		m.seenAgain()
-		cmd := m.broadcast(FocusMsg{Focused: true})
-		if m.asksTheme() { // it may have changed while the user was away
-			cmd = tea.Batch(cmd, tea.RequestBackgroundColor)
-		}
-		return cmd, true
-	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
-		if m.asksTheme() {
-			return tea.RequestBackgroundColor, true
-		}
-		return nil, true
-	case tea.BlurMsg:
-		m.focused = false
-		return m.broadcast(FocusMsg{}), true
-	case tea.BackgroundColorMsg:
-		if !m.asksTheme() || m.opts.Theme.Dark == msg.IsDark() {
-			return nil, true
-		}
-		m.opts.Theme.Dark = msg.IsDark()
-		return m.retheme(), true
-	case tea.ModeReportMsg:
-		if msg.Mode != ansi.ModeUnicodeCore {
-			return nil, false
-		}
-		switch msg.Value { // those at which the renderer changes over, too
-		case ansi.ModeReset, ansi.ModeSet, ansi.ModePermanentlySet:
-			m.clusters = true
-		default:
-		}
-		return nil, true
-	case tea.ColorProfileMsg:
-		m.opts.Theme.Depth = depth(msg.Profile)
-		return m.retheme(), true
-	}
-	return nil, false
-}
 
 // requested does what pages and overlays ask of the root.
 func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
@@ -290,21 +269,6 @@ func (m *Model) undisturbed(anywhere bool) bool {
 	return anywhere || m.at == 0 && time.Since(m.lastKey) >= IdleAfter
 }
 
-func depth(p colorprofile.Profile) theme.Depth {
-	switch {
-	case p <= colorprofile.ASCII:
-		return theme.NoColor
-	case p == colorprofile.ANSI:
-		return theme.Basic
-	}
-	return theme.Full
-}
-
-func (m *Model) retheme() tea.Cmd {
-	m.theme = theme.New(m.opts.Theme)
-	return m.broadcast(ThemeMsg{Theme: m.theme})
-}
-
 func (m *Model) batch(b batchMsg) tea.Cmd {
 	var cmds []tea.Cmd
 	if s, ok := b.msgs[0].(picturesSendMsg); ok && len(b.msgs) == 1 && !s.redraw {
@@ -312,13 +276,18 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 	}
 	for _, msg := range b.msgs {
 		if s, ok := msg.(SessionsMsg); ok {
-			m.apart = s.apart()
+			m.apart, m.spent = s.apart(), s.spentToday()
 		}
 		if d, ok := msg.(DeckMsg); ok {
+			m.failures.take(d.Calls)
 			before := m.layout()
 			if m.snap = d.Snapshot; m.layout() != before {
 				cmds = append(cmds, m.sized())
 			}
+		}
+		if g, ok := msg.(GuideMsg); ok {
+			cmds = append(cmds, m.guided(g))
+			continue
 		}
 		if cmd, ok := m.terminalPictures(msg); ok {
 			cmds = append(cmds, cmd)
@@ -349,7 +318,10 @@ func (m *Model) show(i int) tea.Cmd {
 	}
 	m.pages[m.at].Hide()
 	m.toasts.leave(m.pages[i].ID())
-	m.back, m.at = m.at, i
+	m.back, m.at, m.failures.at = m.at, i, 0
+	if m.opts.Guide != nil {
+		m.opts.Guide.Shown(m.pages[i].ID())
+	}
 	cmds := []tea.Cmd{m.pages[i].Show()}
 	if s := m.opts.Store; s != nil {
 		id := m.pages[i].ID()
@@ -361,136 +333,6 @@ func (m *Model) show(i int) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-// anyKey tells the pages that want to know that the user is there.
-func (m *Model) anyKey() tea.Cmd {
-	var cmds []tea.Cmd
-	for _, p := range m.pages {
-		if k, ok := p.(Keyed); ok {
-			cmds = append(cmds, k.AnyKey())
-		}
-	}
-	return tea.Batch(cmds...)
-}
-
-// key gives a key to the topmost overlay, else to the page: first to their
-// actions, then to the root's, then to Update.
-func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
-	now := time.Now()
-	defer func() { m.lastKey = now }()
-	names := keyNames(k)
-	if m.blind() {
-		return m.blindKey(names)
-	}
-	if o := m.top(); o != nil {
-		if o.undrawn {
-			if slices.Contains(names, "ctrl+c") || slices.Contains(names, "esc") {
-				m.close(o.overlay.ID())
-			}
-			return nil
-		}
-		if a := lookup(names, o.table, "", o.overlay.TextEntry()); a != nil {
-			if a.Sight && m.uncover(now) {
-				return nil
-			}
-			return m.run(a)
-		}
-		if slices.Contains(names, "ctrl+c") {
-			if o.overlay.ID() == quitID {
-				return tea.Quit
-			}
-			m.close(o.overlay.ID())
-			return nil
-		}
-		return m.tell(o.overlay, k)
-	}
-	p := m.page()
-	if p == nil {
-		return tea.Quit
-	}
-	text := p.TextEntry() && !m.undrawn
-	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil && !m.undrawn {
-		if a.Sight && (now.Before(m.settled) || m.uncover(now)) {
-			return nil
-		}
-		return m.run(a)
-	}
-	if a := lookup(names, m.global, "", text); a != nil {
-		return m.run(a)
-	}
-	if m.undrawn {
-		return nil
-	}
-	return m.tell(p, k)
-}
-
-func lookup(names []string, t table, part string, text bool) *Action {
-	for _, n := range names {
-		if a := t.find(n, part, text); a != nil {
-			return a
-		}
-	}
-	return nil
-}
-
-// run does an action, or says why it cannot be done.
-func (m *Model) run(a *Action) tea.Cmd {
-	if why := a.why(m.opts.Watch); why != "" {
-		m.toasts.add(Info, a.Title+": "+why)
-		return nil
-	}
-	if a.Run == nil {
-		return nil
-	}
-	return m.try(a.ID, a.Run)
-}
-
-// maxPaste is the longest text that is taken at once, in bytes: a text field keeps
-// several times as much.
-const maxPaste = 1 << 20
-
-func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	if m.blind() || m.top() == nil && m.undrawn {
-		return nil
-	}
-	if len(msg.Content) > maxPaste {
-		// A copy, so that the rest can go.
-		msg.Content = strings.Clone(strings.ToValidUTF8(msg.Content[:maxPaste], ""))
-		m.toasts.add(Warn, fmt.Sprintf("your paste was cut to %d MB", maxPaste>>20))
-	}
-	if o := m.top(); o != nil {
-		return m.tell(o.overlay, msg)
-	}
-	if p := m.page(); p != nil {
-		return m.tell(p, msg)
-	}
-	return nil
-}
-
-// quit asks those who want a word, then ends.
-func (m *Model) quit() tea.Cmd {
-	for _, p := range m.pages {
-		if q, ok := p.(Quitter); ok {
-			if o := q.BeforeQuit(); o != nil {
-				m.open(o)
-				return nil
-			}
-		}
-	}
-	n := 0
-	if m.snap != nil {
-		for _, a := range m.snap.Agents {
-			if a.Gone.IsZero() {
-				n++
-			}
-		}
-	}
-	if n == 0 {
-		return m.leave()
-	}
-	m.open(m.confirmQuit(n))
-	return nil
-}
-
 // title is what the terminal's title bar says.
 func (m *Model) title() string {
 	n := 0
@@ -500,7 +342,9 @@ func (m *Model) title() string {
 				return s
 			}
 		}
-		n += p.Badge()
+		if _, news := p.(Marker); !news {
+			n += p.Badge()
+		}
 	}
 	name := "mcpdeck"
 	if m.snap != nil && m.snap.Name != "" {

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -164,6 +165,19 @@ func TestUserKeys(t *testing.T) {
 			t.Errorf("ran %d times, want once", ran)
 		}
 	})
+	bound := func(id string) string {
+		for _, b := range tui.Bounds(o) {
+			if b.ID == id {
+				return fmt.Sprint(b.Place, b.Keys)
+			}
+		}
+		return ""
+	}
+	for id, want := range map[string]string{"one.copy": "One[c]", "menu.run": "In a menu[enter]", "quit": "Everywhere[q ctrl+c]", "one.fly": ""} {
+		if got := bound(id); got != want {
+			t.Errorf("%s is bound as %q, want %q", id, got, want)
+		}
+	}
 	if md := tui.KeyList(o); !strings.Contains(md, "| `c` | Copy | `one.copy` |") {
 		t.Errorf("key list:\n%s", md)
 	}

@@ -12,13 +12,26 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		m.unchanged()
 		return nil
 	}
+	// A terminal that is being made smaller tells of cells that the frame does not have.
+	e.X, e.Y = min(max(e.X, 0), m.w-1), min(max(e.Y, 0), m.h-1)
 	switch msg.(type) {
 	case tea.MouseClickMsg:
-		if e.Button == tea.MouseLeft {
+		if e.Button != tea.MouseLeft {
+			break
+		}
+		m.sel = selection{}
+		if m.drags(e.X, e.Y) {
 			return m.click(e.X, e.Y)
 		}
+		m.press(e.X, e.Y)
+		return nil
+	case tea.MouseReleaseMsg:
+		return m.letGo(e.X, e.Y)
 	case tea.MouseMotionMsg:
 		switch {
+		case e.Button == tea.MouseLeft && m.sel.held:
+			m.drag(e.X, e.Y)
+			return nil
 		case e.Button == tea.MouseLeft:
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return DragMsg{X: x, Y: y} })
 		case e.Button == tea.MouseNone && m.hovers():
@@ -34,11 +47,19 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		default:
 		}
 		if d != 0 {
+			m.sel = selection{}
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return WheelMsg{X: x, Y: y, Delta: d} })
 		}
 	}
 	m.unchanged()
 	return nil
+}
+
+// drags tells whether the page moves something with the mouse at a cell.
+func (m *Model) drags(x, y int) bool {
+	d, ok := m.page().(Dragger)
+	a := m.under(x, y)
+	return ok && a != nil && a.Part == areaPage && d.Drags(x-a.X, y-a.Y)
 }
 
 // hovers tells whether the page wants to hear of a mouse without a button.

@@ -17,16 +17,26 @@ type Options struct {
 	Pages []Page // in the order of their tabs; the first is home
 	Feeds []Feed // of messages for all pages, beside the pages' own
 
-	Theme      theme.Options       // Dark is what holds until the terminal answers
+	Theme      theme.Options       // Dark is what holds until the terminal answers; a Scheme without a name is what the user picked
+	Themes     []theme.Scheme      // to pick from, the default first
 	Background string              // "dark" or "light"; else the terminal is asked
 	Keys       map[string][]string // of actions by ID, instead of the default ones
 	KeysFile   string              // where Keys are written
 	KeyLines   map[string]int      // the line of each there
 	NoMouse    bool
+	Still      bool         // what runs has a mark that does not turn
 	Watch      bool         // nothing can be changed
 	Start      string       // page to show first; "" is where the user left
 	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
 	Store      Store        // nil forgets
+	Guide      Guide        // nil: the user is left alone
+
+	// Demo is what plays the demo in the terminal and ends; nil where there is none.
+	Demo func() tea.ExecCommand
+
+	// KeepTheme writes down that the user has picked a theme, and returns the file. It may
+	// take a while; nil forgets.
+	KeepTheme func(name string) (file string, err error)
 
 	// Settings brings other colours, keys and mouse while the screen is up; nil
 	// keeps what is.

@@ -25,7 +25,7 @@ func (m *Model) open(o Overlay) {
 		}
 	}
 	m.toasts.leave("")
-	m.overlays = append(m.overlays, &raised{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys)})
+	m.overlays = append(m.overlays, &raised{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys, nil)})
 }
 
 func (m *Model) close(id string) {

@@ -50,6 +50,19 @@ type (
 	Feeder interface{ Feed() Feed }
 	// Titler is a page that sets the terminal's title; "" leaves it to others.
 	Titler interface{ WindowTitle() string }
+	// Waiter is a page on which things wait for the user: how many, and what for the
+	// first of them does.
+	Waiter interface {
+		Waits() (n int, kind tea.ProgramStatusKind)
+	}
+	// Marker is a page whose badge counts news. Other badges count what needs the user, and
+	// stand in the terminal's title, too.
+	Marker interface {
+		// BadgeMark is the sign before the number, and the style of both.
+		BadgeMark(th *theme.Theme) (mark string, style theme.Style)
+	}
+	// Narrower is a page that can show nothing but what its badge counts.
+	Narrower interface{ Narrow() tea.Cmd }
 	// Noter is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
 	Noter interface{ FooterNote(w int) string }
@@ -63,9 +76,19 @@ type (
 	// Hoverer is a page that wants to hear of the mouse over it, as HoverMsg, while
 	// Hovers says so.
 	Hoverer interface{ Hovers() bool }
+	// Dragger is a page on which the mouse moves something, with ClickMsg and DragMsg:
+	// Drags tells whether it does from a cell. Elsewhere dragging marks text.
+	Dragger interface{ Drags(x, y int) bool }
 	// Keyed is a page that wants to hear of every key pressed on the screen, before
 	// it does what it does, for what stands there until the user is back.
 	Keyed interface{ AnyKey() tea.Cmd }
+	// Keeper is a page that keeps between runs how the user looks at it: filters, order,
+	// zoom. Restore is called before the first frame with what Kept said in the last run,
+	// "" in the first; what it cannot read it leaves alone.
+	Keeper interface {
+		Kept() string
+		Restore(kept string)
+	}
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
 	Quitter interface{ BeforeQuit() Overlay }
@@ -81,10 +104,15 @@ type Frame struct {
 	Now   time.Time
 	Focus bool // nothing is above the page
 
+	still   bool   // nothing moves by itself
+	demo    string // the key of the demo; "" where there is none
 	wake    time.Duration
 	cursor  *tea.Position
+	popup   *popup
 	gallery *picture.Gallery
 	placed  []picture.Placed
+
+	failures *Failures
 }
 
 // RedrawAfter asks for another Render after d, because what was drawn depends on
@@ -95,9 +123,22 @@ func (f *Frame) RedrawAfter(d time.Duration) {
 	}
 }
 
+// Example says, on a page that has nothing yet, how to see it with something on it. There
+// are no rows where there is no example.
+func (f *Frame) Example() []string {
+	if f.demo == "" {
+		return nil
+	}
+	return []string{"", f.Theme.Key.Render(f.demo) + f.Theme.Muted.Render(" shows an example: the demo")}
+}
+
 // Spin is the mark of what runs. It turns by the clock, so that all turn together,
-// and the frame is drawn again when it does, for as long as it is on the screen.
+// and the frame is drawn again when it does, for as long as it is on the screen. It
+// stands where the user wants no motion.
 func (f *Frame) Spin() string {
+	if f.still {
+		return f.Theme.Glyph.Run
+	}
 	at := f.Now.Sub(f.Now.Truncate(time.Second))
 	f.RedrawAfter(spinner.Line.FPS - at%spinner.Line.FPS)
 	return spinner.Line.Frames[int(at/spinner.Line.FPS)%len(spinner.Line.Frames)]
@@ -109,7 +150,7 @@ func (f *Frame) Cursor(x, y int) { f.cursor = &tea.Position{X: x, Y: y} }
 // Sub is a frame of w × h cells for a part of this one. Its wishes are passed on
 // by Join.
 func (f *Frame) Sub(w, h int) *Frame {
-	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, gallery: f.gallery}
+	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, still: f.still, demo: f.demo, gallery: f.gallery, failures: f.failures}
 }
 
 // Join passes on what was asked of a Sub drawn at x, y.
@@ -117,6 +158,10 @@ func (f *Frame) Join(s *Frame, x, y int) {
 	f.RedrawAfter(s.wake)
 	if s.cursor != nil {
 		f.Cursor(x+s.cursor.X, y+s.cursor.Y)
+	}
+	if p := s.popup; p != nil {
+		p.x, p.y = p.x+x, p.y+y
+		f.popup = p
 	}
 	f.joinPictures(s, x, y)
 }
@@ -137,6 +182,9 @@ type Feed struct {
 	// loop, never twice at once, at most thirty times a second, once at the start.
 	// nil says there is nothing.
 	Load func() tea.Msg
+	// Every is the least time between two hints that count, for news that can wait: of
+	// several, the first and the last do. 0: every hint counts.
+	Every time.Duration
 	// Stop ends the subscription behind Hint. May be nil.
 	Stop func()
 }
@@ -182,7 +230,13 @@ type FocusMsg struct{ Focused bool }
 type ThemeMsg struct{ Theme *theme.Theme }
 
 // ShowQuestionMsg asks the page of questions to open one.
-type ShowQuestionMsg struct{ ID int }
+type ShowQuestionMsg struct {
+	ID      int
+	Lasting bool // with the cursor on the first option that allows it for longer than once
+}
+
+// ShowSessionMsg asks the page of sessions to show one.
+type ShowSessionMsg struct{ Agent, ID string }
 
 // ShowCallMsg asks the page of calls to show one.
 type ShowCallMsg struct {
@@ -194,8 +248,18 @@ type ShowCallMsg struct {
 // not those of this run's calls.
 type EarlierMsg struct{ Calls []deck.Call }
 
-// FilterCallsMsg asks the page of calls for those that have all words of a text.
-type FilterCallsMsg struct{ Text string }
+// FilterCallsMsg asks the page of calls for those that a query asks for.
+type FilterCallsMsg struct {
+	Text   string
+	Failed bool // only those that failed
+	Type   bool // the user goes on typing the query
+}
+
+// FilterSessionsMsg asks the page of sessions for those that a query asks for.
+type FilterSessionsMsg struct {
+	Text string
+	Type bool // the user goes on typing the query
+}
 
 // ShowServerMsg asks the page of servers to show one.
 type ShowServerMsg struct{ Name string }

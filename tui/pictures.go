@@ -186,9 +186,7 @@ func (m *Model) windowPictures() tea.Cmd {
 	return nil
 }
 
-// leave ends the program: the terminal's memory of pictures first, while their
-// screen is up.
-func (m *Model) leave() tea.Cmd {
+func (m *Model) end() tea.Cmd {
 	if bytes := m.pictures.gallery.Close(); bytes != "" {
 		// Raw bytes leave at the next tick of the renderer, Quit would overtake them.
 		tick := tea.Tick(2*time.Second/fps, func(time.Time) tea.Msg { return nil })

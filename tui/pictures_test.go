@@ -37,6 +37,34 @@ func kittyAnswers(s *frame.Screen) {
 		uv.CellSizeEvent{Width: 9, Height: 18}, uv.PrimaryDeviceAttributesEvent{62})
 }
 
+func TestTheWayToShowPicturesFollowsTheConfiguration(t *testing.T) {
+	p := pictured(8, 4)
+	var settings chan tui.Settings
+	frame.Run(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
+		settings = make(chan tui.Settings)
+		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark", Settings: settings})
+	}, func(s *frame.Screen) {
+		kittyAnswers(s)
+		shows := func(why string, want picture.Mode) {
+			t.Helper()
+			s.Wait(time.Second)
+			s.Do(func() {
+				if last, _ := p.last(func(m tea.Msg) bool { _, ok := m.(tui.PicturesMsg); return ok }).(tui.PicturesMsg); last.Caps.Mode != want {
+					t.Errorf("%s: %s, want %s", why, last.Caps.Mode, want)
+				}
+			})
+		}
+		shows("at first", picture.ModeKitty)
+		settings <- tui.Settings{Background: "dark", Pictures: picture.ModeHalf}
+		shows("set", picture.ModeHalf)
+		s.Send(tui.SetPictureMode(picture.ModeBlock)())
+		settings <- tui.Settings{Background: "light", Pictures: picture.ModeHalf}
+		shows("picked on the screen before something else was set", picture.ModeBlock)
+		settings <- tui.Settings{Background: "light"}
+		shows("left to the terminal again", picture.ModeKitty)
+	})
+}
+
 func TestPicturesAreAskedForAndSentInOrder(t *testing.T) {
 	p := pictured(8, 4)
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {

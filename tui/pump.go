@@ -62,22 +62,29 @@ func (p *pump) start() {
 		if f.Hint == nil {
 			continue
 		}
-		safe.Go("tui hints", func() { p.listen(i, f.Hint) })
+		safe.Go("tui hints", func() { p.listen(i, &f) })
 	}
 }
 
-func (p *pump) listen(i int, from <-chan struct{}) {
+func (p *pump) listen(i int, f *Feed) {
 	for {
 		select {
 		case <-p.stop:
 			return
-		case _, ok := <-from:
+		case _, ok := <-f.Hint:
 			if !ok {
 				return
 			}
 		}
 		p.dirty[i].Store(true)
 		hint.Poke(p.wake)
+		if f.Every > 0 {
+			select {
+			case <-p.stop:
+				return
+			case <-time.After(f.Every):
+			}
+		}
 	}
 }
 

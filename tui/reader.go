@@ -16,25 +16,27 @@ type Reader struct {
 	Rows  func(f *Frame, w int) []string
 	Extra []Action // beside moving and closing
 
-	pager widget.Pager
+	pager  widget.Pager
+	search Search
 }
 
 // ID is the Name.
 func (r *Reader) ID() string { return r.Name }
 
-// TextEntry is false.
-func (r *Reader) TextEntry() bool { return false }
+// TextEntry is true while a text to search for is typed.
+func (r *Reader) TextEntry() bool { return r.search.Typing() }
 
-// Actions are moving and closing.
+// Actions are searching, moving and closing.
 func (r *Reader) Actions() []Action {
 	closing := Action{ID: "reader.close", Title: "Close", Hint: "close", Keys: []string{"esc", "q", "enter"}, Run: func() tea.Cmd { return Close(r.Name) }}
-	return slices.Concat(r.Extra, []Action{closing}, ScrollActions("reader", "", &r.pager))
+	return slices.Concat(r.Extra, []Action{closing}, r.search.Actions("reader", ""), ScrollActions("reader", "", &r.pager))
 }
 
 // scroller is a window on rows.
 type scroller interface {
 	Move(d int) // by rows
 	Page(d int) // by screens
+	Half(d int) // by half screens
 }
 
 // ScrollActions move a window on rows, in a part. The keys of all windows are
@@ -42,12 +44,14 @@ type scroller interface {
 // any of them follows.
 func ScrollActions(id, part string, s scroller, after ...func()) []Action {
 	return moves(id, "text", part, after, []move{
-		{"down", "Down", []string{"down", "j"}, func() { s.Move(1) }},
-		{"up", "Up", []string{"up", "k"}, func() { s.Move(-1) }},
-		{"pagedown", "Page down", []string{"pgdown", "space", "ctrl+d", "shift+down"}, func() { s.Page(1) }},
-		{"pageup", "Page up", []string{"pgup", "ctrl+u", "shift+up"}, func() { s.Page(-1) }},
-		{"top", "To the top", []string{"home", "g"}, func() { s.Move(-1 << 30) }},
-		{"bottom", "To the bottom", []string{"end", "G"}, func() { s.Move(1 << 30) }},
+		{"down", "Down", []string{"down", "j"}, nil, func() { s.Move(1) }},
+		{"up", "Up", []string{"up", "k"}, nil, func() { s.Move(-1) }},
+		{"pagedown", "Page down", []string{"pgdown", "space", "shift+down"}, []string{"f"}, func() { s.Page(1) }},
+		{"pageup", "Page up", []string{"pgup", "shift+up"}, []string{"b"}, func() { s.Page(-1) }},
+		{"halfdown", "Half a page down", []string{"ctrl+d"}, []string{"d"}, func() { s.Half(1) }},
+		{"halfup", "Half a page up", []string{"ctrl+u"}, []string{"u"}, func() { s.Half(-1) }},
+		{"top", "To the top", []string{"home", "g"}, nil, func() { s.Move(-1 << 30) }},
+		{"bottom", "To the bottom", []string{"end", "G"}, nil, func() { s.Move(1 << 30) }},
 	})
 }
 
@@ -56,18 +60,21 @@ func ScrollActions(id, part string, s scroller, after ...func()) []Action {
 // any of them follows.
 func ListActions(id, part string, l *widget.List, after ...func()) []Action {
 	return moves(id, "list", part, after, []move{
-		{"down", "Down", []string{"down", "j"}, func() { l.Move(1) }},
-		{"up", "Up", []string{"up", "k"}, func() { l.Move(-1) }},
-		{"pagedown", "Page down", []string{"pgdown", "ctrl+d", "shift+down"}, func() { l.Page(1) }},
-		{"pageup", "Page up", []string{"pgup", "ctrl+u", "shift+up"}, func() { l.Page(-1) }},
-		{"top", "To the first", []string{"home", "g"}, func() { l.MoveTo(0) }},
-		{"bottom", "To the last", []string{"end", "G"}, func() { l.MoveTo(1 << 30) }},
+		{"down", "Down", []string{"down", "j"}, nil, func() { l.Move(1) }},
+		{"up", "Up", []string{"up", "k"}, nil, func() { l.Move(-1) }},
+		{"pagedown", "Page down", []string{"pgdown", "shift+down"}, nil, func() { l.Page(1) }},
+		{"pageup", "Page up", []string{"pgup", "shift+up"}, nil, func() { l.Page(-1) }},
+		{"halfdown", "Half a page down", []string{"ctrl+d"}, nil, func() { l.Half(1) }},
+		{"halfup", "Half a page up", []string{"ctrl+u"}, nil, func() { l.Half(-1) }},
+		{"top", "To the first", []string{"home", "g"}, nil, func() { l.MoveTo(0) }},
+		{"bottom", "To the last", []string{"end", "G"}, nil, func() { l.MoveTo(1 << 30) }},
 	})
 }
 
 type move struct {
 	name, title string
 	keys        []string
+	spare       []string // keys that act where they are no other action's
 	do          func()
 }
 
@@ -75,7 +82,7 @@ func moves(id, every, part string, after []func(), ms []move) []Action {
 	out := make([]Action, len(ms))
 	for i, m := range ms {
 		out[i] = Action{
-			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, every: every + "." + m.name,
+			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, every: every + "." + m.name, spare: m.spare,
 			Run: func() tea.Cmd {
 				m.do()
 				for _, f := range after {
@@ -88,11 +95,12 @@ func moves(id, every, part string, after []func(), ms []move) []Action {
 	return out
 }
 
-// Update scrolls.
+// Update scrolls and searches.
 func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 	if w, ok := msg.(WheelMsg); ok {
 		r.pager.Move(w.Delta)
 	}
+	r.search.Update(msg)
 	return nil
 }
 
@@ -105,9 +113,12 @@ func (r *Reader) Render(f *Frame) []string {
 		widest = max(widest, widget.Width(row))
 	}
 	w = min(w, widest+7)
-	h := min(f.H, len(rows)+2)
-	if h < len(rows)+2 {
-		w++ // air before the scroll bar
+	h := len(rows) + 2
+	if r.search.on() {
+		w, h = min(f.W, max(w, 40)), h+1
 	}
-	return widget.Dialog(f.Theme, r.Title, "", r.pager.Render(f.Theme, rows, w-6, h-2), w, h)
+	if h > f.H {
+		h, w = f.H, w+1 // air before the scroll bar
+	}
+	return widget.Dialog(f.Theme, r.Title, "", r.search.Render(f, &r.pager, rows, 3, 1, w-6, h-2), w, h)
 }

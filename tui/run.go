@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) error {
 		// Before its own first frame, Bubble Tea does not know of this one.
 		_, _ = io.WriteString(out, ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable)
 	}
-	_, _ = io.WriteString(out, popTitle)
+	_, _ = io.WriteString(out, clearStatus()+popTitle)
 	m.freePictures()
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):

@@ -50,6 +50,9 @@ func TestRun(t *testing.T) {
 				if !strings.HasPrefix(got, "\x1b[22;2t") || !strings.HasSuffix(got, "\x1b[23;2t") {
 					t.Error("the title was not kept and given back")
 				}
+				if i := strings.LastIndex(got, "\x1b]7501;"); i < 0 || !strings.HasPrefix(got[i:], "\x1b]7501;state=clear:id=mcpdeck\a") {
+					t.Error("the terminal still has the deck's status")
+				}
 				for _, mode := range []string{"\x1b[?1049", "\x1b[?1002", "\x1b[?2004"} {
 					if strings.LastIndex(got, mode+"l") < strings.LastIndex(got, mode+"h") {
 						t.Errorf("mode %q was left on", mode)

@@ -130,9 +130,9 @@ func TestATabThatWantsToBeSeenKeepsItsTitle(t *testing.T) {
 		return out
 	}
 	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: pages()}, func(s *frame.Screen) {
-		s.Has("1 Deck", "2 Ask 3")
+		s.Has("1 Deck", "2 Ask ◆3")
 		s.Lacks("Pixels")
 		s.Keys("3")
-		s.Has("2 Ask 3", "3 Pixels")
+		s.Has("2 Ask ◆3", "3 Pixels")
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -15,12 +16,46 @@ import (
 // Sessions is the list of agents' sessions on this machine.
 type Sessions interface {
 	Sessions() []deck.Session
+	// Spent is what sessions have spent today that are not in the list any more.
+	Spent() (usd float64)
 	// Hints hints, on a channel of one slot, that Sessions differs.
 	Hints() (hint <-chan struct{}, cancel func())
 }
 
 // SessionsMsg is the list as it is now.
-type SessionsMsg struct{ Sessions []deck.Session }
+type SessionsMsg struct {
+	Sessions []deck.Session
+	Spent    float64 // today, by sessions that are not among them any more
+}
+
+// spentToday is what all sessions have spent since midnight: "1.77 $", with "≥ " if some of
+// it has no price or no date; "" if nothing is known.
+func (s SessionsMsg) spentToday() string {
+	all := deck.Session{Cost: deck.Cost{Today: s.Spent, Known: s.Spent > 0}}
+	for i := range s.Sessions {
+		one := &s.Sessions[i]
+		all.Cost.Today += one.Cost.Today - one.Shared.Today
+		all.Cost.Known = all.Cost.Known || one.Cost.Known
+		all.Cost.Undated = all.Cost.Undated || one.Cost.Undated || one.Cost.Partial || !one.Cost.Known && AllTokens(one) > 0
+	}
+	if all.Cost.Today == 0 {
+		return ""
+	}
+	return Today(&all)
+}
+
+// Today is what a session has spent since midnight: "1.10 $", "≥ 1.10 $" if there was more,
+// "" if nothing is known.
+func Today(s *deck.Session) string {
+	c := &s.Cost
+	switch {
+	case !c.Known, c.Today == 0 && (c.Undated || c.Partial):
+		return ""
+	case c.Undated, c.Partial:
+		return fmt.Sprintf("≥ %.2f $", c.Today)
+	}
+	return fmt.Sprintf("%.2f $", c.Today)
+}
 
 // apart counts the sessions that are known to go on without a connection to the deck.
 func (s SessionsMsg) apart() int {
@@ -37,22 +72,27 @@ func (s SessionsMsg) apart() int {
 	return n
 }
 
+// sessionsEvery is the least time between two lists of sessions. Ten agents at work change
+// theirs ten times a second; what waits for the user comes with the queue of questions.
+const sessionsEvery = 300 * time.Millisecond
+
 // SessionsFeed loads SessionsMsg.
 func SessionsFeed(s Sessions) Feed {
 	hint, cancel := s.Hints()
-	return Feed{Hint: hint, Stop: cancel, Load: func() tea.Msg { return SessionsMsg{s.Sessions()} }}
+	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg { return SessionsMsg{s.Sessions(), s.Spent()} }}
 }
 
-// SessionMark is the mark of a session's state, with its style, and the state in a word.
-func SessionMark(th *theme.Theme, s *deck.Session) (mark string, style theme.Style, word string) {
-	g := &th.Glyph
+// SessionMark is the mark of a session's state, with its style, and the state in a
+// word; the mark of one that works turns.
+func SessionMark(f *Frame, s *deck.Session) (mark string, style theme.Style, word string) {
+	th, g := f.Theme, &f.Theme.Glyph
 	switch s.State {
 	case deck.WaitsForPermission:
 		return g.Wait, th.Warn, "allow?"
 	case deck.WaitsForAnswer:
 		return g.Wait, th.Warn, "answer?"
 	case deck.Working:
-		return g.On, th.Good, "works"
+		return f.Spin(), th.Good, "works"
 	case deck.Background:
 		return g.Half, th.Info, "background"
 	case deck.Idle:
@@ -61,10 +101,15 @@ func SessionMark(th *theme.Theme, s *deck.Session) (mark string, style theme.Sty
 		return g.Dot, th.Faint, "ended"
 	case deck.StateUnknown:
 	}
-	if s.Note == "connected" {
+	if onlyCalls(s) {
 		return "?", th.Muted, "connected"
 	}
 	return "?", th.Faint, "unknown"
+}
+
+// onlyCalls tells whether all that is known of what a session does is what it calls here.
+func onlyCalls(s *deck.Session) bool {
+	return s.State == deck.StateUnknown && (s.Note == "connected" || s.Connection != "")
 }
 
 // SessionLegend explains the marks of sessions.
@@ -72,7 +117,7 @@ func SessionLegend(th *theme.Theme) []Sign {
 	g := &th.Glyph
 	return []Sign{
 		{g.Wait, "waits for you"},
-		{g.On, "works"},
+		{(&Frame{Theme: th}).Spin(), "works"},
 		{g.Half, "only something it started still runs"},
 		{g.Off, "idle"},
 		{g.Dot, "ended"},
@@ -89,8 +134,8 @@ func SessionSubject(s *deck.Session) string {
 		return cmp.Or(plain.Line(s.WaitingFor), last)
 	case s.State == deck.Working || s.State == deck.Background:
 		return cmp.Or(last, plain.Line(s.Title))
-	case s.Note == "connected":
-		return cmp.Or(last, s.Note)
+	case onlyCalls(s):
+		return cmp.Or(last, plain.Line(s.Note))
 	case s.Note != "":
 		return plain.Line(s.Note)
 	}

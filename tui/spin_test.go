@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -47,5 +48,36 @@ func TestMarksTurnTogetherWhileSomethingRuns(t *testing.T) {
 				t.Errorf("%d frames in an hour in which nothing ran", p.renders-before)
 			}
 		})
+	})
+}
+
+func TestMarksStandStillWhenAskedTo(t *testing.T) {
+	p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string { return []string{f.Spin() + " running", f.Sub(4, 1).Spin()} }}
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}, Still: true}, func(s *frame.Screen) {
+		s.Has("▸ running")
+		before := 0
+		s.Do(func() { before = p.renders })
+		s.Wait(time.Hour)
+		s.Do(func() {
+			if p.renders != before {
+				t.Errorf("%d frames in an hour", p.renders-before)
+			}
+		})
+	})
+}
+
+func TestTheMarkOfASessionAtWorkTurns(t *testing.T) {
+	seen := map[string]bool{}
+	p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
+		mark, _, _ := tui.SessionMark(f, &deck.Session{State: deck.Working})
+		seen[mark] = true
+		idle, _, _ := tui.SessionMark(f, &deck.Session{State: deck.Idle})
+		return []string{mark, idle}
+	}}
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Wait(2 * time.Second)
+		if len(seen) != 4 {
+			t.Errorf("the marks were %v, want four", seen)
+		}
 	})
 }

@@ -2,12 +2,16 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -122,4 +126,52 @@ func (n *toast) look(th *theme.Theme) (string, theme.Style) {
 	default:
 		return th.Glyph.Dot, th.Info
 	}
+}
+
+// drawToasts lays the toasts over the right end of the rows, at the lowest place above the
+// footer where they cover nothing; just above the footer where there is none.
+func (m *Model) drawToasts(f *Frame, rows []string) {
+	over := m.toasts.render(f, min(m.w-2, 60))
+	layers := make([]*lipgloss.Layer, len(over))
+	m.said, m.hiding = m.said[:0], false
+	low := m.h - m.footerRows() - len(over)
+	top := low
+	for top > 0 && m.covers(f, rows, over, top) {
+		top--
+	}
+	if top <= 0 { // also where they are higher than the screen
+		top, m.hiding = low, true
+	}
+	for i, row := range over { // each at the right end, however long
+		w, y := widget.Width(row), top+i
+		x := m.w - w - 1
+		layers[i] = lipgloss.NewLayer(row).X(x).Y(y).Z(i + 1)
+		m.said = append(m.said, Area{X: x, Y: y, W: w, H: 1, Run: m.dismiss})
+	}
+	m.lay(rows, layers)
+}
+
+// covers tells whether toasts that begin in a row would lie over anything but blanks and
+// the lines of rules and frames. Under an overlay nothing counts.
+func (m *Model) covers(f *Frame, rows, toasts []string, top int) bool {
+	seen := Area{W: m.w, H: m.h}
+	if o := m.top(); o != nil {
+		seen = o.at
+	}
+	g := &m.theme.Glyph
+	lines := " " + g.Frame.Top + g.Frame.Left + g.Frame.TopRight + g.Frame.BottomRight + g.Focus.Top + g.Focus.Left + g.Focus.TopRight + g.Focus.BottomRight
+	for i, row := range toasts {
+		y := top + i
+		from, to := max(m.w-1-widget.Width(row), seen.X), min(m.w-1, seen.X+seen.W)
+		if y < seen.Y || y >= seen.Y+seen.H || from >= to {
+			continue
+		}
+		picture := func(p picture.Placed) bool {
+			return y >= p.Y && y < p.Y+p.Rows && from < p.X+p.Cols && to > p.X
+		}
+		if strings.Trim(ansi.Strip(ansi.Cut(rows[y], from, to)), lines) != "" || slices.ContainsFunc(f.placed, picture) {
+			return true
+		}
+	}
+	return false
 }

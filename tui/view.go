@@ -48,8 +48,13 @@ func (m *Model) compose(now time.Time) {
 			v.MouseMode = tea.MouseModeAllMotion
 		}
 	}
+	m.report(&v)
+	m.failures.absent = !m.focused
 	m.targets = m.targets[:0]
-	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, gallery: m.pictures.gallery}
+	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, still: m.opts.Still, gallery: m.pictures.gallery, failures: m.failures}
+	if i := slices.IndexFunc(m.global, func(a *Action) bool { return a.ID == "demo" }); i >= 0 {
+		f.demo = m.keyOf(m.global[i])
+	}
 	m.pictures.gallery.Begin()
 	if m.w > 0 && m.h > 0 {
 		rows := m.rows(f)
@@ -58,6 +63,9 @@ func (m *Model) compose(now time.Time) {
 		v.Content = strings.Join(rows, "\n")
 		if m.theme.Glyph.ASCII {
 			v.Content = theme.ToASCII(v.Content)
+		}
+		if m.sel.on {
+			v.Content = m.mark(v.Content)
 		}
 		f.RedrawAfter(m.pictures.wake(now))
 	}
@@ -98,10 +106,13 @@ func (m *Model) rows(f *Frame) []string {
 		return m.tooSmall()
 	}
 	l := m.layout()
-	rows := make([]string, 0, m.h)
-	rows = append(rows, m.header(l)...)
 	body := f.Sub(m.w, l.bodyH)
-	rows = append(rows, m.body(body)...)
+	page := m.body(body) // first: what is seen on it is no longer counted above
+	rows := append(make([]string, 0, m.h), m.header(l)...)
+	rows = append(rows, page...)
+	if p := m.page(); p != nil && f.Focus && m.opts.Store != nil && m.opts.Guide == nil {
+		m.signs.see(f, p, page)
+	}
 	if f.Focus {
 		f.Join(body, 0, l.bodyY)
 	} else {
@@ -109,7 +120,9 @@ func (m *Model) rows(f *Frame) []string {
 		f.joinPictures(body, 0, l.bodyY)
 	}
 	rows = append(rows, m.pinned()...)
-	rows = append(rows, m.footer()...)
+	rows = append(rows, m.guideRows()...)
+	rows = append(rows, m.footer(f)...)
+	m.drawPopup(f, rows, l)
 	m.drawOverlays(f, rows)
 	m.drawToasts(f, rows)
 	return rows
@@ -126,7 +139,7 @@ func (m *Model) layout() layout {
 	if l.rule {
 		l.bodyY = 2
 	}
-	l.bodyH = m.h - l.bodyY - m.footerRows() - len(m.pinned())
+	l.bodyH = m.h - l.bodyY - m.footerRows() - len(m.pinned()) - len(m.guideRows())
 	return l
 }
 
@@ -200,15 +213,17 @@ func (m *Model) header(l layout) []string {
 		brand += th.Muted.Render(widget.Cut(m.snap.Name, 16) + " ")
 	}
 	brand += " "
-	status := m.status(false)
+	status := m.status(statusAll)
 	room := m.w - widget.Width(status) - 1
 	tabs, width := m.tabs(titleAll, l.rule)
 	if widget.Width(brand)+width > room {
 		brand = " "
 	}
-	if 1+width > room {
-		status = m.status(true)
-		room = m.w - widget.Width(status) - 1
+	for _, with := range []statuses{statusAgents, statusNumber} {
+		if 1+width > room {
+			status = m.status(with)
+			room = m.w - widget.Width(status) - 1
+		}
 	}
 	if 1+width > room {
 		tabs, width = m.tabs(titleCalling, l.rule)
@@ -223,12 +238,15 @@ func (m *Model) header(l layout) []string {
 	from, to := 0, 0
 	for i, t := range tabs {
 		x := widget.Width(row)
-		row += t
-		w := widget.Width(t)
+		row += t.text
+		w := widget.Width(t.text)
 		if i == m.at {
 			from, to = x, x+w
 		}
 		m.targets = append(m.targets, Area{X: x, W: w, H: 1, Run: func() tea.Cmd { return m.show(i) }})
+		if n, ok := m.pages[i].(Narrower); ok && t.badge > 0 {
+			m.targets = append(m.targets, Area{X: x + w - t.badge, W: t.badge, H: 1, Run: func() tea.Cmd { return tea.Batch(m.show(i), n.Narrow()) }})
+		}
 		row += " "
 	}
 	out := []string{widget.Ends(row, status, m.w)}
@@ -260,24 +278,31 @@ type titles int
 
 const (
 	titleAll     titles = iota
-	titleCalling        // the shown page and those that want to be seen: a number beside a number says nothing
+	titleCalling        // the shown page and those that need the user: a number beside a number says nothing
 	titleShown
 )
 
-// tabs draws one label a page. Without a title it is the page's key, or two letters
-// where no key goes there.
-func (m *Model) tabs(with titles, rule bool) ([]string, int) {
+// tab is the label of a page; the cells of its badge are the last ones.
+type tab struct {
+	text  string
+	badge int
+}
+
+// tabs draws one label a page. Without a title it is the page's key, or as many letters
+// as tell it apart, where no key goes there.
+func (m *Model) tabs(with titles, rule bool) ([]tab, int) {
 	th := m.theme
-	out := make([]string, len(m.pages))
+	out := make([]tab, len(m.pages))
 	width := 0
 	for i, p := range m.pages {
 		key, title := m.tabKey(p.ID()), p.Title()
-		short := with == titleShown || with == titleCalling && p.Badge() == 0
+		news, isNews := p.(Marker)
+		short := with == titleShown || with == titleCalling && (p.Badge() == 0 || isNews)
 		switch {
 		case short && i != m.at && key != "":
 			title = ""
 		case short && i != m.at:
-			title = string([]rune(title)[:min(2, len([]rune(title)))])
+			title = m.abbreviated(i)
 		case key == "":
 			key = " "
 		}
@@ -286,28 +311,52 @@ func (m *Model) tabs(with titles, rule bool) ([]string, int) {
 		}
 		badge := ""
 		if b := p.Badge(); b > 0 {
-			badge = itoa(b)
-			if with != titleCalling {
-				badge = " " + badge + " "
+			mark, style := th.Glyph.Wait, th.Warn
+			if isNews {
+				mark, style = news.BadgeMark(th)
 			}
-			badge = " " + th.Badge.Render(badge)
+			badge = " " + style.Render(mark+itoa(b))
 		}
 		switch {
 		case i != m.at:
-			out[i] = " " + th.Faint.Render(key) + th.Muted.Render(title) + badge + " "
+			out[i].text = " " + th.Faint.Render(key) + th.Muted.Render(title) + badge
 		case rule:
-			out[i] = " " + th.Key.Render(key) + th.Strong.Render(title) + badge + " "
+			out[i].text = " " + th.Key.Render(key) + th.Strong.Render(title) + badge
 		default:
-			out[i] = th.Here.Render(" "+key+title+" ") + badge
+			out[i].text = th.Here.Render(" "+key+title+" ") + badge
 		}
-		width += widget.Width(out[i]) + 1
+		if out[i].badge = widget.Width(badge); rule || i != m.at {
+			out[i].text += " "
+			out[i].badge = min(out[i].badge, 1) * (out[i].badge + 1)
+		}
+		width += widget.Width(out[i].text) + 1
 	}
 	return out, width
 }
 
-// status is at the right end of the header: who is there. In short it is the
-// number alone.
-func (m *Model) status(short bool) string {
+// abbreviated is the beginning of a page's title that no other page's has.
+func (m *Model) abbreviated(i int) string {
+	title := []rune(m.pages[i].Title())
+	for n := 2; n < len(title); n++ {
+		again := func(p Page) bool { return strings.HasPrefix(p.Title(), string(title[:n])) }
+		if j := slices.IndexFunc(m.pages, again); j == i && !slices.ContainsFunc(m.pages[i+1:], again) {
+			return string(title[:n])
+		}
+	}
+	return string(title)
+}
+
+// statuses says what is at the right end of the header.
+type statuses int
+
+const (
+	statusAll    statuses = iota
+	statusAgents          // without money
+	statusNumber          // of agents alone
+)
+
+// status is at the right end of the header: who is there, and what was spent today.
+func (m *Model) status(with statuses) string {
 	th, s := m.theme, m.snap
 	if s == nil {
 		return ""
@@ -323,7 +372,7 @@ func (m *Model) status(short bool) string {
 		parts = append(parts, th.Warn.Render("watching"))
 	}
 	switch {
-	case short:
+	case with == statusNumber:
 		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)))
 	case n == 0:
 		parts = append(parts, th.Faint.Render("no agents"))
@@ -331,6 +380,9 @@ func (m *Model) status(short bool) string {
 		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" 1 agent"))
 	default:
 		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)+" agents"))
+	}
+	if m.spent != "" && with == statusAll {
+		parts = append(parts, th.Muted.Render(m.spent+" today"))
 	}
 	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")) + " "
 }
@@ -413,27 +465,6 @@ func (m *Model) dim(row string, y int, pictures []picture.Placed) string {
 	}
 	faint(m.w)
 	return out
-}
-
-func (m *Model) drawToasts(f *Frame, rows []string) {
-	over := m.toasts.render(f, min(m.w-2, 60))
-	layers := make([]*lipgloss.Layer, len(over))
-	m.said, m.hiding = m.said[:0], false
-	seen := Area{W: m.w, H: m.h}
-	if o := m.top(); o != nil {
-		seen = o.at
-	}
-	for i, row := range over { // each at the right end, however long
-		w, y := widget.Width(row), m.h-m.footerRows()-len(over)+i
-		x := m.w - w - 1
-		layers[i] = lipgloss.NewLayer(row).X(x).Y(y).Z(i + 1)
-		m.said = append(m.said, Area{X: x, Y: y, W: w, H: 1, Run: m.dismiss})
-		if y >= seen.Y && y < seen.Y+seen.H {
-			under := ansi.Cut(rows[y], max(x, seen.X), min(x+w, seen.X+seen.W))
-			m.hiding = m.hiding || strings.TrimSpace(ansi.Strip(under)) != ""
-		}
-	}
-	m.lay(rows, layers)
 }
 
 // lay puts layers over the rows of the frame. Only the rows that they cover go

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -92,7 +93,7 @@ not passed through a shell.`,
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError(err))}
+		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError("", err))}
 	})
 	fl := c.Flags()
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE")
@@ -242,11 +243,18 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	if err != nil {
 		return err
 	}
+	schema, err := cards.Schema(cfg)
+	if err != nil {
+		return err
+	}
 	c.Println(card.Name)
 	for _, l := range card.Runs() {
 		c.Println("  " + l)
 	}
 	c.Println("  saved in   ", edit.Place.Path())
+	if !schema.Same() {
+		c.Println("  schema     ", schema.Place.Path())
+	}
 	for _, n := range append(append(notes, warnings...), cardNotes(full)...) {
 		c.Println("  note       ", n)
 	}
@@ -254,7 +262,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 		c.Println("nothing was written; --yes writes without asking")
 		return exitCode(exitFailed)
 	}
-	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("add "+card.Name, []change.Edit{edit}, nil)
+	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("add "+card.Name, []change.Edit{edit, schema}, nil)
 	if err != nil {
 		return err
 	}
@@ -263,7 +271,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 		tryCard(c, cfg, full)
 	}
 	if full.Mode != "on" && full.Mode != lazyWord {
-		c.Printf("it is off: turn it on with space on the Deck page, or with: mcpdeck on %s\n", card.Name)
+		c.Printf("it is off: turn it on with space on the Cards page, or with: mcpdeck on %s\n", card.Name)
 	}
 	return nil
 }
@@ -324,7 +332,7 @@ func cardNotes(card settings.Card) []string {
 
 // tryCard starts a card, or connects to it, once and says what it offers.
 func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
-	doing, failed := "starting it once...", "it could not be started"
+	doing, failed := "starting it once; if it has to be downloaded first, this takes a while ...", "it could not be started"
 	if card.URL != "" {
 		doing, failed = "connecting to it once...", "it could not be reached"
 	}
@@ -336,8 +344,9 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 		c.Printf("%s: %v\n", failed, err)
 		return
 	}
-	c.Printf("%s %s answers in %s, protocol %s (%s)\n", got.Server, got.Version, span.Took(got.Took), got.Protocol, got.Era)
-	c.Printf("%d tools, %s of context while on: %s\n", len(got.Tools), cards.Cost(got.Context), someOf(got.Tools, 12))
+	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, span.Took(got.Took), got.Protocol)
+	offers := fmt.Sprintf("%s, %s of context while on: %s", span.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
+	c.Println(console.Fold(c.OutOrStdout(), offers))
 	if got.Context > deck.LargeContext && card.Mode != lazyWord {
 		c.Printf("that is much: mcpdeck lazy %s lets agents find the tools instead of listing them\n", card.Name)
 	}

@@ -22,7 +22,7 @@ func askCommands(a *app) []*cobra.Command {
 		if err != nil {
 			return ask.Settings{}, err
 		}
-		logTo(console.Err(), cfg, redact.Rules{})
+		logTo(console.Err(), logLevel(cfg), redact.Rules{})
 		program, err := os.Executable()
 		if err != nil {
 			return ask.Settings{}, fmt.Errorf("find this program: %w", err)

@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -145,6 +146,9 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	a.send(7, "tools/call", whichOne)
 	d.until("two questions", func() bool { return d.asked() == 2 })
 	w.code(d)
+	d.session("s1")
+	permission := d.hook([]string{d.program, "hook"}, permissionEvent)
+	d.until("a permission", func() bool { return d.prompted() == 1 })
 	ways := []struct{ name, run string }{
 		{"a child", `"$@"`},
 		{"a guess on standard input", `yes ABCD-EFGH | head -20 | "$@"`},
@@ -159,8 +163,10 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			tmux -L "$TMUXNAME" send-keys ABCD-EFGH Enter
 			for i in $(seq 60); do grep -qE "over|Waiting for you" $OUT.tmux && break; sleep 0.1; done
 			tmux -L "$TMUXNAME" kill-server; cat $OUT.tmux`},
+		{"a unit of systemd", `systemd-run --user --quiet --collect --wait --pipe --setenv=HOME="$HOME" --working-directory="$PWD" "$@"`},
 	}
 	actions := map[string][]string{
+		"allows":  {"ask", "answer", "3", "--json", "'[{\"id\":\"permission\",\"selectedOptions\":[\"Allow once\"]}]'"},
 		"answers": {"ask", "answer", "1", "--json", "'[{\"id\":\"q\",\"selectedOptions\":[\"a\"]}]'"},
 		"accepts": {"pencil", "accept"},
 		"runs":    {"on", "echo"},
@@ -189,8 +195,8 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		})
 		b, _ := os.ReadFile(out)
 		t.Logf("%s", strings.TrimSpace(string(b)))
-		if n := d.asked(); n != 2 {
-			t.Errorf("%d questions are left, want 2", n)
+		if n, m := d.asked(), d.prompted(); n != 2 || m != 1 {
+			t.Errorf("%d questions and %d permissions are left, want 2 and 1", n, m)
 		}
 		status, _ := d.command("pencil", "status").Output()
 		if !strings.Contains(string(status), "1 changed") {
@@ -212,6 +218,10 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			t.Logf("%s is not installed: %s is left out", tool, way.name)
 			continue
 		}
+		if tool == "systemd-run" && exec.Command(tool, "--user", "--wait", "--quiet", "true").Run() != nil {
+			t.Logf("%s does not run here: %s is left out", tool, way.name)
+			continue
+		}
 		for what, action := range actions {
 			t.Run(way.name+" "+what, func(t *testing.T) { try(t, way.run, action) })
 		}
@@ -223,6 +233,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	t.Run("lines on the sockets", func(t *testing.T) {
 		for _, send := range []struct{ socket, lines string }{
 			{"ask.sock", `{"type":"answer","request":1,"decline":true}`},
+			{"ask.sock", `{"type":"answer","request":3,"results":[{"id":"permission","selectedOptions":["Allow once"]}]}`},
 			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
 			{"ask.sock", `{"type":"prove"}` + "\n" + `{"type":"proof","secret":true}` + "\n" + `{"type":"answer","request":1,"decline":true}`},
 			{"deck.sock", `{"mcpdeck":1,"control":"pencil","args":{"verb":"accept"}}` + "\n" + `{"proof":"ABCD-EFGH"}`},
@@ -247,13 +258,17 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			}
 			c.Close()
 		}
-		if d.asked() != 2 {
+		if d.asked() != 2 || d.prompted() != 1 {
 			t.Error("a question was answered")
 		}
 		if status, _ := d.command("status", "echo").Output(); !strings.Contains(string(status), "mode       off") {
 			t.Errorf("a server was turned on:\n%s", status)
 		}
 	})
+	d.kill(permission.c)
+	if permission.out.Len() > 0 {
+		t.Errorf("the permission was answered: %s", &permission.out)
+	}
 }
 
 // shell is a command in a terminal of its own, as the user types it.
@@ -308,6 +323,69 @@ func TestAPairedShellAnswersAndAccepts(t *testing.T) {
 	}
 }
 
+// TestAPairedShellGivesAPermissionOnce has the code in every place but the terminal, then
+// there, then a second time.
+func TestAPairedShellGivesAPermissionOnce(t *testing.T) {
+	t.Parallel()
+	d, w := guarded(t)
+	d.askOverHTTP() // the first
+	var hooks []*waiting
+	for _, id := range []string{"s1", "s2"} {
+		hooks = append(hooks, d.prompts(id, "make "+id))
+		d.until("a permission", func() bool { return d.prompted() == len(hooks) })
+	}
+	allow := func(id string) []string {
+		return []string{"ask", "answer", id, "--json", `[{"id":"permission","selectedOptions":["Allow once"]}]`}
+	}
+	code := w.code(d)
+	for name, give := range map[string]func(*exec.Cmd){
+		"standard input":  func(c *exec.Cmd) { c.Stdin = strings.NewReader(code + "\n") },
+		"an argument":     func(c *exec.Cmd) { c.Args = append(c.Args, code) },
+		"a flag":          func(c *exec.Cmd) { c.Args = append(c.Args, "--code="+code) },
+		"the environment": func(c *exec.Cmd) { c.Env = append(c.Env, "MCPDECK_CODE="+code, "MCPDECK_PAIRING_CODE="+code) },
+	} {
+		c := d.command(allow("2")...)
+		c.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // no terminal to ask on
+		give(c)
+		if out, err := c.CombinedOutput(); err == nil || d.prompted() != 2 {
+			t.Errorf("the code in %s: %v, %d permissions are left: %s", name, err, d.prompted(), out)
+		}
+	}
+	s := d.shell(allow("2")...)
+	d.shows(s, "Pairing code on the deck's screen: ")
+	s.press(code + "\n")
+	if n := s.ended(); n != 0 || d.prompted() != 1 {
+		t.Fatalf("exit %d, %d permissions are left: %s", n, d.prompted(), s.text())
+	}
+	if err := hooks[0].c.Wait(); err != nil || !strings.Contains(hooks[0].out.String(), `"behavior":"allow"`) {
+		t.Errorf("the hook: %v, it prints %s", err, &hooks[0].out)
+	}
+
+	s = d.shell(allow("3")...)
+	d.shows(s, "no pairing code is valid")
+	if n := s.ended(); n == 0 || d.prompted() != 1 {
+		t.Errorf("the code a second time: exit %d, %d permissions are left", n, d.prompted())
+	}
+	w.code(d)
+	for range 3 {
+		s = d.shell(allow("3")...)
+		d.shows(s, "Pairing code on the deck's screen: ")
+		s.press("ABCD-EFGH\n")
+		if n := s.ended(); n == 0 {
+			t.Errorf("a wrong code: %s", s.text())
+		}
+	}
+	s = d.shell(allow("3")...)
+	d.shows(s, "too many failed attempts")
+	if n := s.ended(); n == 0 || d.prompted() != 1 {
+		t.Errorf("after three wrong ones: exit %d, %d permissions are left", n, d.prompted())
+	}
+	d.kill(hooks[1].c)
+	if hooks[1].out.Len() > 0 {
+		t.Errorf("the second was answered: %s", &hooks[1].out)
+	}
+}
+
 func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	t.Parallel()
 	d, w := guarded(t)
@@ -325,7 +403,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	}
 
 	s = d.shell("on", "echo")
-	d.shows(s, "press space on echo on the Deck page")
+	d.shows(s, "press space on echo on the Cards page")
 	w.wide()
 	d.until("echo is chosen", func() bool {
 		w.press("\x1b1hG")

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
@@ -176,12 +177,7 @@ func listCommand(a *app) *cobra.Command {
 			if !asJSON {
 				return printServers(c, cfg, all)
 			}
-			b, err := json.MarshalIndent(all, "", "  ")
-			if err != nil {
-				return fmt.Errorf("write the list: %w", err)
-			}
-			c.Println(string(b))
-			return nil
+			return printJSON(c, all, true)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
@@ -193,25 +189,15 @@ func listServers(cfg *config.Config) []listed {
 	for _, name := range serverNames() {
 		out = append(out, listed{Name: name, BuiltIn: true})
 	}
-	clean := redact.Rules{}
 	for _, card := range cfg.Cards {
-		l := listed{Name: card.Name, Title: card.Title, Mode: card.Mode, File: card.File, URL: clean.Text(card.URL)}
+		l := listed{Name: card.Name, Title: card.Title, Mode: card.Mode, File: card.File, URL: redact.Rules{}.Text(card.URL), Command: settings.Redacted(card.Command)}
 		l.Env = slices.Sorted(maps.Keys(card.Env))
-		// As a whole: a secret is found by the option before it, too.
-		if words, b := []string(nil), clean.Body(redact.Kind{}, false, inJSONList(card.Command)); json.Unmarshal(b, &words) == nil {
-			l.Command = words
-		}
 		out = append(out, l)
 	}
 	for _, b := range cfg.Broken {
 		out = append(out, listed{Name: b.Name, File: b.File, Error: b.Err.Error()})
 	}
 	return out
-}
-
-func inJSONList(words []string) json.RawMessage {
-	b, _ := json.Marshal(words) // texts always encode
-	return b
 }
 
 func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
@@ -253,15 +239,4 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		c.Println("\nTo add other MCP servers, see mcpdeck add --help and mcpdeck import --help.")
 	}
 	return err
-}
-
-// completeCards completes the name of a card.
-func completeCards(a *app) cobra.CompletionFunc {
-	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		cfg, err := a.load()
-		if err != nil || len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return cardNames(cfg), cobra.ShellCompDirectiveNoFileComp
-	}
 }

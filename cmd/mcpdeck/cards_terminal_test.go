@@ -110,7 +110,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	}
 	w.press("\r")
 	w.shows(d, "─ Tools 2 ─")
-	w.shows(d, "echo-server 1.2.3 · 2025-11-25")
+	w.shows(d, "echo-server 1.2.3 · MCP 2025-11-25")
 	w.press("\r ")
 	w.shows(d, "off  ")
 	d.until("one tool less", func() bool { return !a.lists("echo_echo") && a.lists("echo_env") })
@@ -132,7 +132,7 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	d.card("broken", "/nowhere/server")
 	w := d.window()
 	w.wide()
-	w.shows(d, " ready")
+	w.shows(d, "broken off")
 	w.press("h")
 	w.shows(d, "broken")
 	w.press("G ")

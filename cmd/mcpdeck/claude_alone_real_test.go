@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
@@ -59,23 +58,6 @@ func sameBodies(t *testing.T, without, with *mockmodel.Server) {
 	}
 }
 
-// decides waits for a prompt in a terminal and presses a key until it has gone: one that
-// comes right after the prompt does not count.
-func (w *window) decides(d *driver, prompt, key string) {
-	w.t.Helper()
-	w.shows(d, prompt)
-	for n := 0; strings.Contains(w.screen(), prompt); n++ {
-		if n == 20 {
-			w.t.Fatalf("%q does not count:\n%s", key, w.screen())
-		}
-		time.Sleep(time.Second)
-		w.press(key)
-		for i := 0; i < 20 && strings.Contains(w.screen(), prompt); i++ {
-			time.Sleep(100 * time.Millisecond)
-		}
-	}
-}
-
 // TestHooksAddNothingToTheRealClaudesContext does the same task with and without the deck
 // and its hooks, with a permission that is given.
 func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
@@ -88,7 +70,7 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 	giveBack := d.unhooked()
 	without := mockmodel.New(t, "", steps...)
 	c := d.codes(without)
-	c.decides(d, "Do you want to proceed?", "\r")
+	c.accepts("\r")
 	c.shows(d, "END")
 	d.kill(c.cmd)
 	if err := os.Remove(made); err != nil {
@@ -101,7 +83,7 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 	deck.wide()
 	deck.shows(d, "Ask")
 	c = d.codes(with)
-	deck.decides(d, "mkdir made", "y")
+	deck.answers(d, "mkdir made", key{"y", ""})
 	c.shows(d, "END")
 	sameBodies(t, without, with)
 }
@@ -149,8 +131,8 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 	held := mockmodel.New(t, "", steps...)
 	over := make(chan string, 1)
 	go func() { over <- run(held) }()
-	deck.decides(d, "mkdir one", "y")
-	deck.decides(d, "mkdir two", "n")
+	deck.answers(d, "mkdir one", key{"y", ""})
+	deck.answers(d, "mkdir two", key{"n", ""})
 	if got := <-over; got != said {
 		t.Errorf("it says %q, without hooks %q", got, said)
 	}
@@ -192,16 +174,32 @@ func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
 	if got := made(); len(got) > 0 {
 		t.Errorf("what nobody allowed was done: %q", got)
 	}
-	for n := 0; len(made()) < 5 && n < 40; n++ { // a dialog takes no key right after it comes
+	for len(made()) < 5 {
 		c.shows(d, "Do you want to proceed?")
 		before := len(made())
-		time.Sleep(time.Second)
-		c.press("\r")
-		for i := 0; i < 20 && len(made()) == before; i++ {
-			time.Sleep(100 * time.Millisecond)
-		}
+		c.again("\r", func() bool { return len(made()) > before })
 	}
-	if got := made(); len(got) != 5 {
-		t.Errorf("only %q was done\n%s", got, c.screen())
+}
+
+// TestTheRealClaudeSaysNothingOfHooksWithoutADeck asks, is answered in its terminal, and
+// ends, while the hooks find nobody.
+func TestTheRealClaudeSaysNothingOfHooksWithoutADeck(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome()
+	model := mockmodel.New(t, "", bash(t, "mkdir made"), subAgent(t, "HELPER"), bash(t, "echo over"))
+	model.Script("HELPER", bash(t, "mkdir other"))
+	c := d.codes(model)
+	for _, made := range []string{"made", "other"} {
+		c.shows(d, "mkdir "+made)
+		c.accepts("\r")
+		d.until("what was allowed", func() bool {
+			_, err := os.Stat(filepath.Join(d.project, made))
+			return err == nil
+		})
+	}
+	c.shows(d, "END")
+	if said := regexp.MustCompile(`(?i)hook (error|failed|cancelled|blocked)|PermissionRequest|ECONN|mcpdeck-hook`).FindString(c.text()); said != "" {
+		t.Errorf("its terminal says %q:\n%s", said, c.screen())
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
@@ -33,18 +32,24 @@ func marshalled(t *testing.T, v any) []byte {
 	return b
 }
 
-// claudeHome writes what Claude Code needs to start without a question, and the hooks.
+// knowsClaude writes what Claude Code needs to start without a question about itself.
+func (d *driver) knowsClaude(servers map[string]any) {
+	d.t.Helper()
+	d.puts(filepath.Join(d.root, d.home, ".claude.json"), marshalled(d.t, map[string]any{
+		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"mock"}},
+		"projects":   map[string]any{d.project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
+		"mcpServers": servers,
+	}))
+}
+
+// claudeHome has Claude Code start without a question, with a server and the hooks.
 func (d *driver) claudeHome() {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".claude")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
-	d.puts(filepath.Join(d.home, ".claude.json"), marshalled(d.t, map[string]any{
-		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"mock"}},
-		"projects":   map[string]any{d.project: map[string]any{"hasTrustDialogAccepted": true, "hasCompletedProjectOnboarding": true}},
-		"mcpServers": map[string]any{"paint": map[string]any{"type": "stdio", "command": d.echoes()}},
-	}))
+	d.knowsClaude(map[string]any{"paint": map[string]any{"type": "stdio", "command": d.echoes()}})
 	waits := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 86400}}}}
 	quick := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 10, "async": true}}}}
 	hooks := map[string]any{"PermissionRequest": waits, "Elicitation": waits, "SessionStart": quick, "SessionEnd": quick}
@@ -86,26 +91,48 @@ func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 	return c
 }
 
-// codes starts Claude Code in a terminal and gives it its task.
-func (d *driver) codes(model *mockmodel.Server) *coder {
+// starts has Claude Code in a terminal.
+func (d *driver) starts(model *mockmodel.Server) *coder {
 	d.t.Helper()
 	w := d.terminal(d.claude(model, "--permission-mode", "default"))
 	w.wide()
-	c := &coder{window: w, d: d, model: model}
+	return &coder{window: w, d: d, model: model}
+}
+
+// codes starts Claude Code in a terminal and gives it its task.
+func (d *driver) codes(model *mockmodel.Server) *coder {
+	d.t.Helper()
+	c := d.starts(model)
 	c.shows(d, "? for shortcuts")
-	c.press("go")
-	time.Sleep(200 * time.Millisecond) // what comes at once counts as pasted
-	c.press("\r")
+	c.says("go")
 	return c
+}
+
+// says gives it a task. An Enter that comes too early counts as part of a paste.
+func (c *coder) says(task string) {
+	c.t.Helper()
+	typed := func() bool {
+		s := strings.ReplaceAll(c.screen(), "\u00a0", " ")
+		return strings.HasPrefix(s[max(strings.LastIndex(s, "❯"), 0):], "❯ "+task)
+	}
+	c.press(task)
+	c.d.until("what was typed", typed)
+	c.again("\r", func() bool { return !typed() })
 }
 
 // asks is a step of the script that needs the user, and how the user answers it.
 type asks struct {
 	step  mockmodel.Step
-	shown string   // on the deck's screen
-	keys  []string // pressed in the deck; the last one until it counts
-	want  string   // in what the model is sent back
+	shown string // on the deck's screen
+	keys  []key  // pressed in the deck
+	want  string // in what the model is sent back
 }
+
+// key is one that is pressed in the deck, and what its screen then shows; "" is the end
+// of the prompt.
+type key struct{ press, shows string }
+
+var send = key{"\x13", ""}
 
 func bash(t *testing.T, command string) mockmodel.Step {
 	t.Helper()
@@ -144,24 +171,24 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 		file, n := filepath.Join(project, fmt.Sprintf("%d.txt", i)), fmt.Sprint(i)
 		rows = append(
 			rows,
-			asks{bash(t, "mkdir -p made"+n), "mkdir -p made" + n, []string{"y"}, "no output"},
-			asks{bash(t, "mkdir -p denied"+n), "mkdir -p denied" + n, []string{"n"}, "the user denied this"},
-			asks{mockmodel.Step{Tool: "Write", Args: marshalled(t, map[string]string{"file_path": file, "content": "one\ntwo" + n + "\n"})}, "+two" + n, []string{"y"}, "File created"},
-			asks{mockmodel.Step{Tool: "Edit", Args: marshalled(t, map[string]string{"file_path": file, "old_string": "two", "new_string": "three"})}, "+three" + n, []string{"y"}, "has been updated"},
-			asks{mockmodel.Step{Tool: "mcp__paint__echo", Args: marshalled(t, map[string]string{"text": "hello" + n})}, "hello" + n, []string{"y"}, "hello" + n},
+			asks{bash(t, "mkdir -p made"+n), "mkdir -p made" + n, []key{{"y", ""}}, "no output"},
+			asks{bash(t, "mkdir -p denied"+n), "mkdir -p denied" + n, []key{{"n", ""}}, "the user denied this"},
+			asks{mockmodel.Step{Tool: "Write", Args: marshalled(t, map[string]string{"file_path": file, "content": "one\ntwo" + n + "\n"})}, "+two" + n, []key{{"y", ""}}, "File created"},
+			asks{mockmodel.Step{Tool: "Edit", Args: marshalled(t, map[string]string{"file_path": file, "old_string": "two", "new_string": "three"})}, "+three" + n, []key{{"y", ""}}, "has been updated"},
+			asks{mockmodel.Step{Tool: "mcp__paint__echo", Args: marshalled(t, map[string]string{"text": "hello" + n})}, "hello" + n, []key{{"y", ""}}, "hello" + n},
 		)
 	}
 	for i := range 2 {
 		n := fmt.Sprint(i) + "?"
 		rows = append(
 			rows,
-			asks{asksUser(t, question("Which one "+n, false)), "Which one " + n, []string{"2"}, `Which one ` + n + `\"=\"green, dark\"`},
-			asks{asksUser(t, question("Which ones "+n, true)), "Which ones " + n, []string{"1", "2", "\x13"}, `Which ones ` + n + `\"=\"\"red\", \"green, dark\"`},
-			asks{asksUser(t, question("Another "+n, false)), "Another " + n, []string{"o", "blue", "\x13"}, `Another ` + n + `\"=\"blue\"`},
-			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []string{"\t", "soon", "\r"}, "soon"},
+			asks{asksUser(t, question("Which one "+n, false)), "Which one " + n, []key{{"2", ""}}, `Which one ` + n + `\"=\"green, dark\"`},
+			asks{asksUser(t, question("Which ones "+n, true)), "Which ones " + n, []key{{"1", "[x] 1 red"}, {"2", "[x] 2 green"}, send}, `Which ones ` + n + `\"=\"\"red\", \"green, dark\"`},
+			asks{asksUser(t, question("Another "+n, false)), "Another " + n, []key{{"o", "esc close"}, {"blue", "blue"}, send}, `Another ` + n + `\"=\"blue\"`},
+			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []key{{"\t", "esc close"}, {"soon", "soon"}, {"\r", "space choose"}, {"\r", ""}}, "soon"},
 			asks{
 				asksUser(t, question("A"+n, false), question("B"+n, false), question("C"+n, false), question("D"+n, false)), "A" + n,
-				[]string{"1", "2", "1", "2", "\x13"},
+				[]key{{"1", "B" + n}, {"2", "C" + n}, {"1", "D" + n}, {"2", "sends these answers"}, send},
 				`A` + n + `\"=\"red\", \"B` + n + `\"=\"green, dark\", \"C` + n + `\"=\"red\", \"D` + n + `\"=\"green, dark\"`,
 			},
 		)
@@ -186,18 +213,7 @@ func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 	deck.shows(d, "Ask")
 	c := d.codes(model)
 	for i, r := range rows {
-		deck.shows(d, r.shown)
-		for _, k := range r.keys {
-			time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
-			deck.press(k)
-		}
-		last := r.keys[len(r.keys)-1]
-		for n := 0; model.Seen()[i].Result == "" && n < 20; n++ {
-			time.Sleep(200 * time.Millisecond)
-			if n > 10 && n%5 == 0 {
-				deck.press(last)
-			}
-		}
+		deck.answers(d, r.shown, r.keys...)
 		if got := c.answered(i); !strings.Contains(got, r.want) {
 			t.Errorf("step %d: the model gets %s, want %s\n%s", i+1, got, r.want, deck.screen())
 		}
@@ -206,57 +222,6 @@ func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 		t.Errorf("what was denied was done: %q", done)
 	}
 	c.shows(d, "END")
-}
-
-// hooks are the processes of hooks that wait in the project.
-func (d *driver) hooks() (n int) {
-	d.t.Helper()
-	all, err := filepath.Glob("/proc/[0-9]*/cwd")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	for _, link := range all {
-		dir, _ := os.Readlink(link) // it may have ended
-		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
-		if dir == d.project && strings.HasPrefix(string(line), smallHook(d.t)) {
-			n++
-		}
-	}
-	return n
-}
-
-// settled waits until the deck shows no prompt, and no hook of one is left.
-func (d *driver) settled(deck *window) {
-	d.t.Helper()
-	for n := 0; n < 100 && d.open()+d.hooks() > 0; n++ {
-		time.Sleep(100 * time.Millisecond)
-	}
-	if n, m := d.open(), d.hooks(); n+m > 0 {
-		d.t.Fatalf("%d prompts and %d hooks are left\n%s", n, m, deck.screen())
-	}
-	if strings.Contains(deck.screen(), "Allow once") {
-		d.t.Errorf("the screen still asks:\n%s", deck.screen())
-	}
-}
-
-// accepts answers Claude Code's dialog, which takes no key right after it comes.
-func (c *coder) accepts(key string) {
-	c.t.Helper()
-	c.shows(c.d, "Esc to cancel")
-	for n := 0; n < 5 && c.d.open() > 0; n++ {
-		time.Sleep(time.Second)
-		c.press(key)
-		for i := 0; i < 20 && c.d.open() > 0; i++ {
-			time.Sleep(100 * time.Millisecond)
-		}
-	}
-}
-
-// open is how many prompts of any kind the deck has.
-func (d *driver) open() int {
-	d.t.Helper()
-	out, _ := d.command("ask", "list").Output()
-	return strings.Count(string(out), "claude")
 }
 
 // TestWhatRealSubAgentsAskIsHeld has two sub-agents ask at once, of which one is answered
@@ -285,16 +250,13 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 		}
 		return strings.Contains(deck.screen(), "mkdir -p "+first)
 	})
-	time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
-	deck.press("y")
+	deck.answers(d, "mkdir -p "+first, key{"y", ""})
 	d.until("what was allowed", func() bool {
 		_, err := os.Stat(filepath.Join(d.project, first))
 		return err == nil
 	})
 	other := map[string]string{"first": "second", "second": "first"}[first]
-	deck.shows(d, "mkdir -p "+other)
-	time.Sleep(900 * time.Millisecond)
-	deck.press("t")
+	deck.answers(d, "mkdir -p "+other, key{"t", "its terminal asks now"})
 	c.accepts("\r")
 	d.until("what was allowed in the terminal", func() bool {
 		_, err := os.Stat(filepath.Join(d.project, other))
@@ -323,15 +285,16 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 }
 
 // TestARealServersFormIsAnsweredInTheDeck has Claude Code pass on what its server asks, and
-// the user send or decline it.
+// the user send, decline or skip it.
 func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 	realtest.On(t)
 	for name, tt := range map[string]struct {
-		keys []string
+		keys []key
 		want string // that the server is told
 	}{
-		"sent":     {[]string{"red\r", "\r"}, `{\"action\":\"accept\",\"content\":{\"colour\":\"red\"}}`},
-		"declined": {[]string{"\x1b", "x", "\r"}, `{\"action\":\"decline\"}`},
+		"sent":     {[]key{{"teal", "teal"}, {"\r", ""}}, `{\"action\":\"accept\",\"content\":{\"colour\":\"teal\"}}`},
+		"declined": {[]key{{"\x1b", "x decline"}, {"x", "decline the whole request?"}, {"\r", ""}}, `{\"action\":\"decline\"}`},
+		"skipped":  {[]key{{"\x1b", "x decline"}, {"s", ""}}, `{\"action\":\"cancel\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)
@@ -343,11 +306,7 @@ func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 			deck.wide()
 			deck.shows(d, "Ask")
 			c := d.codes(model)
-			deck.shows(d, "Which journey?")
-			for _, k := range tt.keys {
-				time.Sleep(900 * time.Millisecond) // a key that comes right after the prompt does not count
-				deck.press(k)
-			}
+			deck.answers(d, "Which journey?", tt.keys...)
 			if got := c.answered(0); !strings.Contains(got, tt.want) {
 				t.Errorf("the server gets %s, want %s", got, tt.want)
 			}
@@ -385,32 +344,4 @@ func (d *driver) rewrites(path string, change func(map[string]any)) {
 	}
 	change(o)
 	d.puts(path, marshalled(d.t, o))
-}
-
-// TestWhatTheRealTerminalAnswersLeavesTheDeck answers in Claude Code's own dialogs.
-func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
-	realtest.On(t)
-	d := newDriver(t)
-	d.claudeHome()
-	model := mockmodel.New(t, "", bash(t, "mkdir -p one; sleep 12"), bash(t, "mkdir -p two"))
-	deck := d.window("--page", "ask")
-	deck.wide()
-	deck.shows(d, "Ask")
-	c := d.codes(model)
-	deck.shows(d, "mkdir -p one")
-	c.accepts("\r")
-	d.settled(deck)
-	if model.Seen()[0].Result != "" {
-		t.Error("the command of 12 seconds had ended before its prompt left")
-	}
-	deck.press("y") // late
-	c.answered(0)
-
-	c.shows(d, "mkdir -p two")
-	d.until("a prompt", func() bool { return d.open() > 0 })
-	c.accepts("\x1b")
-	d.settled(deck)
-	if _, err := os.Stat(filepath.Join(d.project, "two")); err == nil {
-		t.Error("what was denied was done")
-	}
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
@@ -37,6 +38,10 @@ type codexTerminal struct {
 	roster  *roster.Roster
 	stop    func() // of the deck
 
+	pressed time.Time       // when the last key was typed
+	here    []time.Duration // from the deck's answers to their confirmation
+	there   []time.Duration // from the terminal's answers to when the deck knew
+
 	mu    sync.Mutex
 	heard []string // methods and answers of the daemon, to the deck
 }
@@ -45,9 +50,7 @@ func newCodex(t *testing.T, steps ...mockmodel.Step) (*codexTerminal, *mockmodel
 	t.Helper()
 	c, m := prepareCodex(t, steps...)
 	c.start()
-	c.until("the terminal is ready", func() bool {
-		return strings.Contains(c.screen(), "Ask Codex") || strings.Contains(c.screen(), "for shortcuts")
-	})
+	c.ready()
 	return c, m
 }
 
@@ -129,7 +132,7 @@ func (c *codexTerminal) endDaemon() {
 
 func (c *codexTerminal) tmux(args ...string) error {
 	cmd := exec.Command("tmux", append([]string{"-L", "codex"}, args...)...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + c.dir}
+	cmd.Env = []string{"PATH=" + filepath.Dir(realtest.Agent(c.t, "codex")) + ":" + os.Getenv("PATH"), "TMUX_TMPDIR=" + c.dir}
 	return realtest.Run(cmd)
 }
 
@@ -144,6 +147,7 @@ func (c *codexTerminal) screen() string {
 func (c *codexTerminal) press(keys ...string) {
 	c.t.Helper()
 	for _, k := range keys {
+		c.pressed = time.Now()
 		if err := c.tmux("send-keys", k); err != nil {
 			c.t.Fatal(err)
 		}
@@ -165,7 +169,7 @@ func (c *codexTerminal) open() {
 	c.t.Helper()
 	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &roster.Roster{}
 	c.adapter = codex.New(codex.Options{
-		Hold: time.Hour, Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
+		Rules: func() prompts.Rules { return prompts.Rules{Hold: time.Hour} }, Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
 		Frames: func(ctx context.Context, conn net.Conn) (codex.Frames, error) {
 			f, err := frames.Dial(ctx, conn)
 			return &listening{f, c}, err
@@ -222,8 +226,10 @@ func (c *codexTerminal) item() ask.Item {
 
 func (c *codexTerminal) answer(it ask.Item, r ...ask.Result) {
 	c.t.Helper()
+	begun := time.Now()
 	c.reply(it, r...)
 	c.ends(it, ask.Delivered)
+	c.here = append(c.here, time.Since(begun))
 }
 
 func (c *codexTerminal) reply(it ask.Item, r ...ask.Result) {
@@ -239,12 +245,17 @@ func (c *codexTerminal) reply(it ask.Item, r ...ask.Result) {
 // ends waits until a prompt has ended so.
 func (c *codexTerminal) ends(it ask.Item, how ask.Delivery) {
 	c.t.Helper()
-	c.until("it is "+string(how), func() bool { return c.ended(it, how) })
+	c.until("it is "+string(how), func() bool { return !c.ended(it, how).IsZero() })
 }
 
-func (c *codexTerminal) ended(it ask.Item, how ask.Delivery) bool {
-	h := c.queue.Pending().History
-	return slices.ContainsFunc(h, func(r ask.Record) bool { return r.ID == it.ID && r.Delivery == how })
+// ended returns when a prompt has ended so, the zero time if it has not.
+func (c *codexTerminal) ended(it ask.Item, how ask.Delivery) time.Time {
+	for _, r := range c.queue.Pending().History {
+		if r.ID == it.ID && r.Delivery == how {
+			return r.Ended
+		}
+	}
+	return time.Time{}
 }
 
 func chosen(label string) ask.Result { return ask.Result{SelectedOptions: []string{label}} }
@@ -297,7 +308,11 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 			if strings.Contains(c.screen(), shows) {
 				c.press("Enter") // which a dialog does not take as soon as it is there
 			}
-			return c.ended(it, ask.Elsewhere)
+			at := c.ended(it, ask.Elsewhere)
+			if !at.IsZero() {
+				c.there = append(c.there, at.Sub(c.pressed))
+			}
+			return !at.IsZero()
 		})
 	}
 
@@ -320,6 +335,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 		t.Errorf("the file is %q, %v", b, err)
 	}
 	c.until("the session is idle", func() bool { return c.roster.Sessions()[0].State == deck.Idle })
+	t.Logf("Codex confirmed the deck's answers after %v; the deck knew of its terminal's %v after their key", c.here, c.there)
 	c.stop()
 	wanted := []string{
 		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/closed", "serverRequest/resolved", "item/started",

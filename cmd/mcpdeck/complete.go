@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -17,15 +20,44 @@ import (
 // completeWithin is how long a shell waits for words.
 const completeWithin = 3 * time.Second
 
-// completeServers completes the names of servers that are not on the line yet.
-func completeServers(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var names []string
-	for _, n := range serverNames() {
-		if !slices.Contains(args, n) {
-			names = append(names, n)
+// completeServers completes up to most names of servers that are not on the line yet:
+// of mcpdeck's own those given, and of those that the user has added.
+func completeServers(a *app, own []string, most int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := a.load()
+		if err != nil || len(args) >= most {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
+		names := slices.DeleteFunc(slices.Concat(own, cardNames(cfg)), func(n string) bool { return slices.Contains(args, n) })
+		return names, cobra.ShellCompDirectiveNoFileComp
 	}
-	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeChanges completes the ID of a change that can be undone.
+func completeChanges(a *app) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := a.load()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		entries, _ := change.Journal{Dir: cfg.Paths.Undo}.Entries() // without them, nothing is to be said
+		var words []string
+		for _, e := range entries {
+			words = append(words, cobra.CompletionWithDesc(e.ID, plain.Line(e.What)))
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// completeProfiles completes the name of a profile of the configuration.
+func completeProfiles(a *app) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := a.load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return slices.Sorted(maps.Keys(cfg.File.Profile)), cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // completeCall completes a tool, and then its arguments, as KEY=.
@@ -81,15 +113,27 @@ func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
 
 // completeWords makes arguments and flags of fixed words complete.
 func completeWords(root *cobra.Command, a *app) {
-	for _, name := range []string{"mcp", "tools"} {
+	const many = math.MaxInt
+	own := serverNames()
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"mcp": completeServers(a, own, many), "tools": completeServers(a, own, many),
+		"on": completeServers(a, own, 1), "off": completeServers(a, own, 1), "lazy": completeServers(a, own, 1),
+		"restart": completeServers(a, own, 1), "status": completeServers(a, own, 1),
+		"accept": completeServers(a, []string{"pencil"}, 1), // of mcpdeck's own, nothing else is held
+		"remove": completeServers(a, nil, 1),
+		"undo":   completeChanges(a),
+	} {
 		if c, _, err := root.Find([]string{name}); err == nil {
-			c.ValidArgsFunction = completeServers
+			c.ValidArgsFunction = complete
 		}
 	}
 	if c, _, err := root.Find([]string{"setup"}); err == nil {
-		c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
+		c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			switch {
+			case len(args) > 0:
 				return nil, cobra.ShellCompDirectiveNoFileComp
+			case c.Flag("prompts").Changed:
+				return setup.PromptNames(), cobra.ShellCompDirectiveNoFileComp
 			}
 			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
@@ -99,8 +143,8 @@ func completeWords(root *cobra.Command, a *app) {
 			return setup.Names(), cobra.ShellCompDirectiveDefault // or a file
 		}
 	}
-	if c, _, err := root.Find([]string{"remove"}); err == nil {
-		c.ValidArgsFunction = completeCards(a)
+	if c, _, err := root.Find([]string{"mcp"}); err == nil {
+		_ = c.RegisterFlagCompletionFunc("profile", completeProfiles(a))
 	}
 	if c, _, err := root.Find([]string{"log"}); err == nil {
 		_ = c.RegisterFlagCompletionFunc("tool", func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -117,6 +161,7 @@ func completeWords(root *cobra.Command, a *app) {
 	}{
 		{"", "page", pageIDs()},
 		{"", "background", []string{"dark", "light"}},
+		{"setup", "signals", []string{"hooks"}},
 		{"log", "status", []string{"ok", "error", "refused", "cancelled", "lost"}},
 		{"log", "server", serverNames()},
 		{"add", "transport", []string{"auto", "http", "sse"}},

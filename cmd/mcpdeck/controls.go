@@ -16,6 +16,7 @@ import (
 func (h *instance) controls() map[string]wire.Control {
 	return map[string]wire.Control{
 		"card":     h.cardControl,
+		"config":   h.waitingControl,
 		"list":     h.listControl,
 		"pencil":   h.pencilControl,
 		"sessions": h.sessionsControl,

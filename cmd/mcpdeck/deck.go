@@ -15,15 +15,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
 // deckFlags are the screen's.
 type deckFlags struct {
-	plain, watch bool
-	page         string
-	background   string
+	plain, watch, version bool
+
+	demo func(*instance) *demo.Show // nil: it is no demo
+	says <-chan plain.Word          // what it says without a screen
 }
 
 func deckCommand(a *app) *cobra.Command {
@@ -32,12 +35,19 @@ func deckCommand(a *app) *cobra.Command {
 		Use:   "mcpdeck",
 		Short: "Open the deck: watch and answer coding agents",
 		Args:  noSuchCommand,
-		RunE:  func(*cobra.Command, []string) error { return openDeck(a, f) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			if f.version {
+				printVersion(c)
+				return nil
+			}
+			return openDeck(a, f)
+		},
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: print one line per event, answer questions by number")
 	c.Flags().BoolVar(&f.watch, "watch", false, "watch only; keys change nothing")
-	c.Flags().StringVar(&f.page, "page", "", "page to show first")
-	c.Flags().StringVar(&f.background, "background", "", "dark or light (default: ask the terminal)")
+	c.Flags().StringVar(&a.flags.Page, "page", "", "page to show first")
+	c.Flags().StringVar(&a.flags.Background, "background", "", "dark or light (default: ask the terminal)")
+	c.Flags().BoolVarP(&f.version, "version", "v", false, "print the version")
 	a.portFlag(c)
 	return c
 }
@@ -47,19 +57,20 @@ type signalled struct{ syscall.Signal }
 
 func (s signalled) Error() string { return "ended by " + s.String() }
 
-// check tells of words that the flags do not know.
-func (f deckFlags) check() error {
-	if f.page != "" && !slices.Contains(pageIDs(), f.page) {
-		return usagef("--page %q: use %s", f.page, strings.Join(pageIDs(), ", "))
+// checkScreen tells of words that the screen's flags do not know.
+func (a *app) checkScreen() error {
+	f := a.flags
+	if f.Page != "" && !slices.Contains(pageIDs(), f.Page) {
+		return usagef("%s%q: use %s", a.said("page"), f.Page, strings.Join(pageIDs(), ", "))
 	}
-	if f.background != "" && f.background != "dark" && f.background != "light" {
-		return usagef("--background %q: use dark or light", f.background)
+	if f.Background != "" && f.Background != "dark" && f.Background != "light" {
+		return usagef("%s%q: use dark or light", a.said("background"), f.Background)
 	}
 	return nil
 }
 
 func openDeck(a *app, f deckFlags) error {
-	if err := f.check(); err != nil {
+	if err := a.checkScreen(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
@@ -70,6 +81,7 @@ func openDeck(a *app, f deckFlags) error {
 	if err != nil {
 		return err
 	}
+	h.alone = f.demo != nil
 	if err := h.openLog(nil); err != nil {
 		h.host.Warn("log", err.Error())
 	}
@@ -86,14 +98,22 @@ func openDeck(a *app, f deckFlags) error {
 			h.earlier.load(ctx)
 		}
 	})
+	var played playing
+	if f.demo != nil {
+		played = play(ctx, f.demo(h), cancel)
+	}
 	if !full {
 		h.follow(ctx, a)
 		err = h.plain(ctx, f)
 	} else {
-		o := h.screen(f)
-		o.Settings = followSettings(ctx, a, f, h.cfg.Paths.Config, h.reload())
+		o := h.screen(f.watch)
+		if played.show != nil {
+			o.Guide, o.Demo = played.show, nil
+		}
+		o.Settings = followSettings(ctx, a, h.cfg.Paths.Config, h.reload())
 		err = tui.Run(ctx, o)
 	}
+	err = played.end(err)
 	r.close()
 	if s := (signalled{}); errors.As(context.Cause(ctx), &s) {
 		return exitCode(128 + int(s.Signal))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -12,11 +13,9 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -52,10 +51,15 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	defer h.stop()
 	findings := []finding{{"ok", "version", version()}, {"ok", "state", cfg.Paths.State}}
 	findings = append(findings, checkConfig(cfg)...)
+	for _, text := range waitingIn(ctx, cfg) {
+		findings = append(findings, finding{"note", "config", text})
+	}
 	findings = append(findings, h.checkKeys()...)
 	findings = append(findings, checkClients(cfg)...)
 	findings = append(findings, h.checkPrompts(ctx)...)
-	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg), h.checkPencil())
+	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg))
+	findings = append(findings, checkCertificates()...)
+	findings = append(findings, h.checkPencil())
 	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
 	bad := func(f finding) bool { return f.mark == "bad" }
 	rows := make([][]string, len(findings))
@@ -88,15 +92,13 @@ func checkConfig(cfg *config.Config) []finding {
 	return out
 }
 
-// checkKeys says which of the user's keys are refused or never come. The pages
-// are made for that alone: the queue and the gate that they look at are nobody's.
+// checkKeys says which of the user's keys are refused or never come.
 func (h *instance) checkKeys() []finding {
 	if len(h.cfg.File.Keys) == 0 {
 		return []finding{{"ok", "keys", "defaults"}}
 	}
-	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), proof.New(proof.Options{}), h.pixelsPage()
 	var out []finding
-	for _, p := range tui.CheckKeys(h.screen(deckFlags{})) {
+	for _, p := range tui.CheckKeys(h.screenAlone()) {
 		mark := "note"
 		if p.Refused {
 			mark = "bad"
@@ -145,7 +147,7 @@ func checkDeck(ctx context.Context, cfg *config.Config) finding {
 	client, err := connectDeck(ctx, cfg, nil)
 	switch {
 	case errors.Is(err, wire.ErrNoDeck):
-		return finding{"note", "deck", "not running; start it with: mcpdeck"}
+		return finding{"note", "deck", "not running; open it with: mcpdeck"}
 	case err != nil:
 		return finding{"bad", "deck", err.Error()}
 	}
@@ -162,6 +164,18 @@ func checkToken(cfg *config.Config) finding {
 		return finding{"bad", "token", err.Error() + "; create a new one with: mcpdeck token rotate"}
 	}
 	return finding{"ok", "token", cfg.Paths.Token}
+}
+
+// checkCertificates says if no server that has an https address can be trusted.
+func checkCertificates() []finding {
+	pool, err := x509.SystemCertPool()
+	switch {
+	case err != nil:
+		return []finding{{"bad", "certificates", err.Error()}}
+	case pool.Equal(x509.NewCertPool()):
+		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used; install ca-certificates"}}
+	}
+	return nil
 }
 
 func (h *instance) checkPencil() finding {

@@ -3,9 +3,11 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -137,6 +140,9 @@ func versionOf(ctx context.Context, cfg *config.Config, c clients.Client) (versi
 		if err != nil {
 			continue
 		}
+		if version := packagedVersion(path, name); version != "" {
+			return version, true
+		}
 		ctx, cancel := context.WithTimeout(ctx, probeWithin)
 		defer cancel()
 		var out bytes.Buffer
@@ -144,4 +150,29 @@ func versionOf(ctx context.Context, cfg *config.Config, c clients.Client) (versi
 		return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(out.String()), true
 	}
 	return "", false
+}
+
+// packagedVersion returns the version of the npm package that a program is of, "" if it is
+// of none. Some such programs take many seconds to say it themselves.
+func packagedVersion(path, name string) string {
+	path, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		return ""
+	}
+	const levels = 4 // of folders in a package
+	for range levels {
+		path = filepath.Dir(path)
+		b, err := file.Read(filepath.Join(path, "package.json"), 1<<20)
+		if err != nil {
+			continue
+		}
+		var p struct {
+			Version string
+			Bin     json.RawMessage
+		}
+		if json.Unmarshal(b, &p) == nil && p.Version != "" && bytes.Contains(p.Bin, []byte(`"`+name+`"`)) {
+			return p.Version
+		}
+	}
+	return ""
 }

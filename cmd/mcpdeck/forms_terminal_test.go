@@ -29,7 +29,7 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	a.handshake("claude")
 	d.until("the tools", func() bool { return a.lists("trains_form") })
 	a.send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
-	w.shows(d, "Ask  1")
+	w.shows(d, "Ask ◆1")
 	w.press("2")
 	w.shows(d, "Name*")
 	w.press("Ana\r")

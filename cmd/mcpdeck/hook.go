@@ -10,6 +10,7 @@ import (
 func hookCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: "hook AGENT", Short: "Bring an agent's own prompt to the deck (started by its hooks)", Hidden: true, Args: cobra.ArbitraryArgs,
-		Run: func(_ *cobra.Command, args []string) { hook.Run(args) },
+		Long: "Bring an agent's own prompt to the deck, and print what is decided there.\n\nThe hooks that mcpdeck setup --prompts adds start it, or the program mcpdeck-hook, which does the same and starts faster.",
+		Run:  func(_ *cobra.Command, args []string) { hook.Run(args) },
 	}
 }

@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // smallHook is mcpdeck-hook.
@@ -31,20 +31,46 @@ func smallHook(t *testing.T) string {
 // session makes this process the Claude Code session of the driver's home.
 func (d *driver) session(id string) {
 	d.t.Helper()
+	d.sessionOf(os.Getpid(), id)
+}
+
+func (d *driver) sessionOf(process int, id string) {
+	d.t.Helper()
 	dir := filepath.Join(d.home, ".claude/sessions")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
 	b, err := json.Marshal(map[string]any{
-		"pid": os.Getpid(), "sessionId": id, "cwd": d.project, "procStart": socket.Started(os.Getpid()), "version": "2.1.330",
+		"pid": process, "sessionId": id, "cwd": d.project, "procStart": pid.Born(process), "version": "2.1.330",
 		"kind": "interactive", "entrypoint": "cli", "status": "busy", "statusUpdatedAt": 1,
 	})
 	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, strconv.Itoa(os.Getpid())+".json"), b, 0o600)
+		err = os.WriteFile(filepath.Join(dir, strconv.Itoa(process)+".json"), b, 0o600)
 	}
 	if err != nil {
 		d.t.Fatal(err)
 	}
+}
+
+// prompts starts another process that is a Claude Code session, and its hook for a command.
+func (d *driver) prompts(id, command string) *waiting {
+	d.t.Helper()
+	w := &waiting{c: d.command()}
+	w.c.Path, w.c.Args = "/bin/sh", []string{"sh", "-c", `read begin; "$0" hook claude; true`, d.program}
+	w.c.Stdout, w.c.Stderr = &w.out, &w.err
+	in, err := w.c.StdinPipe()
+	if err == nil {
+		err = w.c.Start()
+	}
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	d.t.Cleanup(func() { d.kill(w.c) })
+	d.sessionOf(w.c.Process.Pid, id)
+	event := strings.NewReplacer(`"s1"`, strconv.Quote(id), `"make"`, strconv.Quote(command)).Replace(permissionEvent)
+	_, _ = io.WriteString(in, "begin\n"+event) // a process that has ended brings no prompt
+	in.Close()
+	return w
 }
 
 const permissionEvent = `{"hook_event_name":"PermissionRequest","session_id":"s1","tool_name":"Bash","tool_input":{"command":"make"}}`

@@ -105,6 +105,16 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 		return nil
 	}
 	showEdits(c, edits, f.print)
+	if len(plan.Cards) > 0 {
+		schema, err := cards.Schema(cfg)
+		if err != nil {
+			return err
+		}
+		if !schema.Same() {
+			c.Println(schema.Place.Path()) // nobody wants to read what is in it
+			edits = append(edits, schema)
+		}
+	}
 	if f.print {
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -35,6 +36,7 @@ import (
 type instance struct {
 	cfg      *config.Config
 	person   bool        // one can answer here
+	alone    bool        // what was not started by this process is none of its concern
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
 	host     *host.Host
@@ -53,6 +55,10 @@ type instance struct {
 	pixels   *pixelsrc.Server
 	pictures *pixels.Page // nil when headless
 	logFile  *logFile
+	level    slog.LevelVar                     // of the log
+	now      atomic.Pointer[config.Config]     // the configuration as it is now; cfg is that at the start
+	prices   atomic.Pointer[tokens.Prices]     // nil until they are read
+	waiting  atomic.Pointer[[]string]          // options that need a restart
 	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
 }
 
@@ -70,6 +76,8 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		h.queue = ask.New(o)
 		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}
+	h.level.Set(logLevel(cfg))
+	h.now.Store(cfg)
 	h.denied.of = readDenied(cfg)
 	modules, err := h.modules()
 	if err != nil {
@@ -85,7 +93,8 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	for _, name := range serverNames() {
 		h.host.SetLazy(name, wasLazy(cfg, name))
 	}
-	h.configured(cfg)
+	h.host.SetProfiles(cfg.Profiles())
+	h.warnOf(cfg)
 	if person {
 		h.pictures = h.pixelsPage()
 	}
@@ -154,7 +163,7 @@ func (h *instance) openLog(to io.Writer) error {
 	if to == nil {
 		to = f
 	}
-	logTo(to, h.cfg, h.redact)
+	logTo(to, &h.level, h.redact)
 	h.host.LogWarnings()
 	log.SetOutput(redactor{f, h.redact})
 	return nil

@@ -12,17 +12,12 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // logTo sends everything that is logged to a writer, one line each, without
 // secrets.
-func logTo(w io.Writer, cfg *config.Config, rules redact.Rules) {
-	level := slog.LevelInfo
-	if cfg.File.Debug {
-		level = slog.LevelDebug
-	}
+func logTo(w io.Writer, level slog.Leveler, rules redact.Rules) {
 	slog.SetDefault(slog.New(newLineHandler(redactor{w, rules}, level)))
 }
 

@@ -155,7 +155,7 @@ func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*instance, 
 	if err != nil {
 		return nil, err
 	}
-	logTo(logs, cfg, h.redact)
+	logTo(logs, logLevel(cfg), h.redact)
 	h.host.LogWarnings()
 	if h.journal != nil {
 		if err := h.journal.OpenSpool(); err != nil {

@@ -78,7 +78,7 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 func statusOfOwn(s deck.Server) string {
 	text := fmt.Sprintf("%s is %s", s.Title, s.State.Status)
 	if s.State.Status != deck.Off {
-		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Bytes, deck.Tokens(s.Bytes))
+		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Context, deck.Tokens(s.Context))
 	}
 	text += "."
 	if s.State.Reason != "" {

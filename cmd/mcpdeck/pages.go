@@ -1,6 +1,9 @@
 package main
 
 import (
+	"context"
+	"time"
+
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -33,14 +36,14 @@ func pages() []page {
 		}},
 		{ask.ID, func(h *instance, watch bool, _ *drift.Page) tui.Page {
 			o := h.cfg.AskScreen()
-			o.Watch, o.Gate, o.Jump = watch, h.gate, h.jumpTo
+			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.jumpTo, h.looksAt, h.filesIn
 			return ask.New(h.queue, o)
 		}},
 		{agents.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
 			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
 		}},
 		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
-			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue}
+			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue, Commands: h.repeating}
 			if h.earlier != nil {
 				o.Earlier = h.earlier
 			}
@@ -72,4 +75,12 @@ func (h *instance) pages(watch bool) []tui.Page {
 		out = append(out, p.make(h, watch, contracts))
 	}
 	return out
+}
+
+// filesIn lists the files of a project; none where a folder cannot be one.
+func (h *instance) filesIn(folder string) []string {
+	ctx, done := context.WithTimeout(context.Background(), 2*time.Second)
+	defer done()
+	files, _ := h.cfg.Roots.Files(ctx, folder) // what cannot be read is not offered
+	return files
 }

@@ -27,9 +27,11 @@ type driver struct {
 	home    string
 	project string
 	program string
-	path    string // PATH
-	log     lines  // of the deck
-	address string // of its HTTP, where the test has chosen one
+	path    string   // PATH
+	env     []string // other variables
+	root    string   // that programs run in; "" for that of the system
+	log     lines    // of the deck
+	address string   // of its HTTP, where the test has chosen one
 }
 
 func newDriver(t *testing.T) *driver {
@@ -56,9 +58,13 @@ func newDriver(t *testing.T) *driver {
 func (d *driver) command(args ...string) *exec.Cmd {
 	c := exec.Command(d.program, args...)
 	c.Dir = d.project
+	if d.root != "" {
+		c.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root}
+	}
 	c.Env = []string{
 		"HOME=" + d.home, "PATH=" + d.path, "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project,
 	}
+	c.Env = append(c.Env, d.env...)
 	return c
 }
 

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"net"
-	"time"
+	"path/filepath"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/claude"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
@@ -21,7 +23,6 @@ import (
 // over the prompt socket from that program.
 func (h *instance) adapters() []prompts.Adapter {
 	f := h.cfg.File.Prompts
-	once := f.Lasting == "hide"
 	rows := []struct {
 		on   bool
 		make func() prompts.Adapter
@@ -29,7 +30,7 @@ func (h *instance) adapters() []prompts.Adapter {
 		{f.Claude, func() prompts.Adapter { return claude.New(h.claudeOptions()) }},
 		{f.Codex, func() prompts.Adapter { return codex.New(h.codexOptions()) }},
 		{f.OpenCode, func() prompts.Adapter {
-			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, OnceOnly: once, Log: slog.Default()})
+			return opencode.New(opencode.Options{Queue: h.queue, Roster: h.roster, Rules: h.rules, Log: slog.Default()})
 		}},
 		{f.Gemini, func() prompts.Adapter {
 			return gemini.New(gemini.Options{Queue: h.queue, Roster: h.roster, Folder: h.cfg.ClientFolders().Program("gemini"), Log: slog.Default()})
@@ -44,20 +45,37 @@ func (h *instance) adapters() []prompts.Adapter {
 	return all
 }
 
+func (h *instance) rules() prompts.Rules { return h.now.Load().PromptRules() }
+
 func (h *instance) claudeOptions() claude.Options {
-	f := h.cfg.File.Prompts
 	return claude.Options{
 		Queue: h.queue, Roster: h.roster, Folder: h.cfg.ClientFolders().Program("claude"), Home: h.cfg.Home,
-		Hold: time.Duration(f.Hold), HoldsHeadless: h.cfg.HoldsHeadless, OnceOnly: f.Lasting == "hide", Log: slog.Default(),
+		Rules: h.rules, HoldsHeadless: func(folder string) bool { return h.now.Load().HoldsHeadless(folder) }, Agents: h.claudeAgents, Log: slog.Default(),
 	}
+}
+
+// claudeAgents runs Claude Code's own list of its sessions. It is told its folder only if
+// the user has chosen one: it looks for some of its files elsewhere then.
+func (h *instance) claudeAgents(ctx context.Context) ([]byte, error) {
+	var out bytes.Buffer
+	c := process.Command{Program: "claude", Args: []string{"agents", "--json"}, Dir: h.cfg.Home, Own: h.cfg.Environ}
+	if dir := h.cfg.ClientFolders().Claude; filepath.IsAbs(dir) {
+		c.Extra = []string{"CLAUDE_CONFIG_DIR=" + dir}
+	}
+	err := process.Run(ctx, c, process.Streams{Out: &out})
+	return out.Bytes(), err
 }
 
 func (h *instance) codexOptions() codex.Options {
 	home := h.cfg.ClientFolders().Program("codex")
+	homes := func() []string { return codex.Homes(home) }
+	if h.alone {
+		homes = func() []string { return []string{home} }
+	}
 	return codex.Options{
-		Queue: h.queue, Roster: h.roster, Home: h.cfg.Home, Homes: func() []string { return codex.Homes(home) },
-		Frames:   func(ctx context.Context, c net.Conn) (codex.Frames, error) { return frames.Dial(ctx, c) },
-		OnceOnly: h.cfg.File.Prompts.Lasting == "hide", Hold: time.Duration(h.cfg.File.Prompts.Hold), Version: version(), Log: slog.Default(),
+		Queue: h.queue, Roster: h.roster, Home: h.cfg.Home, Homes: homes,
+		Frames: func(ctx context.Context, c net.Conn) (codex.Frames, error) { return frames.Dial(ctx, c) },
+		Rules:  h.rules, Version: version(), Log: slog.Default(),
 	}
 }
 

@@ -1,33 +1,31 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/ask/offer"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-var update = flag.Bool("update", false, "write the lists of keys, clients and packages into README.md and CONTRIBUTING.md")
+var update = flag.Bool("update", false, "write the lists of keys, clients and packages into the documents that have them")
 
 // TestTheReadmesExamplesOfTheConfigurationAreTaken reads what a user would copy.
 func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
-	b, err := os.ReadFile(readmeFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, rest, _ := strings.Cut(string(b), "`[keys]` with lines such as `")
-	key, _, foundKey := strings.Cut(rest, "`")
-	_, rest, _ = strings.Cut(rest, "```toml\n")
-	file, _, foundFile := strings.Cut(rest, "```")
-	if !foundKey || !foundFile {
-		t.Fatal("the README has no example of the configuration")
-	}
+	file := between(t, configFile, "```toml\n", "```")
+	key := between(t, keysFile, "in `[keys]` with lines such as\n`", "`")
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	path := filepath.Join(home, "config.toml")
@@ -46,19 +44,18 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.stop()
-	for _, p := range tui.CheckKeys(h.screen(deckFlags{})) {
+	for _, p := range tui.CheckKeys(h.screen(false)) {
 		t.Error(p.Text)
 	}
 }
 
-// TestKeysInTheReadme holds the README's list of keys to the table of actions.
+// TestKeysInTheReadme holds the list of keys to the table of actions.
 func TestKeysInTheReadme(t *testing.T) {
 	h := built(t, true)
-	written(t, readmeFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(deckFlags{})))
+	written(t, keysFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(false)))
 }
 
-// TestClientsInTheReadme holds the README's table of clients to the one of the
-// program.
+// TestClientsInTheReadme holds the table of clients to the one of the program.
 func TestClientsInTheReadme(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("| client | `mcpdeck setup` | project's file | a call may take | tools that come and go |\n|---|---|---|---|---|\n")
@@ -83,10 +80,138 @@ func TestClientsInTheReadme(t *testing.T) {
 		}
 		fmt.Fprintf(&b, "| %s | `%s` | %s | %s | %s |\n", c.Title, c.ID, file, limit, tools)
 	}
-	written(t, readmeFile, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
+	written(t, clientsFile, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
 }
 
-const readmeFile = "../../README.md"
+// TestClientsLimitsInTheReadme holds the table of how long an agent waits for an answer
+// to what the ask tool does.
+func TestClientsLimitsInTheReadme(t *testing.T) {
+	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
+	var b strings.Builder
+	b.WriteString("| client | a call may take | `ask` returns \"pending\" |\n|---|---|---|\n")
+	row := func(client, limit string, who deck.Caller) {
+		after := "never; progress keeps the call alive"
+		if d := offer.Patience(who, true); d > 0 {
+			after = "after " + seconds(d)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s |\n", client, limit, after)
+	}
+	for _, c := range clients.All() {
+		who := deck.Caller{Client: strings.Trim(c.Introduces[0], "*")}
+		switch {
+		case c.Limit > 0:
+			row(c.Title, seconds(c.Limit), who)
+		case c.Extends:
+			row(c.Title, "as long as there is progress", who)
+		}
+	}
+	row("all others", "not known", deck.Caller{Client: "some other client"})
+	written(t, "../../servers/ask/README.md", "-run Clients -update -->\n", "<!-- end of limits -->", b.String())
+}
+
+// TestToolsInTheReadmes holds the lists of tools on the servers' pages to what agents
+// get.
+func TestToolsInTheReadmes(t *testing.T) {
+	h := built(t, false)
+	h.host.Start()
+	for _, name := range serverNames() {
+		d, ok := h.host.Details(name)
+		if name == "pencil" { // all but two of its tools are those of the app
+			continue
+		}
+		if !ok || len(d.Tools) == 0 {
+			t.Fatalf("no tools of the server %s", name)
+		}
+		var b strings.Builder
+		b.WriteString("| tool | what agents read | arguments | tokens |\n|---|---|---|---|\n")
+		for _, tool := range d.Tools {
+			what := strings.ReplaceAll(tool.Description, "\n\n", "<br>")
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), tui.Tokens(tool.Context))
+		}
+		written(t, "../../servers/"+name+"/README.md", "-run Tools -update -->\n", "<!-- end of tools -->", b.String())
+	}
+}
+
+// TestContextInTheReadme holds the table of what servers take of agents' contexts to
+// what they do take.
+func TestContextInTheReadme(t *testing.T) {
+	h := built(t, false)
+	h.host.Start()
+	var b strings.Builder
+	b.WriteString("| server | tools | in each agent's context |\n|---|---|---|\n")
+	for _, s := range h.host.Snapshot().Servers {
+		if s.Name == "pencil" { // depends on the app
+			continue
+		}
+		if s.Tools == 0 || s.Context == 0 {
+			t.Errorf("server %s: %d tools, %d bytes", s.Name, s.Tools, s.Context)
+		}
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", s.Title, s.Tools, tui.Cost(s.Context))
+	}
+	written(t, "../internal/perf/README.md", "-run Context -update -->\n", "<!-- end of context -->", b.String())
+}
+
+// argumentsOf names the arguments of a schema in its order; a ? follows the optional.
+func argumentsOf(t *testing.T, schema json.RawMessage) string {
+	t.Helper()
+	o, err := rawjson.SplitObject(schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	properties, err := rawjson.SplitObject(o.Get("properties"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var required, names []string
+	if raw := o.Get("required"); raw != nil && json.Unmarshal(raw, &required) != nil {
+		t.Fatalf("required: %s", raw)
+	}
+	for _, p := range properties {
+		name := "`" + p.Key + "`"
+		if !slices.Contains(required, p.Key) {
+			name += "?"
+		}
+		names = append(names, name)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestEveryCommandIsInTheReadme looks for the commands in the table of them.
+func TestEveryCommandIsInTheReadme(t *testing.T) {
+	b, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := newRoot()
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		if c.IsAvailableCommand() && !regexp.MustCompile("`(mcpdeck )?"+regexp.QuoteMeta(c.Name())+"\\b").Match(b) {
+			t.Errorf("cmd/mcpdeck/README.md does not name the command %s", c.Name())
+		}
+	}
+}
+
+// The documents that tests read, beside the README.
+const (
+	keysFile    = "../../tui/README.md"
+	configFile  = "../internal/config/README.md"
+	clientsFile = "../../servers/clients/README.md"
+)
+
+// between is the first part of a document between two texts.
+func between(t *testing.T, path, begin, end string) string {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(b), begin)
+	part, _, foundEnd := strings.Cut(rest, end)
+	if !found || !foundEnd {
+		t.Fatalf("%s has nothing between %q and %q", path, begin, end)
+	}
+	return part
+}
 
 // written holds a part of a document to a text, which -update writes there.
 func written(t *testing.T, path, begin, end, want string) {
@@ -95,7 +220,7 @@ func written(t *testing.T, path, begin, end, want string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Base(path)
+	name := strings.TrimLeft(path, "./")
 	before, rest, found := strings.Cut(string(b), begin)
 	was, after, foundEnd := strings.Cut(rest, end)
 	if !found || !foundEnd {

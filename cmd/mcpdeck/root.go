@@ -1,12 +1,7 @@
 package main
 
 import (
-	"errors"
-	"fmt"
-	"strconv"
-
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -21,9 +16,17 @@ type app struct {
 
 func (a *app) load() (*config.Config, error) {
 	if p := a.flags.Port; p < -1 || p > 65535 {
-		return nil, usagef("--port %d: use a number up to 65535; 0 picks a free one", p)
+		return nil, usagef("%s%d: use a number up to 65535; 0 picks a free one", a.said("port"), p)
 	}
 	return config.Load(a.flags)
+}
+
+// said is how the user gave a flag its value, up to that.
+func (a *app) said(flag string) string {
+	if v := a.flags.Variables[flag]; v != "" {
+		return v + "="
+	}
+	return "--" + flag + " "
 }
 
 // portFlag lets a command choose the port; -1, which means the configured one, is
@@ -35,35 +38,30 @@ func (a *app) portFlag(c *cobra.Command) {
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
-	a := &app{flags: config.Flags{Port: -1, Pages: pageIDs()}}
+	return commandLine(&app{flags: config.Flags{Port: -1, Pages: pageIDs()}})
+}
+
+func commandLine(a *app) *cobra.Command {
+	a.flags.Variables = map[string]string{}
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(console.Out()) // cobra would print to standard error
 	root.SetErr(console.Err())
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage{flagError(err)} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage{unknownFlag(c, flagError("", err))} })
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.Name, "name", "", "name of the deck, if you run several")
 	f.StringVar(&a.flags.State, "state", "", "folder for state: sockets, journal, drafts (default ~/.local/state/mcpdeck)")
 	f.StringVar(&a.flags.File, "config", "", "configuration file (default ~/.config/mcpdeck/config.toml)")
 	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "another folder that agents may use (can be repeated)")
+	config.FolderList(f, "allow-dir")
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.fromVariables(c, c.Flags()) }
+	root.SetHelpFunc(help)
 	root.AddCommand(a.subcommands()...)
 	root.AddCommand(askCommands(a)...)
+	group(root)
 	completeWords(root, a)
 	strict(root)
 	return root
-}
-
-// flagError says what a flag wants in words of the command line, not of this program.
-func flagError(err error) error {
-	var bad *pflag.InvalidValueError
-	if !errors.As(err, &bad) || !errors.As(err, new(*strconv.NumError)) {
-		return err
-	}
-	wants := "a number"
-	if bad.GetFlag().Value.Type() == "int" {
-		wants = "a whole number"
-	}
-	return fmt.Errorf("--%s %q: use %s", bad.GetFlag().Name, bad.GetValue(), wants)
 }
 
 // strict makes a word that a command does not know wrong usage, also of a command that
@@ -87,9 +85,9 @@ func strict(c *cobra.Command) {
 
 func (a *app) subcommands() []*cobra.Command {
 	return append(switchCommands(a),
-		mcpCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
+		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
 		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), versionCommand(a), hookCommand(), sessionsCommand(a),
+		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a),
 	)
 }
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -23,34 +26,60 @@ func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	safe.Go("sessions", func() {
 		defer close(ended)
-		count := counter(h.cfg, filepath.Join(h.cfg.Paths.State, "usage"), func(sentence string) { h.host.Warn("prices", sentence) })
+		h.readPrices(h.now.Load())
+		count := h.counter()
 		count.Prune(time.Now())
 		h.roster.Run(ctx, roster.Options{
-			Queue: h.queue, Deck: h.host, Usage: count, Keep: time.Duration(h.cfg.File.Sessions.Keep), Running: process.All,
+			Queue: h.queue, Deck: h.host, Usage: count, Keep: h.keeps, Running: h.running,
 			Name: places.Finder{Environ: h.cfg.Environ}.Name,
 		})
 	})
 	return ended
 }
 
-// counter counts the tokens of sessions, and keeps what it counted in a folder.
-func counter(cfg *config.Config, state string, warn func(sentence string)) *tokens.Counter {
+// running are the processes that may be agents' programs.
+func (h *instance) running() []process.Running {
+	all := process.All()
+	if h.alone {
+		all = slices.DeleteFunc(all, func(p process.Running) bool { return p.Parent != os.Getpid() })
+	}
+	return all
+}
+
+// keeps is how long a session that has ended stays in the list.
+func (h *instance) keeps() time.Duration { return time.Duration(h.now.Load().File.Sessions.Keep) }
+
+// readPrices reads what tokens cost, and warns of what is wrong with the user's own table.
+func (h *instance) readPrices(cfg *config.Config) {
+	var wrong []string
 	list, err := prices(cfg)
 	if err != nil {
 		slog.Error("read the prices", "error", err)
-		warn(err.Error())
+		wrong = []string{err.Error()}
 	}
-	folders, homes := cfg.ClientFolders(), map[string]string{}
+	if !reflect.DeepEqual(list, h.prices.Load()) { // with another table every session is priced again
+		h.prices.Store(list)
+	}
+	if h.host != nil {
+		h.host.SetWarnings("prices", false, wrong...)
+	}
+}
+
+// counter counts the tokens of sessions.
+func (h *instance) counter() *tokens.Counter {
+	folders, homes := h.cfg.ClientFolders(), map[string]string{}
 	for _, agent := range []string{"claude", "codex", "gemini"} {
 		homes[agent] = folders.Program(agent)
 	}
-	return tokens.New(tokens.Options{Homes: homes, Prices: list, State: state})
+	return tokens.New(tokens.Options{Homes: homes, Prices: h.prices.Load, State: filepath.Join(h.cfg.Paths.State, "usage")})
 }
 
 // sessionFiles lists the sessions without a deck, by what the files and sockets of the
 // agents' programs say.
 func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) {
 	h := &instance{cfg: cfg, roster: &roster.Roster{}, queue: ask.New(ask.Options{})}
+	h.now.Store(cfg)
+	h.readPrices(cfg)
 	if err := h.queue.Close(); err != nil { // nothing can be asked here
 		return sessionList{}, err
 	}
@@ -66,7 +95,7 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	safe.Go("sessions", func() {
 		defer close(done)
 		h.roster.Run(ctx, roster.Options{
-			Usage: counter(cfg, filepath.Join(cfg.Paths.State, "usage"), func(string) {}), Keep: time.Duration(cfg.File.Sessions.Keep), Running: process.All,
+			Usage: h.counter(), Keep: h.keeps, Running: process.All,
 		})
 	})
 	for settled := false; !settled; {
@@ -91,10 +120,23 @@ func (h *instance) jump(s deck.Session) (string, error) {
 
 // jumpTo brings the terminal to the front in which an agent's program asks.
 func (h *instance) jumpTo(r ask.Request) (string, error) {
-	for _, s := range h.roster.Sessions() {
-		if p := r.Prompt; p != nil && s.Agent == p.Agent && s.ID == p.Session {
-			return h.jump(s)
-		}
+	if s, ok := h.sessionThatAsks(r); ok {
+		return h.jump(s)
 	}
 	return "", errors.New("the terminal of this session is not known")
+}
+
+// looksAt reports whether the user looks at the terminal in which an agent's program asks.
+func (h *instance) looksAt(r ask.Request) bool {
+	s, ok := h.sessionThatAsks(r)
+	return ok && places.Finder{Environ: h.cfg.Environ}.Shown(context.Background(), s.Place)
+}
+
+func (h *instance) sessionThatAsks(r ask.Request) (deck.Session, bool) {
+	for _, s := range h.roster.Sessions() {
+		if p := r.Prompt; p != nil && s.Agent == p.Agent && s.ID == p.Session {
+			return s, true
+		}
+	}
+	return deck.Session{}, false
 }

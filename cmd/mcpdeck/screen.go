@@ -4,53 +4,76 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"sync"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
-	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
 // screen is what the terminal shows of an instance.
-func (h *instance) screen(f deckFlags) tui.Options {
+func (h *instance) screen(watch bool) tui.Options {
 	ui := h.cfg.File.UI
-	mode, _ := picture.ParseMode(ui.Pictures) // what it does not know, the configuration has warned of
 	bell := clippy.NewBell()
 	h.bell.Store(bell)
-	s := screenSettings(h.cfg, f)
+	s := screenSettings(h.cfg)
+	kept, err := newStore(h.cfg.Paths.Screen)
+	if err != nil {
+		h.host.Warn("screen", err.Error())
+	}
 	o := tui.Options{
 		Deck:       h.host,
-		Pages:      h.pages(f.watch),
+		Pages:      h.pages(watch),
 		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate), pencil.Feed(h.pencil), tui.SessionsFeed(h.roster)},
 		Theme:      s.Theme,
+		Themes:     s.Themes,
+		KeepTheme:  func(name string) (string, error) { return h.keepTheme(kept, name) },
 		Background: s.Background,
 		Keys:       s.Keys,
 		KeysFile:   s.KeysFile,
 		KeyLines:   s.KeyLines,
 		NoMouse:    s.NoMouse,
-		Watch:      f.watch,
+		Still:      s.Still,
+		Watch:      watch,
 		Start:      ui.Start,
-		Pictures:   mode,
-		Store:      newStore(h.cfg.Paths.Screen),
+		Pictures:   s.Pictures,
+		Store:      kept,
 		Environ:    h.cfg.Environ,
 		Output:     console.Bytes(console.Out()),
 		Colors:     console.Colors(),
 	}
-	if f.page != "" {
-		o.Start = f.page
+	if own, err := os.Executable(); err == nil {
+		o.Demo = func() tea.ExecCommand {
+			return &process.Foreground{Command: process.Of([]string{own, "demo"}, process.Terminal, h.cfg.Environ)}
+		}
 	}
 	return o
+}
+
+// keepTheme writes the name of the theme that the user has picked to where it is read: the
+// configuration if that has one, else to what the screen keeps. It returns the file.
+func (h *instance) keepTheme(kept *store, name string) (string, error) {
+	path := h.cfg.Paths.Config
+	if set, err := config.SetTheme(path, name); set || err != nil {
+		if err != nil {
+			err = fmt.Errorf("keep the theme: %w; set theme.name = %q in %s", err, name, path)
+		}
+		return path, err
+	}
+	return kept.path, kept.Put("theme", name)
 }
 
 // terminal tells whether the deck can have a screen.
@@ -65,16 +88,21 @@ type store struct {
 	kept map[string]string
 }
 
-func newStore(path string) *store {
+// newStore reads the file. An error says that it cannot be read; the store is empty then,
+// since nothing in it is precious.
+func newStore(path string) (*store, error) {
 	s := &store{path: path, kept: map[string]string{}}
 	b, err := file.Read(path, 1<<20)
 	if err == nil {
 		err = json.Unmarshal(b, &s.kept)
 	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) { // start anew: nothing here is precious
+	if s.kept == nil || err != nil {
 		s.kept = map[string]string{}
 	}
-	return s
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("read what the screen looked like: %s: %w; it starts anew", path, err)
+	}
+	return s, nil
 }
 
 // Get implements tui.Store.
@@ -98,7 +126,7 @@ func (s *store) Put(key, value string) error {
 
 // plain runs the deck without a full screen.
 func (h *instance) plain(ctx context.Context, f deckFlags) error {
-	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: f.watch}
+	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: f.watch, Says: f.says}
 	if console.IsTerminal() {
 		o.Bell = func() { _, _ = io.WriteString(console.Bytes(console.Out()), "\a") }
 	}

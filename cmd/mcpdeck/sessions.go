@@ -48,6 +48,7 @@ type sessionJSON struct {
 	Cost       *costJSON    `json:"cost"` // null: unknown
 	Context    *contextJSON `json:"context,omitempty"`
 	Place      *placeJSON   `json:"place,omitempty"`
+	AlsoIn     string       `json:"alsoIn,omitempty"`    // ID of a session with which some of it is shared
 	Connected  bool         `json:"connected,omitempty"` // to the deck
 	Headless   bool         `json:"headless,omitempty"`
 	Verified   bool         `json:"verified"`
@@ -97,7 +98,7 @@ func newSessionJSON(s *deck.Session) sessionJSON {
 		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
 		Cwd: s.Folder, Title: s.Title, Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
 		Tokens:    tokensJSON{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
-		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified,
+		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, AlsoIn: s.Shared.With,
 	}
 	if !s.Since.IsZero() {
 		at := s.Since.UTC().Truncate(time.Millisecond)
@@ -176,7 +177,7 @@ last, how full its context is, its tokens, and what they cost at list prices. A 
 without one, the files of the agents' programs are read, which say less. Changes nothing.
 
 States: permission and answer (it waits for you), working, background, idle, ended, unknown.`,
-		Example: "mcpdeck sessions --wait idle --session 3f6c   # until the session whose ID begins so is done",
+		Example: "  mcpdeck sessions --wait idle --session 3f6c   # until the session whose ID begins so is done",
 		RunE: func(c *cobra.Command, _ []string) error {
 			if err := o.check(); err != nil {
 				return err
@@ -275,24 +276,17 @@ func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
 
 func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 	if o.json {
-		if o.watch { // a line each
-			return json.NewEncoder(c.OutOrStdout()).Encode(list)
-		}
-		b, err := json.MarshalIndent(list, "", "  ")
-		if err != nil {
-			return fmt.Errorf("write the list: %w", err)
-		}
-		c.Println(string(b))
-		return nil
+		return printJSON(c, list, !o.watch) // when watching, a line each
 	}
 	if len(list.Sessions) == 0 {
 		c.Println("no sessions")
 	}
+	head := []string{"STATE", "AGENT", "ID", "PROJECT", "FOR", "TOKENS", "COST", "ACTIVITY"}
 	rows := make([][]string, len(list.Sessions))
 	for i := range list.Sessions {
 		rows[i] = sessionRow(&list.Sessions[i])
 	}
-	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+	err := printHeaded(c, head, rows, func(row, col int) lipgloss.Style {
 		if col != 0 {
 			return lipgloss.NewStyle()
 		}

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -95,5 +97,37 @@ func TestASessionAsJSON(t *testing.T) {
 		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
+	}
+}
+
+func TestSessionsStandUnderTheNamesOfTheirColumns(t *testing.T) {
+	c, out := &cobra.Command{}, &strings.Builder{}
+	c.SetOut(out)
+	var o sessionsOptions
+	if err := o.print(c, sessionList{V: 1, Sessions: []sessionJSON{{State: "idle", Agent: "codex", ID: "3f6c-1", Project: "shop", Note: "ready"}}}); err != nil {
+		t.Fatal(err)
+	}
+	var lines [][]string
+	for line := range strings.Lines(out.String()) {
+		lines = append(lines, strings.Fields(line))
+	}
+	if len(lines) != 2 || strings.Join(lines[0], " ") != "STATE AGENT ID PROJECT FOR TOKENS COST ACTIVITY" || lines[1][0] != "idle" {
+		t.Errorf("got\n%s", out)
+	}
+	out.Reset()
+	if err := o.print(c, sessionList{V: 1}); err != nil || out.String() != "no sessions\n" {
+		t.Errorf("none: %v, %q", err, out)
+	}
+}
+
+func TestSessionsAsJSONCanBeReadInATerminal(t *testing.T) {
+	c, out := &cobra.Command{}, &strings.Builder{}
+	c.SetOut(out)
+	o := sessionsOptions{json: true}
+	if err := o.print(c, sessionList{V: 1, Sessions: []sessionJSON{{Title: "make <all> && echo \x1b[2J"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if want := `"title": "make <all> && echo \u001b[2J"`; !strings.Contains(out.String(), want) {
+		t.Errorf("no %s in\n%s", want, out)
 	}
 }

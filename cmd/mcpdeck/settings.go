@@ -9,11 +9,14 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // settleFor is how long the configuration file must rest before it is read:
@@ -21,29 +24,31 @@ import (
 const settleFor = 150 * time.Millisecond
 
 // screenSettings are those options of the screen that may change while it is up.
-func screenSettings(cfg *config.Config, f deckFlags) tui.Settings {
+func screenSettings(cfg *config.Config) tui.Settings {
 	s := tui.Settings{
-		Theme: cfg.ThemeOptions(), Background: cfg.File.UI.Background,
-		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse,
+		Theme: cfg.ThemeOptions(), Themes: cfg.Themes(), Background: cfg.File.UI.Background,
+		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Still: !cfg.File.UI.Motion,
 	}
-	if f.background != "" {
-		s.Background = f.background
-	}
+	s.Pictures, _ = picture.ParseMode(cfg.File.UI.Pictures) // what it does not know, the configuration has warned of
+	o := cfg.AskScreen()
+	s.Tell = []tea.Msg{ask.SettingsMsg{Focus: o.Focus, Notify: o.Notify}}
 	return s
 }
 
 // followSettings sends the screen's settings whenever the configuration file at
 // path has changed and can be read, until ctx ends. What became of it goes to
 // take, too.
-func followSettings(ctx context.Context, a *app, f deckFlags, path string, take func(*config.Config, error)) <-chan tui.Settings {
+func followSettings(ctx context.Context, a *app, path string, take func(*config.Config, error) []string) <-chan tui.Settings {
 	out := make(chan tui.Settings)
 	followed := followConfig(ctx, a, path, func(cfg *config.Config, err error) {
-		take(cfg, err)
+		waiting := take(cfg, err)
 		if err != nil {
 			return
 		}
+		s := screenSettings(cfg)
+		s.Warn = waiting
 		select {
-		case out <- screenSettings(cfg, f):
+		case out <- s:
 		case <-ctx.Done():
 		}
 	})
@@ -61,30 +66,40 @@ func briefly(err error, path string) string {
 
 // follow applies changes of the configuration where there is no screen.
 func (h *instance) follow(ctx context.Context, a *app) {
-	followConfig(ctx, a, h.cfg.Paths.Config, h.reload())
+	take := h.reload()
+	followConfig(ctx, a, h.cfg.Paths.Config, func(cfg *config.Config, err error) { take(cfg, err) })
 }
 
-// reload returns what applies a changed configuration, and warns of what is wrong
-// with it for as long as it is.
-func (h *instance) reload() func(*config.Config, error) {
-	apply := h.clippyFollows(h.cfg)
-	return func(cfg *config.Config, err error) {
+// reload returns what applies a changed configuration, and warns of what is wrong with it
+// for as long as it is. It says which options need a restart that did not before.
+func (h *instance) reload() func(*config.Config, error) []string {
+	rows := h.reloads()
+	return func(cfg *config.Config, err error) []string {
 		if err != nil {
 			h.host.SetWarnings("config", true, briefly(err, h.cfg.Paths.Config))
-			return
+			return nil
 		}
-		apply(cfg)
-		h.takeCards(cfg)
-		h.configured(cfg)
+		h.now.Store(cfg)
+		for _, r := range rows {
+			if r.apply != nil {
+				r.apply(cfg)
+			}
+		}
+		now := waitingFor(rows, h.cfg, cfg)
+		before := h.waiting.Swap(&now)
+		h.warnOf(cfg, now...)
 		slog.Info("configuration reloaded", "file", h.cfg.Paths.Config)
+		if before == nil {
+			return now
+		}
+		return slices.DeleteFunc(slices.Clone(now), func(s string) bool { return slices.Contains(*before, s) })
 	}
 }
 
-// configured takes over the profiles of a configuration that could be read, and warns
-// of what is wrong with it.
-func (h *instance) configured(cfg *config.Config) {
-	h.host.SetProfiles(cfg.Profiles())
-	h.host.SetWarnings("config", false, append(slices.Clone(cfg.Warnings), cfg.LogicstampOptions().Problems()...)...)
+// warnOf warns of what is wrong with a configuration that could be read, and of what else
+// there is to say about it.
+func (h *instance) warnOf(cfg *config.Config, more ...string) {
+	h.host.SetWarnings("config", false, slices.Concat(cfg.Warnings, cfg.LogicstampOptions().Problems(), more)...)
 }
 
 // followConfig reads the configuration whenever its file at path has changed, or one
@@ -113,23 +128,25 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 	return true
 }
 
-// watchNear watches the folder of path, or of the two above it the nearest that
-// exists, and the folder of the cards if there is one.
-func watchNear(w *fsnotify.Watcher, path string) bool {
-	_ = w.Add(config.CardFolder(path)) // most users have none
-	for range 3 {
-		path = filepath.Dir(path)
-		if w.Add(path) == nil {
-			return true
-		}
+// watchNear watches the folder of path, the two above it, and the folders of the cards
+// and of themes, as far as they exist. It goes from above to below: what is made in a
+// folder while it is at work is then told by that folder, or found a step later.
+func watchNear(w interface{ Add(dir string) error }, path string) bool {
+	folder := filepath.Dir(path)
+	above := filepath.Dir(folder)
+	watched := false
+	for _, dir := range []string{filepath.Dir(above), above, folder} {
+		watched = w.Add(dir) == nil || watched
 	}
-	return false
+	_ = w.Add(config.CardFolder(path)) // most users have none
+	_ = w.Add(config.ThemeFolder(path))
+	return watched
 }
 
 // changed waits until the file or a card has changed and rests; false when ctx has
 // ended.
 func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
-	cards := config.CardFolder(path)
+	cards, themes := config.CardFolder(path), config.ThemeFolder(path)
 	var rest <-chan time.Time
 	for {
 		select {
@@ -146,9 +163,9 @@ func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
 			case !ok:
 				return false
 			case e.Op&^fsnotify.Chmod == 0:
-			case filepath.Dir(e.Name) == cards && config.IsCardFile(e.Name), e.Name == path:
+			case e.Name == path, config.IsCardFile(e.Name) && (filepath.Dir(e.Name) == cards || filepath.Dir(e.Name) == themes):
 				rest = time.After(settleFor)
-			case leadsTo(e.Name, path), leadsTo(e.Name, cards): // a folder, which the files may be in already
+			case leadsTo(e.Name, path), leadsTo(e.Name, cards), leadsTo(e.Name, themes): // a folder, which the files may be in already
 				watchNear(w, path)
 				rest = time.After(settleFor)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 )
 
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	}
 	took := make(chan taken, 1)
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a, deckFlags{}, path, func(c *config.Config, err error) { took <- taken{c, err} })
+	settings := followSettings(t.Context(), a, path, func(c *config.Config, err error) []string { took <- taken{c, err}; return nil })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
 	last := <-took
 	s := <-settings
@@ -46,6 +47,22 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if last = <-took; last.err == nil || !strings.Contains(last.err.Error(), "settings unchanged") {
 		t.Errorf("after a file that cannot be read: %v", last.err)
 	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	if last = <-took; last.err == nil || !strings.Contains(last.err.Error(), "settings unchanged") {
+		t.Errorf("after the file was deleted that a flag names: %v", last.err)
+	}
+	if err := os.Mkdir(path, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if last = <-took; last.err == nil || !strings.Contains(last.err.Error(), "it is a folder; move it away") || !strings.Contains(last.err.Error(), "settings unchanged") {
+		t.Errorf("with a folder in its place: %v", last.err)
+	}
+	if err := os.Remove(path); err != nil {
+		t.Fatal(err)
+	}
+	<-took
 	write("[ui]\nmouse = true\n")
 	if last = <-took; last.err != nil {
 		t.Errorf("after it is mended: %v", last.err)
@@ -53,7 +70,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if s = <-settings; s.NoMouse {
 		t.Errorf("settings %+v after the file was mended", s)
 	}
-	if followSettings(t.Context(), a, deckFlags{}, "/nowhere/at/all/config.toml", nil) != nil {
+	if followSettings(t.Context(), a, "/nowhere/at/all/config.toml", nil) != nil {
 		t.Error("a folder far from any that exists is followed")
 	}
 }
@@ -65,7 +82,7 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &instance{host: built, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &instance{host: built, roster: &roster.Roster{}, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
 	take := h.reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {
@@ -187,6 +204,69 @@ func TestCardsFollowTheirFiles(t *testing.T) {
 			if got == step.want {
 				break
 			}
+		}
+	}
+}
+
+// late is a watcher of a user who makes every folder right after it was found missing.
+type late struct{ watched, told, unseen []string }
+
+func (l *late) Add(dir string) error {
+	if exists(dir) {
+		l.watched = append(l.watched, dir)
+		return nil
+	}
+	top := dir
+	for !exists(filepath.Dir(top)) {
+		top = filepath.Dir(top)
+	}
+	switch parent := filepath.Dir(top); {
+	case slices.Contains(l.watched, parent):
+		l.told = append(l.told, top)
+	case !slices.ContainsFunc(l.told, func(seen string) bool { return strings.HasPrefix(top, seen) }):
+		l.unseen = append(l.unseen, top)
+	}
+	_ = os.MkdirAll(dir, 0o700)
+	return os.ErrNotExist
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func TestNoFolderOfTheConfigurationIsMadeUnseen(t *testing.T) {
+	l := &late{}
+	if !watchNear(l, filepath.Join(t.TempDir(), ".config", "mcpdeck", "config.toml")) {
+		t.Fatal("nothing is watched")
+	}
+	if l.unseen != nil || l.told == nil {
+		t.Errorf("made while nothing watched: %v; while something did: %v", l.unseen, l.told)
+	}
+}
+
+func TestADamagedFileOfTheScreenIsAWarningAndNoMore(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "screen.json")
+	s, err := newStore(path)
+	if err != nil {
+		t.Fatalf("without a file: %v", err)
+	}
+	if err := s.Put("theme", "light"); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = newStore(path); err != nil || s.Get("theme") != "light" {
+		t.Errorf("after a restart: %q, %v", s.Get("theme"), err)
+	}
+	for _, damaged := range []string{"{", "null", "[]", ""} {
+		if err := os.WriteFile(path, []byte(damaged), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s, err := newStore(path)
+		if damaged != "null" && (err == nil || !strings.Contains(err.Error(), "starts anew")) {
+			t.Errorf("%q: %v", damaged, err)
+		}
+		if err := s.Put("page", "ask"); err != nil || s.Get("page") != "ask" {
+			t.Errorf("%q: nothing is kept any more: %v", damaged, err)
 		}
 	}
 }

@@ -15,11 +15,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
-type setupFlags struct{ user, yes, undo, prompts, hooks, project, dryRun bool }
+type setupFlags struct {
+	user, yes, undo, prompts, hooks, project, dryRun bool
+
+	signals string
+}
 
 func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
@@ -41,10 +46,15 @@ func setupCommand(a *app) *cobra.Command {
 				return usagef("--hooks belongs to setup codex --prompts: for sessions that its daemon does not run")
 			case f.hooks && f.project:
 				return usagef("--hooks writes the user's own file; it has no --project")
+			case f.signals != "" && (f.signals != "hooks" || !f.prompts || len(args) != 1 || args[0] != "claude"):
+				return usagef("--signals hooks belongs to setup claude --prompts: for versions whose files do not say what they wait for")
 			case f.user && f.prompts:
 				return usagef("--user is what --prompts does; --project edits the project's file")
 			case len(args) > 1:
 				return usagef("name one client: %s", strings.Join(names, ", "))
+			case len(args) == 1 && f.prompts && slices.Contains(setup.Names(), args[0]) && !slices.Contains(names, args[0]):
+				client, _ := clients.Find(args[0])
+				return usagef("%s has no prompts that could reach the deck (those of %s can); mcpdeck setup %s adds the deck's tools to it", client.Title, strings.Join(names, ", "), client.ID)
 			case len(args) == 1 && !slices.Contains(names, args[0]):
 				return usagef("unknown client %q; name one of %s", args[0], strings.Join(names, ", "))
 			case len(args) == 0 && (f.undo || f.yes || f.dryRun || f.project):
@@ -73,6 +83,7 @@ func setupCommand(a *app) *cobra.Command {
 	c.Flags().BoolVar(&f.undo, "undo", false, "put the file back as it was")
 	c.Flags().BoolVar(&f.prompts, "prompts", false, "bring the agent's own prompts to the deck")
 	c.Flags().BoolVar(&f.hooks, "hooks", false, "with codex --prompts: also of sessions that its daemon does not run")
+	c.Flags().StringVar(&f.signals, "signals", "", "with claude --prompts: \"hooks\" also reports each tool call, if its files do not say what it waits for")
 	c.Flags().BoolVar(&f.project, "project", false, "with --prompts: the project's file instead of the user's own")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the change and write nothing")
 	return c
@@ -138,7 +149,8 @@ func survey(c *cobra.Command, e setup.Entry) error {
 	if err != nil {
 		return err
 	}
-	c.Println("\nmcpdeck setup CLIENT shows the change to its configuration, asks, and writes it.")
+	c.Println("\nmcpdeck setup CLIENT shows the change to its configuration, asks, and writes it.\n" +
+		"mcpdeck setup --prompts lists whose own prompts, such as permissions, reach the deck.")
 	return nil
 }
 
@@ -236,8 +248,15 @@ func (s screenSetup) entry() setup.Entry {
 
 // Clients implements deck.Setup.
 func (s screenSetup) Clients() []deck.Client {
+	written := map[string]string{}
+	for _, c := range surveyed(s.entry()) {
+		written[c.Client] = c.Path
+	}
 	var out []deck.Client
-	for _, c := range surveyed(setupEntry(s.cfg)) {
+	for _, c := range surveyed(setupEntry(s.cfg)) { // set up in the project is set up, too
+		if c.State != setup.SetUp && c.State != setup.Differs {
+			c.Path = written[c.Client]
+		}
 		if c.Installed || c.State != setup.NotSetUp {
 			out = append(out, deck.Client{Name: c.Client, Path: c.Path, SetUp: c.State == setup.SetUp || c.State == setup.Differs})
 		}
@@ -256,4 +275,14 @@ func (s screenSetup) Plan(client string) (deck.Change, error) {
 		out.Apply = change.Apply
 	}
 	return out, nil
+}
+
+// Snippet implements deck.Setup.
+func (s screenSetup) Snippet() string {
+	e := s.entry()
+	text, err := setup.Snippet(clients.Client{Section: "mcpServers"}, clients.Server{Command: e.Command, Args: append([]string{"mcp"}, e.Options...)})
+	if err != nil {
+		return "" // the page leads to mcpdeck setup instead
+	}
+	return text
 }

@@ -47,7 +47,7 @@ func setUpPrompts(c *cobra.Command, f setupFlags, cfg *config.Config, args []str
 	if len(args) == 0 {
 		return surveyPrompts(c, p)
 	}
-	p.Project, p.Apart = f.project, f.hooks
+	p.Project, p.Apart, p.Signals = f.project, f.hooks, f.signals != ""
 	client, _ := clients.Find(args[0])
 	if f.undo {
 		u, err := setup.UndoPrompts(client.ID, p)

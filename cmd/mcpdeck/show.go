@@ -84,8 +84,8 @@ func showHere(ctx context.Context, cfg *config.Config, files []string) error {
 	}
 	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg)})
 	return tui.Run(ctx, tui.Options{
-		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Background: ui.Background, Keys: cfg.File.Keys,
-		NoMouse: !ui.Mouse, Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),
+		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Themes: cfg.Themes(), Background: ui.Background, Keys: cfg.File.Keys,
+		NoMouse: !ui.Mouse, Still: !ui.Motion, Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),
 	})
 }
 

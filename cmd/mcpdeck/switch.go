@@ -52,7 +52,7 @@ func switchCommands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
-			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Deck page."),
+			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Cards page."),
 		verb("lazy", lazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
 			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
@@ -176,9 +176,9 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	hint, stop := s.hints()
 	defer stop()
 	item := "mcpdeck on " + name
-	h.host.SetWarnings(item, false, fmt.Sprintf("asked for by %s; space on %s on the Deck page turns it on%s", behind(from), name, s.runs))
+	h.host.SetWarnings(item, false, fmt.Sprintf("space on %s on the Cards page turns it on%s; asked for by %s", name, s.runs, behind(from)))
 	defer h.host.SetWarnings(item, false)
-	if err := from.Say("Waiting for you: press space on " + name + " on the Deck page to turn it on. Ctrl+C gives up."); err != nil {
+	if err := from.Say("Waiting for you: press space on " + name + " on the Cards page to turn it on. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	for !s.on() {
@@ -187,7 +187,7 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 		case <-s.replaced: // what the user was shown is not what would run
 			return nil, errReplaced(name)
 		case <-ctx.Done():
-			return nil, ctx.Err()
+			return nil, fmt.Errorf("%s stays off: the deck was closed meanwhile", name) // or nobody is left to be told
 		}
 	}
 	reply, err := s.confirm(ctx)

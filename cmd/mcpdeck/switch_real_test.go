@@ -54,7 +54,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		t.Helper()
 		w := d.window("--port", d.port())
 		w.wide()
-		w.shows(d, " ready")
+		w.shows(d, "cards on")
 		return w
 	}
 	w := open()

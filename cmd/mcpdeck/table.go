@@ -1,6 +1,9 @@
 package main
 
 import (
+	"encoding/json"
+	"slices"
+
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
@@ -15,6 +18,34 @@ func printTable(c *cobra.Command, rows [][]string, style func(row, col int) lipg
 		style = nil
 	}
 	return console.Table(c.OutOrStdout(), rows, style)
+}
+
+// printHeaded is printTable under the names of the columns, which styles do not count as
+// a row. Without rows it prints nothing.
+func printHeaded(c *cobra.Command, head []string, rows [][]string, style func(row, col int) lipgloss.Style) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	return printTable(c, slices.Concat([][]string{head}, rows), func(row, col int) lipgloss.Style {
+		switch {
+		case row == 0:
+			return lipgloss.NewStyle().Faint(true)
+		case style == nil:
+			return lipgloss.NewStyle()
+		}
+		return style(row-1, col)
+	})
+}
+
+// printJSON prints a value as JSON, on one line or indented. & and the like stand for
+// themselves: it is read in a terminal.
+func printJSON(c *cobra.Command, v any, indent bool) error {
+	e := json.NewEncoder(console.JSON(c.OutOrStdout()))
+	e.SetEscapeHTML(false)
+	if indent {
+		e.SetIndent("", "  ")
+	}
+	return e.Encode(v)
 }
 
 // ink is text in one of the terminal's own colours.

@@ -80,7 +80,7 @@ func (w *window) text() string {
 	return w.out.String()
 }
 
-// ended waits for the program and returns its exit code.
+// ended waits for the program and its last words, and returns its exit code.
 func (w *window) ended() int {
 	w.t.Helper()
 	over := make(chan error, 1)
@@ -91,22 +91,21 @@ func (w *window) ended() int {
 		if err != nil && !errors.As(err, &exit) {
 			w.t.Fatal(err)
 		}
-		return w.cmd.ProcessState.ExitCode()
 	case <-time.After(patience):
 		w.t.Fatal("the deck does not end")
-		return 0
 	}
+	select {
+	case <-w.done:
+	case <-time.After(patience):
+		w.t.Fatal("the terminal stays open")
+	}
+	return w.cmd.ProcessState.ExitCode()
 }
 
 // restored checks that every mode that was set is reset, and the line
 // discipline as before.
 func (w *window) restored(before *unix.Termios) {
 	w.t.Helper()
-	select { // the last bytes
-	case <-w.done:
-	case <-time.After(patience):
-		w.t.Fatal("the terminal stays open")
-	}
 	on := map[string]bool{"25": true}
 	for _, m := range regexp.MustCompile(`\x1b\[\?([0-9;]+)([hl])`).FindAllStringSubmatch(w.text(), -1) {
 		for mode := range strings.SplitSeq(m[1], ";") {
@@ -197,7 +196,7 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 	w := d.window()
 	d.until("modes", func() bool { return strings.Contains(w.text(), "\x1b[?2004h") })
 	frame, _, _ := strings.Cut(w.text(), "\x1b[?2004h")
-	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, " ready") {
+	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, "Waiting for the first agent") {
 		t.Errorf("the first bytes hold no frame: %.300q", frame)
 	}
 }
@@ -207,7 +206,7 @@ func TestDeckEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	w := d.window()
-	d.until("a screen", func() bool { return strings.Contains(w.text(), " ready") })
+	d.until("a screen", func() bool { return strings.Contains(w.text(), "Waiting for the first agent") })
 	w.tty.Close()
 	w.ended()
 }
@@ -251,7 +250,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 	d := newDriver(t)
 	d.path = d.home // no players
 	w := d.window()
-	d.until("the deck", func() bool { return strings.Contains(w.text(), " ready") })
+	d.until("the deck", func() bool { return strings.Contains(w.text(), "Waiting for the first agent") })
 	a := d.relay()
 	a.handshake("claude")
 	if failed, said := a.failed("play_system_sound", `{"type":"success"}`); failed || !strings.Contains(said, "Rang the terminal bell") {

@@ -25,12 +25,14 @@ func version() string {
 	return info.Main.Version
 }
 
+func printVersion(c *cobra.Command) { c.Println("mcpdeck " + version()) }
+
 func versionCommand(a *app) *cobra.Command {
 	verbose := false
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			c.Println("mcpdeck " + version())
+			printVersion(c)
 			if !verbose {
 				return nil
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -93,6 +94,7 @@ type entry struct {
 	redact redact.Kind
 	args   json.RawMessage // at the start
 	result *Result         // at the end
+	record *Record         // of one that has come further
 	step   step
 }
 
@@ -101,6 +103,7 @@ type step int
 const (
 	begins step = iota
 	waits
+	moves
 	ends
 )
 
@@ -203,6 +206,18 @@ type Record struct {
 	figures *Figures
 	redact  redact.Kind
 	call    deck.Call
+	at      atomic.Pointer[progress] // the last that was told
+	moved   atomic.Bool              // and is on its way to the log
+}
+
+type progress struct{ done, total float64 }
+
+// Progress says how far the call is. However often that is said, the log takes in the last.
+func (r *Record) Progress(done, total float64) {
+	r.at.Store(&progress{done, total})
+	if r.moved.CompareAndSwap(false, true) {
+		r.log.push(entry{record: r, step: moves})
+	}
 }
 
 // End says what the call came to: the result, if there is one, or why it failed.
@@ -272,6 +287,15 @@ func (l *Log) take(e *entry) {
 		l.mu.Lock()
 		if k := l.byID[e.call.ID]; k != nil && k.Status == deck.Running {
 			k.Waiting = e.call.Waiting
+			l.touch(k)
+		}
+		l.mu.Unlock()
+	case moves:
+		e.record.moved.Store(false)
+		at := e.record.at.Load()
+		l.mu.Lock()
+		if k := l.byID[e.record.call.ID]; k != nil && k.Status == deck.Running {
+			k.Done, k.Total = at.done, at.total
 			l.touch(k)
 		}
 		l.mu.Unlock()

@@ -113,3 +113,26 @@ func BenchmarkRecordCall(b *testing.B) {
 		l.Begin(f, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "t", Args: args}).End(deck.OK, result, "")
 	}
 }
+
+func TestACallShowsHowFarItIs(t *testing.T) {
+	l := New(Options{})
+	r := l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "t"})
+	for i := range 1000 { // before the log looks
+		r.Progress(float64(i), 2000)
+	}
+	if n := len(l.queue); n != 2 {
+		t.Errorf("%d steps are queued, want 2", n)
+	}
+	l.work()
+	r.Progress(1500, 2000)
+	l.work()
+	if all, _ := l.Since(0); len(all) != 1 || all[0].Done != 1500 || all[0].Total != 2000 {
+		t.Errorf("got %+v", all)
+	}
+	r.End(deck.OK, nil, "")
+	r.Progress(1600, 2000)
+	l.work()
+	if all, _ := l.Since(0); all[0].Total != 0 || all[0].Status != deck.OK {
+		t.Errorf("after its end: %+v", all[0])
+	}
+}

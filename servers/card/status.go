@@ -45,7 +45,7 @@ type Status struct {
 	Updated      bool     // the program file changed, and the held definitions with it
 	Accepted     string   // server version of the accepted definitions; may be ""
 	Listed       bool     // the tools are currently offered to agents
-	Bytes        int      // size of the definitions when offered
+	Context      int      // bytes of what a model gets of the definitions, and of the instructions, when offered
 	Instructions string
 
 	OK, Failed int // number of calls that reached the child
@@ -64,7 +64,7 @@ type Status struct {
 }
 
 // Tokens estimates how much of an agent's context the definitions use while the card is on.
-func (s Status) Tokens() int { return deck.Tokens(s.Bytes) }
+func (s Status) Tokens() int { return deck.Tokens(s.Context) }
 
 // Status returns the current status. It does not block.
 func (c *Card) Status() Status {
@@ -77,7 +77,7 @@ func (c *Card) Status() Status {
 	c.sum(&s)
 	s.Listing, s.TurnedOff = c.listing.Tools, map[string]bool{}
 	if o := c.offer; o != nil {
-		s.Tools, s.Notes, s.Bytes, s.Instructions = o.Tools, o.Notes, o.Bytes, o.Instructions
+		s.Tools, s.Notes, s.Context, s.Instructions = o.Tools, o.Notes, o.Context, o.Instructions
 	}
 	c.mu.Unlock()
 	if off := c.opts.Catalogue.Off; off != nil {
@@ -182,7 +182,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		if s.Listed {
 			cost = "offered"
 		}
-		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Bytes, s.Tokens())
+		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Context, s.Tokens())
 	}
 	for _, n := range s.Notes {
 		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))

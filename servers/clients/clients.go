@@ -3,6 +3,7 @@
 package clients
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -64,6 +65,18 @@ func Of(introduced string) (Client, bool) {
 	return first(func(c Client) bool {
 		return slices.ContainsFunc(c.Introduces, func(p string) bool { return Match(p, introduced) })
 	})
+}
+
+// Name is what the user reads of an agent that goes by several names, such as what it
+// introduced itself as and its program: the ID of the first one that the table knows, or
+// else the first that is not empty.
+func Name(names ...string) string {
+	for _, name := range names {
+		if c, ok := Of(name); ok {
+			return c.ID
+		}
+	}
+	return cmp.Or(names...)
 }
 
 func first(fits func(Client) bool) (Client, bool) {

@@ -126,3 +126,22 @@ func TestAnEntryTellsTheLimitThatItRaises(t *testing.T) {
 		t.Error("an environment that is always written is missing")
 	}
 }
+
+func TestAClientHasOneName(t *testing.T) {
+	for _, tt := range []struct {
+		want  string
+		names []string
+	}{
+		{"claude", []string{"claude-code", "node"}},
+		{"codex", []string{"codex-mcp-client", ""}},
+		{"gemini", []string{"Gemini-CLI-mcp-client-deck"}},
+		{"claude", []string{"shop-bot", "claude"}}, // the system says so
+		{"shop-bot", []string{"shop-bot", "python3"}},
+		{"unix", []string{"", "", "unix"}},
+		{"", nil},
+	} {
+		if got := Name(tt.names...); got != tt.want {
+			t.Errorf("%q: %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}

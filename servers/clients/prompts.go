@@ -12,9 +12,14 @@ type Prompts struct {
 	// Hooks are what the file has the program run. None: the file is a plugin, all of it
 	// the deck's.
 	Hooks []Hook
+	// Signals are further hooks, for a version of the program whose files do not tell that
+	// a prompt was answered in its terminal; none if they always do.
+	Signals []Hook
 	// Disabled are settings in the file which keep the program from running hooks if
 	// they are true.
 	Disabled []string
+	// Windows is the shell that runs hooks on Windows. Elsewhere it is sh.
+	Windows Shell
 	// Apart is the way of the sessions that do not ask by this one; nil if all do.
 	Apart *Prompts
 
@@ -24,6 +29,17 @@ type Prompts struct {
 	ProjectNote string // the same, of a project's file
 	Tested      string // version of the program that this was tested with
 }
+
+// Shell is a program that reads a command line.
+type Shell int
+
+// The shells that run hooks.
+const (
+	Sh         Shell = iota
+	GitBash          // or PowerShell, where Git for Windows is not installed
+	Cmd              // of Windows
+	PowerShell       // of Windows
+)
 
 // Hook is a command that a program runs when something happens.
 type Hook struct {
@@ -38,15 +54,21 @@ type Hook struct {
 func claudePrompts() *Prompts {
 	return &Prompts{
 		User:    func(f Folders) string { return filepath.Join(f.Program("claude"), "settings.json") },
-		Project: ".claude/settings.local.json", Grammar: JSON,
+		Project: ".claude/settings.local.json", Grammar: JSON, Windows: GitBash,
 		Hooks: []Hook{
 			{Event: "PermissionRequest", Timeout: 86400},
 			{Event: "Elicitation", Timeout: 86400},
 			{Event: "SessionStart", Timeout: 10, Async: true},
 			{Event: "SessionEnd", Timeout: 10, Async: true},
 		},
+		Signals: []Hook{
+			{Event: "PostToolUse", Timeout: 10, Async: true},
+			{Event: "PostToolUseFailure", Timeout: 10, Async: true},
+			{Event: "Stop", Timeout: 10, Async: true},
+		},
 		Disabled:    list("disableAllHooks", "allowManagedHooksOnly"),
 		Answers:     "permissions, questions, plans and servers' forms",
+		Note:        "Sessions that are running already ask in the deck, too, from their next prompt on.",
 		ProjectNote: "Claude Code runs a project's hooks in folders you trust: trust this one when it asks.",
 		Tested:      "2.1.330",
 	}
@@ -60,7 +82,7 @@ func codexPrompts() *Prompts {
 		Answers: "permissions, questions and servers' forms", Tested: tested,
 		Apart: &Prompts{
 			User:    func(f Folders) string { return filepath.Join(f.Program("codex"), "hooks.json") },
-			Grammar: JSON,
+			Grammar: JSON, Windows: Cmd,
 			Hooks:   []Hook{{Event: "PermissionRequest", Timeout: 86400}},
 			Answers: "permissions",
 			Review:  `When Codex starts next, it says "Hooks need review". Choose "Review hooks", and trust the one with these lines, or it does not run:`,
@@ -84,7 +106,7 @@ func opencodePrompts() *Prompts {
 func geminiPrompts() *Prompts {
 	p := &Prompts{
 		User:    func(f Folders) string { return filepath.Join(f.Program("gemini"), "settings.json") },
-		Project: ".gemini/settings.json", Grammar: JSONWithComments,
+		Project: ".gemini/settings.json", Grammar: JSONWithComments, Windows: PowerShell,
 		Answers:     "nothing: prompts are shown, and answered in their terminal",
 		Note:        "Restart Gemini CLI.",
 		ProjectNote: "Gemini CLI runs a project's hooks in folders you trust: trust this one when it asks.",

@@ -2,11 +2,15 @@ package clients
 
 import (
 	"slices"
+	"sync"
 	"time"
 )
 
-// All is the table. Limits are measured or documented ones.
-func All() []Client { return slices.Concat(commands(), desktops()) }
+// All is the table. Limits are measured or documented ones. The caller does not change it.
+func All() []Client { return table() }
+
+// table is built once, since every name that is shown is looked up in it.
+var table = sync.OnceValue(func() []Client { return slices.Concat(commands(), desktops()) })
 
 // commands are agents in a terminal.
 func commands() []Client {
@@ -17,7 +21,7 @@ func commands() []Client {
 			User:      claudeUser, Project: list(".mcp.json"), Grammar: JSON, Section: "mcpServers", PerProject: "projects",
 			Refs:        RefBraces,
 			Form:        Form{Timeout: "timeout", Unit: time.Millisecond, Alone: []Member{{"type", "stdio"}, {"alwaysLoad", true}}},
-			ProjectNote: "Claude Code asks once whether to use the project's servers.",
+			ProjectNote: "When Claude Code starts here, it asks about the new server: choose \"Use this MCP server\".",
 			Launch: list(
 				"start it with: claude --mcp-config FILE --allowed-tools mcp__mcpdeck__ask mcp__mcpdeck__ask_wait",
 				"these flags take several values: a prompt must come before them or on standard input",

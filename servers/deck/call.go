@@ -40,6 +40,9 @@ type Call struct {
 	ResultBytes int
 	Images      int  // in the result
 	Waiting     bool // for the user
+	// Done is how far a running call is, of Total, as its server tells it. Total is 0 where
+	// that is not known.
+	Done, Total float64
 }
 
 // CallBody is what a call carried, redacted.

@@ -1,6 +1,9 @@
 package deck
 
-import "github.com/mcpdeck/mcpdeck/servers/roots"
+import (
+	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/roots"
+)
 
 // Caller is who is behind a request, for policies and for display.
 type Caller struct {
@@ -34,17 +37,8 @@ type Caller struct {
 // ByCommand is the transport of the deck's own commands, such as mcpdeck call.
 const ByCommand = "call"
 
-// Name is what the user reads: the client's claim, else the program, else
-// the transport.
-func (c Caller) Name() string {
-	switch {
-	case c.Client != "":
-		return c.Client
-	case c.Program != "":
-		return c.Program
-	}
-	return c.Transport
-}
+// Name is what the user reads: see [clients.Name].
+func (c Caller) Name() string { return clients.Name(c.Client, c.Program, c.Transport) }
 
 // Folder is where the caller works, which may be no project.
 func (c Caller) Folder() string {

@@ -28,6 +28,7 @@ type Session struct {
 
 	Usage   Usage
 	Cost    Cost
+	Shared  Shared
 	Context Context
 	Place   Place
 
@@ -62,13 +63,25 @@ type Usage struct {
 	Partial                                   bool // there were more
 }
 
+// Shared is what a session has in common with another, from which it was forked or the
+// other way round.
+type Shared struct {
+	With string // ID of the other session; "" if nothing is shared
+	// What of the session's tokens and cost is counted in the other, too. Only one of two
+	// sessions has it, so that sums can leave it out.
+	Tokens     int64
+	USD, Today float64
+}
+
 // Cost is what the tokens cost at list prices.
 type Cost struct {
 	USD      float64
-	Known    bool   // else a model has no known price
-	Partial  bool   // there was more
-	Reported bool   // by the agent's program itself
-	Source   string // of the prices
+	Today    float64 // what of it was spent since midnight
+	Undated  bool    // when some of it was spent is not known; Today leaves that out
+	Known    bool    // else a model has no known price
+	Partial  bool    // there was more
+	Reported bool    // by the agent's program itself
+	Source   string  // of the prices
 }
 
 // Context is how full a model's context is, in tokens. Window is 0 if unknown.

@@ -22,6 +22,7 @@ type State struct {
 	Status Status
 	Reason string // one sentence that says what to do; empty when all is well
 	Detail string // a short fact beside the status: "14 tools, menu.pen"
+	Lacks  string // the reason in a few words, if an optional program is all that is missing: "stamp not found"
 	Held   int    // definitions that wait for the user to accept them
 }
 

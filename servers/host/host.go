@@ -325,7 +325,7 @@ func (m *hosted) stop(ctx context.Context) error {
 
 // SetState implements Scope.
 func (m *hosted) SetState(s deck.State) {
-	s.Reason, s.Detail = plain.Line(s.Reason), plain.Line(s.Detail)
+	s.Reason, s.Detail, s.Lacks = plain.Line(s.Reason), plain.Line(s.Detail), plain.Line(s.Lacks)
 	m.mu.Lock()
 	m.state = s
 	m.mu.Unlock()

@@ -20,12 +20,33 @@ func (q *request) notifies() {
 	q.mu.Unlock()
 }
 
-// Notify sends a notification about the request of ctx to its client. It is
-// never behind the request's result.
+// progress shows how far the call of the request is, if a notification says so.
+func (q *request) progress(method string, params map[string]any) {
+	if method != "notifications/progress" {
+		return
+	}
+	done, _ := params["progress"].(float64)
+	total, _ := params["total"].(float64)
+	if raw, ok := params[RawMember].(rawParams); ok {
+		var p struct{ Progress, Total float64 }
+		_ = json.Unmarshal(raw, &p) // what is no number is not shown
+		done, total = p.Progress, p.Total
+	}
+	q.mu.Lock()
+	r := q.call
+	q.mu.Unlock()
+	if r != nil && total > 0 {
+		r.Progress(done, total)
+	}
+}
+
+// Notify sends a notification about the request of ctx to its client, before the result of
+// the request. Over HTTP it may be on another stream, which the client may read later.
 func Notify(ctx context.Context, method string, params map[string]any) error {
 	var s *server.MCPServer
 	if q := requestFrom(ctx); q != nil {
 		q.notifies()
+		q.progress(method, params)
 		s = q.server
 	}
 	if s == nil {

@@ -1,5 +1,5 @@
-// Package match implements the query language for calls, used by the deck's Calls
-// page and by mcpdeck log.
+// Package match implements the query language for calls and sessions, used by the deck's
+// Calls and Agents pages and by mcpdeck log.
 //
 // A query consists of words that occur anywhere in a call, and fields:
 //
@@ -40,12 +40,20 @@ func Statuses() []deck.CallStatus {
 // Parse reads a query. What begins like a field that there is not is a word. An
 // empty value asks for nothing, as while it is being typed.
 func Parse(text string, now time.Time) (Query, error) {
+	var all []string
+	for _, s := range append(Statuses()[1:], deck.Running) { // the one that is asked for least comes last
+		all = append(all, string(s))
+	}
+	return parse(text, now, all)
+}
+
+func parse(text string, now time.Time, statuses []string) (Query, error) {
 	var q Query
 	for word := range strings.FieldsSeq(text) {
 		name, value, field := strings.Cut(word, ":")
 		switch {
 		case field && slices.Contains(Fields(), name):
-			if err := q.set(name, value, now); err != nil {
+			if err := q.set(name, value, now, statuses); err != nil {
 				return q, err
 			}
 		case word[0] == '>' || word[0] == '<':
@@ -65,7 +73,7 @@ func Parse(text string, now time.Time) (Query, error) {
 	return q, nil
 }
 
-func (q *Query) set(name, value string, now time.Time) (err error) {
+func (q *Query) set(name, value string, now time.Time, statuses []string) (err error) {
 	switch name {
 	case "tool":
 		q.Tool = value
@@ -75,8 +83,9 @@ func (q *Query) set(name, value string, now time.Time) (err error) {
 		q.Agent = value
 	case "status":
 		q.Status = strings.ToLower(value)
-		if !slices.ContainsFunc(Statuses(), q.isStatus) {
-			return fmt.Errorf("status:%s: use ok, error, refused, cancelled, lost or running", value)
+		if !slices.ContainsFunc(statuses, func(s string) bool { return strings.HasPrefix(s, q.Status) }) {
+			last := len(statuses) - 1
+			return fmt.Errorf("status:%s: use %s or %s", value, strings.Join(statuses[:last], ", "), statuses[last])
 		}
 	case "since":
 		q.Since, err = Moment(value, now)

@@ -13,6 +13,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
+// MostInFlight is how many calls Pencil may get at a time.
+const MostInFlight = 4
+
 // Options is what the user configured and where the deck runs.
 type Options struct {
 	Command     string   // program to use; "" searches. Wrong is an error, never a reason to search
@@ -59,7 +62,7 @@ type Pencil struct {
 
 // New makes a Pencil that is off. It searches and starts nothing.
 func New(o Options) *Pencil {
-	o.MaxInFlight = min(max(o.MaxInFlight, 1), 4)
+	o.MaxInFlight = min(max(o.MaxInFlight, 1), MostInFlight)
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 75 * time.Second
 	}

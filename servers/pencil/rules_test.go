@@ -92,14 +92,18 @@ func TestStatusSaysEverything(t *testing.T) {
 	w.switchedOn(t)
 	w.call(t, "pencil_get_editor_state", `{}`)
 	s := w.until(t, "the call", func(s Status) bool { return s.OK == 1 })
-	if s.Tokens() != s.Bytes/4 || s.Bytes < 1000 {
-		t.Errorf("%d bytes, %d tokens", s.Bytes, s.Tokens())
+	reaches := len(s.Instructions)
+	for _, tool := range s.Tools {
+		reaches += tool.Context()
+	}
+	if s.Tokens() != s.Context/4 || s.Context != reaches {
+		t.Errorf("%d bytes, %d tokens, want %d bytes", s.Context, s.Tokens(), reaches)
 	}
 	s.Error, s.ErrorAt, s.Restarts = "it ended", time.Now().Add(-time.Minute), 2
 	got := s.Text(true)
 	for _, want := range []string{
 		"mode       on", fmt.Sprintf("link       ready, process %d, for ", s.PID), "(pencil.command)", "app        desktop, reachable", "file       /designs/menu.pen",
-		"server     standin 0.1, protocol 2025-11-25", fmt.Sprintf("tools      14, offered; %d bytes, about %d tokens", s.Bytes, s.Tokens()),
+		"server     standin 0.1, protocol 2025-11-25", fmt.Sprintf("tools      14, offered; %d bytes, about %d tokens", s.Context, s.Tokens()),
 		"calls      1 ok, 0 failed, 0 running, 0 waiting", "restarts   2", "last error it ended (1 m ago)", "instructions\n" + guidePreface, "pencil: nnnn",
 	} {
 		if !strings.Contains(got, want) {

@@ -86,17 +86,26 @@ type Foreground struct {
 	out, err io.Writer
 }
 
+// overFile is what reads from or writes to a file and makes something else of it.
+type overFile interface{ Unwrap() *os.File }
+
 // SetStdin sets where the program reads. It gets the terminal itself where r
 // reads from that, not what r makes of it.
 func (f *Foreground) SetStdin(r io.Reader) {
-	if t, ok := r.(interface{ Unwrap() *os.File }); ok {
+	if t, ok := r.(overFile); ok {
 		r = t.Unwrap()
 	}
 	f.in = r
 }
 
-// SetStdout sets where the program writes.
-func (f *Foreground) SetStdout(w io.Writer) { f.out = w }
+// SetStdout sets where the program writes: the terminal itself where w writes to
+// that, so that the program knows it for one.
+func (f *Foreground) SetStdout(w io.Writer) {
+	if t, ok := w.(overFile); ok {
+		w = t.Unwrap()
+	}
+	f.out = w
+}
 
 // SetStderr sets where the program writes its errors.
 func (f *Foreground) SetStderr(w io.Writer) { f.err = w }

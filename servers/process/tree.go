@@ -66,19 +66,9 @@ func All() []Running {
 	return out
 }
 
-// Born returns what tells a process from a later one with the same ID, "" if there is no
-// such process or the system does not tell.
-func Born(pid int) string {
-	p, _ := look(pid)
-	return p.born
-}
-
-// Alive tells whether a process still runs and, unless born is "", was born so. Where the
-// system does not tell it is true.
-func Alive(pid int, born string) bool {
-	p, ok := look(pid)
-	return !tells || ok && (born == "" || p.born == born)
-}
+// Args returns the words of the command line of a process, its program first; none of a
+// process of another user, or where the system does not tell.
+func Args(pid int) []string { return argsOf(pid) }
 
 // Variables returns what the environment of a process said of names when it was started;
 // nothing of a process of another user.

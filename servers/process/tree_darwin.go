@@ -1,13 +1,12 @@
 package process
 
 import (
+	"encoding/binary"
 	"fmt"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
-
-// tells is whether the system says which processes there are.
-const tells = true
 
 func processes() []relative {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
@@ -35,6 +34,22 @@ func relativeOf(k *unix.KinfoProc) relative {
 		name: unix.ByteSliceToString(k.Proc.P_comm[:]),
 		born: fmt.Sprint(k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec),
 	}
+}
+
+// argsOf reads the number of arguments, the program's path up to the zeros that follow
+// it, and the arguments.
+func argsOf(pid int) []string {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil || len(b) < 4 {
+		return nil
+	}
+	n := int(binary.NativeEndian.Uint32(b))
+	_, rest, _ := strings.Cut(string(b[4:]), "\x00")
+	all := strings.Split(strings.TrimLeft(rest, "\x00"), "\x00")
+	if n <= 0 || n > len(all) {
+		return nil
+	}
+	return all[:n]
 }
 
 // environOf is the environment that a process was started with, behind its arguments;

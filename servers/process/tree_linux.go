@@ -7,9 +7,6 @@ import (
 	"syscall"
 )
 
-// tells is whether the system says which processes there are.
-const tells = true
-
 func processes() []relative {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -58,6 +55,14 @@ func environOf(pid int) string {
 		return ""
 	}
 	return string(b)
+}
+
+func argsOf(pid int) []string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/cmdline")
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
 // TTY is the device of the terminal that a process reads from or writes to, "" if there is

@@ -2,14 +2,13 @@
 
 package process
 
-// tells is whether the system says which processes there are.
-const tells = false
-
 func processes() []relative { return nil }
 
 func look(int) (relative, bool) { return relative{}, false }
 
 func environOf(int) string { return "" }
+
+func argsOf(int) []string { return nil }
 
 // TTY is the device of a process's terminal; it is not known here.
 func TTY(int) string { return "" }

@@ -5,6 +5,7 @@ package prompts
 
 import (
 	"context"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -21,9 +22,35 @@ type Adapter interface {
 	Run(ctx context.Context)
 }
 
+// Rules say how prompts are handled, as the user has configured it.
+type Rules struct {
+	// Hold is how long a prompt that its terminal does not show waits for the user; 0: not
+	// at all.
+	Hold time.Duration
+	// OnceOnly leaves out the options that allow more than one call.
+	OnceOnly bool
+}
+
+// RuleSource returns the rules of the moment.
+type RuleSource func() Rules
+
+// Now returns the rules of the moment, which are the zero Rules of a nil source.
+func (s RuleSource) Now() Rules {
+	if s == nil {
+		return Rules{}
+	}
+	return s()
+}
+
+// HoldAgain is for how long a held prompt waits once more that cannot be let go since the
+// user looks at it.
+func (r Rules) HoldAgain() time.Duration { return max(r.Hold, time.Second) }
+
 // Queue is the part of [ask.Queue] that adapters use.
 type Queue interface {
 	Open(ask.Request) (*ask.Call, error)
+	// Notice tells the user a sentence.
+	Notice(sentence string)
 }
 
 // Roster is told about sessions.

@@ -10,6 +10,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
+// Outside is what the deck notices about a command or an edit that names a path elsewhere.
+const Outside = "names a path outside the project"
+
 // Marks returns what the deck notices about a command that is to run for a project. It is
 // no judgement of the command.
 func Marks(command, project string) (all []string) {
@@ -21,7 +24,7 @@ func Marks(command, project string) (all []string) {
 	}
 	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
 		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !Within(project, word) && !standard(word) {
-			return append(all, "names a path outside the project")
+			return append(all, Outside)
 		}
 	}
 	return all

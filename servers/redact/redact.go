@@ -13,8 +13,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -38,6 +40,14 @@ const (
 
 	hidden = "[redacted]"
 )
+
+// standIn is what stands for what was left out of a body.
+var standIn = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`\[(redacted|number|boolean)\]|\[(redacted|text), \d+ characters\]|\[not JSON, \d+ bytes\]|\[\d+ characters in total\]|\[\d+ bytes, sha256 [0-9a-f]{64}\]`)
+})
+
+// Whole reports whether nothing was left out of a redacted body.
+func Whole(body []byte) bool { return !standIn().Match(body) }
 
 // Text returns s without the secrets in it, for logs, errors and the clipboard.
 func (r Rules) Text(s string) string { return r.words(s, false) }

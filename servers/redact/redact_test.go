@@ -52,6 +52,9 @@ func TestBodiesAreRedacted(t *testing.T) {
 			if got := string(tt.rules.Body(tt.kind, tt.result, json.RawMessage(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
+			if got := Whole([]byte(tt.want)); got != (tt.in == tt.want) {
+				t.Errorf("whole: %v", got)
+			}
 		})
 	}
 }

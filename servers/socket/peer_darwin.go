@@ -56,8 +56,5 @@ func Parent(pid int) int {
 	return int(k.Eproc.Ppid)
 }
 
-// Started returns when a process began, as a word; this system does not say.
-func Started(int) string { return "" }
-
 // Folder returns a process's working folder; this system does not say.
 func Folder(int) string { return "" }

@@ -91,10 +91,6 @@ func Parent(pid int) int {
 	return n
 }
 
-// Started returns when a process began, as a word that no other process with its id
-// has: the ticks since the machine started. It is "" when unknown.
-func Started(pid int) string { return statField(pid, 22) }
-
 // statField returns a field of a process's stat by its number in proc(5), from 3 on.
 func statField(pid, number int) string {
 	stat := procFile(pid, "stat")

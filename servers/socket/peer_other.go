@@ -24,8 +24,5 @@ func container(int) string { return "" }
 // Parent returns the id of a process's parent; this system does not say.
 func Parent(int) int { return 0 }
 
-// Started returns when a process began, as a word; this system does not say.
-func Started(int) string { return "" }
-
 // Folder returns a process's working folder; this system does not say.
 func Folder(int) string { return "" }

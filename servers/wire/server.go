@@ -263,7 +263,7 @@ func (t Talk) Ask(ctx context.Context, path, name string, args, result any) erro
 		return err
 	}
 	if err != nil {
-		return fmt.Errorf("%w (start one with: mcpdeck)", ErrNoDeck)
+		return fmt.Errorf("%w; open one with: mcpdeck", ErrNoDeck)
 	}
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })

@@ -66,7 +66,7 @@ func Actions(id string, form func() *Form) []tui.Action {
 	forward := tui.Action{ID: "tab", Title: "Next field", Keys: []string{"tab"}, Run: next(1)}
 	back := tui.Action{ID: "backtab", Title: "Previous field", Keys: []string{"shift+tab"}, Run: next(-1)}
 	add(PartText, accept, shut, forward, back,
-		tui.Action{ID: "break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Run: do(func(w *Form) { w.Paste("\n") })})
+		tui.Action{ID: "break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Run: run(func(w *Form) tea.Cmd { return w.Paste("\n") })})
 	for _, part := range []string{PartOptions, PartFilter} {
 		add(part, accept, shut, forward, back)
 		keys := [][]string{{"up", "k"}, {"down", "j"}}

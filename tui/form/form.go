@@ -25,6 +25,8 @@ type Options struct {
 	Changed func()
 	// Done sends the form.
 	Done func() tea.Cmd
+	// Files complete @ in texts; nil: none. The owner shows them.
+	Files *tui.Files
 }
 
 // State is what the user has entered, and where they are.
@@ -195,6 +197,7 @@ func (f *Form) enter() {
 		return
 	}
 	f.open, f.follow, f.message = true, true, ""
+	f.unoffered()
 	f.edit = widget.Editor{Multi: true}
 	if !chooses(field) {
 		f.edit.SetValue(field.Value.Text)
@@ -208,7 +211,17 @@ func (f *Form) enter() {
 }
 
 // close ends filling the field in; what was entered stays.
-func (f *Form) close() { f.open = false }
+func (f *Form) close() {
+	f.open = false
+	f.unoffered()
+}
+
+// unoffered ends the choice of a file.
+func (f *Form) unoffered() {
+	if f.opt.Files != nil {
+		f.opt.Files.Reset()
+	}
+}
 
 // filter finds the options that the text asks for, those that fit best first.
 func (f *Form) filter() {
@@ -315,16 +328,16 @@ func (f *Form) toggle() {
 }
 
 // Key is a key that no action took.
-func (f *Form) Key(k tea.KeyPressMsg) {
+func (f *Form) Key(k tea.KeyPressMsg) tea.Cmd {
 	if field, ok := f.at(); ok && f.Part() == PartFilter && field.Kind() == model.Several && k.String() == "space" {
 		f.toggle()
-		return
+		return nil
 	}
 	was := f.Part()
 	mine := false
-	f.typed(func() bool { mine = f.edit.Key(k); return mine })
+	cmd := f.typed(func() bool { mine = f.edit.Key(k); return mine })
 	if mine || was != PartText {
-		return
+		return cmd
 	}
 	switch k.Keystroke() { // over the end of the text
 	case "up":
@@ -332,32 +345,42 @@ func (f *Form) Key(k tea.KeyPressMsg) {
 	case "down":
 		f.next(1)
 	}
+	return nil
 }
 
 // Paste is text that was pasted.
-func (f *Form) Paste(s string) {
-	f.typed(func() bool { f.edit.Insert(s); return true })
+func (f *Form) Paste(s string) tea.Cmd {
+	return f.typed(func() bool { f.edit.Insert(s); return true })
 }
 
 // typed changes what is being typed.
-func (f *Form) typed(change func() bool) {
+func (f *Form) typed(change func() bool) tea.Cmd {
 	if !f.TextEntry() || !change() {
-		return
+		return nil
 	}
 	f.message, f.follow = "", true
-	field, _ := f.at()
 	switch f.Part() {
 	case PartFilter:
 		f.filter()
 	case PartText:
-		if text := f.edit.Value(); text != field.Value.Text {
-			field.SetText(text)
-			f.changed()
-		}
+		return f.textChanged()
 	default:
 		f.sure = ""
 		f.told()
 	}
+	return nil
+}
+
+func (f *Form) textChanged() tea.Cmd {
+	field, _ := f.at()
+	if text := f.edit.Value(); text != field.Value.Text {
+		field.SetText(text)
+		f.changed()
+	}
+	if f.opt.Files == nil {
+		return nil
+	}
+	return f.opt.Files.Typed(&f.edit, f.textChanged)
 }
 
 // Click acts on a click at a cell of the form.

@@ -69,6 +69,9 @@ type fileOutput struct {
 	output output
 }
 
+// Unwrap returns the terminal, for a program that has it for a while.
+func (o *fileOutput) Unwrap() *os.File { return o.File }
+
 // Write implements [io.Writer].
 func (o *fileOutput) Write(p []byte) (int, error) { return o.output.Write(p) }
 

@@ -44,6 +44,15 @@ type Options struct {
 	Out       io.Writer
 	Bell      func() // rings for a question; nil: nothing rings
 	Watch     bool   // nothing can be answered
+	// Says brings lines to write among the events, each after what has happened before;
+	// nil: none.
+	Says <-chan Word
+}
+
+// Word is a line that somebody else has written.
+type Word struct {
+	Text    string
+	Printed chan<- struct{} // is closed once it is
 }
 
 const (
@@ -82,6 +91,10 @@ func Run(ctx context.Context, o Options) error {
 			_ = pause.For(ctx, every) // the loop sees that it ended
 		case <-asked:
 			t.questions()
+		case s := <-o.Says:
+			t.look()
+			t.say("%s", s.Text)
+			close(s.Printed)
 		case l := <-lines:
 			t.line(l)
 		}

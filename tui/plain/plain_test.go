@@ -24,6 +24,7 @@ type talk struct {
 	mu    sync.Mutex
 	out   strings.Builder
 	ended chan error
+	says  chan Word
 }
 
 func (s *talk) Write(p []byte) (int, error) {
@@ -50,10 +51,10 @@ func (s *talk) type_(line string) string {
 func run(t *testing.T, o Options, test func(s *talk)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		s := &talk{deck: fake.NewDeck(time.Now()), queue: ask.New(ask.Options{Hold: -1}), ended: make(chan error, 1)}
+		s := &talk{deck: fake.NewDeck(time.Now()), queue: ask.New(ask.Options{Hold: -1}), ended: make(chan error, 1), says: make(chan Word)}
 		r, w := io.Pipe()
 		s.in = w
-		o.Deck, o.Questions, o.In, o.Out = s.deck, s.queue, r, s
+		o.Deck, o.Questions, o.In, o.Out, o.Says = s.deck, s.queue, r, s, s.says
 		ctx, cancel := context.WithCancelCause(t.Context())
 		go func() { s.ended <- Run(ctx, o) }()
 		test(s)
@@ -74,12 +75,26 @@ func has(t *testing.T, said string, want ...string) {
 	}
 }
 
+func TestAWordComesAfterWhatItIsAbout(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		s.said()
+		s.deck.Change(func(d *deck.Snapshot) { d.Servers[0].State.Reason = "it rains" })
+		printed := make(chan struct{})
+		s.says <- Word{"It rains.", printed}
+		<-printed
+		said := s.said()
+		if about, word := strings.Index(said, "it rains"), strings.Index(said, "It rains."); about < 0 || word < about {
+			t.Errorf("it is said that\n%s", said)
+		}
+	})
+}
+
 func TestEventsAreLines(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		first := s.said()
 		has(t, first, "mcpdeck is running", "socket: /home/ana/", "server Pencil: ready, 14 tools.",
-			"agent claude-code connected, folder /home/ana/src/menu",
-			"codex-mcp-client: manage_memory failed: no memory named palette",
+			"agent claude connected, folder /home/ana/src/menu",
+			"codex: manage_memory failed: no memory named palette",
 			"server LogicStamp: degraded, 8 tools. run `mcpdeck doctor --fix` to install it")
 		for _, r := range first {
 			if r > 0x7e || r == 0x1b {
@@ -92,7 +107,7 @@ func TestEventsAreLines(t *testing.T) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[0].Gone = time.Now()
 		})
-		has(t, s.said(), "agent claude-code left")
+		has(t, s.said(), "agent claude left")
 	})
 }
 

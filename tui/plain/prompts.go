@@ -73,8 +73,8 @@ func (t *teller) putPrompt(r *ask.Request) bool {
 	if p.Door == ask.Held {
 		t.say("  its terminal shows nothing")
 	}
-	if p.Unconfirmed {
-		t.say("  unconfirmed: the agent's records do not show that it asks this")
+	for _, doubt := range p.Doubts() {
+		t.say("  %s: %s", doubt.Mark, doubt.Why)
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package viewer
 
 import (
+	"cmp"
 	"fmt"
 	"image"
 	"image/color"
@@ -53,6 +54,7 @@ type Viewer struct {
 	before *Picture // what pic is compared with
 	clock  clock
 
+	first      int // zoom of the first picture
 	zoom       int // 0 fits; above: units a pixel; below: pixels a unit
 	x, y       int // cursor, in pixels
 	cursor     bool
@@ -93,6 +95,26 @@ type view struct {
 	room            picture.Room
 }
 
+// Look is how pictures are looked at, to be kept.
+type Look struct {
+	Zoom   int
+	Ground Ground
+	Grid   bool
+}
+
+// Look is how pictures are looked at.
+func (v *Viewer) Look() Look { return Look{cmp.Or(v.zoom, v.first), v.ground, v.grid} }
+
+// LookSo looks at pictures in an earlier way; the zoom is that of the next one, if there
+// is such a zoom.
+func (v *Viewer) LookSo(l Look) {
+	const most = 64
+	if l.Zoom < -most || l.Zoom > most || l.Zoom == -1 || l.Ground < 0 || l.Ground >= grounds {
+		return
+	}
+	v.first, v.ground, v.grid = l.Zoom, l.Ground, l.Grid
+}
+
 // Set shows a picture. Zoom, cursor and the rest stay when it has the same size, as
 // after a render of the same sprite; playback goes on where it was.
 func (v *Viewer) Set(p *Picture) {
@@ -103,6 +125,9 @@ func (v *Viewer) Set(p *Picture) {
 		return
 	}
 	v.zoom, v.panX, v.panY, v.only = 0, 0, 0, nil
+	if p != nil {
+		v.zoom, v.first = v.first, 0
+	}
 	v.x, v.y = nw/2, nh/2
 	v.cursor = false
 	if p != nil {

@@ -469,3 +469,20 @@ func TestThrottle(t *testing.T) {
 		t.Errorf("by key: frame %d", i)
 	}
 }
+
+func TestTheFirstPictureHasTheZoomThatWasKept(t *testing.T) {
+	picture := func(w int) *Picture {
+		return &Picture{Frames: []Frame{{Image: image.NewNRGBA(image.Rect(0, 0, w, 4))}}}
+	}
+	var v Viewer
+	v.LookSo(Look{Zoom: 8, Ground: GroundDark, Grid: true})
+	v.Set(nil)
+	v.Set(picture(4))
+	if want := (Look{8, GroundDark, true}); v.Look() != want || v.zoom != 8 {
+		t.Errorf("the first picture: %+v, want %+v", v.Look(), want)
+	}
+	v.Set(picture(5))
+	if v.Look().Zoom != 0 {
+		t.Errorf("another one: %+v", v.Look())
+	}
+}

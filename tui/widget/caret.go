@@ -1,6 +1,34 @@
 package widget
 
-import "unicode/utf8"
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// beforeMost is how many characters Before looks back at most: a line may be a whole book.
+const beforeMost = 1000
+
+// Before is the end of what stands before the cursor in its line.
+func (e *Editor) Before() string {
+	e.init()
+	return strings.Join(e.lines[e.row][max(e.col-beforeMost, 0):e.col], "")
+}
+
+// Complete puts text in the place of a word that ends at the cursor, as one change.
+func (e *Editor) Complete(word, text string) {
+	e.init()
+	l, from := e.lines[e.row], e.col
+	for n := len(word); n > 0 && from > 0; {
+		from--
+		n -= len(l[from])
+	}
+	text = e.printable(text)
+	e.note(e.row, from, strings.Join(l[from:e.col], ""), text)
+	e.history.off = true
+	e.remove(e.row, from, e.row, e.col)
+	e.Insert(text)
+	e.history.off, e.history.closed = false, true
+}
 
 // Caret is where the cursor is: how many runes come before it, line breaks
 // counted.

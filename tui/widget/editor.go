@@ -32,6 +32,8 @@ type Editor struct {
 	top      int // first screen row shown, or first cluster of a single line
 	width    int // of the last Render
 
+	history edits
+
 	rows  []segment // the text laid out in rows of rowsW cells
 	rowsW int       // 0: the text has changed since
 }
@@ -42,6 +44,7 @@ const tabWidth = 4
 func (e *Editor) SetValue(s string) {
 	e.lines, e.row, e.col, e.top, e.rowsW = nil, 0, 0, 0, 0
 	e.Insert(s)
+	e.history = edits{}
 }
 
 // Value is the text.
@@ -77,6 +80,7 @@ func (e *Editor) Insert(s string) {
 		s = e.printable(s)
 	}
 	e.goal = -1
+	e.note(e.row, e.col, "", s)
 	first, rest, more := strings.Cut(s, "\n")
 	if !more {
 		e.splice(e.row, e.col, e.col, s)
@@ -177,6 +181,7 @@ func (e *Editor) init() {
 }
 
 func (e *Editor) breakLine() {
+	e.note(e.row, e.col, "", "\n")
 	e.rowsW = 0
 	l := e.lines[e.row]
 	rest := slices.Clone(l[e.col:])
@@ -224,6 +229,8 @@ var editorKeys = sync.OnceValue(func() map[string]func(e *Editor, goal int) bool
 	erase := always(func(e *Editor) { e.cut((*Editor).left) })
 	eraseWord := always(func(e *Editor) { e.cut((*Editor).wordLeft) })
 	remove := always(func(e *Editor) { e.cut((*Editor).right) })
+	undo := always(func(e *Editor) { e.Undo() })
+	redo := always(func(e *Editor) { e.Redo() })
 	return map[string]func(*Editor, int) bool{
 		"left": left, "ctrl+b": left, "right": right, "ctrl+f": right,
 		"alt+left": wordLeft, "ctrl+left": wordLeft, "alt+b": wordLeft,
@@ -237,6 +244,7 @@ var editorKeys = sync.OnceValue(func() map[string]func(e *Editor, goal int) bool
 		"ctrl+home": always(func(e *Editor) { e.row, e.col = 0, 0 }),
 		"ctrl+end":  always(func(e *Editor) { e.row = len(e.lines) - 1; e.col = len(e.lines[e.row]) }),
 		"up":        vertical(-1), "down": vertical(1),
+		"ctrl+_": undo, "ctrl+/": undo, "ctrl+y": redo,
 		"shift+enter": lineBreak, "alt+enter": lineBreak, "ctrl+j": lineBreak,
 	}
 })
@@ -303,6 +311,26 @@ func (e *Editor) cut(move func(*Editor)) {
 	if r1 < r0 || r1 == r0 && c1 < c0 {
 		r0, c0, r1, c1 = r1, c1, r0, c0
 	}
+	e.note(r0, c0, e.between(r0, c0, r1, c1), "")
+	e.remove(r0, c0, r1, c1)
+}
+
+// between is the text from one place to another.
+func (e *Editor) between(r0, c0, r1, c1 int) string {
+	if r0 == r1 {
+		return strings.Join(e.lines[r0][c0:c1], "")
+	}
+	var b strings.Builder
+	b.WriteString(strings.Join(e.lines[r0][c0:], ""))
+	for _, l := range e.lines[r0+1 : r1] {
+		b.WriteString("\n" + strings.Join(l, ""))
+	}
+	b.WriteString("\n" + strings.Join(e.lines[r1][:c1], ""))
+	return b.String()
+}
+
+// remove takes away what is from one place to another, and leaves the cursor there.
+func (e *Editor) remove(r0, c0, r1, c1 int) {
 	if r0 == r1 {
 		e.splice(r0, c0, c1, "")
 		return

@@ -115,7 +115,7 @@ func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 	th := p.th
 	room := p.w - indent(depth, p.w)
 	if !strings.Contains(s, "\n") && Width(key)+Width(plain.Line(s))+2 <= room {
-		return p.add(depth, key+th.Good.Render(`"`+plain.Line(s)+`"`)+tail)
+		return p.add(depth, key+Linked(th, th.Good, `"`+plain.Line(s)+`"`)+tail)
 	}
 	if key != "" {
 		if err := p.add(depth, key); err != nil {
@@ -124,8 +124,8 @@ func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 		depth++
 		room = p.w - indent(depth, p.w)
 	}
-	for _, l := range Wrap(plain.Text(strings.TrimRight(s, "\n")), room-2) {
-		if err := p.add(depth, th.Border.Render(th.Glyph.Frame.Left)+" "+th.Good.Render(l)); err != nil {
+	for _, l := range Closed(Wrap(Linked(th, th.Good, plain.Text(strings.TrimRight(s, "\n"))), room-2)) {
+		if err := p.add(depth, th.Border.Render(th.Glyph.Frame.Left)+" "+l); err != nil {
 			return err
 		}
 	}

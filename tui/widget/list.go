@@ -38,6 +38,9 @@ func (l *List) MoveTo(i int) {
 // Page moves the cursor by d screens.
 func (l *List) Page(d int) { l.Move(d * max(l.height-1, 1)) }
 
+// Half moves the cursor by d half screens.
+func (l *List) Half(d int) { l.Move(d * max(l.height/2, 1)) }
+
 // AtEnd tells whether the cursor is on the last item, or there is none.
 func (l *List) AtEnd() bool { return l.Cursor >= l.n-1 }
 
@@ -145,8 +148,22 @@ func (s *Scroll) Move(d int) { s.Top = min(max(s.Top+d, 0), max(s.n-s.height, 0)
 // Page moves it by d screens.
 func (s *Scroll) Page(d int) { s.Move(d * max(s.height-1, 1)) }
 
+// Half moves it by d half screens.
+func (s *Scroll) Half(d int) { s.Move(d * max(s.height/2, 1)) }
+
 // Height is how many rows the last Render had.
 func (s *Scroll) Height() int { return s.height }
+
+// First is the first row in the window.
+func (s *Scroll) First() int { return s.Top }
+
+// Show moves the window so that a row is in it: a third from its top, when it is not
+// there yet.
+func (s *Scroll) Show(row int) {
+	if row < s.Top || row >= s.Top+s.height {
+		s.Move(row - s.height/3 - s.Top)
+	}
+}
 
 // Hidden is how many rows are above and below the window.
 func (s *Scroll) Hidden() (above, below int) {

@@ -26,6 +26,20 @@ func (p *Pager) Move(d int) { p.view.SetYOffset(p.view.YOffset() + d) }
 // Page moves it by d screens.
 func (p *Pager) Page(d int) { p.Move(d * max(p.view.Height()-1, 1)) }
 
+// Half moves it by d half screens.
+func (p *Pager) Half(d int) { p.Move(d * max(p.view.Height()/2, 1)) }
+
+// First is the first row in the window.
+func (p *Pager) First() int { return p.view.YOffset() }
+
+// Show moves the window so that a row is in it: a third from its top, when it is not
+// there yet.
+func (p *Pager) Show(row int) {
+	if top, h := p.First(), p.view.Height(); row < top || row >= top+h {
+		p.view.SetYOffset(row - h/3)
+	}
+}
+
 // Render draws the part of rows in the window, w × h cells, with a scroll bar when
 // there is more.
 func (p *Pager) Render(th *theme.Theme, rows []string, w, h int) []string {

@@ -49,6 +49,14 @@ func narrow(r rune) bool {
 	return r >= 0x2013 && r <= 0x201e
 }
 
+// PadLeft is Fit with the spaces before s.
+func PadLeft(s string, w int) string {
+	if n := Width(s); n < w {
+		return blank(w-n) + s
+	}
+	return Fit(s, w)
+}
+
 // Fit returns s as exactly w cells: cut with … or filled with spaces.
 func Fit(s string, w int) string {
 	if w <= 0 {
@@ -129,7 +137,9 @@ func Wrap(s string, w int) []string {
 			out = append(out, line)
 			continue
 		}
-		out = append(out, strings.Split(ansi.Wrap(line, w, ""), "\n")...)
+		for row := range strings.SplitSeq(ansi.Wrap(line, w, ""), "\n") {
+			out = append(out, hard(row, w)...) // Wrap lets a hyphen stand beyond the end
+		}
 	}
 	return out
 }
@@ -147,26 +157,6 @@ func Rows(rows []string, w, h int) []string {
 		} else {
 			out[i] = blank(w)
 		}
-	}
-	return out
-}
-
-// Beside joins blocks of rows from left to right. All must have the same number
-// of rows, each of its block's width.
-func Beside(blocks ...[]string) []string {
-	if len(blocks) == 0 {
-		return nil
-	}
-	out := make([]string, len(blocks[0]))
-	var b strings.Builder
-	for i := range out {
-		b.Reset()
-		for _, block := range blocks {
-			if i < len(block) {
-				b.WriteString(block[i])
-			}
-		}
-		out[i] = b.String()
 	}
 	return out
 }

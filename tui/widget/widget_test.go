@@ -117,15 +117,15 @@ func TestList(t *testing.T) {
 func TestBox(t *testing.T) {
 	var b strings.Builder
 	for _, focus := range []bool{false, true} {
-		rows := Box(dark(), "Servers", "5", focus, []string{"one", "much too long for this box, really"}, 24, 5)
+		rows := box(dark(), "Servers", "5", focus, []string{"one", "much too long for this box, really"}, 24, 5)
 		wide(t, rows, 24, 5)
 		b.WriteString(text(rows))
 	}
-	rows := Box(theme.New(theme.Options{ASCII: true}), "A title that is too long", "note", true, nil, 16, 3)
+	rows := box(theme.New(theme.Options{ASCII: true}), "A title that is too long", "note", true, nil, 16, 3)
 	wide(t, rows, 16, 3)
 	frame.Compare(t, "box", b.String()+text(rows))
 	for w := range 6 {
-		wide(t, Box(dark(), "t", "n", true, nil, w, 2), w, 2)
+		wide(t, box(dark(), "t", "n", true, nil, w, 2), w, 2)
 	}
 }
 

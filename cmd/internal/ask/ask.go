@@ -61,7 +61,7 @@ func Commands(load func() (Settings, error)) []*cobra.Command {
 // noDeck says what to do about a deck that does not answer.
 func noDeck(err error) error {
 	if errors.Is(err, questions.ErrUnavailable) {
-		return errors.New("no deck is running; open one with mcpdeck")
+		return errors.New("no deck is running; open one with: mcpdeck")
 	}
 	return err
 }

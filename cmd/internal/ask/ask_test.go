@@ -96,7 +96,7 @@ func TestTheListSaysWhoAsks(t *testing.T) {
 	now := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
 	item := func(change func(*questions.Listed)) []questions.Listed {
 		it := questions.Listed{
-			ID: 3, Asker: "claude-code", Cwd: "/home/ana/shop", Verified: true, Arrived: now.Add(-2 * time.Minute),
+			ID: 3, Asker: "claude", Cwd: "/home/ana/shop", Verified: true, Arrived: now.Add(-2 * time.Minute),
 			Questions: []questions.Question{{ID: "auth", Question: "Which login?", Options: []questions.Option{{Label: "OAuth"}, {Label: "API key"}}}},
 		}
 		change(&it)
@@ -108,18 +108,18 @@ func TestTheListSaysWhoAsks(t *testing.T) {
 		want  string
 	}{
 		"none":           {nil, "no open questions\n"},
-		"known":          {item(func(*questions.Listed) {}), "3  claude-code in shop, 2 m ago" + asked},
-		"no folder":      {item(func(l *questions.Listed) { l.Cwd = "" }), "3  claude-code, 2 m ago" + asked},
-		"unverified":     {item(func(l *questions.Listed) { l.Verified = false }), "3  claude-code in shop (unverified), 2 m ago" + asked},
-		"from elsewhere": {item(func(l *questions.Listed) { l.Verified, l.Via = false, "ssh" }), "3  claude-code in shop (unverified, via ssh), 2 m ago" + asked},
-		"gone":           {item(func(l *questions.Listed) { l.Absent = questions.Gone }), "3  claude-code in shop, 2 m ago, gone" + asked},
+		"known":          {item(func(*questions.Listed) {}), "3  claude in shop, 2 m ago" + asked},
+		"no folder":      {item(func(l *questions.Listed) { l.Cwd = "" }), "3  claude, 2 m ago" + asked},
+		"unverified":     {item(func(l *questions.Listed) { l.Verified = false }), "3  claude in shop (unverified), 2 m ago" + asked},
+		"from elsewhere": {item(func(l *questions.Listed) { l.Verified, l.Via = false, "ssh" }), "3  claude in shop (unverified, via ssh), 2 m ago" + asked},
+		"gone":           {item(func(l *questions.Listed) { l.Absent = questions.Gone }), "3  claude in shop, 2 m ago, gone" + asked},
 		"a form": {
 			item(func(l *questions.Listed) {
 				l.Questions = []questions.Question{{ID: "form", Question: "Where to?", Kind: questions.Form, Schema: json.RawMessage(`{"properties":{"at":{"properties":{"town":{"type":"string"}}},"n":{"type":"integer"}},"required":["n"]}`)}}
-			}), "3  claude-code in shop, 2 m ago\n   form: Where to?\n     - at (object)\n     - at/town (text)\n     - n (number, required)\n",
+			}), "3  claude in shop, 2 m ago\n   form: Where to?\n     - at (object)\n     - at/town (text)\n     - n (number, required)\n",
 		},
 		"control characters": {
-			item(func(l *questions.Listed) { l.Asker, l.Questions[0].Question = "clau\x1b[2Jde-code", "Which\nlogin?" }), "3  claude-code in shop, 2 m ago" + asked,
+			item(func(l *questions.Listed) { l.Asker, l.Questions[0].Question = "clau\x1b[2Jde", "Which\nlogin?" }), "3  claude in shop, 2 m ago" + asked,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +153,7 @@ func TestWithoutADeckTheCommandsSayHowToOpenOne(t *testing.T) {
 		ask := Commands(load)[1]
 		ask.SetArgs(args)
 		ask.SilenceUsage, ask.SilenceErrors = true, true
-		if err := ask.ExecuteContext(t.Context()); err == nil || err.Error() != "no deck is running; open one with mcpdeck" {
+		if err := ask.ExecuteContext(t.Context()); err == nil || err.Error() != "no deck is running; open one with: mcpdeck" {
 			t.Errorf("%v: got %v", args, err)
 		}
 	}

@@ -294,7 +294,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	second := w.agent("codex-mcp-client", "menu", "ask-server")
 
 	first.ask(1, `{"questions":[{"id":"auth","question":"Which login?","options":["OAuth","API key"]},{"id":"cache","question":"Which cache?","options":["Redis","none"]}]}`)
-	d.wait("Which login?", "claude-code", "shop")
+	d.wait("Which login?", "claude", "shop")
 	second.ask(1, `{"questions":[{"id":"auth","question":"Which colour?","options":["red","blue"]}]}`)
 	d.wait("1 of 2")
 	d.guarded()
@@ -315,7 +315,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.press("\r", "2")
 	d.wait("enter sends these answers")
 	d.press("\r")
-	d.wait("Which colour?", "codex-mcp-client", "menu")
+	d.wait("Which colour?", "codex", "menu")
 	if got := text(first.reply(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
 		t.Errorf("the first agent got %q", got)
 	}

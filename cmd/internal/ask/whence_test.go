@@ -64,7 +64,7 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 	a.reply(1)
 	a.ask(2, which)
 	got := w.listed(1)[0]
-	if got.Verified || got.Identity != "claimed" || got.Via != "container" || got.Asker != "claude-code" || filepath.Base(got.Cwd) != "shop" {
+	if got.Verified || got.Identity != "claimed" || got.Via != "container" || got.Asker != "claude" || filepath.Base(got.Cwd) != "shop" {
 		t.Errorf("shown as %+v", got)
 	}
 	d.wait("Which one?", "unverified")

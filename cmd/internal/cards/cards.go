@@ -4,14 +4,34 @@ package cards
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 )
 
-// header is the beginning of a card's file.
-const header = "# Written by mcpdeck. Changes to this file apply immediately.\n"
+// schemaName is what the schema of a card's file is called, to which its first line leads editors.
+const schemaName = "server"
+
+// Schema returns the edit that writes the schema that cards' files name, which is none
+// where there is one.
+func Schema(cfg *config.Config) (change.Edit, error) {
+	place, err := change.OfUser(filepath.Join(filepath.Dir(cfg.Paths.Config), config.SchemaFile(schemaName)))
+	if err != nil {
+		return change.Edit{}, fmt.Errorf("find the place of the schema: %w", err)
+	}
+	before, err := place.Read()
+	if err != nil {
+		return change.Edit{}, fmt.Errorf("read the schema: %w", err)
+	}
+	after := before
+	if before == nil {
+		after, err = config.Schema(schemaName)
+	}
+	return change.Edit{Place: place, Before: before, After: after}, err
+}
 
 // File returns the edit that creates a card's file.
 func File(path string, card settings.Card) (change.Edit, error) {
@@ -27,6 +47,7 @@ func File(path string, card settings.Card) (change.Edit, error) {
 	if err != nil {
 		return change.Edit{}, err
 	}
+	header := "#:schema ../" + config.SchemaFile(schemaName) + "\n\n# Written by mcpdeck. Changes to this file apply immediately.\n"
 	return change.Edit{Place: place, Before: before, After: append([]byte(header), body...)}, nil
 }
 

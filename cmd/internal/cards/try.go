@@ -26,7 +26,6 @@ type Machine struct {
 type Tried struct {
 	Server, Version string // as reported by the server
 	Protocol        string
-	Era             child.Era
 	Tools           []string
 	// Context is what the server costs in an agent's context, in bytes: names, descriptions,
 	// input schemas and the instructions.
@@ -63,7 +62,7 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	}
 	defer conn.End()
 	out := Tried{
-		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol), Era: conn.Era(),
+		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol),
 		Context: len(conn.Instructions), Took: time.Since(began),
 	}
 	for _, raw := range tools {

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 )
 
@@ -55,7 +54,7 @@ func TestAServerIsTriedByItsURL(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tried.Server != "far" || tried.Version != "3" || tried.Era != child.Legacy || !slices.Equal(tried.Tools, []string{"see"}) || tried.Context != len("Look.seeSees.{`type`:`object`}") {
+	if tried.Server != "far" || tried.Version != "3" || !slices.Equal(tried.Tools, []string{"see"}) || tried.Context != len("Look.seeSees.{`type`:`object`}") {
 		t.Errorf("got %+v", tried)
 	}
 	mu.Lock()

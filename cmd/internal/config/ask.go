@@ -17,7 +17,8 @@ func (c *Config) AskScreen() ask.Options {
 		Focus: ask.Focus(f.Autofocus),
 		Notify: ask.Notify{
 			Mode: ask.NotifyMode(f.Notify), Escape: ask.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
-			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
+			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Here: c.File.Prompts.NotifyHere,
+			Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
 		},
 		Editor: c.Editor(),
 	}

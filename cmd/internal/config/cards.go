@@ -55,10 +55,10 @@ func (c *Config) readCards() {
 			where = filepath.Base(path)
 		}
 		for _, w := range warnings {
-			c.Warnings = append(c.Warnings, where+": "+w)
+			c.warnCard(card, path, where, w)
 		}
 		if err != nil {
-			c.Warnings = append(c.Warnings, fmt.Sprintf("%s: %v; this server is left out", where, err))
+			c.warnCard(card, path, where, fmt.Sprintf("%v; this server is left out", err))
 			c.Broken = append(c.Broken, BrokenCard{card.Name, path, err})
 			return
 		}
@@ -73,6 +73,7 @@ func (c *Config) readCards() {
 		b, err := file.ReadPlain(path, true, cardLimit)
 		card, warnings := settings.Card{Name: name}, []string(nil)
 		if err == nil {
+			c.cardLines[path], _ = linesOf(b)
 			card, warnings, err = settings.Decode(name, b)
 		}
 		take(card, path, warnings, err)
@@ -83,6 +84,19 @@ func (c *Config) readCards() {
 	}
 	for _, name := range slices.Sorted(maps.Keys(at)) {
 		c.Cards = append(c.Cards, at[name])
+	}
+}
+
+// warnCard adds a warning about a card, with the line of the setting that it begins with.
+func (c *Config) warnCard(card settings.Card, path, where, text string) {
+	key, _, _ := strings.Cut(text, ":")
+	switch at := c.cardLines[path]; {
+	case path == c.Paths.Config:
+		c.warn("server."+card.Name+"."+key, where+": "+text)
+	case at.set(key) > 0:
+		c.Warnings = append(c.Warnings, fmt.Sprintf("%s: line %d: %s", where, at.set(key), text))
+	default:
+		c.Warnings = append(c.Warnings, where+": "+text)
 	}
 }
 

@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
-	"slices"
-	"time"
+	"reflect"
+	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -27,7 +26,28 @@ type Flags struct {
 	Allow []string // more folders that agents' paths may lie in
 	Port  int      // of HTTP; -1: as configured
 	Pages []string // that the screen has; nil: ui.start is not checked
+	All   bool     // leave out what cannot be read of the configuration file: it is among the warnings
+
+	Page       string // to show first
+	Background string // dark or light
+
+	// Variables are the environment variables that have set flags, by the flag's name.
+	Variables map[string]string
 }
+
+// source is where the value of a flag comes from.
+func (f Flags) source(flag string) string {
+	if v := f.Variables[flag]; v != "" {
+		return environment + v
+	}
+	return "flag --" + flag
+}
+
+const (
+	environment   = "environment "
+	pencilCommand = "MCPDECK_PENCIL_COMMAND"
+	stampVariable = "LOGICSTAMP_CLI"
+)
 
 // Config is everything the user has set, with defaults filled in.
 type Config struct {
@@ -37,152 +57,25 @@ type Config struct {
 	Roots    *roots.Rules // which folders may be projects
 	Environ  []string
 	File     File
-	Warnings []string        // sentences about the configuration file
+	Warnings []string        // sentences about the configuration, with the file and the line
 	KeyLines map[string]int  // of the entries of [keys] in it
 	profiles []string        // names, in the order of the file
 	Cards    []settings.Card // servers that the user has added, by name
 	Broken   []BrokenCard    // those that cannot be used
 	OwnState bool            // the state folder was chosen by a flag
 
-	name string
-}
-
-// File is the configuration file. Its zero value is not the default; see
-// defaults.
-type File struct {
-	Debug      bool       `toml:"debug"`
-	AllowDirs  []string   `toml:"allow_dirs"`
-	HTTP       HTTP       `toml:"http"`
-	UI         UI         `toml:"ui"`
-	Journal    Journal    `toml:"journal"`
-	Ask        Ask        `toml:"ask"`
-	Prompts    Prompts    `toml:"prompts"`
-	Sessions   Sessions   `toml:"sessions"`
-	Prices     Prices     `toml:"prices"`
-	Clippy     Clippy     `toml:"clippy"`
-	Pencil     Pencil     `toml:"pencil"`
-	Pixelsrc   Pixelsrc   `toml:"pixelsrc"`
-	Logicstamp Logicstamp `toml:"logicstamp"`
-
-	Server  map[string]settings.Card `toml:"server"` // cards, beside those with a file of their own
-	Profile map[string]Profile       `toml:"profile"`
-
-	Keys  map[string][]string `toml:"keys"` // by action
-	Theme struct {
-		Dark  theme.Palette `toml:"dark"`
-		Light theme.Palette `toml:"light"`
-	} `toml:"theme"`
-}
-
-// HTTP is the streamable HTTP endpoint.
-type HTTP struct {
-	Enabled bool `toml:"enabled"`
-	Port    int  `toml:"port"` // 0 picks a free one
-}
-
-// UI is the screen.
-type UI struct {
-	Mouse      bool   `toml:"mouse"`
-	Background string `toml:"background"` // dark, light; empty asks the terminal
-	ASCII      bool   `toml:"ascii"`
-	Pictures   string `toml:"pictures"` // auto or a way to show them
-	Start      string `toml:"start"`    // page; empty is the last one
-}
-
-// Journal is the log of calls.
-type Journal struct {
-	Enabled   bool `toml:"enabled"`
-	ShapeOnly bool `toml:"shape_only"`
-	MaxCalls  int  `toml:"max_calls"`
-	MaxDays   int  `toml:"max_days"`
-}
-
-// Ask is how questions are put.
-type Ask struct {
-	Timeout           span.Duration `toml:"timeout"`
-	UndoSeconds       int           `toml:"undo_seconds"`
-	Snooze            span.Duration `toml:"snooze"`
-	Sort              string        `toml:"sort"` // "" or "deadline"
-	AutoDeliverParked bool          `toml:"auto_deliver_parked"`
-	CLIAnswers        Proof         `toml:"cli_answers"` // what a shell must show to answer
-	Persist           string        `toml:"persist"`     // "on" or "off"
-	History           string        `toml:"history"`     // "on" or "off"
-	Autofocus         string        `toml:"autofocus"`   // "idle", "never" or "always"
-	Notify            string        `toml:"notify"`      // "all", "bell", "title" or "off"
-	NotifyPrivate     bool          `toml:"notify_private"`
-	NotifyCommand     []string      `toml:"notify_command"`
-}
-
-// Clippy is the four small tools.
-type Clippy struct {
-	Enabled           bool              `toml:"enabled"`
-	DisabledTools     []string          `toml:"disabled_tools"`
-	Policy            map[string]string `toml:"policy"` // by tool: allow, ask, off
-	DesktopDir        string            `toml:"desktop_dir"`
-	AllowAnyExtension bool              `toml:"allow_any_extension"`
-	ProjectRoot       string            `toml:"project_root"`
-	MemoryFile        string            `toml:"memory_file"`
-	Muted             bool              `toml:"muted"`
-}
-
-// Pencil is the design tool's server.
-type Pencil struct {
-	Command     string            `toml:"command"`
-	Args        []string          `toml:"args"`
-	App         string            `toml:"app"`
-	Env         map[string]string `toml:"env"`
-	SpawnAgents bool              `toml:"spawn_agents"`
-	StartOn     bool              `toml:"start_on"`
-	MaxInFlight int               `toml:"max_in_flight"`
-	CallTimeout span.Duration     `toml:"call_timeout"`
-	Gateway     string            `toml:"gateway"`
-	// GatewayClients replaces the list of clients that do not refresh theirs.
-	GatewayClients []string `toml:"gateway_clients"`
-}
-
-// Pixelsrc is the pixel art engine.
-type Pixelsrc struct {
-	Dialect string `toml:"dialect"` // documented or reference
-}
-
-// Proof is what a shell must show before it may answer.
-type Proof string
-
-// UnmarshalText implements encoding.TextUnmarshaler, also for true and false.
-func (p *Proof) UnmarshalText(b []byte) error {
-	*p = Proof(b)
-	return nil
-}
-
-// Method is the way to prove that p names; what is not one proves nothing.
-func (p Proof) Method() proof.Method {
-	switch m := proof.Method(p); {
-	case p == "true":
-		return proof.Pair
-	case slices.Contains(proof.Methods(), string(m)):
-		return m
-	}
-	return proof.Off
-}
-
-func defaults() File {
-	return File{
-		HTTP:    HTTP{Enabled: true, Port: 7337},
-		UI:      UI{Mouse: true, Pictures: "auto"},
-		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
-		Ask:     Ask{UndoSeconds: 2, CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
-		Prompts: defaultPrompts(), Sessions: Sessions{Keep: span.Duration(time.Hour)},
-		Clippy: Clippy{Enabled: true},
-		Pencil: Pencil{MaxInFlight: 1, Gateway: "auto"},
-
-		Pixelsrc:   Pixelsrc{Dialect: "documented"},
-		Logicstamp: defaultLogicstamp(),
-	}
+	name       string
+	stamp      []string          // the stamp command; nil: it is searched for
+	themes     []theme.Scheme    // of files
+	lines      lines             // of the configuration file
+	cardLines  map[string]lines  // of the files of cards, by path
+	themeLines map[string]lines  // of the files of themes, by name
+	from       map[string]string // where settings come from that neither default nor the file has
 }
 
 // Load reads the configuration. An error says which file and line to mend.
 func Load(f Flags) (*Config, error) {
-	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name, OwnState: f.State != ""}
+	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name, OwnState: f.State != "", cardLines: map[string]lines{}, themeLines: map[string]lines{}, from: map[string]string{}}
 	var err error
 	if c.Dir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the working folder: %w", err)
@@ -194,38 +87,120 @@ func Load(f Flags) (*Config, error) {
 		return nil, err
 	}
 	c.readStampSettings(filepath.Dir(c.Paths.Config))
-	if err := c.read(c.Paths.Config, f.File != "" || Env("MCPDECK_CONFIG") != ""); err != nil {
+	if err := c.read(c.Paths.Config, f); err != nil {
 		return nil, err
 	}
+	maps.DeleteFunc(c.from, func(key, _ string) bool { return c.lines.set(key) > 0 })
+	if v := Env(pencilCommand); v != "" {
+		c.File.Pencil.Command = v
+		c.from["pencil.command"] = environment + pencilCommand
+	}
+	c.chooseStamp(Env(stampVariable))
 	c.readCards()
+	c.readThemes()
 	c.checkProfiles()
 	c.checkPrompts()
+	c.checkNumbers()
 	c.checkWords(f.Pages)
-	c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
+	if len(f.Allow) > 0 {
+		c.File.AllowDirs = append(c.File.AllowDirs, f.Allow...)
+		c.overrides("allow_dirs", f.source("allow-dir"))
+	}
 	c.decideRoots()
 	if f.Port >= 0 {
 		c.File.HTTP.Port = f.Port
+		c.from["http.port"] = f.source("port")
+	}
+	if f.Page != "" {
+		c.File.UI.Start = f.Page
+		c.from["ui.start"] = f.source("page")
+	}
+	if f.Background != "" {
+		c.File.UI.Background = f.Background
+		c.from["ui.background"] = f.source("background")
 	}
 	return c, nil
 }
 
-func (c *Config) read(path string, wanted bool) error {
+func (c *Config) read(path string, f Flags) error {
 	b, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) && !wanted {
+	switch fault := Unreadable(path); {
+	case err != nil && fault != "":
+		return fmt.Errorf("read the configuration %s: it is %s", path, fault)
+	case errors.Is(err, fs.ErrNotExist) && f.File == "":
 		return nil
-	}
-	if err != nil {
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("read the configuration: %w; make it readable for yourself", err)
+	case err != nil:
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	c.KeyLines, c.profiles = keyLines(b), profileNames(b)
-	unknown, err := settings.Read(b, &c.File)
-	for _, w := range unknown {
+	c.lines, c.profiles = linesOf(b)
+	c.KeyLines = c.lines.below("keys")
+	read := settings.Read
+	if f.All {
+		read = settings.ReadAround
+	}
+	warnings, err := read(b, &c.File)
+	for _, w := range warnings {
 		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)
 	}
 	if err != nil {
 		return fmt.Errorf("read the configuration %s, %w", path, err)
 	}
 	return nil
+}
+
+// Unreadable says what is at the path of a file that can be no file, and what to do; "" for a
+// file and for nothing.
+func Unreadable(path string) string {
+	switch info, err := os.Stat(path); {
+	case err == nil && info.IsDir():
+		return "a folder; move it away"
+	case err != nil:
+		link, missing := os.Lstat(path)
+		if missing != nil || link.Mode()&fs.ModeSymlink == 0 {
+			break
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return "a link to a file that is not there; mend or delete it"
+		}
+		if at := (*fs.PathError)(nil); errors.As(err, &at) {
+			err = at.Err
+		}
+		return fmt.Sprintf("a link that cannot be followed (%v); mend or delete it", err)
+	}
+	return ""
+}
+
+// Line is where an option is written in the configuration file; 0 where it is not.
+func (c *Config) Line(key string) int { return c.lines.of(key) }
+
+// takenFrom notes that all that is not as by default comes from a file.
+func (c *Config) takenFrom(name string) {
+	values := map[string]string{}
+	walk(reflect.ValueOf(defaults()), nil, false, func(path []string, v reflect.Value) { values[strings.Join(path, ".")] = Literal(v) })
+	walk(reflect.ValueOf(c.File), nil, false, func(path []string, v reflect.Value) {
+		if key := strings.Join(path, "."); values[key] != Literal(v) {
+			c.from[key] = filepath.Join(filepath.Dir(c.Paths.Config), name)
+		}
+	})
+}
+
+// overrides notes what adds to a setting or has taken precedence over it.
+func (c *Config) overrides(key, by string) {
+	if line := c.lines.set(key); line > 0 {
+		by = fmt.Sprintf("%s:%d, %s", c.Paths.Config, line, by)
+	}
+	c.from[key] = by
+}
+
+// warn adds a warning about a setting of the configuration file, with its line.
+func (c *Config) warn(key, text string) {
+	where := ""
+	if line := c.lines.of(key); line > 0 {
+		where = fmt.Sprintf("%s line %d: ", filepath.Base(c.Paths.Config), line)
+	}
+	c.Warnings = append(c.Warnings, where+text)
 }
 
 // Name of the deck; "" for the default one.

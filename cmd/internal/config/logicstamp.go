@@ -2,6 +2,7 @@ package config
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,27 +14,45 @@ import (
 
 // Logicstamp is the snapshots of contracts.
 type Logicstamp struct {
-	Command         string   `toml:"command"` // the stamp CLI with its first arguments; empty: searched
-	AllowProjectCLI bool     `toml:"allow_project_cli"`
-	AllowedPaths    []string `toml:"allowed_paths"`
-	Publish         bool     `toml:"publish"`
-	MaxSnapshots    int      `toml:"max_snapshots"`
-	TTLMinutes      int      `toml:"ttl_minutes"`
-	KeepExpired     bool     `toml:"keep_expired"`
-	StampSeconds    int      `toml:"stamp_seconds"`
-	ModesSeconds    int      `toml:"compare_modes_seconds"`
-	GitSeconds      int      `toml:"git_seconds"`
-	MaxTokens       int      `toml:"max_tokens"` // of one answer
-	MaxBundleSize   int      `toml:"max_bundle_size"`
-	MinIntervalMs   int      `toml:"min_interval_ms"` // of the drift monitor
-	DeepContracts   string   `toml:"deep_contracts"`  // background or off
-	DeepSeconds     int      `toml:"deep_seconds"`    // when that is given up
+	// The stamp program with its first arguments; empty searches for it.
+	Command string `toml:"command"`
+	// Let a project bring its own stamp program.
+	AllowProjectCLI bool `toml:"allow_project_cli"`
+	// Folders that may be analysed, beside the agent's project.
+	AllowedPaths []string `toml:"allowed_paths"`
+	// Write contexts into the project after a refresh.
+	Publish bool `toml:"publish"`
+	// Snapshots to keep of a project.
+	MaxSnapshots int `toml:"max_snapshots"`
+	// Minutes to keep a snapshot that nobody uses.
+	TTLMinutes int `toml:"ttl_minutes"`
+	// Keep snapshots beyond that.
+	KeepExpired bool `toml:"keep_expired"`
+	// Seconds that an analysis may take.
+	StampSeconds int `toml:"stamp_seconds"`
+	// Seconds that a comparison of modes may take.
+	ModesSeconds int `toml:"compare_modes_seconds"`
+	// Seconds that git may take.
+	GitSeconds int `toml:"git_seconds"`
+	// Tokens of one answer; the rest comes in pages.
+	MaxTokens int `toml:"max_tokens"`
+	// Bytes of a bundle.
+	MaxBundleSize int `toml:"max_bundle_size"`
+	// Shortest interval of the drift monitor, in milliseconds.
+	MinIntervalMs int `toml:"min_interval_ms"`
+	// Analyse what is beyond the depth after an answer.
+	DeepContracts string `toml:"deep_contracts"`
+	// Seconds after which that is given up.
+	DeepSeconds int `toml:"deep_seconds"`
 
-	// How projects are analysed when a call does not say.
+	// Preset of an analysis when a call does not say.
 	Profile string `toml:"profile"`
-	Mode    string `toml:"mode"`
-	Depth   int    `toml:"depth"`
-	Style   bool   `toml:"include_style"`
+	// How much source a context holds when a call does not say; empty is what the profile says.
+	Mode string `toml:"mode"`
+	// How deep an analysis goes when a call does not say, up to 64.
+	Depth int `toml:"depth"`
+	// Add style to contexts when a call does not say.
+	Style bool `toml:"include_style"`
 }
 
 func defaultLogicstamp() Logicstamp {
@@ -43,13 +62,31 @@ func defaultLogicstamp() Logicstamp {
 	}
 }
 
+// chooseStamp decides which stamp command is run: the configured one, else the program that
+// the environment names.
+func (c *Config) chooseStamp(named string) {
+	set := &c.File.Logicstamp.Command
+	if c.stamp = strings.Fields(*set); !searchedFor(c.stamp) {
+		return
+	}
+	if c.stamp = nil; named != "" {
+		c.stamp, *set = []string{named}, named // a path, maybe with spaces
+		c.from["logicstamp.command"] = environment + stampVariable
+	}
+}
+
+// searchedFor reports whether a configured stamp command leaves open where it is.
+func searchedFor(command []string) bool {
+	return len(command) == 0 || slices.Equal(command, []string{"stamp"})
+}
+
 // LogicstampOptions are the snapshots'.
 func (c *Config) LogicstampOptions() logicstamp.Options {
 	f := c.File.Logicstamp
 	return logicstamp.Options{
 		Dir: c.Paths.Stamp,
 		CLI: stampcli.Options{
-			Command: strings.Fields(f.Command), FromEnvironment: Env("LOGICSTAMP_CLI"), AllowProject: f.AllowProjectCLI,
+			Command: c.stamp, AllowProject: f.AllowProjectCLI,
 			Timeout: time.Duration(f.StampSeconds) * time.Second, ModesTimeout: time.Duration(f.ModesSeconds) * time.Second,
 			Environment: c.Environ,
 		},

@@ -8,7 +8,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/theme"
 )
 
 // AskOptions are the queue's.
@@ -56,9 +55,6 @@ func (c *Config) PencilOptions(version string) pencil.Options {
 		MaxInFlight: f.MaxInFlight, CallTimeout: time.Duration(f.CallTimeout), Gateway: f.Gateway, GatewayClients: f.GatewayClients,
 		Environ: c.Environ, Home: c.Home, Clients: c.ClientFolders(), Root: c.Dir, StateDir: c.Paths.Pencil, Version: version,
 	}
-	if v := Env("MCPDECK_PENCIL_COMMAND"); v != "" {
-		o.Command = v
-	}
 	if keys := c.File.Keys["pencil.toggle"]; len(keys) > 0 {
 		o.Key = keys[0]
 	}
@@ -66,18 +62,6 @@ func (c *Config) PencilOptions(version string) pencil.Options {
 		o.Env = append(o.Env, name+"="+value)
 	}
 	slices.Sort(o.Env)
-	return o
-}
-
-// ThemeOptions are the screen's colours and glyphs.
-func (c *Config) ThemeOptions() theme.Options {
-	o := theme.Options{
-		Dark: c.File.UI.Background != "light", ASCII: c.File.UI.ASCII,
-		DarkColors: c.File.Theme.Dark, LightColors: c.File.Theme.Light,
-	}
-	if Env("NO_COLOR") != "" {
-		o.Depth = theme.NoColor
-	}
 	return o
 }
 

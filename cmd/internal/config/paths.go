@@ -110,12 +110,33 @@ func configFile(home string, f Flags) string {
 	switch dir := os.Getenv("XDG_CONFIG_HOME"); {
 	case f.File != "":
 		return f.File
-	case os.Getenv("MCPDECK_CONFIG") != "":
-		return os.Getenv("MCPDECK_CONFIG")
 	case filepath.IsAbs(dir):
 		return filepath.Join(dir, "mcpdeck", "config.toml")
 	}
 	return filepath.Join(home, ".config", "mcpdeck", "config.toml")
+}
+
+// Where are the files of a deck. Nothing is read.
+func Where(f Flags) (Paths, error) {
+	h, err := home()
+	if err != nil {
+		return Paths{}, err
+	}
+	return paths(h, f)
+}
+
+// Source is a file or a folder that the configuration is read from.
+type Source struct{ Path, What string }
+
+// Files are those that the configuration is read from, whether they are there or not.
+func (p Paths) Files() []Source {
+	folder := filepath.Dir(p.Config)
+	return []Source{
+		{p.Config, "the configuration"},
+		{p.Cards, "servers that you have added, a file each"},
+		{ThemeFolder(p.Config), "themes of yours, a file each"},
+		{filepath.Join(folder, stampSettings), "settings of another LogicStamp server"},
+	}
 }
 
 // Make makes the state folder and checks that it can be written, and that nobody
@@ -133,3 +154,6 @@ func (p Paths) Make() error {
 	probe.Close()
 	return os.Remove(probe.Name())
 }
+
+// Temporary is the folder for temporary files.
+func Temporary() string { return os.TempDir() }

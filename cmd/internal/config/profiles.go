@@ -7,21 +7,29 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pelletier/go-toml/v2/unstable"
-
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 // Profile is what some agents have of the servers that are on.
 type Profile struct {
-	Servers []string          `toml:"servers"`
-	Tools   map[string]string `toml:"tools"` // allow or off, by the name that agents know or a pattern
-	Lazy    any               `toml:"lazy"`  // "auto", or a list of servers
-	Match   struct {
-		Client  string `toml:"client"`
-		Project string `toml:"project"`
-		Program string `toml:"program"`
-	} `toml:"match"`
+	// Servers that they have; none: all.
+	Servers []string `toml:"servers"`
+	// Tools to allow or turn off, by the names that agents see, or patterns such as "github_*".
+	Tools map[string]string `toml:"tools"`
+	// Servers whose tools they find by search; "auto" is as for all agents.
+	Lazy any `toml:"lazy"`
+	// Agents that have the profile without naming it: all of this must fit.
+	Match ProfileMatch `toml:"match"`
+}
+
+// ProfileMatch says which agents have a profile.
+type ProfileMatch struct {
+	// What the client says it is, or a pattern.
+	Client string `toml:"client"`
+	// Folder of the project, or one that it lies in.
+	Project string `toml:"project"`
+	// The program, as the system knows it.
+	Program string `toml:"program"`
 }
 
 // Profiles are those of the file, in its order.
@@ -76,37 +84,20 @@ func (c *Config) checkProfiles() {
 		where := "profile." + n
 		lazy, ok := lazyIn(p.Lazy)
 		if !ok {
-			c.Warnings = append(c.Warnings, where+`.lazy: use "auto" or a list of servers`)
+			c.warn(where+".lazy", where+`.lazy: use "auto" or a list of servers`)
 		}
 		for _, s := range slices.Concat(p.Servers, lazy) {
 			if s != "*" && !slices.Contains(known, s) {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("%s: unknown server %q", where, s))
+				c.warn(where+".servers", fmt.Sprintf("%s: unknown server %q%s", where, s, didYouMean(s, known)))
 			}
 		}
 		for _, tool := range slices.Sorted(maps.Keys(p.Tools)) {
 			if w := p.Tools[tool]; w != "allow" && w != "off" {
-				c.Warnings = append(c.Warnings, fmt.Sprintf("%s.tools.%s: unknown value %q counts as off; use allow, off", where, tool, w))
+				c.warn(where+".tools."+tool, fmt.Sprintf("%s.tools.%s: unknown value %q counts as off; use allow, off", where, tool, w))
 			}
 		}
 		if dir := p.Match.Project; dir != "" && !filepath.IsAbs(dir) && !strings.HasPrefix(dir, "~") {
-			c.Warnings = append(c.Warnings, where+".match.project: use an absolute path or one that begins with ~")
+			c.warn(where+".match.project", where+".match.project: use an absolute path or one that begins with ~")
 		}
 	}
-}
-
-// profileNames are the tables of profiles in the order of the file.
-func profileNames(b []byte) (out []string) {
-	var p unstable.Parser
-	p.Reset(b)
-	for p.NextExpression() {
-		e := p.Expression()
-		var key []string
-		for it := e.Key(); it.Next(); {
-			key = append(key, string(it.Node().Data))
-		}
-		if e.Kind == unstable.Table && len(key) > 1 && key[0] == "profile" && !slices.Contains(out, key[1]) {
-			out = append(out, key[1])
-		}
-	}
-	return out
 }

@@ -7,38 +7,54 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Prompts is what agents' own programs ask.
 type Prompts struct {
-	Enabled     bool                     `toml:"enabled"`
-	Claude      bool                     `toml:"claude"`
-	Codex       bool                     `toml:"codex"`
-	OpenCode    bool                     `toml:"opencode"`
-	Gemini      bool                     `toml:"gemini"`
-	Hold        span.Duration            `toml:"hold"`         // of a prompt that only the deck shows; 0: never
-	Headless    string                   `toml:"headless"`     // "pass" or "hold": what agents without a terminal ask
-	Projects    map[string]PromptProject `toml:"projects"`     // by folder
-	UndoSeconds int                      `toml:"undo_seconds"` // of a permission that is given
-	NotifyAfter span.Duration            `toml:"notify_after"`
-	NotifyHere  bool                     `toml:"notify_here"` // also of a prompt in the window that the user sees
-	Lasting     string                   `toml:"lasting"`     // "show" or "hide": options that allow more than one call
+	// Show them in the deck.
+	Enabled bool `toml:"enabled"`
+	// Those of Claude Code.
+	Claude bool `toml:"claude"`
+	// Those of Codex.
+	Codex bool `toml:"codex"`
+	// Those of OpenCode.
+	OpenCode bool `toml:"opencode"`
+	// Those of Gemini CLI.
+	Gemini bool `toml:"gemini"`
+	// How long a prompt that its terminal does not show waits for you here; "0s": not at all.
+	Hold span.Duration `toml:"hold"`
+	// pass lets agents without a terminal go on by their own rules; hold asks you.
+	Headless string `toml:"headless"`
+	// What differs in some projects, by folder.
+	Projects map[string]PromptProject `toml:"projects"`
+	// How many seconds a permission can be undone; 0 gives it at once.
+	UndoSeconds int `toml:"undo_seconds"`
+	// How long a prompt must wait before you are notified.
+	NotifyAfter span.Duration `toml:"notify_after"`
+	// Notify you also of prompts in the window that you look at.
+	NotifyHere bool `toml:"notify_here"`
+	// Show or hide options that allow more than one call.
+	Lasting string `toml:"lasting"`
 }
 
 // PromptProject is what differs in one project.
 type PromptProject struct {
+	// As prompts.headless.
 	Headless string `toml:"headless"`
 }
 
 // Sessions is the list of agents' sessions.
 type Sessions struct {
-	Keep span.Duration `toml:"keep"` // of one that has ended
+	// How long a session that has ended stays in the list.
+	Keep span.Duration `toml:"keep"`
 }
 
 // Prices is what tokens cost.
 type Prices struct {
-	File string `toml:"file"` // a table whose models win over those of mcpdeck's own
+	// Table of prices in LiteLLM's format; its models win over those of mcpdeck's own table.
+	File string `toml:"file"`
 }
 
 func defaultPrompts() Prompts {
@@ -48,17 +64,20 @@ func defaultPrompts() Prompts {
 	}
 }
 
-func headlessWords() []string { return []string{"pass", "hold"} }
-
 // checkPrompts warns of projects that cannot be meant.
 func (c *Config) checkPrompts() {
 	for _, dir := range slices.Sorted(maps.Keys(c.File.Prompts.Projects)) {
 		where := "prompts.projects." + dir
 		if !filepath.IsAbs(dir) && dir != "~" && !strings.HasPrefix(dir, "~/") {
-			c.Warnings = append(c.Warnings, where+": use an absolute path or one that begins with ~")
+			c.warn(where, where+": use an absolute path or one that begins with ~")
 		}
-		c.warnWord(where+".headless", c.File.Prompts.Projects[dir].Headless, headlessWords())
 	}
+}
+
+// PromptRules say how prompts are handled.
+func (c *Config) PromptRules() prompts.Rules {
+	f := c.File.Prompts
+	return prompts.Rules{Hold: time.Duration(f.Hold), OnceOnly: f.Lasting == "hide"}
 }
 
 // HoldsHeadless tells whether what an agent without a terminal asks in a folder waits for

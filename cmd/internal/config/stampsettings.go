@@ -86,7 +86,8 @@ func (c *Config) readStampSettings(dir string) {
 		}
 	}
 	c.File.Logicstamp.KeepExpired = !cleanup
-	if len(command) > 0 && !slices.Equal(command, []string{"stamp"}) { // which is searched for
+	if !searchedFor(command) {
 		c.File.Logicstamp.Command = strings.Join(command, " ")
 	}
+	c.takenFrom(stampSettings)
 }

@@ -1,9 +1,11 @@
 package config
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -74,6 +76,48 @@ func TestStampSettings(t *testing.T) {
 			for i, w := range row.warnings {
 				if !strings.Contains(c.Warnings[i], w) {
 					t.Errorf("warning %q, want %q", c.Warnings[i], w)
+				}
+			}
+		})
+	}
+}
+
+// The command is the configured one, else what the environment names; nil is searched for.
+func TestWhichStampCommandIsRun(t *testing.T) {
+	for name, row := range map[string]struct {
+		set, named string
+		want       []string
+		from       string
+	}{
+		"none":                       {"", "", nil, "default"},
+		"configured":                 {"npx stamp", "/opt/stamp", []string{"npx", "stamp"}, ":1"},
+		"configured as it is called": {"stamp", "", nil, ":1"},
+		"named":                      {"", "/opt/my stamp", []string{"/opt/my stamp"}, "environment LOGICSTAMP_CLI"},
+		"called as usual, and named": {" stamp ", "/opt/my stamp", []string{"/opt/my stamp"}, "environment LOGICSTAMP_CLI"},
+		"named as usual":             {"", "stamp", []string{"stamp"}, "environment LOGICSTAMP_CLI"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			t.Setenv("HOME", dir)
+			t.Setenv("LOGICSTAMP_CLI", row.named)
+			text := ""
+			if row.set != "" {
+				text = fmt.Sprintf("logicstamp.command = %q\n", row.set)
+			}
+			file := filepath.Join(dir, "config.toml")
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			c, err := Load(Flags{File: file, Port: -1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := c.LogicstampOptions().CLI.Command; !slices.Equal(got, row.want) {
+				t.Errorf("it is %q, want %q", got, row.want)
+			}
+			for _, s := range c.Settings() {
+				if s.Key == "logicstamp.command" && !strings.HasSuffix(s.From, row.from) {
+					t.Errorf("it is from %q, want %q", s.From, row.from)
 				}
 			}
 		})

@@ -2,58 +2,149 @@ package config
 
 import (
 	"fmt"
-	"maps"
+	"math"
+	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
+
+// Words are the values of the options that accept only some, by key. Empty ones, where
+// they are accepted, come first.
+func Words(pages []string) map[string][]string {
+	words := map[string][]string{
+		"ui.background":               {"", "dark", "light"},
+		"ui.pictures":                 picture.ModeNames(),
+		"ui.start":                    append([]string{""}, pages...),
+		"ask.sort":                    {"", "deadline"},
+		"ask.cli_answers":             proof.Methods(),
+		"ask.persist":                 {"on", "off"},
+		"ask.history":                 {"on", "off"},
+		"ask.autofocus":               {"idle", "never", "always"},
+		"ask.notify":                  {"all", "bell", "title", "off"},
+		"prompts.headless":            {"pass", "hold"},
+		"prompts.lasting":             {"show", "hide"},
+		"prompts.projects.*.headless": {"pass", "hold"},
+		"clippy.policy.*":             {"allow", "ask", "off"},
+		"pencil.gateway":              {"auto", "always", "never"},
+		"pixelsrc.dialect":            {"documented", "reference"},
+		"logicstamp.deep_contracts":   {"background", "off"},
+		"logicstamp.profile":          logicstamp.Profiles(),
+		"logicstamp.mode":             append([]string{""}, logicstamp.Modes()...),
+		"profile.*.tools.*":           {"allow", "off"},
+	}
+	for key, known := range settings.Words() {
+		words["server.*."+key] = known
+	}
+	return words
+}
 
 // checkWords warns of settings that know only some words and have another one;
 // what the default does holds then.
 func (c *Config) checkWords(pages []string) {
 	f := &c.File
-	rows := []struct {
-		name, value string
-		words       []string
-	}{
-		{"ui.background", f.UI.Background, []string{"", "dark", "light"}},
-		{"ui.pictures", f.UI.Pictures, append(picture.ModeNames(), "", "ascii")},
-		{"ask.sort", f.Ask.Sort, []string{"", "deadline"}},
-		{"ask.cli_answers", string(f.Ask.CLIAnswers), append(proof.Methods(), "true", "false")},
-		{"ask.persist", f.Ask.Persist, []string{"on", "off"}},
-		{"ask.history", f.Ask.History, []string{"on", "off"}},
-		{"ask.autofocus", f.Ask.Autofocus, []string{"idle", "never", "always"}},
-		{"ask.notify", f.Ask.Notify, []string{"all", "bell", "title", "off"}},
-		{"prompts.headless", f.Prompts.Headless, headlessWords()},
-		{"prompts.lasting", f.Prompts.Lasting, []string{"show", "hide"}},
-		{"pencil.gateway", f.Pencil.Gateway, []string{"auto", "always", "never"}},
-	}
 	if f.Ask.CLIAnswers == "true" {
-		c.Warnings = append(c.Warnings, `ask.cli_answers: true means "pair"; say so in the configuration`)
+		c.warn("ask.cli_answers", `ask.cli_answers: true means "pair"; say so in the configuration`)
 	}
-	if pages != nil {
-		c.warnWord("ui.start", f.UI.Start, append([]string{""}, pages...))
+	words := Words(pages)
+	for key, more := range map[string][]string{"ui.pictures": {"", "ascii"}, "ask.cli_answers": {"true", "false"}} { // also taken
+		words[key] = append(words[key], more...)
 	}
-	for _, r := range rows {
-		c.warnWord(r.name, r.value, r.words)
+	if pages == nil {
+		delete(words, "ui.start")
 	}
-	for _, tool := range slices.Sorted(maps.Keys(f.Clippy.Policy)) {
-		c.warnWord("clippy.policy."+tool, f.Clippy.Policy[tool], []string{"allow", "ask", "off"})
-	}
-	if err := f.Theme.Dark.Check(); err != nil {
-		c.Warnings = append(c.Warnings, "theme.dark: "+err.Error())
-	}
-	if err := f.Theme.Light.Check(); err != nil {
-		c.Warnings = append(c.Warnings, "theme.light: "+err.Error())
+	walk(reflect.ValueOf(*f), nil, false, func(path []string, v reflect.Value) {
+		key := strings.Join(path, ".")
+		switch path[0] { // these say themselves what is wrong with them, and what holds instead
+		case "server", "profile", "logicstamp", "pixelsrc":
+			return
+		case "prompts":
+			if path[1] == "projects" {
+				c.warnWord(key, v.String(), words["prompts.projects.*.headless"])
+				return
+			}
+		}
+		if v.Kind() == reflect.String {
+			c.warnWord(key, v.String(), words[key])
+		}
+		if v.Kind() == reflect.Map && words[key+"."+Any] != nil {
+			for _, name := range sortedKeys(v) {
+				c.warnWord(key+"."+name, v.MapIndex(reflect.ValueOf(name)).String(), words[key+"."+Any])
+			}
+		}
+	})
+	c.warnWord("theme.name", f.Theme.Name, c.themeNames())
+	c.checkColours("theme.dark.", f.Theme.Dark)
+	c.checkColours("theme.light.", f.Theme.Light)
+}
+
+// checkColours warns of colours that cannot be read; the built-in ones hold then.
+func (c *Config) checkColours(table string, p theme.Palette) {
+	for _, f := range p.Check() {
+		c.warn(table+f.Colour, table+f.Colour+": "+f.Why)
 	}
 }
 
-func (c *Config) warnWord(name, value string, words []string) {
-	if slices.Contains(words, value) {
+// Range is the least and the greatest value of an option that is a number or a duration.
+func Range(key string) (least, most int64) {
+	switch key {
+	case "http.port":
+		return 0, math.MaxUint16
+	case "journal.max_calls", "journal.max_days":
+		return 1, math.MaxInt64
+	case "pencil.max_in_flight":
+		return 1, pencil.MostInFlight
+	}
+	return 0, math.MaxInt64
+}
+
+// checkNumbers warns of numbers and durations that cannot be meant, and puts the default in
+// their place.
+func (c *Config) checkNumbers() {
+	usual := map[string]reflect.Value{}
+	for _, o := range Options() {
+		usual[o.Key] = o.Value
+	}
+	walk(reflect.ValueOf(&c.File).Elem(), nil, false, func(path []string, v reflect.Value) {
+		key := strings.Join(path, ".")
+		if path[0] == "server" || !v.CanInt() { // servers say themselves what is wrong with them
+			return
+		}
+		least, most := Range(key)
+		why := ""
+		switch n := v.Int(); {
+		case n >= least && n <= most:
+			return
+		case most == math.MaxInt64:
+			why = fmt.Sprintf("is less than %d", least)
+		default:
+			why = fmt.Sprintf("is not between %d and %d", least, most)
+		}
+		c.warn(key, fmt.Sprintf("%s: %s %s; %s is used", key, Literal(v), why, Literal(usual[key])))
+		v.Set(usual[key])
+	})
+}
+
+// warnWord warns of a value that is none of the words there are, if those are known.
+func (c *Config) warnWord(key, value string, words []string) {
+	if words == nil || slices.Contains(words, value) {
 		return
 	}
 	known := slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "" })
-	c.Warnings = append(c.Warnings, fmt.Sprintf("%s: unknown value %q; use %s", name, value, strings.Join(known, ", ")))
+	c.warn(key, fmt.Sprintf("%s: unknown value %q; use %s%s", key, value, strings.Join(known, ", "), didYouMean(value, known)))
+}
+
+// didYouMean asks whether a wrong word stands for one of those that there are.
+func didYouMean(wrong string, words []string) string {
+	if meant := near.Meant(wrong, words); meant != "" {
+		return fmt.Sprintf("; did you mean %q?", meant)
+	}
+	return ""
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
@@ -26,7 +27,13 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"a proof as of old", "[ask]\ncli_answers = true\n", `ask.cli_answers: true means "pair"`},
 		{"a proof that there is not", "[ask]\ncli_answers = \"key\"\n", `ask.cli_answers: unknown value "key"; use off, pair, passphrase`},
 		{"policy", "[clippy]\npolicy = { haunt_desktop = \"sometimes\" }\n", `clippy.policy.haunt_desktop: unknown value "sometimes"; use allow, ask, off`},
-		{"colour", "[theme.dark]\naccent = \"bluish\"\n", "theme.dark: "},
+		{"colour", "[theme.dark]\naccent = \"bluish\"\n", `config.toml line 2: theme.dark.accent: "bluish" is not a colour such as #8ab4ff`},
+		{"two colours", "[theme.light]\nmuted = \"#12\"\naccent = \"bluish\"\n", "config.toml line 3: theme.light.accent: "},
+		{"port", "[http]\nport = 65536\n", "config.toml line 2: http.port: 65536 is not between 0 and 65535; 7337 is used"},
+		{"greatest port", "[http]\nport = 65535\n", ""},
+		{"calls", "[journal]\nmax_calls = 0\n", "config.toml line 2: journal.max_calls: 0 is less than 1; 100000 is used"},
+		{"calls at a time", "[pencil]\nmax_in_flight = 5\n", "config.toml line 2: pencil.max_in_flight: 5 is not between 1 and 4; 1 is used"},
+		{"duration", "[ask]\nsnooze = \"-5m\"\n", `config.toml line 2: ask.snooze: "-5m" is less than 0; "10m" is used`},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "config.toml")
@@ -42,6 +49,21 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 				t.Fatalf("warnings %q, want %q", c.Warnings, row.want)
 			}
 		})
+	}
+}
+
+func TestANumberThatCannotBeMeantIsNotUsed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "config.toml")
+	if err := os.WriteFile(path, []byte("[http]\nport = -1\n[prompts]\nundo_seconds = -3\nhold = \"-1s\"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("HOME", t.TempDir())
+	c, err := config.Load(config.Flags{File: path, Port: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := c.File; len(c.Warnings) != 3 || f.HTTP.Port != 7337 || f.Prompts.UndoSeconds != 0 || time.Duration(f.Prompts.Hold) != time.Minute {
+		t.Errorf("port %d, %+v, told %q", f.HTTP.Port, f.Prompts, c.Warnings)
 	}
 }
 

@@ -63,6 +63,14 @@ func IsTerminal() bool { return term.IsTerminal(os.Stdout.Fd()) }
 // it is imported; looking again could run tmux again.
 func Colors() colorprofile.Profile { return lipgloss.Writer.Profile }
 
+// ColorsOf is how many colours a writer shows: none but for standard output.
+func ColorsOf(w io.Writer) colorprofile.Profile {
+	if to, ok := w.(text); ok && to.File == os.Stdout {
+		return Colors()
+	}
+	return colorprofile.NoTTY
+}
+
 // JSON returns a writer for JSON, each Write a piece that ends between two
 // characters. What a terminal would obey or hide is escaped.
 func JSON(w io.Writer) io.Writer { return escaper{Bytes(w)} }

@@ -17,6 +17,9 @@ import (
 // longest cell. Cells lose what a terminal would obey, like all text. Their styles
 // are shown where standard output is a terminal that shows them; style may be nil.
 func Table(w io.Writer, rows [][]string, style func(row, col int) lipgloss.Style) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	t := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).
 		StyleFunc(func(row, col int) lipgloss.Style {
 			s := lipgloss.NewStyle()
@@ -36,14 +39,12 @@ func Table(w io.Writer, rows [][]string, style func(row, col int) lipgloss.Style
 		t.Row(cells...)
 	}
 	out := &strings.Builder{}
-	colors := colorprofile.NoTTY
 	if to, ok := w.(text); ok && to.File == os.Stdout {
-		colors = Colors()
 		if w, _, err := term.GetSize(to.Fd()); err == nil && w < lipgloss.Width(t.Render()) {
 			t.Width(w) // long cells are broken where their column begins
 		}
 	}
-	_, _ = io.WriteString(&colorprofile.Writer{Forward: out, Profile: colors}, t.Render()) // a Builder takes all
+	_, _ = io.WriteString(&colorprofile.Writer{Forward: out, Profile: ColorsOf(w)}, t.Render()) // a Builder takes all
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if _, err := io.WriteString(Bytes(w), strings.TrimRight(line, " ")+"\n"); err != nil {
 			return err

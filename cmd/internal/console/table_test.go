@@ -24,6 +24,10 @@ func TestTable(t *testing.T) {
 	if b.String() != want {
 		t.Errorf("got %q, want %q", b.String(), want)
 	}
+	b.Reset()
+	if err := Table(&b, nil, bold); err != nil || b.Len() > 0 {
+		t.Errorf("no rows: %v, %q", err, b.String())
+	}
 	f, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
 		t.Fatal(err)

@@ -13,9 +13,10 @@ import (
 )
 
 // Run is the whole of the program mcpdeck-hook, and of mcpdeck hook. The arguments are the
-// ID of the agent's program and the flags --name and --state. It prints a decision or
-// nothing, never an error, since the agent's program would take any other output and any
-// exit code but 0 for an answer, or show it to the user.
+// ID of the agent's program and the flags --name and --state; MCPDECK_NAME and
+// MCPDECK_STATE stand for these as for mcpdeck's. It prints a decision or nothing, never an
+// error, since the agent's program would take any other output and any exit code but 0 for
+// an answer, or show it to the user.
 //
 // It reads the environment and writes to standard output by itself: the packages through
 // which all else does cost more time than a hook may take.
@@ -46,7 +47,7 @@ func (i input) Read(b []byte) (int, error) {
 
 // read returns the ID of the agent's program and the path of the prompt socket.
 func read(args []string, env func(string) string) (agent, socket string, ok bool) {
-	var name, state string
+	name, state := env("MCPDECK_NAME"), env("MCPDECK_STATE")
 	for i := 0; i < len(args); i++ {
 		flag, value, given := strings.Cut(args[i], "=")
 		if (flag == "--name" || flag == "--state") && !given {

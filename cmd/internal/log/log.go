@@ -189,7 +189,7 @@ func write(w io.Writer, entries []journal.Entry, asJSON bool, now time.Time) err
 		return journal.WriteJSONL(console.JSON(w), entries)
 	}
 	for _, e := range entries {
-		if _, err := fmt.Fprintln(w, lineOf(e, now)); err != nil {
+		if _, err := fmt.Fprintln(w, console.Fold(w, lineOf(e, now))); err != nil {
 			return err
 		}
 	}

@@ -102,16 +102,23 @@ func (s *Server) responses(w http.ResponseWriter, body object) {
 		"input_tokens": 1, "input_tokens_details": object{"cached_tokens": 0},
 		"output_tokens": 1, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 2,
 	}
-	stream(
-		w,
-		event{"response.created", object{"type": "response.created", "response": object{"id": "r", "object": "response", "status": "in_progress", "output": []any{}}}},
-		event{"response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": item}},
-		event{"response.output_text.delta", object{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": item["id"], "delta": m.words}},
+	events := []event{
+		{"response.created", object{"type": "response.created", "response": object{"id": "r", "object": "response", "status": "in_progress", "output": []any{}}}},
+		{"response.output_item.added", object{"type": "response.output_item.added", "output_index": 0, "item": item}},
+	}
+	if m.pieces == nil {
+		m.pieces = []string{m.words}
+	}
+	for _, piece := range m.pieces {
+		events = append(events, event{"response.output_text.delta", object{"type": "response.output_text.delta", "output_index": 0, "content_index": 0, "item_id": item["id"], "delta": piece}})
+	}
+	stream(w, append(
+		events,
 		event{"response.output_item.done", object{"type": "response.output_item.done", "output_index": 0, "item": item}},
 		event{"response.completed", object{"type": "response.completed", "response": object{
 			"id": "r", "object": "response", "status": "completed", "output": []any{item}, "usage": usage,
 		}}},
-	)
+	)...)
 }
 
 func (s *Server) chat(w http.ResponseWriter, body object) {

@@ -51,6 +51,7 @@ type Server struct {
 	others []*script
 	bodies []string
 	last   string
+	ending []string
 }
 
 // script is what one conversation does.
@@ -94,6 +95,14 @@ func (s *Server) Script(word string, steps ...Step) {
 	s.others = append(s.others, newScript(word, steps))
 }
 
+// Ending has the model say something else at the end of a script than END, in pieces that
+// are streamed. Only OpenAI's responses carry them so.
+func (s *Server) Ending(pieces ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ending = pieces
+}
+
 // SeenOf is Seen for the conversations with a word.
 func (s *Server) SeenOf(word string) []Seen {
 	s.mu.Lock()
@@ -130,6 +139,7 @@ type move struct {
 	id, tool string
 	args     json.RawMessage
 	words    string
+	pieces   []string // of words, as they are streamed; nil: at once
 }
 
 const searchTool = "ToolSearch"
@@ -202,6 +212,9 @@ func (s *Server) turn(sc *script, offered, results []string) move {
 			query, _ := json.Marshal(map[string]string{"query": "select:" + name}) // always encodes
 			return move{id: fmt.Sprintf("search_%s%d", sc.word, sc.at), tool: searchTool, args: query}
 		}
+	}
+	if len(s.ending) > 0 {
+		return move{words: strings.Join(s.ending, ""), pieces: s.ending}
 	}
 	return move{words: "END"}
 }

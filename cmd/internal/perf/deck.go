@@ -42,8 +42,8 @@ type screen struct {
 	ended   chan struct{}
 }
 
-func (b bench) open(home string) (*screen, error) {
-	cmd := exec.Command(b.program, "--port", "0", "--background", "dark")
+func (b bench) open(home string, args ...string) (*screen, error) {
+	cmd := exec.Command(b.program, append([]string{"--port", "0", "--background", "dark"}, args...)...)
 	cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
 	cmd.Dir = home
 	s := &screen{cmd: cmd, emu: vt.NewSafeEmulator(cols, rows), started: time.Now(), changed: make(chan struct{}, 1), ended: make(chan struct{})}

@@ -292,7 +292,7 @@ func TestNotesFitWhereTheEntryGoes(t *testing.T) {
 	}
 	own := e
 	own.User = true
-	if !has(e, "asks once") || has(own, "asks once") {
+	if !has(e, "Use this MCP server") || has(own, "Use this MCP server") {
 		t.Error("that Claude Code asks is said of the wrong file")
 	}
 	if !has(e, "path on this machine") || has(own, "path on this machine") {

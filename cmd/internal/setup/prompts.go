@@ -29,29 +29,54 @@ type Prompter struct {
 	Root    string   // project folder
 	Project bool     // the project's file instead of the user's own
 	Apart   bool     // the way of the sessions that the deck does not reach by itself
+	Signals bool     // also hooks that only tell what was answered elsewhere
 	State   string   // folder that records what UndoPrompts needs
 	Folders clients.Folders
 }
 
 // command is the hook's, as a shell reads it.
 func (p Prompter) command(c clients.Client) string {
-	var words []string
-	for _, w := range slices.Concat(p.Hook, []string{c.ID}, p.Options) {
-		words = append(words, quoted(w))
+	shell := clients.Sh
+	if runtime.GOOS == "windows" && c.Prompts != nil {
+		shell = c.Prompts.Windows
 	}
-	return strings.Join(words, " ")
+	return commandLine(shell, slices.Concat(p.Hook, []string{c.ID}, p.Options))
+}
+
+// commandLine is a command as a shell reads it.
+func commandLine(shell clients.Shell, words []string) string {
+	line := make([]string, len(words))
+	for i, w := range words {
+		if shell == clients.GitBash { // which takes a backslash for a sign of its own
+			w = strings.ReplaceAll(w, `\`, "/")
+		}
+		line[i] = quoted(shell, w)
+	}
+	if shell == clients.PowerShell && line[0] != words[0] {
+		line[0] = "& " + line[0] // else it is a text
+	}
+	return strings.Join(line, " ")
 }
 
 // quoted is a word as a shell reads it.
-func quoted(word string) string {
+func quoted(shell clients.Shell, word string) string {
+	plain := "/._-+:="
+	switch shell {
+	case clients.Sh, clients.GitBash:
+		plain += "@%,"
+	case clients.Cmd, clients.PowerShell:
+		plain += `\`
+	}
 	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("/._-+:@%=,", r) || r == '\\' && runtime.GOOS == "windows"
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(plain, r)
 	}
 	switch {
 	case word != "" && strings.IndexFunc(word, func(r rune) bool { return !safe(r) }) < 0:
 		return word
-	case runtime.GOOS == "windows":
-		return `"` + word + `"`
+	case shell == clients.Cmd:
+		return `"` + word + `"` // no path has a quotation mark
+	case shell == clients.PowerShell:
+		return "'" + strings.ReplaceAll(word, "'", "''") + "'"
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
@@ -71,8 +96,14 @@ func promptsOf(name string, p Prompter) (clients.Client, error) {
 		return c, fmt.Errorf("set up the prompts of %q: unknown client (known: %s)", name, strings.Join(PromptNames(), ", "))
 	case p.Apart && c.Prompts.Apart == nil:
 		return c, fmt.Errorf("set up hooks of %s: all its sessions are set up without --hooks", c.ID)
+	case p.Signals && len(c.Prompts.Signals) == 0:
+		return c, fmt.Errorf("set up signals of %s: it needs none", c.ID)
 	case p.Apart:
 		c.Prompts = c.Prompts.Apart
+	case p.Signals:
+		all := *c.Prompts
+		all.Hooks = slices.Concat(all.Hooks, all.Signals)
+		c.Prompts = &all
 	}
 	return c, nil
 }
@@ -82,6 +113,9 @@ func (p Prompter) Words(client string) string {
 	words := "setup " + client + " --prompts"
 	if p.Apart {
 		words += " --hooks"
+	}
+	if p.Signals {
+		words += " --signals hooks"
 	}
 	return words
 }
@@ -126,7 +160,9 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 		}
 	}
 	out.edit = change.Edit{Place: at, Before: before, After: after}
-	out.note(c.Prompts.Note)
+	if len(out.Notes) == 0 { // else it has no effect yet
+		out.note(c.Prompts.Note)
+	}
 	if c.Prompts.Review != "" {
 		out.note(c.Prompts.Review)
 		for _, e := range c.Prompts.Hooks {

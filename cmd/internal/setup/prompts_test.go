@@ -360,3 +360,37 @@ func FuzzHooks(f *testing.F) {
 		}
 	})
 }
+
+func TestSignalsAreAddedAndUndoneByEitherCommand(t *testing.T) {
+	const before = "{\n  \"hooks\": {\n    \"Stop\": [" + mine + "]\n  }\n}\n"
+	for _, signals := range []bool{true, false} {
+		p := prompter(t)
+		p.Signals = true
+		path := prepare(t, "claude", p, before)
+		if err := planned(t, "claude", p).Apply(); err != nil {
+			t.Fatal(err)
+		}
+		after, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, event := range []string{"PermissionRequest", "PostToolUse", "PostToolUseFailure", "Stop"} {
+			if !strings.Contains(string(after), `"`+event+`"`) {
+				t.Errorf("%s is missing in\n%s", event, after)
+			}
+		}
+		if n := strings.Count(string(after), `"async": true`); n != 5 {
+			t.Errorf("%d hooks are not waited for, want 5", n)
+		}
+		p.Signals = signals
+		takenBack(t, "claude", p)
+		if now, _ := os.ReadFile(path); strings.Contains(string(now), "mcpdeck") || !strings.Contains(string(now), "notify-send mine") || signals && string(now) != before {
+			t.Errorf("undone with signals %t, it is\n%s", signals, now)
+		}
+	}
+	p := prompter(t)
+	p.Signals = true
+	if _, err := PlanPrompts("gemini", p); err == nil {
+		t.Error("signals of Gemini CLI are set up")
+	}
+}

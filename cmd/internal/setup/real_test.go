@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/creack/pty"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -111,8 +112,9 @@ type terminal struct {
 	tty *os.File
 	cmd *exec.Cmd
 
-	mu  sync.Mutex
-	out strings.Builder
+	mu    sync.Mutex
+	out   strings.Builder
+	frame time.Time // when it first showed a text; zero: it has not
 }
 
 func (b *inbox) command(env []string, args ...string) *exec.Cmd {
@@ -138,6 +140,9 @@ func (b *inbox) terminal(env []string, args ...string) *terminal {
 			n, err := tty.Read(buf)
 			t.mu.Lock()
 			t.out.Write(buf[:n])
+			if t.frame.IsZero() && len(strings.Fields(ansi.Strip(t.out.String()))) > 0 {
+				t.frame = time.Now()
+			}
 			t.mu.Unlock()
 			if err != nil {
 				return
@@ -265,7 +270,7 @@ func TestRealOpenCode(t *testing.T) {
 		t.Errorf("the system does not confirm who asks: %+v", first.Request)
 	}
 	b.answer(first, "Allow once", ask.AnswerDraft{})
-	b.answer(b.next("the second command", command("echo 2 > 2.txt")), "Always allow: bash: echo *", ask.AnswerDraft{})
+	b.answer(b.next("the second command", command("echo 2 > 2.txt")), "Always allow", ask.AnswerDraft{})
 	// The third is like the second.
 	b.answer(b.next("the fourth command", command("touch 4.txt")), "Deny with a note", ask.AnswerDraft{Notes: map[int]string{-1: "use make"}})
 	edit := b.next("the edit", func(r ask.Request) bool {

@@ -119,8 +119,23 @@ func last(j change.Journal, what, path string) (*change.Entry, error) {
 }
 
 // Undo works out how to put back what was before setup, byte for byte. Where the file
-// has changed since in other places, the entry alone is taken out.
+// has changed since in other places, the entry alone is taken out. Where there is nothing
+// to undo in the project, it is the change of the user's own file: the screen makes that
+// one.
 func Undo(name string, e Entry) (*change.Undo, error) {
+	undo, err := undoOne(name, e)
+	if c, _ := find(name); err == nil || errors.Is(err, change.ErrChanged) || !c.inProject(e) {
+		return undo, err
+	}
+	e.User = true
+	if own, ownErr := undoOne(name, e); ownErr == nil || errors.Is(ownErr, change.ErrChanged) {
+		return own, ownErr
+	}
+	return nil, err
+}
+
+// undoOne is Undo for one file.
+func undoOne(name string, e Entry) (*change.Undo, error) {
 	c, p, now, err := locate(name, e)
 	if err != nil {
 		return nil, err

@@ -211,6 +211,51 @@ func TestAFileThatChangedMeanwhileIsLeftAlone(t *testing.T) {
 	}
 }
 
+// The screen sets up the user's own file; the command line, in a project, means the
+// project's first.
+func TestUndoFindsTheFileThatSetupChanged(t *testing.T) {
+	e := entry(t)
+	own := e
+	own.User = true
+	apply := func(e Entry) string {
+		t.Helper()
+		change, err := Plan("claude", e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := change.Apply(); err != nil {
+			t.Fatal(err)
+		}
+		return change.Path
+	}
+	inOwn, inProject := apply(own), apply(e)
+	for i, want := range []string{inProject, inOwn} {
+		u, err := Undo("claude", e)
+		if err != nil {
+			t.Fatalf("undo %d: %v", i+1, err)
+		}
+		if len(u.Files) != 1 || u.Files[0].Path != want {
+			t.Fatalf("undo %d is of %v, want %s", i+1, u.Files, want)
+		}
+		if err := u.Apply(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := Undo("claude", e); err == nil || !strings.Contains(err.Error(), inProject) {
+		t.Errorf("with nothing left: %v, want an error about %s", err, inProject)
+	}
+
+	// What is in the way in the project is not passed over.
+	apply(own)
+	apply(e)
+	if err := os.WriteFile(inProject, []byte(`{"mcpServers": {"mcpdeck": {"command": "other"}}}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Undo("claude", e); err == nil || !strings.Contains(err.Error(), inProject) {
+		t.Errorf("with a changed file in the project: %v, want an error about %s", err, inProject)
+	}
+}
+
 func TestPlanRefuses(t *testing.T) {
 	e := entry(t)
 	if _, err := Plan("nope", e); err == nil || !strings.Contains(err.Error(), "claude") {

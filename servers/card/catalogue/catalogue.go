@@ -102,7 +102,7 @@ type Catalogue struct {
 	Guide        string // the server's own instructions
 	// What the server says about itself, unchanged; nil: unknown.
 	Server, Capabilities json.RawMessage
-	Bytes                int // of the definitions as JSON, which fill an agent's context
+	Context              int // bytes of what a model gets of the definitions, and of the instructions
 
 	byName   map[string]*Tool    // by exposed name
 	withheld map[string]Withheld // by exposed name
@@ -278,6 +278,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	}
 	c.expose(l, o, r, hidden)
 	h := sha256.New()
+	c.Context = len(c.Instructions)
 	for i := range c.Tools {
 		b := c.Tools[i].JSON()
 		c.Tools[i].Bytes = len(b)
@@ -285,7 +286,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 			whole.trim = nil
 			c.Tools[i].Trimmed = len(whole.JSON()) - len(b)
 		}
-		c.Bytes += len(b)
+		c.Context += c.Tools[i].Context()
 		h.Write(b)
 	}
 	for _, d := range slices.Concat(c.Prompts, c.Templates) {

@@ -23,6 +23,28 @@ func CheckName(name string) error {
 	return nil
 }
 
+// Words returns the values of the settings that accept only some, by key; the first is the
+// default. "tools.*" is the value of each tool, "trim" that of each element.
+func Words() map[string][]string {
+	return map[string][]string{
+		"transport": {"auto", "http", "sse"},
+		"sandbox":   {"off", "on"},
+		"mode":      {"last", "off", "on", "lazy"},
+		"share":     {"auto", "session", "project", "deck"},
+		"era":       {"auto", "legacy", "modern"},
+		"pin":       {"all", "changes", "off"},
+		"texts":     {"rename", "raw"},
+		"elicit":    {"deck", "agent", "refuse"},
+		"sampling":  {"refuse", "agent"},
+		"roots":     {"project", "none", "list"},
+		"relist":    {"auto", "start"},
+		"resources": {"on", "off"},
+		"prompts":   {"on", "off"},
+		"tools.*":   {"allow", "ask", "off"},
+		"trim":      {"outputSchema", "annotations.title", "icons", "_meta"},
+	}
+}
+
 // Complete sets defaults and checks the rest. An unknown value is replaced by the default,
 // with a warning. An error means that the card cannot be used.
 func (c Card) Complete(name string) (Card, []string, error) {
@@ -31,41 +53,34 @@ func (c Card) Complete(name string) (Card, []string, error) {
 		return c, nil, err
 	}
 	var warnings []string
-	word := func(key string, value *string, words ...string) { // the first is the default
-		if *value != "" && !slices.Contains(words, *value) {
-			warnings = append(warnings, fmt.Sprintf("%s: unknown value %q; use %s", key, *value, strings.Join(words, ", ")))
+	words := Words()
+	for key, value := range map[string]*string{
+		"transport": &c.Transport, "mode": &c.Mode, "share": &c.Share, "era": &c.Era, "pin": &c.Pin, "texts": &c.Texts,
+		"elicit": &c.Elicit, "sampling": &c.Sampling, "roots": &c.Roots, "relist": &c.Relist,
+	} {
+		if *value != "" && !slices.Contains(words[key], *value) {
+			warnings = append(warnings, fmt.Sprintf("%s: unknown value %q; use %s", key, *value, strings.Join(words[key], ", ")))
 			*value = ""
 		}
-		if *value == "" {
-			*value = words[0]
-		}
+		*value = cmp.Or(*value, words[key][0])
 	}
-	word("transport", &c.Transport, "auto", "http", "sse")
-	word("mode", &c.Mode, "last", "off", "on", "lazy")
-	word("share", &c.Share, "auto", "session", "project", "deck")
-	word("era", &c.Era, "auto", "legacy", "modern")
-	word("pin", &c.Pin, "all", "changes", "off")
-	word("texts", &c.Texts, "rename", "raw")
-	word("elicit", &c.Elicit, "deck", "agent", "refuse")
-	word("sampling", &c.Sampling, "refuse", "agent")
-	word("roots", &c.Roots, "project", "none", "list")
-	word("relist", &c.Relist, "auto", "start")
+	slices.Sort(warnings)
 	// A typo must not give agents what the user wanted to deny.
-	strict := func(key, value string, words ...string) string {
-		if slices.Contains(words, value) {
+	strict := func(key, value string, known []string) string {
+		if slices.Contains(known, value) {
 			return value
 		}
-		warnings = append(warnings, fmt.Sprintf("%s: unknown value %q counts as off; use %s", key, value, strings.Join(words, ", ")))
+		warnings = append(warnings, fmt.Sprintf("%s: unknown value %q counts as off; use %s", key, value, strings.Join(known, ", ")))
 		return "off"
 	}
-	c.Resources = strict("resources", cmp.Or(c.Resources, "on"), "on", "off")
-	c.Prompts = strict("prompts", cmp.Or(c.Prompts, "on"), "on", "off")
+	c.Resources = strict("resources", cmp.Or(c.Resources, "on"), words["resources"])
+	c.Prompts = strict("prompts", cmp.Or(c.Prompts, "on"), words["prompts"])
 	c.Tools = maps.Clone(c.Tools)
 	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
-		c.Tools[tool] = strict("tools."+tool, c.Tools[tool], "allow", "ask", "off")
+		c.Tools[tool] = strict("tools."+tool, c.Tools[tool], words["tools.*"])
 	}
 	for _, m := range c.Trim {
-		if known := []string{"outputSchema", "annotations.title", "icons", "_meta"}; !slices.Contains(known, m) {
+		if known := words["trim"]; !slices.Contains(known, m) {
 			warnings = append(warnings, fmt.Sprintf("trim: unknown member %q; use %s", m, strings.Join(known, ", ")))
 		}
 	}

@@ -19,45 +19,74 @@ type Card struct {
 	Name string `toml:"-"`
 	File string `toml:"-"` // where the card is configured
 
-	Title string `toml:"title,omitempty"` // shown to the user; "" means Name
+	// Its name on the screen; empty is the name of its file or table.
+	Title string `toml:"title,omitempty"`
+	// A sentence about it.
 	About string `toml:"about,omitempty"`
-	Key   string `toml:"key,omitempty"` // turns the card on or off on the deck's page
+	// Key that turns it on or off on the Deck page.
+	Key string `toml:"key,omitempty"`
 
-	// Command is the program and its arguments. A card has either a Command or a URL.
-	Command   []string          `toml:"command,omitempty"`
-	URL       string            `toml:"url,omitempty"`
-	Transport string            `toml:"transport,omitempty"` // for a URL: auto, http, sse
-	Env       map[string]string `toml:"env,inline,omitempty"`
-	Inherit   []string          `toml:"inherit,omitempty"` // names of mcpdeck's environment variables to pass on
-	Headers   map[string]string `toml:"headers,inline,omitempty"`
-	AllowHTTP bool              `toml:"allow_http,omitempty"` // allow plain HTTP to another machine
-	Cwd       string            `toml:"cwd,omitempty"`        // "" means the project it is started for
-	Sandbox   string            `toml:"sandbox,omitempty"`    // off, on
+	// Program and arguments. A server has either a command or a url.
+	Command []string `toml:"command,omitempty"`
+	// Address to connect to.
+	URL string `toml:"url,omitempty"`
+	// Protocol of the url.
+	Transport string `toml:"transport,omitempty"`
+	// Variables for its environment, with values such as "${env:NAME}".
+	Env map[string]string `toml:"env,inline,omitempty"`
+	// Variables to pass on from mcpdeck's environment.
+	Inherit []string `toml:"inherit,omitempty"`
+	// Headers of requests to the url.
+	Headers map[string]string `toml:"headers,inline,omitempty"`
+	// Allow plain HTTP to another machine.
+	AllowHTTP bool `toml:"allow_http,omitempty"`
+	// Folder to start it in; empty is the project that it is started for.
+	Cwd string `toml:"cwd,omitempty"`
+	// Not supported yet: on refuses to start it.
+	Sandbox string `toml:"sandbox,omitempty"`
 
-	Mode  string   `toml:"mode,omitempty"`  // last, off, on, lazy
-	Share string   `toml:"share,omitempty"` // auto, session, project, deck
-	Era   string   `toml:"era,omitempty"`   // auto, legacy, modern
-	Keep  bool     `toml:"keep,omitempty"`  // keep one child running
-	Pin   string   `toml:"pin,omitempty"`   // all, changes, off
-	Trim  []string `toml:"trim,omitempty"`  // members left out of definitions
-	Texts string   `toml:"texts,omitempty"` // rename, raw
-	// Prefix is prepended to the names of tools and prompts; nil means the card's name.
+	// Whether it is on when the deck starts: last is as you left it.
+	Mode string `toml:"mode,omitempty"`
+	// Who shares one process of it.
+	Share string `toml:"share,omitempty"`
+	// Version of the protocol, where its answer does not tell.
+	Era string `toml:"era,omitempty"`
+	// Keep one process running for the next agent.
+	Keep bool `toml:"keep,omitempty"`
+	// Which changes of its definitions wait until you accept them.
+	Pin string `toml:"pin,omitempty"`
+	// Members to leave out of definitions.
+	Trim []string `toml:"trim,omitempty"`
+	// raw leaves the names of tools in descriptions as they are.
+	Texts string `toml:"texts,omitempty"`
+	// What the names of its tools and prompts begin with, "" for nothing. Without it: its name.
 	Prefix *string `toml:"prefix,omitempty"`
-	// Tools are verdicts by name or pattern: allow, ask, off. See [Card.Verdict].
+	// Verdicts on tools, by name or by pattern; exact names take precedence.
 	Tools map[string]string `toml:"tools,inline,omitempty"`
 
-	Resources string `toml:"resources,omitempty"` // on, off
-	Prompts   string `toml:"prompts,omitempty"`   // on, off
-	Elicit    string `toml:"elicit,omitempty"`    // deck, agent, refuse
-	Sampling  string `toml:"sampling,omitempty"`  // refuse, agent
-	Roots     string `toml:"roots,omitempty"`     // project, none, list
-	Relist    string `toml:"relist,omitempty"`    // auto, start
+	// off leaves its resources out.
+	Resources string `toml:"resources,omitempty"`
+	// off leaves its prompts out.
+	Prompts string `toml:"prompts,omitempty"`
+	// Who is asked what it wants to know of the user.
+	Elicit string `toml:"elicit,omitempty"`
+	// agent passes its requests to a model on to its agent.
+	Sampling string `toml:"sampling,omitempty"`
+	// Folders that it is told of; list is not supported yet.
+	Roots string `toml:"roots,omitempty"`
+	// When its definitions are read again; start is not supported yet.
+	Relist string `toml:"relist,omitempty"`
 
-	MaxInFlight  int           `toml:"max_in_flight,omitempty"`
-	CallTimeout  span.Duration `toml:"call_timeout,omitempty"` // 0 means no limit
+	// Calls of one process at a time.
+	MaxInFlight int `toml:"max_in_flight,omitempty"`
+	// How long a call may take; "0s" is without a limit.
+	CallTimeout span.Duration `toml:"call_timeout,omitempty"`
+	// How long a start may take.
 	StartTimeout span.Duration `toml:"start_timeout,omitempty"`
-	IdleStop     span.Duration `toml:"idle_stop,omitempty"` // 0 means five minutes, except for a child of one agent
+	// End a process without a call for so long; "0s" is five minutes, except for a process of one agent.
+	IdleStop span.Duration `toml:"idle_stop,omitempty"`
 
+	// Not supported yet.
 	OAuth map[string]any `toml:"oauth,inline,omitempty"`
 }
 

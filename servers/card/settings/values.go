@@ -142,9 +142,20 @@ func (c Card) Runs() []string {
 func (c Card) CommandLine() string {
 	words := make([]string, len(c.Command))
 	for i, w := range c.Command {
-		words[i] = quote(w)
+		words[i] = Quote(w)
 	}
 	return redact.Rules{}.Text(strings.Join(words, " "))
+}
+
+// Redacted returns the words of a command without secrets. They are looked at as a whole,
+// since a secret is found by the option before it, too.
+func Redacted(words []string) []string {
+	b, _ := json.Marshal(words) // texts always encode
+	var out []string
+	if json.Unmarshal(redact.Rules{}.Body(redact.Kind{}, false, b), &out) != nil || len(out) != len(words) {
+		return nil // what cannot be told apart is not shown
+	}
+	return out
 }
 
 // Masked returns name followed by value. The value is hidden if it, or its name, looks like
@@ -157,7 +168,8 @@ func Masked(name, value string) string {
 	return redact.Rules{}.Text(name + value)
 }
 
-func quote(word string) string {
+// Quote returns one word of a POSIX shell.
+func Quote(word string) string {
 	if word != "" && !strings.ContainsAny(word, " \t\n\"'\\$`|&;<>()*?[]#~!{}") {
 		return word
 	}

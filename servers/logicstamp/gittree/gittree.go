@@ -81,6 +81,9 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 		if ctx.Err() != nil {
 			return Commit{}, ctx.Err()
 		}
+		if any, err := v.git(ctx, resolveTime, "rev-list", "--max-count=1", "--all"); err == nil && strings.TrimSpace(any) == "" {
+			return Commit{}, problem.New(problem.GitBadRef, "commit first, or compare with a snapshot", "this repository has no commit yet")
+		}
 		return Commit{}, badRef(ref)
 	}
 	c := Commit{Ref: ref, Hash: strings.TrimSpace(out), Top: v.place.top, Prefix: v.place.prefix(r.Project)}

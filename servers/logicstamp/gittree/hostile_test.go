@@ -439,3 +439,16 @@ func TestTrueRepositoriesAreRead(t *testing.T) {
 		})
 	}
 }
+
+func TestARepositoryWithoutCommitsSaysSo(t *testing.T) {
+	s := newScene(t)
+	s.remove("project/.git")
+	s.git("init", "-q", "-b", "main")
+	if _, err := s.read(s.project, "HEAD"); problem.CodeOf(err) != problem.GitBadRef || !strings.Contains(err.Error(), "has no commit yet. Next: commit first") {
+		t.Errorf("got %v", err)
+	}
+	s.commit()
+	if _, err := s.read(s.project, "nowhere"); err == nil || !strings.Contains(err.Error(), `"nowhere" is not a commit`) {
+		t.Errorf("with a commit: %v", err)
+	}
+}

@@ -48,7 +48,7 @@ func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.states // ready, until it has looked
-	if s := <-h.states; s.Status != deck.Degraded || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+	if s := <-h.states; s.Status != deck.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
 		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
 	}
 }

@@ -66,7 +66,11 @@ func (m *Module) look(ctx context.Context, scope host.Scope) {
 	if err != nil {
 		// What helps comes first: a narrow screen shows the beginning.
 		p := problem.Of(err)
-		scope.SetState(deck.State{Status: deck.Degraded, Reason: p.Next + "; " + p.Text})
+		state := deck.State{Status: deck.Degraded, Reason: p.Next + "; " + p.Text}
+		if p.Code == problem.CLINotFound {
+			state.Lacks = "stamp not found"
+		}
+		scope.SetState(state)
 		return
 	}
 	scope.SetState(deck.State{Status: deck.Ready, Detail: "stamp " + version})

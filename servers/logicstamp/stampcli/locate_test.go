@@ -26,8 +26,7 @@ func TestSlowVersionIsATimeout(t *testing.T) {
 	}
 }
 
-// The command is what was configured, else what the environment names, else
-// on the PATH, else installed by the deck; a project's own only where allowed.
+// The command is what was configured, else on the PATH, else installed by the deck; a project's own only where allowed.
 func TestCommandIsFoundInOrder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the stand-ins are shell scripts")
@@ -43,10 +42,10 @@ func TestCommandIsFoundInOrder(t *testing.T) {
 		}
 		return full
 	}
-	configured, named := program("configured/my-stamp"), program("named/stamp")
+	configured := program("configured/my-stamp")
 	onPath, other := program("path/stamp"), program("alias/logicstamp-context")
 	installed, own := program("deck/node_modules/.bin/stamp"), program("project/node_modules/.bin/stamp")
-	all := stampcli.Options{Command: []string{configured}, FromEnvironment: named, InstallDir: filepath.Join(top, "deck"), AllowProject: true}
+	all := stampcli.Options{Command: []string{configured}, InstallDir: filepath.Join(top, "deck"), AllowProject: true}
 	for _, row := range []struct {
 		name   string
 		change func(o *stampcli.Options)
@@ -54,15 +53,13 @@ func TestCommandIsFoundInOrder(t *testing.T) {
 		want   string
 	}{
 		{"configured", func(*stampcli.Options) {}, "path", configured},
-		{"configured as the default word", func(o *stampcli.Options) { o.Command = []string{"stamp"} }, "path", named},
 		{"configured and missing", func(o *stampcli.Options) { o.Command = []string{filepath.Join(top, "nowhere")} }, "path", ""},
-		{"by the environment", func(o *stampcli.Options) { o.Command = nil }, "path", named},
-		{"on the PATH", func(o *stampcli.Options) { o.Command, o.FromEnvironment = nil, "" }, "path", onPath},
-		{"on the PATH by its other name", func(o *stampcli.Options) { o.Command, o.FromEnvironment = nil, "" }, "alias", other},
-		{"installed by the deck", func(o *stampcli.Options) { o.Command, o.FromEnvironment = nil, "" }, "empty", installed},
-		{"the project's own", func(o *stampcli.Options) { o.Command, o.FromEnvironment, o.InstallDir = nil, "", "" }, "empty", own},
+		{"on the PATH", func(o *stampcli.Options) { o.Command = nil }, "path", onPath},
+		{"on the PATH by its other name", func(o *stampcli.Options) { o.Command = nil }, "alias", other},
+		{"installed by the deck", func(o *stampcli.Options) { o.Command = nil }, "empty", installed},
+		{"the project's own", func(o *stampcli.Options) { o.Command, o.InstallDir = nil, "" }, "empty", own},
 		{"the project's own, not allowed", func(o *stampcli.Options) {
-			o.Command, o.FromEnvironment, o.InstallDir, o.AllowProject = nil, "", "", false
+			o.Command, o.InstallDir, o.AllowProject = nil, "", false
 		}, "empty", ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {

@@ -26,11 +26,9 @@ const (
 
 // Options say where the command may be found and how long it may take.
 type Options struct {
-	// Command is the configured command with its first arguments; the single
-	// word "stamp" or nothing means the usual places.
+	// Command is the command with its first arguments; nil: it is searched for in
+	// the usual places.
 	Command []string
-	// FromEnvironment is the value of LOGICSTAMP_CLI.
-	FromEnvironment string
 	// AllowProject takes a project's own node_modules/.bin/stamp.
 	AllowProject bool
 	// InstallDir is the folder Install fills, "" for none.
@@ -123,14 +121,7 @@ func (r *Runner) Locate(ctx context.Context, project string) (Program, error) {
 // find gives the command line of the first place that has the command; nil when
 // none has.
 func (r *Runner) find(project string) (args []string, tried string, err error) {
-	configured := r.opts.Command
-	if len(configured) == 1 && configured[0] == "stamp" {
-		configured = nil
-	}
-	if len(configured) == 0 && r.opts.FromEnvironment != "" {
-		configured = []string{r.opts.FromEnvironment}
-	}
-	if len(configured) > 0 {
+	if configured := r.opts.Command; len(configured) > 0 {
 		full, err := process.Find(configured[0])
 		if err != nil {
 			return nil, "configured as " + configured[0], nil

@@ -85,7 +85,10 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 		<-watched
 		return most - min(base, most)
 	}
-	one := peak(1)
+	one := uint64(0)
+	for range 5 { // the watching may miss what is in use for a moment only
+		one = max(one, peak(1))
+	}
 	if many := peak(16); many > 7*one {
 		t.Errorf("16 imports at once took %d KiB, one takes %d", many>>10, one>>10)
 	}

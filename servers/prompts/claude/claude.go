@@ -12,16 +12,14 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // Tested is the version of Claude Code that the formats in this package were measured with.
 const Tested = "2.1.330"
 
-// Limits of what one session may ask.
-const (
-	mostOpen   = 20
-	joinWithin = 2 * time.Second // of prompts that two equal hooks bring
-)
+// joinWithin is how soon two equal hooks bring the same prompt.
+const joinWithin = 2 * time.Second
 
 // Options configures an [Adapter].
 type Options struct {
@@ -29,14 +27,14 @@ type Options struct {
 	Roster prompts.Roster
 	Folder string // of Claude Code's own files: ~/.claude
 	Home   string
-	// Hold is how long a prompt waits that its terminal does not show; 0: not at all.
-	Hold time.Duration
+	Rules  prompts.RuleSource
 	// HoldsHeadless reports whether what an agent without a terminal asks in a folder waits
 	// for the user; nil: nowhere.
 	HoldsHeadless func(folder string) bool
-	// OnceOnly leaves out the options that allow more than one call.
-	OnceOnly bool
-	Log      *slog.Logger
+	// Agents returns what "claude agents --json" prints: a list of sessions. It is asked
+	// where no session file tells what a session does; nil: that is not known.
+	Agents func(context.Context) ([]byte, error)
+	Log    *slog.Logger
 }
 
 // Adapter is the connection to all Claude Code processes of the user.
@@ -44,10 +42,10 @@ type Adapter struct {
 	opt  Options
 	kick chan struct{} // wakes Run
 
-	mu    sync.Mutex // guards what follows
-	items map[*item]bool
-	pace  prompts.Pace
-	ended map[string]bool // sessions whose SessionEnd came
+	mu     sync.Mutex // guards what follows
+	items  map[*item]bool
+	pace   prompts.Pace
+	agents agents
 }
 
 // New returns an adapter.
@@ -58,7 +56,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, ended: map[string]bool{}}
+	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, pace: prompts.Pace{Queue: o.Queue, Agent: "claude"}}
 }
 
 // Agent implements [prompts.Adapter].
@@ -77,6 +75,14 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	switch m.Event {
 	case "PermissionRequest", "Elicitation":
 		a.prompt(ctx, c, m)
+	case "PostToolUse", "PostToolUseFailure":
+		if s, ok := a.identify(c, m.Payload.Str("session_id")); ok {
+			a.used(s.ID, m.Payload)
+		}
+	case "Stop":
+		if s, ok := a.identify(c, m.Payload.Str("session_id")); ok {
+			a.stopped(s.ID)
+		}
 	case "SessionEnd":
 		if s, ok := a.identify(c, m.Payload.Str("session_id")); ok {
 			a.end(s.ID)
@@ -129,7 +135,7 @@ func (a *Adapter) enter(it *item) *item {
 			return o
 		}
 	}
-	if open >= mostOpen || !a.pace.Take(it.session.ID, it.arrived) {
+	if !a.pace.Admit(it.session.ID, it.session.Folder, open, it.arrived) {
 		return nil
 	}
 	a.items[it] = true
@@ -151,6 +157,36 @@ func (a *Adapter) end(session string) {
 	for it := range a.items {
 		if it.session.ID == session {
 			it.settle("its session has ended")
+		}
+	}
+}
+
+// used withdraws the oldest prompt for a call that has ended.
+func (a *Adapter) used(session string, o rawjson.Object) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	id, input := o.Str("tool_use_id"), o.Some("tool_input")
+	var oldest *item
+	for it := range a.items {
+		other := it.session.ID != session || it.asked.tool != o.Str("tool_name") || it.claimed != "" && id != "" && it.claimed != id
+		if other || !sameInput(it.asked.raw, input) || oldest != nil && oldest.arrived.Before(it.arrived) {
+			continue
+		}
+		oldest = it
+	}
+	if oldest != nil {
+		oldest.settle("answered in its terminal: allowed")
+	}
+}
+
+// stopped withdraws what a session asked in its terminal in a turn that has ended. Its
+// sub-agents may go on.
+func (a *Adapter) stopped(session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for it := range a.items {
+		if it.session.ID == session && it.req.Prompt.Subagent == "" && it.asked.event == "PermissionRequest" {
+			it.settle("answered in its terminal")
 		}
 	}
 }

@@ -15,9 +15,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 const sessionID = "0a1b"
@@ -31,14 +32,15 @@ type desk struct {
 	roster  roster.Roster
 	folder  string // of Claude Code's files
 	project string
+	rules   prompts.Rules
 	ctx     context.Context
 	close   context.CancelFunc
 }
 
 func newDesk(t *testing.T, set func(*Options)) *desk {
 	t.Helper()
-	d := &desk{t: t, q: ask.New(ask.Options{}), folder: t.TempDir(), project: t.TempDir()}
-	o := Options{Queue: d.q, Roster: &d.roster, Folder: d.folder, Home: "/home/u", Hold: time.Minute}
+	d := &desk{t: t, q: ask.New(ask.Options{}), folder: t.TempDir(), project: t.TempDir(), rules: prompts.Rules{Hold: time.Minute}}
+	o := Options{Queue: d.q, Roster: &d.roster, Folder: d.folder, Home: "/home/u", Rules: func() prompts.Rules { return d.rules }}
 	if set != nil {
 		set(&o)
 	}
@@ -85,9 +87,10 @@ func (d *desk) status(status, waits string) {
 
 func (d *desk) writes(s session) {
 	d.t.Helper()
+	synctest.Wait() // who finds half of the file looks again later
 	s.PID, s.Folder, s.Version, s.Tmux = os.Getpid(), d.project, Tested, "0:@0.%7"
 	if s.Started == "" {
-		s.Started = socket.Started(os.Getpid())
+		s.Started = pid.Born(os.Getpid())
 	}
 	b, err := json.Marshal(s)
 	if err == nil {
@@ -329,7 +332,8 @@ func TestASuggestionOfUnknownEffectIsNotOffered(t *testing.T) {
 }
 
 func TestOnlyOnceIsOfferedIfTheUserWantsNothingElse(t *testing.T) {
-	bubble(t, func(o *Options) { o.OnceOnly = true }, func(d *desk) {
+	bubble(t, nil, func(d *desk) {
+		d.rules.OnceOnly = true // set while the adapter is in use
 		d.bash("x", map[string]any{"permission_suggestions": json.RawMessage(suggested)})
 		for _, g := range d.only().Request.Prompt.Grants {
 			if g.Scope != ask.Once {

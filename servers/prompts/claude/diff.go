@@ -27,7 +27,7 @@ func preview(q *asked, folder string) (diff string, noticed []string) {
 		return "", nil
 	}
 	if !prompts.Within(folder, path) {
-		return "", []string{"outside the project"}
+		return "", []string{prompts.Outside}
 	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {

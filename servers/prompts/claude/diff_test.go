@@ -59,8 +59,8 @@ func TestAnEditIsShownAgainstTheFileOnDisk(t *testing.T) {
 		{"another text", "Write", map[string]any{"file_path": crlf, "content": "1\n3\n"}, "@@ -1,2 +1,2 @@\n 1\n-2\n+3\n", ""},
 		{"the file has changed", "Edit", map[string]any{"file_path": file, "old_string": "gone", "new_string": "x"}, "", "the file has changed since"},
 		{"a link", "Write", map[string]any{"file_path": link, "content": "x"}, "", "not a plain file"},
-		{"elsewhere", "Write", map[string]any{"file_path": secret, "content": "x"}, "", "outside the project"},
-		{"by dots", "Write", map[string]any{"file_path": dir + "/../" + filepath.Base(outside) + "/secret", "content": "x"}, "", "outside the project"},
+		{"elsewhere", "Write", map[string]any{"file_path": secret, "content": "x"}, "", "names a path outside the project"},
+		{"by dots", "Write", map[string]any{"file_path": dir + "/../" + filepath.Base(outside) + "/secret", "content": "x"}, "", "names a path outside the project"},
 		{"too large", "Edit", map[string]any{"file_path": large, "old_string": "x", "new_string": "y"}, "", "the file cannot be compared"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -18,6 +18,7 @@ const (
 	lookEvery    = 500 * time.Millisecond // at the files that tell what became of it
 	confirmIn    = 2 * time.Second        // its call must be in the transcript
 	statusWithin = 5 * time.Second        // its terminal must be waiting, if it still asks
+	startWithin  = 250 * time.Millisecond // its hook connects, whose terminal may wait sooner
 	takenWithin  = 10 * time.Second       // an answer must have had an effect
 )
 
@@ -27,6 +28,7 @@ type item struct {
 	session session
 	conn    *hook.Conn
 	asked   asked
+	agent   string // ID of the sub-agent that asks; "" is the session itself
 	req     ask.Request
 	same    string // equal for prompts that two hooks of one event bring
 	arrived time.Time
@@ -42,14 +44,17 @@ type item struct {
 	since  time.Time // when the terminal began to ask
 	waited bool      // the terminal was seen waiting
 
-	over   chan struct{} // closed when prints is set: joined hooks print the same
-	prints string
+	unwatched bool // nothing tells whether the terminal was answered
+
+	changed chan struct{} // its session's file
+	over    chan struct{} // closed when prints is set: joined hooks print the same
+	prints  string
 }
 
 func (a *Adapter) newItem(s session, c *hook.Conn, m hook.Message) *item {
-	it := &item{a: a, session: s, conn: c, arrived: time.Now(), settled: make(chan struct{}), over: make(chan struct{})}
+	it := &item{a: a, session: s, conn: c, agent: m.Payload.Str("agent_id"), arrived: c.Arrived, settled: make(chan struct{}), changed: make(chan struct{}, 1), over: make(chan struct{})}
 	it.asked, it.req = a.request(s, m)
-	it.held, it.since = it.req.Prompt.Door == ask.Held, it.arrived
+	it.held, it.since = it.req.Prompt.Door == ask.Held, it.arrived.Add(-startWithin)
 	h := sha256.Sum256([]byte(strings.Join([]string{m.Event, m.Payload.Str("prompt_id"), m.Payload.Str("agent_id"), m.Payload.Str("tool_name"), string(m.Payload.Some("tool_input")), string(m.Payload.Some("requested_schema"))}, "\x00")))
 	it.same = hex.EncodeToString(h[:])
 	if m.Event == "PermissionRequest" {
@@ -112,9 +117,11 @@ func (it *item) follow(ctx context.Context) {
 			it.held, it.since = false, time.Now()
 		case <-hold:
 			if !it.call.LetGo() {
-				hold = time.After(it.a.opt.Hold)
+				hold = time.After(it.a.opt.Rules.Now().HoldAgain())
 			}
 		case <-look.C:
+			it.look()
+		case <-it.changed:
 			it.look()
 		case <-ctx.Done():
 			it.call.Leave("mcpdeck was closed")
@@ -128,10 +135,11 @@ func (it *item) holds() (after <-chan time.Time, released <-chan struct{}) {
 	if !it.held {
 		return nil, nil
 	}
-	if it.a.opt.Hold <= 0 {
+	hold := it.a.opt.Rules.Now().Hold
+	if hold <= 0 {
 		it.call.LetGo()
 	}
-	return time.After(max(it.a.opt.Hold, 0)), it.call.Released()
+	return time.After(max(hold, 0)), it.call.Released()
 }
 
 // ended tells why the hook of a prompt has ended.
@@ -150,7 +158,7 @@ func (it *item) ended() string {
 
 // look finds out whether the prompt was answered elsewhere.
 func (it *item) look() {
-	now, ok := readSession(it.session.config, it.session.PID)
+	now, ok := it.now()
 	switch {
 	case !it.session.alive():
 		it.settle("its agent has ended")

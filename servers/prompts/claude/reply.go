@@ -89,25 +89,16 @@ func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
 	return ""
 }
 
-// answerForm keeps accepting, declining and closing a server's form apart.
+// answerForm returns what the hook prints for a reply to a server's form.
 func (q *asked) answerForm(r ask.Reply) string {
-	out := struct {
-		Event   string          `json:"hookEventName"`
-		Action  string          `json:"action"`
-		Content json.RawMessage `json:"content,omitempty"`
-	}{Event: q.event, Action: "decline"}
-	switch {
-	case r.Status == ask.Declined:
-	case len(r.Results) != 1:
+	e, ok := r.Elicited()
+	if !ok {
 		return ""
-	case r.Results[0].Skipped:
-		out.Action = "cancel"
-	case r.Results[0].Content != nil:
-		out.Action, out.Content = "accept", r.Results[0].Content
-	case slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
-		out.Action, out.Content = "accept", json.RawMessage("{}")
 	}
-	return output(out)
+	return output(struct {
+		Event string `json:"hookEventName"`
+		ask.Elicited
+	}{q.event, e})
 }
 
 func printed(d decision) string {

@@ -96,7 +96,7 @@ func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson
 	if err != nil {
 		return nil, err
 	}
-	if a.opt.OnceOnly {
+	if a.opt.Rules.Now().OnceOnly {
 		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.grant.Scope != ask.Once })
 	}
 	q.choices = choices

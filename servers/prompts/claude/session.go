@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -61,11 +63,11 @@ func readSession(config string, pid int) (session, bool) {
 
 // alive reports whether the process that the file is about still runs.
 func (s *session) alive() bool {
-	if !socket.Alive(s.PID) {
-		return false
+	born := s.Started
+	if runtime.GOOS != "linux" { // how the file says it elsewhere is not known
+		born = ""
 	}
-	started := socket.Started(s.PID)
-	return started == "" || s.Started == "" || started == s.Started
+	return pid.Same(s.PID, born)
 }
 
 // identify returns the session of the process behind a connection: the nearest of its
@@ -105,6 +107,7 @@ func (s *session) row(open []*item) deck.Session {
 	if pane := s.Tmux[strings.LastIndexByte(s.Tmux, '.')+1:]; isPane(pane) {
 		r.Place.TmuxPane = pane
 	}
+	asks := map[string]bool{} // sub-agents: others may run that nothing tells of
 	for _, it := range open { // a session with an open prompt waits, whatever its file says
 		state, waits := deck.WaitsForPermission, "permission to use "+it.req.Prompt.Tool
 		switch it.req.Prompt.Kind {
@@ -118,7 +121,11 @@ func (s *session) row(open []*item) deck.Session {
 			r.Since = it.arrived
 		}
 		r.State, r.WaitingFor, r.Mode = state, waits, it.req.Prompt.Mode
+		if it.agent != "" {
+			asks[it.agent] = true
+		}
 	}
+	r.Subagents = len(asks)
 	return r
 }
 

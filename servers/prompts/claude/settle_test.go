@@ -6,17 +6,46 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 func bashInput(command string) map[string]any {
 	return map[string]any{"command": command, "description": "words"}
+}
+
+// TestATerminalMayWaitBeforeItsHookIsHeard has the hook take its time to connect.
+func TestATerminalMayWaitBeforeItsHookIsHeard(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		d.status("waiting", "permission prompt")
+		time.Sleep(startWithin / 2)
+		h := d.bash("make")
+		d.only()
+		d.status("busy", "")
+		time.Sleep(lookEvery)
+		d.gone("answered in its terminal")
+		d.prints(h, "")
+	})
+}
+
+func TestATerminalThatWaitsForAMomentIsSeen(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		d.status("busy", "")
+		h := d.bash("make")
+		d.only()
+		file := []string{strconv.Itoa(os.Getpid()) + ".json"}
+		for _, status := range []string{"waiting", "busy"} { // sooner than the next look
+			d.status(status, "")
+			d.a.lookAt(file)
+		}
+		d.gone("answered in its terminal")
+		d.prints(h, "")
+	})
 }
 
 func TestWhatWasAnsweredInTheTerminalLeaves(t *testing.T) {
@@ -76,7 +105,7 @@ func TestTheHookOfASettledPromptEndsWithoutOutput(t *testing.T) {
 func TestAStatusFromBeforeThePromptSettlesNothing(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.status("waiting", "permission prompt") // for what was answered just before
-		time.Sleep(time.Millisecond)
+		time.Sleep(startWithin + time.Millisecond)
 		h := d.bash("make")
 		d.only()
 		time.Sleep(time.Second)
@@ -144,8 +173,31 @@ func TestAHeldPromptThatTheUserLooksAtIsNotLetGo(t *testing.T) {
 	})
 }
 
+func TestAHeldPromptThatTheUserLooksAtIsNotTriedWithoutEnd(t *testing.T) {
+	var tried, hold atomic.Int64
+	hold.Store(int64(time.Minute))
+	wants := func(o *Options) {
+		o.Rules = func() prompts.Rules {
+			if tried.Add(1) > 1000 { // a clock that is looked at without end stands still in a bubble
+				return prompts.Rules{Hold: time.Hour}
+			}
+			return prompts.Rules{Hold: time.Duration(hold.Load())}
+		}
+	}
+	bubble(t, wants, func(d *desk) {
+		d.form()
+		d.q.Show(d.only().ID)
+		hold.Store(0) // while the prompt is held
+		time.Sleep(time.Minute + 10*time.Second)
+		if n := tried.Load(); n < 3 || n > 50 {
+			t.Errorf("within ten seconds it was tried %d times", n)
+		}
+	})
+}
+
 func TestNothingIsHeldIfTheUserWantsThat(t *testing.T) {
-	bubble(t, func(o *Options) { o.Hold = 0 }, func(d *desk) {
+	bubble(t, nil, func(d *desk) {
+		d.rules.Hold = 0 // set while the adapter is in use
 		h := d.form()
 		d.prints(h, "")
 		if !inTerminal(d.only()) {
@@ -233,10 +285,10 @@ func TestAnUnknownFormatIsNeverAnswered(t *testing.T) {
 
 func TestOneSessionCannotFloodTheDeck(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
-		for i := range mostOpen + 5 {
+		for i := range prompts.MostOpen + 5 {
 			d.bash("make " + strconv.Itoa(i))
 		}
-		if n := len(d.q.Pending().Items); n != mostOpen {
+		if n := len(d.q.Pending().Items); n != prompts.MostOpen {
 			t.Errorf("%d items are open", n)
 		}
 		d.prints(d.bash("one more"), "")
@@ -251,6 +303,9 @@ func TestOneSessionCannotFloodTheDeck(t *testing.T) {
 		}
 		if taken != prompts.PerMinute {
 			t.Errorf("%d were taken in a moment", taken)
+		}
+		if n := d.q.Pending().Notices; len(n) != 1 || n[0] != "claude in "+filepath.Base(d.project)+" asks too much at once; the rest of its prompts stay in its terminal" {
+			t.Errorf("told %q", n)
 		}
 		time.Sleep(time.Minute)
 		d.bash("later")
@@ -351,48 +406,6 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 	}
 }
 
-func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
-	bubble(t, nil, func(d *desk) {
-		shown := map[string]deck.Session{}
-		state := func(want deck.SessionState) deck.Session {
-			t.Helper()
-			d.a.report(shown)
-			all := d.roster.Sessions()
-			if len(all) != 1 || all[0].State != want || all[0].Folder != d.project || all[0].PID != os.Getpid() || all[0].Place.TmuxPane != "%7" {
-				t.Fatalf("sessions %+v, want %s", all, want)
-			}
-			return all[0]
-		}
-		state(deck.Working)
-		d.status("waiting", "input needed")
-		state(deck.WaitsForAnswer)
-		d.status("busy", "")
-		h := d.form() // held: its terminal is busy
-		if s := state(deck.WaitsForAnswer); s.WaitingFor == "" {
-			t.Errorf("it waits for nothing: %+v", s)
-		}
-		_ = h.conn.Close()
-		synctest.Wait()
-		d.status("shell", "")
-		state(deck.Background)
-		d.status("dancing", "")
-		if s := state(deck.StateUnknown); !strings.Contains(s.Note, "dancing") {
-			t.Errorf("the note is %q", s.Note)
-		}
-		d.writes(session{ID: "cleared", Status: "idle"})
-		if s := state(deck.Idle); s.ID != "cleared" {
-			t.Errorf("the session is %+v", s)
-		}
-		if err := os.Remove(filepath.Join(d.folder, "sessions", strconv.Itoa(os.Getpid())+".json")); err != nil {
-			t.Fatal(err)
-		}
-		d.a.report(shown)
-		if all := d.roster.Sessions(); len(all) != 1 || all[0].State != deck.Ended {
-			t.Errorf("left are %+v", all)
-		}
-	})
-}
-
 func FuzzTranscript(f *testing.F) {
 	f.Add(used("t1", "Bash", bashInput("make"))+result(`,"toolDenialKind":"user-rejected"`), `{"command":"make"}`)
 	f.Add(`{"type":"user","message":{"content":"tool_"}}`, `[]`)
@@ -405,5 +418,48 @@ func FuzzTranscript(f *testing.F) {
 		if json.Valid([]byte(input)) && !sameInput(json.RawMessage(input), json.RawMessage(input)) {
 			t.Errorf("%s is not itself", input)
 		}
+	})
+}
+
+// The hooks of setup's --signals tell of versions whose files do not.
+func TestEventsTellWhatWasAnsweredInTheTerminal(t *testing.T) {
+	other := map[string]any{"tool_name": "Bash", "tool_input": bashInput("make install")}
+	same := map[string]any{"tool_name": "Bash", "tool_input": bashInput("make")}
+	for name, tt := range map[string]struct {
+		event   string
+		members map[string]any
+		gone    bool
+	}{
+		"the call has run":            {"PostToolUse", same, true},
+		"the call has failed":         {"PostToolUseFailure", same, true},
+		"another call has run":        {"PostToolUse", other, false},
+		"the turn is over":            {"Stop", nil, true},
+		"another session's turn":      {"Stop", map[string]any{"session_id": "other"}, false},
+		"a call of another session's": {"PostToolUse", map[string]any{"session_id": "other", "tool_name": "Bash", "tool_input": bashInput("make")}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(d *desk) {
+				d.writes(session{ID: sessionID, Entry: "cli"}) // it does not say what it waits for
+				h := d.bash("make")
+				d.prints(d.hook(tt.event, tt.members), "")
+				if !tt.gone {
+					d.only()
+					d.waits(h)
+					return
+				}
+				d.prints(h, "")
+				if s := d.q.Pending(); len(s.Items) != 0 {
+					t.Errorf("%d items are open", len(s.Items))
+				}
+			})
+		})
+	}
+	bubble(t, nil, func(d *desk) {
+		first := d.bash("make")
+		time.Sleep(time.Millisecond)
+		second := d.bash("make", map[string]any{"prompt_id": "q"})
+		d.prints(d.hook("PostToolUse", same), "")
+		d.prints(first, "")
+		d.waits(second)
 	})
 }

@@ -1,9 +1,12 @@
 package claude
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -12,15 +15,21 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 )
 
 // lookAround is how often sessions are looked at that no event tells of: those whose
-// process ended without a word.
-const lookAround = 5 * time.Second
+// process ended without a word. writtenIn is how long a change of a file may take.
+const (
+	lookAround = 5 * time.Second
+	writtenIn  = 20 * time.Millisecond
+	mostEvents = 64 // that wait to be read
+)
 
 // Run reports Claude Code's sessions until ctx ends.
 func (a *Adapter) Run(ctx context.Context) {
-	w, err := fsnotify.NewWatcher()
+	w, err := fsnotify.NewBufferedWatcher(mostEvents)
 	if err != nil {
 		a.opt.Log.Warn("watch Claude Code's sessions", "error", err)
 		w = &fsnotify.Watcher{} // its channels are nil: the ticker remains
@@ -30,36 +39,77 @@ func (a *Adapter) Run(ctx context.Context) {
 	dir := filepath.Join(a.opt.Folder, "sessions")
 	t := time.NewTicker(lookAround)
 	defer t.Stop()
-	watched := false
-	shown := map[string]deck.Session{}
+	watched, all, changed := false, true, []string(nil)
+	known, shown := map[string]session{}, map[string]deck.Session{}
 	for {
 		if !watched && err == nil {
 			watched = w.Add(dir) == nil // it may come later
 		}
-		a.report(shown)
+		if all {
+			changed = a.files(known)
+		}
+		for _, name := range changed {
+			a.read(known, name)
+		}
+		a.lookAt(changed)
+		a.report(known, shown)
+		all, changed = false, nil
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.kick:
+			all = !watched
 		case <-t.C:
-		case _, ok := <-w.Errors: // a lost event: the next one counts
-			if !ok {
+			all = true
+		case _, ok := <-w.Errors: // a lost event
+			if all = true; !ok {
 				return
 			}
 		case e := <-w.Events:
-			if e.Name == dir && e.Has(fsnotify.Remove) {
-				watched = false
+			// One change of a file is several events, and half-written at the first.
+			if pause.For(ctx, writtenIn) != nil {
+				return
 			}
+			for n := len(w.Events); ; n-- {
+				if e.Name == dir && e.Has(fsnotify.Remove) {
+					watched, all = false, true
+				}
+				changed = append(changed, filepath.Base(e.Name))
+				if n == 0 {
+					break
+				}
+				e = <-w.Events
+			}
+			slices.Sort(changed)
+			changed = slices.Compact(changed)
 		}
 	}
 }
 
-// report tells the list of all sessions what Claude Code's folder says. shown is what it
-// was told before.
-func (a *Adapter) report(shown map[string]deck.Session) {
+// lookAt has the items look whose session's files are among names: a terminal may wait for
+// less time than lies between two looks.
+func (a *Adapter) lookAt(names []string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for it := range a.items {
+		if slices.Contains(names, strconv.Itoa(it.session.PID)+".json") {
+			hint.Poke(it.changed)
+		}
+	}
+}
+
+// report tells the list of all sessions what Claude Code's files say, which are known by
+// their names. shown is what it was told before.
+func (a *Adapter) report(known map[string]session, shown map[string]deck.Session) {
+	latest := map[string]session{} // of several processes that have one session
+	for _, s := range known {
+		if o, two := latest[s.ID]; !two || cmp.Or(cmp.Compare(s.Stamp, o.Stamp), cmp.Compare(s.PID, o.PID)) > 0 {
+			latest[s.ID] = s
+		}
+	}
 	now := map[string]deck.Session{}
-	for _, s := range a.sessions() {
-		now[s.ID] = s.row(a.open(s.ID))
+	for id, s := range latest {
+		now[id] = s.row(a.open(id))
 	}
 	for id, row := range now {
 		if shown[id] != row {
@@ -92,27 +142,37 @@ func replaced(row deck.Session, now map[string]deck.Session) bool {
 	return false
 }
 
-// sessions reads Claude Code's folder: a file for each living process.
-func (a *Adapter) sessions() (all []session) {
-	config, err := filepath.EvalSymlinks(a.opt.Folder)
+// files lists Claude Code's folder: a file for each living process, and those that were
+// there.
+func (a *Adapter) files(known map[string]session) []string {
+	names := slices.Collect(maps.Keys(known))
+	files, err := os.ReadDir(filepath.Join(a.opt.Folder, "sessions"))
 	if err != nil {
-		return nil
-	}
-	files, err := os.ReadDir(filepath.Join(config, "sessions"))
-	if err != nil {
-		return nil
+		return names
 	}
 	for _, f := range files {
-		name, ok := strings.CutSuffix(f.Name(), ".json")
-		pid, err := strconv.Atoi(name)
-		if !ok || err != nil {
-			continue
-		}
-		if s, ok := readSession(config, pid); ok && s.alive() && (s.Started != "" || s.Status != "") {
-			all = append(all, s)
+		if _, is := known[f.Name()]; !is {
+			names = append(names, f.Name())
 		}
 	}
-	return all
+	return names
+}
+
+// read takes in what a file says, if its process lives.
+func (a *Adapter) read(known map[string]session, name string) {
+	delete(known, name)
+	digits, ok := strings.CutSuffix(name, ".json")
+	pid, err := strconv.Atoi(digits)
+	if !ok || err != nil {
+		return
+	}
+	config, err := filepath.EvalSymlinks(a.opt.Folder)
+	if err != nil {
+		return
+	}
+	if s, ok := readSession(config, pid); ok && s.alive() && (s.Started != "" || s.Status != "") {
+		known[name] = s
+	}
 }
 
 // open returns the items of a session, the oldest last.

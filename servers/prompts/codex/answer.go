@@ -129,23 +129,12 @@ func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note strin
 	return raw, note, err == nil
 }
 
-// answerForm keeps accepting, declining and closing a server's form apart.
+// answerForm returns what Codex is told of a reply to a server's form.
 func answerForm(r ask.Reply) (json.RawMessage, bool) {
-	out := struct {
-		Action  string          `json:"action"`
-		Content json.RawMessage `json:"content,omitempty"`
-	}{Action: "decline"}
-	switch {
-	case r.Status == ask.Declined:
-	case len(r.Results) != 1:
+	e, ok := r.Elicited()
+	if !ok {
 		return nil, false
-	case r.Results[0].Skipped:
-		out.Action = "cancel"
-	case r.Results[0].Content != nil:
-		out.Action, out.Content = "accept", r.Results[0].Content
-	case slices.Equal(r.Results[0].SelectedOptions, []string{"Yes"}):
-		out.Action, out.Content = "accept", json.RawMessage("{}")
 	}
-	raw, err := rpc.Raw(out)
+	raw, err := rpc.Raw(e)
 	return raw, err == nil
 }

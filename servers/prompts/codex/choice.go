@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -19,8 +18,6 @@ type choice struct {
 	grant  ask.Grant
 	result json.RawMessage
 }
-
-const maxLabel = 120 // runes
 
 func decision(word string) json.RawMessage { return json.RawMessage(`{"decision":` + word + `}`) }
 
@@ -35,8 +32,8 @@ func denyAndStop(result json.RawMessage) choice {
 }
 
 func lasting(scope ask.Scope, what, where string, result json.RawMessage) choice {
-	words := map[ask.Scope]string{ask.ForSession: "Allow for this session: ", ask.Always: "Always allow: "}[scope]
-	return choice{plain.Cut(words+plain.Line(what), maxLabel), ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, result}
+	label := map[ask.Scope]string{ask.ForSession: "Allow for this session", ask.Always: "Always allow"}[scope]
+	return choice{label, ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, result}
 }
 
 // once leaves out the options that allow or deny more than one call.
@@ -126,8 +123,7 @@ func amendment(raw json.RawMessage, in around) (choice, bool) {
 		return lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result), true
 	case n.Action == "deny":
 		c := lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result)
-		c.label = plain.Cut("Always deny: connections to "+plain.Line(n.Host), maxLabel)
-		c.grant.Allow, c.grant.Effect = false, "deny "+c.grant.Effect
+		c.label, c.grant.Allow = "Always deny", false
 		return c, true
 	}
 	return choice{}, false

@@ -44,15 +44,11 @@ type Options struct {
 	Homes func() []string
 	Home  string // of the user
 	// Frames makes messages of a connection to the daemon.
-	Frames func(ctx context.Context, c net.Conn) (Frames, error)
-	// OnceOnly leaves out the options that allow more than one call.
-	OnceOnly bool
-	Version  string // of mcpdeck
-	Log      *slog.Logger
+	Frames  func(ctx context.Context, c net.Conn) (Frames, error)
+	Rules   prompts.RuleSource // only a prompt that comes by a hook is held
+	Version string             // of mcpdeck
+	Log     *slog.Logger
 
-	// Hold is how long a prompt that came by a hook waits for the user, while its terminal
-	// shows nothing.
-	Hold time.Duration
 	// Linger is how long a session is listened to after its last prompt; 0: 2 s.
 	Linger time.Duration
 	// Confirm is how long Codex may take to say that an answer has arrived; 0: 5 s.
@@ -76,7 +72,8 @@ type Adapter struct {
 
 	mu    sync.Mutex // guards what follows
 	links map[string]*link
-	pace  prompts.Pace // of sessions that no daemon runs
+	pace  prompts.Pace   // of sessions that no daemon runs
+	alone map[int]string // these sessions, by their process
 }
 
 // New returns an adapter.
@@ -90,7 +87,7 @@ func New(o Options) *Adapter {
 	if o.Confirm == 0 {
 		o.Confirm = 5 * time.Second
 	}
-	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}}
+	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}, alone: map[int]string{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Agent implements [prompts.Adapter].

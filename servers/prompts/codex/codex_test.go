@@ -19,15 +19,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, map[string]any{"name": "api"})
-	w.start()
+	w.Runs("s", agenttest.Idle(), map[string]any{"name": "api"})
+	started(t, w.Codex)
 	until(t, "the session", func() bool { return w.roster.of("s").State == deck.Idle })
-	id := w.asks("s", runCommand, command)
+	id := w.Asks("s", runCommand, command)
 	it := w.item()
 	r, p := it.Request, it.Request.Prompt
 	if p.Kind != ask.Permission || p.Command != "rm -rf build" || p.Words != "To tidy up" || p.Session != "s" || p.Door != ask.Shared || p.Mode != "on-request" {
@@ -38,7 +39,7 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	}
 	until(t, "the session waits", func() bool { return w.roster.of("s").State == deck.WaitsForPermission })
 	w.choose(it, "Allow once", "")
-	until(t, "the answer", func() bool { return w.answered(id) == `{"decision":"accept"}` })
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
 	until(t, "it is delivered", func() bool {
 		h := w.queue.Pending().History
 		return len(h) == 1 && h[0].Delivery == ask.Delivered
@@ -48,25 +49,25 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 
 func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 	w := newWorld(t)
-	w.runs("quiet", working, nil)
-	w.runs("s", idle, nil)
-	w.runs("title", idle, map[string]any{"ephemeral": true})
-	w.start()
-	id := w.asks("s", runCommand, command)
+	w.Runs("quiet", agenttest.Working(), nil)
+	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("title", agenttest.Idle(), map[string]any{"ephemeral": true})
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny", "")
-	until(t, "it is left", func() bool { return slices.Contains(w.called(), "thread/unsubscribe") })
-	again := w.asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
+	until(t, "it is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
+	again := w.Asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
 	w.item()
-	w.terminal(again)
+	w.Terminal(again)
 	until(t, "it is left again", func() bool {
-		return len(slices.DeleteFunc(w.called(), func(m string) bool { return m != "thread/unsubscribe" })) == 2
+		return len(slices.DeleteFunc(w.Called(), func(m string) bool { return m != "thread/unsubscribe" })) == 2
 	})
-	w.asks("title", runCommand, command)
-	w.status("quiet", idle)
+	w.Asks("title", runCommand, command)
+	w.Set("quiet", agenttest.Idle())
 	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == deck.Idle })
 	var calls []string
-	for _, m := range w.called() {
-		if m != "thread/read" {
+	for _, m := range w.Called() {
+		if m != "thread/read" && m != "thread/list" {
 			calls = append(calls, m)
 		}
 	}
@@ -83,32 +84,30 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 
 func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.start()
-	id := w.asks("s", runCommand, command)
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
-	until(t, "the answer", func() bool { return w.answered(id) == `{"decision":"decline"}` })
-	calls := w.called()
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
+	calls := w.Called()
 	steer, answer := slices.Index(calls, "turn/steer"), slices.Index(calls, "="+id)
 	if steer < 0 || steer > answer {
 		t.Errorf("called %q", calls)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	want := `{"expectedTurnId":"turn","input":[{"text":"use make clean","text_elements":[],"type":"text"}],"threadId":"s"}`
-	if got := string(w.calls[steer].Params); got != want {
+	if got := string(w.Calls()[steer].Params); got != want {
 		t.Errorf("the note is %s, want %s", got, want)
 	}
 }
 
 func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.fails["turn/steer"] = true
-	w.start()
-	id := w.asks("s", runCommand, command)
+	w.Runs("s", agenttest.Idle(), nil)
+	w.Refuses("turn/steer")
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
-	until(t, "the answer", func() bool { return w.answered(id) == `{"decision":"decline"}` })
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	until(t, "the note is not confirmed", func() bool {
 		h := w.queue.Pending().History
 		return len(h) == 1 && h[0].Delivery == ask.Unconfirmed
@@ -117,15 +116,15 @@ func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 
 func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 	for name, how := range map[string]func(w *world, id string){
-		"resolved":           func(w *world, id string) { w.terminal(id) },
-		"no longer waiting":  func(w *world, _ string) { w.status("s", working) },
-		"the session closed": func(w *world, _ string) { w.push("thread/closed", map[string]any{"threadId": "s"}) },
+		"resolved":           func(w *world, id string) { w.Terminal(id) },
+		"no longer waiting":  func(w *world, _ string) { w.Set("s", agenttest.Working()) },
+		"the session closed": func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.runs("s", idle, nil)
-			w.start()
-			id := w.asks("s", runCommand, command)
+			w.Runs("s", agenttest.Idle(), nil)
+			started(t, w.Codex)
+			id := w.Asks("s", runCommand, command)
 			it := w.item()
 			w.queue.Show(it.ID)
 			how(w, id)
@@ -133,7 +132,7 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 				s := w.queue.Pending()
 				return len(s.Items) == 0 && len(s.History) == 1 && s.History[0].Delivery == ask.Elsewhere
 			})
-			if w.answered(id) != "" {
+			if w.Answered(id) != "" {
 				t.Error("the deck answered, too")
 			}
 		})
@@ -142,15 +141,15 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 
 func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.runs("s", idle, nil)
-	w.runs("other", idle, nil)
-	w.start()
+	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("other", agenttest.Idle(), nil)
+	started(t, w.Codex)
 	one := func(thread string, i int) string {
-		return w.asks(thread, runCommand, strings.Replace(command, "call_1", "call_"+strconv.Itoa(i), 1))
+		return w.Asks(thread, runCommand, strings.Replace(command, "call_1", "call_"+strconv.Itoa(i), 1))
 	}
 	settled := func(id string) {
 		w.item()
-		w.terminal(id)
+		w.Terminal(id)
 		until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
 	}
 	for i := range prompts.PerMinute {
@@ -158,7 +157,7 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	}
 	last := one("s", 100)
 	settled(one("other", 101)) // it came after the last
-	w.terminal(last)
+	w.Terminal(last)
 	w.passed.Store(int64(time.Minute))
 	settled(one("s", 102))
 	if n := len(w.queue.Pending().History); n != prompts.PerMinute+2 {
@@ -168,39 +167,39 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 
 func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.runs("s", idle, nil)
-	w.start()
-	id := w.asks("s", runCommand, command)
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
 	w.item()
-	foreign := w.asks("s", "item/tool/call", `{"threadId":"THREAD","callId":"c","tool":"x","arguments":{}}`)
-	until(t, "the session is left", func() bool { return slices.Contains(w.called(), "thread/unsubscribe") })
+	foreign := w.Asks("s", "item/tool/call", `{"threadId":"THREAD","callId":"c","tool":"x","arguments":{}}`)
+	until(t, "the session is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
 	until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
-	w.terminal(foreign)
-	w.terminal(id)
+	w.Terminal(foreign)
+	w.Terminal(id)
 	until(t, "it works", func() bool { return w.roster.of("s").State == deck.Working })
-	for _, m := range w.called() {
+	for _, m := range w.Called() {
 		if strings.HasPrefix(m, "=") {
 			t.Errorf("the deck answered %s", m)
 		}
 	}
-	w.asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
+	w.Asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
 	w.item() // it is listened to again
 }
 
 func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.start()
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
 	const question = `{"threadId":"THREAD","turnId":"turn","itemId":"call_3","isBlocking":false,"questions":[{"id":"db","header":"Database","question":"Which database?","isOther":true,"isSecret":false,"options":[{"label":"SQLite","description":"A file."},{"label":"Postgres","description":"A server."}]}]}`
-	w.asks("s", askUser, question)
+	w.Asks("s", askUser, question)
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "DuckDB", OtherOn: true}}})
-	w.daemon.stop()
+	w.Codex.Stop()
 	until(t, "the session is unknown", func() bool { return w.roster.of("s").State == deck.StateUnknown })
 	if s := w.queue.Pending(); len(s.Items) != 1 || s.Items[0].Absent != ask.Gone {
 		t.Fatalf("left is %+v", s.Items)
 	}
-	w.start()
+	started(t, w.Codex)
 	again := w.item()
 	if again.ID != it.ID || again.Draft.Answers[0].Other != "DuckDB" {
 		t.Errorf("item %d with the draft %+v came back as %d with %+v", it.ID, it.Draft, again.ID, again.Draft)
@@ -209,24 +208,24 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 		t.Fatal(err)
 	}
 	until(t, "the answer", func() bool {
-		return w.answered("0") == `{"answers":{"db":{"answers":["None of the above","user_note: DuckDB"]}}}`
+		return w.Answered("0") == `{"answers":{"db":{"answers":["None of the above","user_note: DuckDB"]}}}`
 	})
 }
 
 func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 	state := ask.Options{Hold: -1, StateFile: filepath.Join(t.TempDir(), "state.json")}
 	w := newWorldWith(t, ask.New(state), time.Millisecond)
-	w.runs("s", idle, nil)
-	w.start()
-	w.asks("s", runCommand, command)
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", runCommand, command)
 	w.queue.SetDraft(w.item().ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
-	w.asks("s", fillForm, formParams)
+	w.Asks("s", fillForm, formParams)
 	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
 	w.stop()
 	if err := w.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
-	next := beside(t, w.daemon, ask.New(state), time.Millisecond)
+	next := beside(t, w.Codex, ask.New(state), time.Millisecond)
 	until(t, "both again", func() bool { return next.queue.Pending().Waiting == 2 })
 	kinds := map[ask.PromptKind]int{}
 	for _, it := range next.queue.Pending().Items {
@@ -242,14 +241,14 @@ func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 
 func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.start()
-	w.asks("s", runCommand, command)
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", runCommand, command)
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
-	w.daemon.stop()
+	w.Codex.Stop()
 	until(t, "it is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
-	w.start()
+	started(t, w.Codex)
 	if got := w.item().Draft.Answers[0].Notes[3]; got != "use make" {
 		t.Errorf("its draft is %q", got)
 	}
@@ -257,62 +256,84 @@ func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 
 func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", working, nil)
-	w.runs("other", idle, nil)
-	w.start()
+	w.Runs("s", agenttest.Working(), nil)
+	w.Runs("other", agenttest.Idle(), nil)
+	started(t, w.Codex)
 	until(t, "the sessions", func() bool { return w.roster.of("s").State == deck.Working && w.roster.of("other").State == deck.Idle })
-	w.daemon.stop()
-	w.mu.Lock()
-	delete(w.threads, "s")
-	w.mu.Unlock()
-	w.start()
+	w.Codex.Stop()
+	w.Forgets("s")
+	started(t, w.Codex)
 	until(t, "it has ended", func() bool { return w.roster.of("s").State == deck.Ended && w.roster.of("other").State == deck.Idle })
 }
 
 func TestStatesOfASession(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", working, nil)
-	w.start()
+	w.Runs("s", agenttest.Working(), nil)
+	started(t, w.Codex)
 	until(t, "it", func() bool { return w.roster.of("s").State == deck.Working })
 	s := w.roster.of("s")
 	if s.Agent != "codex" || s.Version != "0.169.0" || s.Title != "Mend the tests" || s.Folder != "/home/ana/api" || s.Model != "gpt" || !strings.HasSuffix(s.Transcript, "s.jsonl") {
 		t.Errorf("got %+v", s)
 	}
 	for _, tt := range []struct {
-		status status
+		status agenttest.Status
 		want   deck.SessionState
 	}{
-		{idle, deck.Idle},
-		{status{Type: "active", Flags: []string{onInput}}, deck.WaitsForAnswer},
-		{status{Type: "active", Flags: []string{onInput, onApproval}}, deck.WaitsForPermission},
-		{status{Type: "systemError"}, deck.Idle},
-		{status{Type: "dreaming"}, deck.StateUnknown},
-		{status{Type: "active", Flags: []string{"dreaming"}}, deck.Working},
-		{status{Type: "notLoaded"}, deck.Ended},
+		{agenttest.Idle(), deck.Idle},
+		{agenttest.Status{Type: "active", Flags: []string{onInput}}, deck.WaitsForAnswer},
+		{agenttest.Status{Type: "active", Flags: []string{onInput, onApproval}}, deck.WaitsForPermission},
+		{agenttest.Status{Type: "systemError"}, deck.Idle},
+		{agenttest.Status{Type: "dreaming"}, deck.StateUnknown},
+		{agenttest.Status{Type: "active", Flags: []string{"dreaming"}}, deck.Working},
+		{agenttest.Status{Type: "notLoaded"}, deck.Ended},
 	} {
-		w.status("s", tt.status)
+		w.Set("s", tt.status)
 		until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
 	}
-	w.runs("new", idle, nil)
-	w.mu.Lock()
-	info := w.described(w.threads["new"])
-	w.mu.Unlock()
-	w.push("thread/started", map[string]any{"thread": info})
-	w.push("thread/name/updated", map[string]any{"threadId": "new", "threadName": "Release"})
-	w.push("thread/settings/updated", map[string]any{"threadId": "new", "threadSettings": map[string]any{"model": "gpt-2", "approvalPolicy": map[string]any{"granular": map[string]any{}}}})
+	w.Runs("new", agenttest.Idle(), nil)
+	info := w.Described("new")
+	w.Push("thread/started", map[string]any{"thread": info})
+	w.Push("thread/name/updated", map[string]any{"threadId": "new", "threadName": "Release"})
+	w.Push("thread/settings/updated", map[string]any{"threadId": "new", "threadSettings": map[string]any{"model": "gpt-2", "approvalPolicy": map[string]any{"granular": map[string]any{}}}})
 	until(t, "the new session", func() bool {
 		s := w.roster.of("new")
 		return s.Title == "Release" && s.Model == "gpt-2" && s.Mode == "granular"
 	})
 }
 
+func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
+	w := newWorld(t) // whose clock is at 1000
+	w.passed.Store(int64(2 * time.Hour))
+	w.Runs("s", agenttest.Idle(), map[string]any{"updatedAt": 8000})
+	for id, more := range map[string]map[string]any{
+		"s": {"updatedAt": 8000}, "lately": {"updatedAt": 7000, "name": "Release"}, "long ago": {"updatedAt": 1000},
+		"title": {"updatedAt": 8000, "ephemeral": true}, "child": {"updatedAt": 8000, "parentThreadId": "lately"},
+	} {
+		w.Ran(id, more)
+	}
+	started(t, w.Codex)
+	until(t, "the session in use", func() bool { return w.roster.of("s").State == deck.Idle })
+	until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == deck.Ended })
+	if s := w.roster.of("lately"); s.Title != "Release" || !s.Since.Equal(time.Unix(7000, 0)) {
+		t.Errorf("got %+v", s)
+	}
+	for _, id := range []string{"long ago", "title", "child"} {
+		if s := w.roster.of(id); s.ID != "" {
+			t.Errorf("%s is listed", id)
+		}
+	}
+	if w.roster.of("s").State != deck.Idle {
+		t.Error("the session in use has ended")
+	}
+}
+
 func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", working, nil)
-	w.runs("child", working, map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
-	w.start()
+	w.Runs("s", agenttest.Working(), nil)
+	w.Runs("child", agenttest.Working(), map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
+	started(t, w.Codex)
 	until(t, "the sub-agent", func() bool { return w.roster.of("s").Subagents == 1 })
-	w.asks("child", runCommand, command)
+	w.Asks("child", runCommand, command)
 	if p := w.item().Request.Prompt; p.Session != "s" || p.Subagent != "Ada" {
 		t.Errorf("it is of %q, sub-agent %q", p.Session, p.Subagent)
 	}
@@ -324,27 +345,27 @@ func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 
 func TestAnEditIsShownAsADiff(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.threads["s"].items = []json.RawMessage{
+	w.Runs("s", agenttest.Idle(), nil)
+	w.Did("s",
 		json.RawMessage(`{"type":"userMessage","id":"u","content":[]}`),
 		json.RawMessage(`{"type":"fileChange","id":"call_4","changes":[{"path":"/etc/new.txt","kind":{"type":"add"},"diff":"hello\nthere\n"},{"path":"/home/ana/api/a.txt","kind":{"type":"update","move_path":null},"diff":"@@ -1 +1 @@\n-old\n+new\n"}],"status":"inProgress"}`),
-	}
-	w.start()
+	)
+	started(t, w.Codex)
 	const edit = `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1,"reason":null,"grantRoot":null}`
-	id := w.asks("s", changeFiles, edit)
+	id := w.Asks("s", changeFiles, edit)
 	it := w.item()
 	want := "--- /dev/null\n+++ /etc/new.txt\n@@ -0,0 +1,2 @@\n+hello\n+there\n--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n"
 	if got := it.Request.Prompt.Diff; got != want {
 		t.Errorf("the diff is\n%s", got)
 	}
 	w.choose(it, "Allow for this session", "")
-	until(t, "the answer", func() bool { return w.answered(id) == `{"decision":"acceptForSession"}` })
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"acceptForSession"}` })
 
 	// One that comes while the session is listened to.
-	w.asks("s", runCommand, command)
+	w.Asks("s", runCommand, command)
 	w.item()
-	w.push("item/started", map[string]any{"threadId": "s", "item": json.RawMessage(`{"type":"fileChange","id":"call_5","changes":[{"path":"/home/ana/api/b.txt","kind":{"type":"delete"},"diff":"gone"}]}`)})
-	w.asks("s", changeFiles, strings.Replace(edit, "call_4", "call_5", 1))
+	w.Push("item/started", map[string]any{"threadId": "s", "item": json.RawMessage(`{"type":"fileChange","id":"call_5","changes":[{"path":"/home/ana/api/b.txt","kind":{"type":"delete"},"diff":"gone"}]}`)})
+	w.Asks("s", changeFiles, strings.Replace(edit, "call_4", "call_5", 1))
 	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
 	if p := w.queue.Pending().Items[1].Request.Prompt; p.Diff != "--- b.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n" || p.Path != "/home/ana/api/b.txt" {
 		t.Errorf("got %+v", p)
@@ -353,9 +374,9 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 
 func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
 	w := newWorld(t)
-	w.runs("s", idle, nil)
-	w.start()
-	w.asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
+	w.Runs("s", agenttest.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
 	if it := w.item(); !it.Request.InTerminal() || w.queue.Send(it.ID) == nil {
 		t.Errorf("it could be answered: %+v", it.Request.Prompt)
 	}
@@ -364,37 +385,37 @@ func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
 func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
 	d := newDaemon(t)
 	o := Options{Frames: func(ctx context.Context, c net.Conn) (Frames, error) { return frames.Dial(ctx, c) }}
-	if _, _, err := Probe(t.Context(), o, d.home); !errors.Is(err, fs.ErrNotExist) {
+	if _, _, err := Probe(t.Context(), o, d.Home); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a daemon: %v", err)
 	}
-	d.threads["one"] = &standIn{}
-	d.start()
-	if version, sessions, err := Probe(t.Context(), o, d.home); err != nil || version == "" || sessions != 1 {
+	d.Runs("one", agenttest.Idle(), nil)
+	started(t, d)
+	if version, sessions, err := Probe(t.Context(), o, d.Home); err != nil || version == "" || sessions != 1 {
 		t.Errorf("version %q, %d sessions, %v", version, sessions, err)
 	}
 }
 
 func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(d *daemon) error{
-		"open folder of the link":   func(d *daemon) error { return os.Chmod(filepath.Join(d.home, "app-server-control"), 0o755) },
-		"open folder of the socket": func(d *daemon) error { return os.Chmod(filepath.Join(d.home, "run"), 0o770) },
-		"link to a link": func(d *daemon) error {
-			if err := os.Rename(d.path, d.path+"2"); err != nil {
+	for name, spoil := range map[string]func(d *agenttest.Codex) error{
+		"open folder of the link":   func(d *agenttest.Codex) error { return os.Chmod(filepath.Join(d.Home, "app-server-control"), 0o755) },
+		"open folder of the socket": func(d *agenttest.Codex) error { return os.Chmod(filepath.Join(d.Home, "run"), 0o770) },
+		"link to a link": func(d *agenttest.Codex) error {
+			if err := os.Rename(d.Path, d.Path+"2"); err != nil {
 				return err
 			}
-			return os.Symlink(d.path+"2", d.path)
+			return os.Symlink(d.Path+"2", d.Path)
 		},
-		"no socket": func(d *daemon) error {
-			if err := os.Remove(d.path); err != nil {
+		"no socket": func(d *agenttest.Codex) error {
+			if err := os.Remove(d.Path); err != nil {
 				return err
 			}
-			return os.WriteFile(d.path, nil, 0o600)
+			return os.WriteFile(d.Path, nil, 0o600)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDaemon(t)
-			d.start()
-			c, err := dial(t.Context(), d.home)
+			started(t, d)
+			c, err := dial(t.Context(), d.Home)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -402,7 +423,7 @@ func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
 			if err := spoil(d); err != nil {
 				t.Fatal(err)
 			}
-			if c, err := dial(t.Context(), d.home); err == nil {
+			if c, err := dial(t.Context(), d.Home); err == nil {
 				_ = c.Close()
 				t.Error("it was taken")
 			}

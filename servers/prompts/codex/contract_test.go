@@ -95,7 +95,7 @@ func TestTheRealProtocolIsTheOneThatIsSpoken(t *testing.T) {
 		}
 	}
 	calls := methods(t, filepath.Join(dir, "ClientRequest.json"))
-	for _, m := range []string{"initialize", "thread/loaded/list", "thread/read", "thread/resume", "thread/unsubscribe", "turn/steer"} {
+	for _, m := range []string{"initialize", "thread/loaded/list", "thread/list", "thread/read", "thread/resume", "thread/unsubscribe", "turn/steer"} {
 		if !slices.Contains(calls, m) {
 			t.Errorf("there is no %s any more", m)
 		}

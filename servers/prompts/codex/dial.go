@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
@@ -70,4 +71,4 @@ func private(dir string) error {
 }
 
 // alive reports whether a process runs; one that is unknown does.
-func alive(pid int) bool { return pid == 0 || socket.Alive(pid) }
+func alive(id int) bool { return id == 0 || pid.Alive(id) }

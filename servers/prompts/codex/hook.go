@@ -3,11 +3,13 @@ package codex
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -29,24 +31,54 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	}
 	session := m.Payload.Str("session_id")
 	pid := a.behind(c.PID)
-	if session == "" || pid == 0 || a.loaded(session) || !a.takes(session) {
+	if session == "" || pid == 0 || a.loaded(session) || !a.takes(session, m.Payload.Str("cwd")) {
 		return
 	}
 	h := hooked(m.Payload)
 	h.req.Prompt.Session, h.req.From.Session = session, session
 	h.req.Peer = ask.Peer{PID: pid, Program: agent, Cwd: h.req.From.Cwd, Key: agent + " " + session, Agent: pid}
-	call, err := a.opt.Queue.Open(h.req)
-	if err != nil {
-		return
+	row := a.row(h, m.Payload.Str("model"), m.Payload.Str("transcript_path"))
+	waits := row
+	waits.State, waits.Since, waits.WaitingFor = deck.WaitsForPermission, a.now(), "permission to use "+h.req.Prompt.Tool
+	a.report(waits)
+	if call, err := a.opt.Queue.Open(h.req); err == nil {
+		a.hold(ctx, c, h, call)
 	}
-	a.hold(ctx, c, h, call)
+	a.report(row)
+}
+
+// report tells of a session, unless its process has gone on with another one.
+func (a *Adapter) report(s deck.Session) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.alone[s.PID] == s.ID {
+		a.opt.Roster.Report(s)
+	}
 }
 
 // takes reports whether a session may bring one more prompt by its hook.
-func (a *Adapter) takes(session string) bool {
+func (a *Adapter) takes(session, folder string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.pace.Take(session, a.now())
+	return a.pace.Admit(session, folder, 0, a.now())
+}
+
+// row is the session that a hook belongs to, as the roster has it. Of the sessions of one
+// process, the one that asked last is there.
+func (a *Adapter) row(h *held, model, transcript string) deck.Session {
+	p := &h.req.Peer
+	a.mu.Lock()
+	last := a.alone[p.PID]
+	a.alone[p.PID] = h.req.Prompt.Session
+	maps.DeleteFunc(a.alone, func(pid int, _ string) bool { return !alive(pid) })
+	a.mu.Unlock()
+	if last != "" && last != h.req.Prompt.Session {
+		a.opt.Roster.Gone(agent, last)
+	}
+	return deck.Session{
+		Agent: agent, ID: h.req.Prompt.Session, PID: p.PID, State: deck.StateUnknown, Note: "its hooks report only permissions",
+		Folder: p.Cwd, Mode: h.req.Prompt.Mode, Model: model, Transcript: transcript, Verified: true,
+	}
 }
 
 // behindCodex returns the process of Codex that has started a hook; 0 if none has.
@@ -102,7 +134,7 @@ func hooked(payload rawjson.Object) *held {
 // hold waits for the user, until the prompt is let go to its terminal.
 func (a *Adapter) hold(ctx context.Context, c *hook.Conn, h *held, call *ask.Call) {
 	const inTerminal = "its terminal asks now"
-	wait := time.NewTimer(a.opt.Hold)
+	wait := time.NewTimer(a.opt.Rules.Now().Hold)
 	defer wait.Stop()
 	for {
 		select {
@@ -129,7 +161,7 @@ func (a *Adapter) hold(ctx context.Context, c *hook.Conn, h *held, call *ask.Cal
 				call.Settled(inTerminal)
 				return
 			}
-			wait.Reset(max(a.opt.Hold, time.Second))
+			wait.Reset(a.opt.Rules.Now().HoldAgain())
 		case <-ctx.Done():
 			call.Leave("mcpdeck was closed")
 			return

@@ -7,11 +7,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 )
@@ -22,6 +24,9 @@ type hooks struct {
 	a     *Adapter
 	queue *ask.Queue
 	path  string
+	close func() // and wait until every hook was served
+
+	sessions sessions
 }
 
 func newHooks(t *testing.T, hold time.Duration) *hooks {
@@ -31,14 +36,15 @@ func newHooks(t *testing.T, hold time.Duration) *hooks {
 		t.Fatal(err)
 	}
 	h := &hooks{t: t, queue: ask.New(ask.Options{Hold: -1}), path: filepath.Join(dir, "run", "prompts.sock")}
-	h.a = New(Options{Queue: h.queue, Roster: &sessions{}, Hold: hold})
+	h.a = New(Options{Queue: h.queue, Roster: &h.sessions, Rules: func() prompts.Rules { return prompts.Rules{Hold: hold} }})
 	h.a.behind = func(pid int) int { return pid }
 	s, err := hook.Listen(hook.Options{Path: h.path, Handlers: map[string]hook.Handler{agent: h.a}})
 	if err != nil {
 		t.Fatal(err)
 	}
+	h.close = sync.OnceFunc(func() { s.Close() })
 	t.Cleanup(func() {
-		s.Close()
+		h.close()
 		_ = h.queue.Close()
 		_ = os.RemoveAll(dir)
 	})
@@ -71,6 +77,9 @@ func TestAPermissionThatCameByAHookIsAnswered(t *testing.T) {
 		h := newHooks(t, time.Hour)
 		printed := h.asks(t.Context(), hookPayload)
 		it := h.item()
+		if s := h.sessions.of("s"); s.State != deck.WaitsForPermission || s.WaitingFor != "permission to use Bash" {
+			t.Errorf("meanwhile its session is %+v", s)
+		}
 		if p := it.Request.Prompt; p.Door != ask.Held || p.Command != "rm -rf build" || p.Words != "To tidy up" || p.Session != "s" || len(p.Args) > 0 {
 			t.Errorf("got %+v", p)
 		}
@@ -127,9 +136,38 @@ func TestASessionsHooksMayNotAskWithoutEnd(t *testing.T) {
 	shown(prompts.PerMinute + 2)
 }
 
+func TestAHooksSessionIsInTheList(t *testing.T) {
+	h := newHooks(t, time.Nanosecond)
+	<-h.asks(t.Context(), hookPayload)
+	s := h.sessions.of("s")
+	if s.Agent != agent || s.PID != os.Getpid() || s.Folder != "/home/ana/api" || s.Model != "gpt" || s.Mode != "default" || s.Transcript != "/x.jsonl" || s.State != deck.StateUnknown {
+		t.Errorf("got %+v", s)
+	}
+	<-h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"next"`, 1))
+	if h.sessions.of("s").ID != "" || h.sessions.of("next").ID == "" {
+		t.Error("its process goes on with another session, and the first is still there")
+	}
+}
+
+func TestASessionThatItsProcessHasLeftStaysOutOfTheListWhenItsHookEnds(t *testing.T) {
+	h := newHooks(t, time.Hour)
+	printed := h.asks(t.Context(), hookPayload)
+	first := h.item()
+	h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"next"`, 1))
+	until(t, "the next session asks", func() bool { return h.sessions.of("next").ID != "" && len(h.queue.Pending().Items) == 2 })
+	if err := h.queue.Release(first.ID); err != nil {
+		t.Fatal(err)
+	}
+	<-printed
+	h.close()
+	if h.sessions.of("s").ID != "" || h.sessions.of("next").ID == "" {
+		t.Errorf("the list has %+v and %+v", h.sessions.of("s"), h.sessions.of("next"))
+	}
+}
+
 func TestAHookHasNoOpinionOnWhatIsNotItsOwn(t *testing.T) {
 	h := newHooks(t, time.Hour)
-	l := &link{a: h.a, home: "/h", threads: map[string]*thread{"s": {status: working}}}
+	l := &link{a: h.a, home: "/h", threads: map[string]*thread{"s": {status: status{Type: "active"}}}}
 	h.a.enter(l)
 	if got := <-h.asks(t.Context(), hookPayload); got != "" {
 		t.Errorf("of a session in the daemon it prints %s", got)

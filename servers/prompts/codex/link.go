@@ -47,7 +47,7 @@ func (a *Adapter) connect(ctx context.Context, home string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{a: a, home: home, threads: map[string]*thread{}, told: map[string]deck.Session{}}
+	l := &link{a: a, home: home, threads: map[string]*thread{}, told: map[string]deck.Session{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent}}
 	if u, ok := raw.(*net.UnixConn); ok {
 		if p, err := socket.PeerOf(u); err == nil {
 			l.pid, l.program = p.PID, socket.Program(p.PID)
@@ -192,6 +192,7 @@ func (l *link) run(ctx context.Context) {
 		l.learn(l.thread(id))
 		l.mu.Unlock()
 	}
+	safe.Go("earlier sessions of Codex", l.earlier)
 	select {
 	case <-l.conn.Done():
 	case <-ctx.Done():
@@ -206,6 +207,32 @@ func (l *link) run(ctx context.Context) {
 			o.withdraw("the connection to Codex was lost")
 		}
 		t.open = map[string]*open{}
+	}
+}
+
+// How many sessions that are not loaded are listed, and for how long after their last use.
+const (
+	mostEarlier = 20
+	earlierFor  = time.Hour
+)
+
+// earlier reports sessions that were in use lately and are not loaded: they have ended.
+func (l *link) earlier() {
+	raw, err := l.call("thread/list", map[string]any{"limit": mostEarlier, "sortKey": "updated_at", "sortDirection": "desc"}, answerWithin)
+	var page struct {
+		Data []info `json:"data"`
+	}
+	if err != nil || json.Unmarshal(raw, &page) != nil {
+		return // the sessions that are loaded count
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, in := range page.Data {
+		used := time.Unix(in.Updated, 0)
+		if l.over || l.threads[in.ID] != nil || in.ID == "" || in.Parent != "" || l.a.now().Sub(used) > earlierFor {
+			continue
+		}
+		l.report(&thread{info: in, known: true, status: status{Type: "notLoaded"}, since: used})
 	}
 }
 

@@ -161,12 +161,11 @@ func (l *link) open(t *thread, m rpc.Message) {
 		return
 	}
 	r := l.root(t)
-	if !l.pace.Take(r.info.ID, l.a.now()) {
-		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal: the session has asked too often", "session", r.info.ID)
+	if !l.pace.Admit(r.info.ID, r.info.Cwd, 0, l.a.now()) {
 		return
 	}
 	q := read(m, around{
-		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.OnceOnly,
+		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.Rules.Now().OnceOnly,
 		Changes: func(item string) []change { return t.changes[item] },
 	})
 	p := q.req.Prompt

@@ -11,6 +11,7 @@ import (
 type nobody struct{}
 
 func (nobody) Open(ask.Request) (*ask.Call, error) { return nil, ask.ErrUnavailable }
+func (nobody) Notice(string)                       {}
 func (nobody) Report(deck.Session)                 {}
 func (nobody) Gone(string, string)                 {}
 

@@ -123,7 +123,7 @@ func read(m rpc.Message, in around) *asked {
 	}
 	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + p.Tool + "?", Kind: ask.Choice, Required: true}
 	for _, c := range q.choices {
-		one.Options = append(one.Options, ask.Option{Label: c.label, Description: c.grant.Effect})
+		one.Options = append(one.Options, ask.Option{Label: c.label})
 		p.Grants = append(p.Grants, c.grant)
 	}
 	q.req.Questions = []ask.Question{one}
@@ -237,7 +237,7 @@ func (q *asked) files(in around) error {
 		return err
 	}
 	if slices.ContainsFunc(changes, func(c change) bool { return !prompts.Within(in.Folder, c.Path) }) {
-		p.Marks = append(p.Marks, "outside the project")
+		p.Marks = append(p.Marks, prompts.Outside)
 	}
 	if len(p.Diff) > maxString {
 		return errTooLarge

@@ -40,16 +40,16 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 	}{
 		{"command", runCommand, commandParams, []string{
 			`Allow once||{"decision":"accept"}`,
-			`Allow for this session: this command|this command (this session)|{"decision":"acceptForSession"}`,
-			`Always allow: commands that start with touch "/etc/x y"|commands that start with touch "/etc/x y" (everywhere: ~/.codex/rules/default.rules)|{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["touch","/etc/x y"]}}}`,
+			`Allow for this session|this command (this session)|{"decision":"acceptForSession"}`,
+			`Always allow|commands that start with touch "/etc/x y" (everywhere: ~/.codex/rules/default.rules)|{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["touch","/etc/x y"]}}}`,
 			`Deny||{"decision":"decline"}`,
 			`Deny with a note||{"decision":"decline"}`,
 			`Deny and stop the turn||{"decision":"cancel"}`,
-			`Always deny: connections to evil.example|deny connections to evil.example (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"deny","host":"evil.example"}}}}`,
+			`Always deny|connections to evil.example (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"deny","host":"evil.example"}}}}`,
 		}},
 		{"network", runCommand, networkParams, []string{
 			`Allow once||{"decision":"accept"}`,
-			`Always allow: connections to example.com|connections to example.com (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"allow","host":"example.com"}}}}`,
+			`Always allow|connections to example.com (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"allow","host":"example.com"}}}}`,
 			`Deny||{"decision":"decline"}`,
 			`Deny with a note||{"decision":"decline"}`,
 			`Deny and stop the turn||{"decision":"cancel"}`,
@@ -69,8 +69,8 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 		}},
 		{"tool", fillForm, toolParams, []string{
 			`Allow once||{"action":"accept","content":null}`,
-			`Allow for this session: the tool wipe of files, with any arguments|the tool wipe of files, with any arguments (this session)|{"action":"accept","content":null,"_meta":{"persist":"session"}}`,
-			`Always allow: the tool wipe of files, with any arguments|the tool wipe of files, with any arguments (everywhere: ~/.codex/config.toml)|{"action":"accept","content":null,"_meta":{"persist":"always"}}`,
+			`Allow for this session|the tool wipe of files, with any arguments (this session)|{"action":"accept","content":null,"_meta":{"persist":"session"}}`,
+			`Always allow|the tool wipe of files, with any arguments (everywhere: ~/.codex/config.toml)|{"action":"accept","content":null,"_meta":{"persist":"always"}}`,
 			`Deny||{"action":"decline"}`,
 			`Deny with a note||{"action":"decline"}`,
 		}},

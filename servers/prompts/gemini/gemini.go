@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
@@ -60,7 +61,7 @@ func New(o Options) *Adapter {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), agent: agentOf, alive: socket.Alive, sessions: map[string]*session{}}
+	return &Adapter{opt: o, kick: make(chan struct{}, 1), agent: agentOf, alive: pid.Alive, sessions: map[string]*session{}, pace: prompts.Pace{Queue: o.Queue, Agent: "gemini"}}
 }
 
 // Agent implements [prompts.Adapter].

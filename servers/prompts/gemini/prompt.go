@@ -31,7 +31,7 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	describe(p, details)
 	p.Marks = prompts.Marks(p.Command, s.Folder)
 	if filepath.IsAbs(p.Path) && !prompts.Within(s.Folder, p.Path) {
-		p.Marks = append(p.Marks, "outside the project")
+		p.Marks = append(p.Marks, prompts.Outside)
 	}
 	state := deck.WaitsForPermission
 	asks := s.asks
@@ -53,7 +53,7 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	if state == deck.WaitsForAnswer {
 		s.WaitingFor = "an answer"
 	}
-	if !a.pace.Take(s.ID, now) {
+	if !a.pace.Admit(s.ID, s.Folder, 0, now) {
 		return
 	}
 	call, err := a.opt.Queue.Open(r)

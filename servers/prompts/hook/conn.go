@@ -25,6 +25,8 @@ const (
 type Conn struct {
 	Hello Hello
 	PID   int // of the process at the other end; 0 if the system does not say
+	// Arrived is when the program connected, before it was known who it is.
+	Arrived time.Time
 
 	net      net.Conn
 	in       *bufio.Reader
@@ -40,6 +42,7 @@ type Conn struct {
 // Greet reads the hello of a connection and returns it ready for use. The error tells
 // why it is refused; the connection is closed then.
 func Greet(c net.Conn, pid int) (*Conn, error) {
+	arrived := time.Now()
 	_ = c.SetReadDeadline(time.Now().Add(helloWithin)) // fails only on a closed connection, which the read reports
 	in := bufio.NewReaderSize(c, 4<<10)
 	line, err := readLine(in)
@@ -52,7 +55,7 @@ func Greet(c net.Conn, pid int) (*Conn, error) {
 		return nil, err
 	}
 	_ = c.SetReadDeadline(time.Time{}) // as above
-	o := &Conn{Hello: h, PID: pid, net: c, in: in, messages: make(chan Message, 16), gone: make(chan struct{}), quit: make(chan struct{})}
+	o := &Conn{Hello: h, PID: pid, Arrived: arrived, net: c, in: in, messages: make(chan Message, 16), gone: make(chan struct{}), quit: make(chan struct{})}
 	safe.Go("hook reader", o.read)
 	safe.Go("hook ping", o.ping)
 	return o, nil

@@ -6,25 +6,26 @@ package opencode
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-// Limits of what one session may ask, and of sessions.
-const (
-	mostOpen     = 20
-	mostSessions = 500 // that one process reports
-)
+// mostSessions is how many sessions one process may report.
+const mostSessions = 500
 
 const (
-	// settled is how long a prompt waits before it is shown: "opencode run" answers its own
-	// at once.
+	// settled is how long a prompt waits before it is shown that may be of "opencode run":
+	// that answers its own at once.
 	settled = 250 * time.Millisecond
+	// settledByRun is the same of one that is, however busy the machine.
+	settledByRun = 10 * time.Second
 	// confirmed is how long an answer may take to have an effect.
 	confirmed = 5 * time.Second
 )
@@ -33,9 +34,8 @@ const (
 type Options struct {
 	Queue  prompts.Queue
 	Roster prompts.Roster
-	// OnceOnly leaves out the option that allows more than one call.
-	OnceOnly bool
-	Log      *slog.Logger
+	Rules  prompts.RuleSource // no prompt is held
+	Log    *slog.Logger
 }
 
 // Adapter is the connection to all OpenCode processes of the user.
@@ -67,8 +67,8 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	}
 	alive, hungUp := context.WithCancel(ctx)
 	s := &stream{
-		a: a, c: c, ctx: alive, deck: ctx, verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), "opencode"),
-		sessions: map[string]*session{}, open: map[string]*prompt{},
+		a: a, c: c, ctx: alive, deck: ctx, wait: waitOf(process.Args(c.PID)), verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), "opencode"),
+		sessions: map[string]*session{}, open: map[string]*prompt{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: "opencode"},
 	}
 	for {
 		m, err := c.Next(ctx)
@@ -82,6 +82,18 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	hungUp()
 	s.wg.Wait()
 	s.end()
+}
+
+// waitOf returns how long the prompts of a process wait before they are shown, by its
+// command line, which may be unknown.
+func waitOf(line []string) time.Duration {
+	switch {
+	case len(line) == 0:
+		return settled
+	case slices.Contains(line[1:], "run"):
+		return settledByRun
+	}
+	return 0
 }
 
 // owns reports whether a session is that of a connection: of the first that reported it,

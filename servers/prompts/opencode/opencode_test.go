@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
@@ -56,11 +56,17 @@ type plugin struct {
 
 func (w *world) plugin() *plugin {
 	w.t.Helper()
+	return w.pluginOf(0)
+}
+
+// pluginOf is the plugin in a process, of which the system may tell.
+func (w *world) pluginOf(pid int) *plugin {
+	w.t.Helper()
 	ours, theirs := net.Pipe()
 	p := &plugin{w: w, conn: ours, in: bufio.NewReader(ours), over: make(chan struct{})}
 	go func() {
 		defer close(p.over)
-		c, err := hook.Greet(theirs, 0)
+		c, err := hook.Greet(theirs, pid)
 		if err != nil {
 			return
 		}
@@ -154,18 +160,18 @@ const (
 
 func TestAPermissionIsShownExactly(t *testing.T) {
 	for _, tt := range []struct{ name, event, want string }{
-		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow: bash: echo *, git status * (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
-		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["outside the project"] | Allow once, Always allow: edit, whatever it is about (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
-		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow: webfetch, whatever it is about (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["names a path outside the project"] | Allow once, Always allow (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, opencode.Options{}, func(w *world) {
 				w.plugin().say(tt.event)
 				r := w.item().Request
 				var options []string
-				for _, o := range r.Questions[0].Options {
-					if o.Description != "" {
-						o.Label += " (" + o.Description + ")"
+				for i, o := range r.Questions[0].Options {
+					if e := r.Prompt.Grants[i].Effect; e != "" {
+						o.Label += " (" + e + ")"
 					}
 					options = append(options, o.Label)
 				}
@@ -394,59 +400,12 @@ func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
 }
 
 func TestOptionsThatLastCanBeLeftOut(t *testing.T) {
-	inDeck(t, opencode.Options{OnceOnly: true}, func(w *world) {
+	inDeck(t, opencode.Options{Rules: func() prompts.Rules { return prompts.Rules{OnceOnly: true} }}, func(w *world) {
 		w.plugin().say(bash)
 		for _, g := range w.item().Request.Prompt.Grants {
 			if g.Scope != ask.Once {
 				t.Errorf("offered: %+v", g)
 			}
-		}
-	})
-}
-
-func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
-		p := w.plugin()
-		p.say(
-			`{"event":"session.updated","properties":{"sessionID":"ses_1","info":{"id":"ses_1","title":"Tests","directory":"/p/api","version":"1.18.33","agent":"build","model":{"id":"big"},"cost":0.5,"tokens":{"input":10,"output":2,"reasoning":1,"cache":{"read":5,"write":3}}}}}`,
-			`{"event":"session.status","properties":{"sessionID":"ses_1","status":{"type":"busy"}}}`,
-			`{"event":"session.created","properties":{"sessionID":"ses_2","info":{"id":"ses_2","parentID":"ses_1","title":"Sub","directory":"/p/api","version":"1.18.33","agent":"explore","cost":0.25,"tokens":{"input":1,"output":1,"reasoning":0,"cache":{"read":0,"write":0}}}}}`,
-			`{"event":"session.status","properties":{"sessionID":"ses_2","status":{"type":"retry","attempt":1}}}`,
-		)
-		all := w.roster.Sessions()
-		if len(all) != 1 {
-			t.Fatalf("%d rows: %+v", len(all), all)
-		}
-		s := all[0]
-		s.Since = time.Time{}
-		want := deck.Session{
-			Agent: "opencode", ID: "ses_1", Version: "1.18.33", State: deck.Working, Folder: "/p/api", Title: "Tests", Mode: "build", Model: "big", Subagents: 1,
-			Usage: deck.Usage{In: 11, Out: 3, CacheRead: 5, CacheWrite: 3, Reasoning: 1}, Cost: deck.Cost{USD: 0.75, Known: true, Reported: true, Source: "OpenCode"},
-		}
-		if s != want {
-			t.Errorf("got %+v\nwant %+v", s, want)
-		}
-		p.say(strings.ReplaceAll(bash, "ses_1", "ses_2"))
-		if r := w.item().Request; r.Prompt.Session != "ses_1" || r.Prompt.Subagent != "explore" || r.From.Title != "Tests" {
-			t.Errorf("the sub-agent's prompt is %+v", r.Prompt)
-		}
-		if got := w.row(); got != "ses_1 permission permission: bash" {
-			t.Errorf("session %s", got)
-		}
-		p.say(
-			`{"event":"permission.replied","properties":{"sessionID":"ses_2","requestID":"per_1","reply":"once"}}`,
-			`{"event":"session.idle","properties":{"sessionID":"ses_2"}}`, `{"event":"session.idle","properties":{"sessionID":"ses_1"}}`,
-		)
-		if got := w.row(); got != "ses_1 idle " {
-			t.Errorf("session %s", got)
-		}
-		p.say(`{"event":"session.status","properties":{"sessionID":"ses_1","status":"new"}}`)
-		if got := w.row(); got != "ses_1 unknown " {
-			t.Errorf("session %s", got)
-		}
-		p.say(`{"event":"session.deleted","properties":{"sessionID":"ses_1"}}`)
-		if got := w.row(); got != "" {
-			t.Errorf("session %s", got)
 		}
 	})
 }

@@ -57,8 +57,8 @@ const take = quietly((client, { type, properties: p }) => {
   const [, kind, what] = /^(permission|question|session)\.(\w+)$/.exec(type) ?? []
   const session = kind === "session" && /^(?:created|updated|deleted|status|idle)$/.test(what)
   if (!session && !/^(?:asked|replied|rejected)$/.test(what)) return
-  const { id, parentID, title, directory, version, agent, model, cost, tokens } = p.info ?? {}
-  if (id) p = { sessionID: id, info: { id, parentID, title, directory, version, agent, model, cost, tokens } }
+  const { id, parentID, title, directory, version, agent, model, cost, tokens, time } = p.info ?? {}
+  if (id) p = { sessionID: id, info: { id, parentID, title, directory, version, agent, model, cost, tokens, time } }
   let line = JSON.stringify({ event: type, properties: p })
   if (line.length > most) line = JSON.stringify({ event: type, properties: { id: p.id, sessionID: p.sessionID, large: true } })
   if (what === "asked") asked.set(p.id, { line, client })

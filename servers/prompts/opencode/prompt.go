@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -68,7 +67,7 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	case p.kind == "question":
 		r.Questions, err = questions(m.Payload.Get("questions"))
 	default:
-		r.Questions, err = permission(q, m.Payload, folder, s.a.opt.OnceOnly)
+		r.Questions, err = permission(q, m.Payload, folder, s.a.opt.Rules.Now().OnceOnly)
 	}
 	if err != nil {
 		prompts.InTerminal(&r, "mcpdeck cannot show it ("+err.Error()+"); answer in its terminal.")
@@ -95,11 +94,11 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 	}
 	q.Marks = prompts.Marks(q.Command, folder)
 	if filepath.IsAbs(q.Path) && !prompts.Within(folder, q.Path) {
-		q.Marks = append(q.Marks, "outside the project")
+		q.Marks = append(q.Marks, prompts.Outside)
 	}
 	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.Tool + "?", Kind: ask.Choice, Required: true}
 	add := func(label string, g ask.Grant) {
-		one.Options = append(one.Options, ask.Option{Label: label, Description: g.Effect})
+		one.Options = append(one.Options, ask.Option{Label: label})
 		q.Grants = append(q.Grants, g)
 	}
 	add("Allow once", ask.Grant{Allow: true, Scope: ask.Once})
@@ -108,7 +107,7 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 		if slices.Equal(always, []string{"*"}) {
 			effect = q.Tool + ", whatever it is about"
 		}
-		add("Always allow: "+plain.Cut(plain.Line(effect), 100), ask.Grant{Allow: true, Scope: ask.Always, Effect: effect + " (until OpenCode is restarted)"})
+		add("Always allow", ask.Grant{Allow: true, Scope: ask.Always, Effect: effect + " (until OpenCode is restarted)"})
 	}
 	add("Deny", ask.Grant{Scope: ask.Once})
 	add("Deny with a note", ask.Grant{Scope: ask.Once, Note: true})
@@ -151,12 +150,14 @@ func questions(raw json.RawMessage) ([]ask.Question, error) {
 
 // follow shows a prompt until it is settled, and posts the user's answer.
 func (s *stream) follow(p *prompt) {
-	select {
-	case <-time.After(settled):
-	case <-p.elsewhere:
-		return
-	case <-s.ctx.Done():
-		return
+	if s.wait > 0 {
+		select {
+		case <-time.After(s.wait):
+		case <-p.elsewhere:
+			return
+		case <-s.ctx.Done():
+			return
+		}
 	}
 	call, err := s.a.opt.Queue.Open(p.req)
 	if err != nil {

@@ -22,6 +22,7 @@ type stream struct {
 	c        *hook.Conn
 	ctx      context.Context // of the connection
 	deck     context.Context // of the deck
+	wait     time.Duration   // of a prompt, before it is shown
 	verified bool            // the system says that the process is OpenCode's
 	wg       sync.WaitGroup  // prompts that are followed
 
@@ -36,7 +37,7 @@ type session struct {
 	info
 	state deck.SessionState
 	since time.Time
-	tool  string
+	tool  string // that was allowed last
 	about string
 }
 
@@ -51,7 +52,10 @@ type info struct {
 	Model     struct {
 		ID string `json:"id"`
 	} `json:"model"`
-	Cost   float64 `json:"cost"`
+	Cost float64 `json:"cost"`
+	Time struct {
+		Created float64 // in milliseconds
+	} `json:"time"`
 	Tokens struct {
 		Input, Output, Reasoning int64
 		Cache                    struct{ Read, Write int64 }
@@ -171,6 +175,11 @@ func (s *stream) row(x *session) {
 		out.Usage.CacheRead += t.Cache.Read
 		out.Usage.CacheWrite += t.Cache.Write
 		out.Cost.USD += o.Cost
+		if y, m, d := time.Now().Date(); o.Time.Created >= float64(time.Date(y, m, d, 0, 0, 0, 0, time.Local).UnixMilli()) {
+			out.Cost.Today += o.Cost
+		} else if o.Cost > 0 {
+			out.Cost.Undated = true
+		}
 	}
 	out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, "OpenCode"
 	if out.State == deck.StateUnknown {
@@ -207,15 +216,12 @@ func (s *stream) ask(kind string, m hook.Message) {
 			open++
 		}
 	}
-	if open >= mostOpen || !s.pace.Take(sessionID, now) {
+	if !s.pace.Admit(sessionID, x.Directory, open, now) {
 		return
 	}
 	p := &prompt{kind: kind, id: id, session: x, arrived: now, elsewhere: make(chan settlement, 1)}
 	p.req = s.request(p, m)
 	s.open[id] = p
-	if kind == "permission" {
-		x.tool, x.about = p.req.Prompt.Tool, cmp.Or(p.req.Prompt.Command, p.req.Prompt.Path)
-	}
 	s.row(s.root(x))
 	s.wg.Add(1)
 	safe.Go("opencode prompt", func() {
@@ -234,6 +240,9 @@ func (s *stream) replied(id string, how settlement) {
 	}
 	delete(s.open, id)
 	p.elsewhere <- how
+	if x := p.session; how.reply == "once" || how.reply == "always" {
+		x.tool, x.about = p.req.Prompt.Tool, cmp.Or(p.req.Prompt.Command, p.req.Prompt.Path)
+	}
 	s.row(s.root(p.session))
 }
 

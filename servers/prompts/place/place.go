@@ -75,6 +75,18 @@ func (f Finder) Name(ctx context.Context, p deck.Place) string {
 	return ""
 }
 
+// Shown reports whether somebody's tmux shows a place, with the keyboard in it. Of a place
+// elsewhere that is not known.
+func (f Finder) Shown(ctx context.Context, p deck.Place) bool {
+	pn, ok := f.pane(ctx, p)
+	if !ok {
+		return false
+	}
+	out, err := f.run(ctx, "tmux", "-S", pn.socket, "display-message", "-p", "-t", pn.id, "#{pane_active} #{window_active} #{session_attached}")
+	active, attached, _ := strings.Cut(strings.TrimSpace(out), "1 1 ")
+	return err == nil && active == "" && attached != "" && attached != "0"
+}
+
 // Jump brings the terminal of a session to the front, and returns what the user should
 // know. An error says why it could not.
 func (f Finder) Jump(ctx context.Context, s deck.Session) (string, error) {

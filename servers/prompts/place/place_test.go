@@ -1,6 +1,7 @@
 package place
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/creack/pty"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -77,6 +80,38 @@ func TestATerminalInTmuxIsFoundAndSelected(t *testing.T) {
 				t.Errorf("window %s is shown", at)
 			}
 		})
+	}
+}
+
+func TestAPlaceIsShownWhereSomebodyIsAttached(t *testing.T) {
+	socket, tmux := server(t)
+	panes := strings.Fields(tmux("list-panes", "-a", "-F", "#{pane_id}"))
+	shown := func(i int) bool {
+		return Finder{Environ: os.Environ()}.Shown(t.Context(), deck.Place{TmuxSocket: socket, TmuxPane: panes[i]})
+	}
+	if shown(0) {
+		t.Error("it is shown to nobody")
+	}
+	client := exec.Command("tmux", "-S", socket, "attach")
+	client.Env = append(os.Environ(), "TERM=xterm", "TMUX=")
+	tty, err := pty.Start(client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Process.Kill(); _ = client.Wait(); _ = tty.Close() })
+	go func() { _, _ = io.Copy(io.Discard, tty) }()
+	for i := 0; !shown(0); i++ {
+		if i == 600 {
+			t.Fatal("it is not shown to the client that has attached")
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	if shown(1) {
+		t.Error("the other window is shown")
+	}
+	tmux("select-window", "-t", "my work:1")
+	if shown(0) || !shown(1) {
+		t.Error("the window that was chosen is not shown")
 	}
 }
 

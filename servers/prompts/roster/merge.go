@@ -39,7 +39,10 @@ func openOf(s *ask.Snapshot) []open {
 		}
 		if p := it.Request.Prompt; p != nil {
 			o.key, o.conn = key{p.Agent, p.Session}, ""
-			o.asker = deck.Session{Agent: p.Agent, ID: p.Session, Mode: p.Mode, Folder: it.Request.Peer.Cwd}
+			peer := &it.Request.Peer
+			o.asker = deck.Session{
+				Agent: p.Agent, ID: p.Session, PID: peer.Agent, State: deck.StateUnknown, Mode: p.Mode, Folder: peer.Cwd, Verified: it.Request.Verified(),
+			}
 			if p.Kind == ask.Permission {
 				o.state = deck.WaitsForPermission
 				o.what = strings.TrimSpace(p.Tool + " " + cmp.Or(p.Command, p.Path, p.Words))
@@ -63,13 +66,23 @@ func (m *merge) add(s deck.Session) int {
 	return len(m.out) - 1
 }
 
+// ask adds the sessions that have something open and that no adapter has reported.
+func (m *merge) ask(items []open) {
+	for i := range items {
+		o := &items[i]
+		if _, told := m.at[o.key]; o.key.id != "" && !told {
+			m.add(o.asker)
+		}
+	}
+}
+
 // connect gives connections to the deck to their sessions. Those of programs without one
 // are sessions themselves.
 func (m *merge) connect(conns []deck.Agent) {
 	reported := len(m.out)
 	for i := range conns {
 		a := &conns[i]
-		agent := agentOf(a)
+		agent := a.Name()
 		at := m.sessionOf(a, agent, reported)
 		if at < 0 {
 			at = m.add(deck.Session{
@@ -80,7 +93,7 @@ func (m *merge) connect(conns []deck.Agent) {
 		s := &m.out[at]
 		s.Connection = cmp.Or(s.Connection, a.Agent)
 		m.at[key{"", a.Agent}] = at
-		if at < reported {
+		if at < reported && s.State != deck.StateUnknown {
 			continue
 		}
 		s.LastTool = cmp.Or(a.LastTool, s.LastTool)
@@ -94,18 +107,10 @@ func (m *merge) connect(conns []deck.Agent) {
 	}
 }
 
-func agentOf(a *deck.Agent) string {
-	for _, name := range []string{a.Client, a.Program} {
-		if c, ok := clients.Of(name); ok {
-			return c.ID
-		}
-	}
-	return a.Name()
-}
-
 // sessionOf finds the session of a connection: the one that its environment names, else
-// the one of its process, of several the one in its folder; -1 if there is none. Of
-// programs without a session, the connections of one process are one.
+// the one of its process, of several the one in its folder, else, if the process of one of
+// them is unknown, the one in its folder; -1 if there is none. Of programs without a
+// session, the connections of one process are one.
 func (m *merge) sessionOf(a *deck.Agent, agent string, reported int) int {
 	if c, ok := clients.Find(agent); ok {
 		for _, name := range c.Variables {
@@ -114,23 +119,27 @@ func (m *merge) sessionOf(a *deck.Agent, agent string, reported int) int {
 			}
 		}
 	}
-	if a.PID <= 0 {
-		return -1
-	}
-	best := -1
+	process, folder := -1, -1
 	for i := range m.out {
 		s := &m.out[i]
-		if s.Agent != agent || s.PID != a.PID || s.State == deck.Ended {
-			continue
-		}
-		if s.Folder == a.Folder() {
-			return i
-		}
-		if best < 0 && i < reported {
-			best = i
+		here := s.Folder == a.Folder()
+		switch {
+		case s.Agent != agent || s.State == deck.Ended:
+		case a.PID > 0 && s.PID == a.PID:
+			if here {
+				return i
+			}
+			if process < 0 && i < reported {
+				process = i
+			}
+		case (a.PID <= 0 || s.PID <= 0) && here && s.Folder != "" && folder < 0 && i < reported:
+			folder = i
 		}
 	}
-	return best
+	if process >= 0 {
+		return process
+	}
+	return folder
 }
 
 // wait makes the sessions wait that have something open, whatever else is known of them:
@@ -143,13 +152,7 @@ func (m *merge) wait(items []open) {
 			k = key{"", o.conn}
 		}
 		at, ok := m.at[k]
-		if !ok && o.key.id == "" {
-			continue // it comes from no session
-		}
-		if !ok {
-			at = m.add(o.asker)
-		}
-		if did[at] {
+		if !ok || did[at] { // not ok: it comes from no session
 			continue
 		}
 		did[at] = true

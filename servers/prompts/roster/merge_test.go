@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -65,9 +66,6 @@ func ended(t *testing.T) int {
 
 func TestASessionWhoseProcessIsGoneEndsAfterTenSecondsAndLeavesAfterAnHour(t *testing.T) {
 	pid := ended(t)
-	if process.Alive(pid, "") {
-		t.Skip("this system does not tell which processes run")
-	}
 	run(t, roster.Options{}, func(r *roster.Roster) {
 		r.Report(deck.Session{Agent: "claude", ID: "dead", PID: pid, State: deck.Working})
 		r.Report(deck.Session{Agent: "claude", ID: "here", PID: os.Getpid(), State: deck.Working})
@@ -173,6 +171,71 @@ func TestAConnectionJoinsItsSession(t *testing.T) {
 	})
 }
 
+func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
+	prompt := func(session string, pid int, folder string) ask.Request {
+		return ask.Request{
+			Questions: []ask.Question{{ID: "q", Question: "Allow Bash?", Kind: ask.Choice, Options: []ask.Option{{Label: "Deny"}}, Required: true}},
+			Prompt:    &ask.Prompt{Kind: ask.Permission, ID: session, Agent: "codex", Session: session, Tool: "Bash", Grants: []ask.Grant{{Scope: ask.Once}}},
+			Peer:      ask.Peer{PID: pid, Agent: pid, Cwd: folder, Key: session},
+		}
+	}
+	for name, tt := range map[string]struct {
+		asks ask.Request
+		conn deck.Caller
+		want string
+	}{
+		"by its process":  {prompt("s", os.Getpid(), "/src/shop/cart"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
+		"by its folder":   {prompt("s", 0, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
+		"over HTTP":       {prompt("s", os.Getpid(), "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop"}, "codex s"},
+		"another process": {prompt("s", 1, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex c, codex s"},
+		"another folder":  {prompt("s", 0, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/menu", PID: os.Getpid()}, "codex c, codex s"},
+		"another client":  {prompt("s", os.Getpid(), "/src/shop"), deck.Caller{Client: "gemini", Root: "/src/shop", PID: os.Getpid()}, "codex s, gemini c"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				q := ask.New(ask.Options{Hold: -1})
+				if _, err := q.Open(tt.asks); err != nil {
+					t.Fatal(err)
+				}
+				tt.conn.Agent = "c"
+				ctx, cancel := context.WithCancel(t.Context())
+				r, done := &roster.Roster{}, make(chan struct{})
+				go func() {
+					defer close(done)
+					r.Run(ctx, roster.Options{Queue: q, Deck: &fakeDeck{agents: []deck.Agent{{Caller: tt.conn}}}})
+				}()
+				time.Sleep(time.Second)
+				var got []string
+				for _, s := range r.Sessions() {
+					got = append(got, s.Agent+" "+s.ID)
+				}
+				slices.Sort(got)
+				if s := strings.Join(got, ", "); s != tt.want {
+					t.Errorf("got %s, want %s", s, tt.want)
+				}
+				if s := find(r, "s"); s.State != deck.WaitsForPermission {
+					t.Errorf("it is %s", s.State)
+				}
+				cancel()
+				<-done
+				if err := q.Close(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+func TestASessionOfUnknownStateIsAtWorkDuringItsCalls(t *testing.T) {
+	d := &fakeDeck{agents: []deck.Agent{{Caller: deck.Caller{Agent: "c", Client: "codex-mcp-client", PID: os.Getpid()}, InFlight: []string{"pixelsrc_render"}}}}
+	run(t, roster.Options{Deck: d}, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "codex", ID: "s", PID: os.Getpid(), State: deck.StateUnknown})
+		if s := find(r, "s"); s.State != deck.Working || s.LastTool != "pixelsrc_render" {
+			t.Errorf("got %+v", s)
+		}
+	})
+}
+
 func TestAProgramThatNobodyReportsIsNotSetUp(t *testing.T) {
 	found := []process.Running{
 		{PID: 100000001, Name: "opencode"},
@@ -217,4 +280,136 @@ func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
 	if kept, err := os.ReadDir(state); err != nil || len(kept) != 1 {
 		t.Errorf("kept %v: %v", kept, err)
 	}
+}
+
+func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	text := `{"message":{"id":"a","model":"m","usage":{"input_tokens":10}}}` + "\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var prices atomic.Pointer[usage.Prices]
+	var keep atomic.Int64
+	keep.Store(int64(10 * time.Hour))
+	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, Prices: prices.Load})
+	o := roster.Options{Usage: count, Keep: func() time.Duration { return time.Duration(keep.Load()) }}
+	run(t, o, func(r *roster.Roster) {
+		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Ended, Since: time.Now()})
+		time.Sleep(2 * time.Hour)
+		if s := find(r, "s"); s.ID == "" || s.Cost.Known {
+			t.Errorf("got %+v", s)
+		}
+		table, err := usage.ParsePrices([]byte(`{"m":{"input_cost_per_token":2}}`), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		prices.Store(table)
+		r.Look()
+		time.Sleep(time.Second)
+		if s := find(r, "s"); s.Cost.USD != 20 {
+			t.Errorf("with other prices it costs %+v", s.Cost)
+		}
+		hints, stop := r.Hints()
+		defer stop()
+		keep.Store(0)
+		r.Look()
+		time.Sleep(time.Second)
+		if s := find(r, "s"); s.ID != "" || len(hints) == 0 {
+			t.Errorf("still there, or nobody is told: %+v", s)
+		}
+	})
+}
+
+func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})}, func(r *roster.Roster) {
+		for i := range 20 {
+			r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: fmt.Sprint(i)})
+			time.Sleep(100 * time.Millisecond)
+		}
+		if s := find(r, "s"); s.Usage.In != 10 {
+			t.Errorf("after two seconds its tokens are %+v", s.Usage)
+		}
+	})
+}
+
+func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
+	run(t, roster.Options{}, func(r *roster.Roster) {
+		now := time.Now()
+		y, m, d := now.Date()
+		time.Sleep(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
+		ended := deck.Session{Agent: "opencode", ID: "s", State: deck.Ended, Since: time.Now(), Cost: deck.Cost{USD: 3, Today: 1.5, Known: true}}
+		r.Report(ended)
+		time.Sleep(59 * time.Minute)
+		if s := find(r, "s"); s.Cost.Today != 1.5 || r.Spent() != 0 {
+			t.Errorf("in the list it spent %v, beside it %v", s.Cost.Today, r.Spent())
+		}
+		time.Sleep(2 * time.Minute)
+		if s := find(r, "s"); s.ID != "" || r.Spent() != 1.5 {
+			t.Errorf("after an hour: %+v, spent %v", s, r.Spent())
+		}
+		r.Report(ended)
+		if r.Spent() != 0 {
+			t.Error("back in the list, it counts twice")
+		}
+		time.Sleep(24 * time.Hour)
+		if r.Spent() != 0 {
+			t.Error("it counts for the next day")
+		}
+	})
+}
+
+func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *testing.T) {
+	home := t.TempDir()
+	table := func(text string) *usage.Prices {
+		p, err := usage.ParsePrices([]byte(text), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	var prices atomic.Pointer[usage.Prices]
+	prices.Store(table(`{"m":{"input_cost_per_token":2}}`))
+	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, Prices: prices.Load, State: t.TempDir()})
+	run(t, roster.Options{Usage: count}, func(r *roster.Roster) {
+		now := time.Now()
+		y, m, d := now.Date()
+		time.Sleep(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
+		path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := fmt.Sprintf(`{"timestamp":%q,"message":{"id":"a","model":"m","usage":{"input_tokens":10}}}`+"\n", time.Now().Format(time.RFC3339))
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		ended := deck.Session{State: deck.Ended, Since: time.Now(), Folder: "/src/shop"}
+		ended.Agent, ended.ID = "claude", "s"
+		r.Report(ended)
+		ended.Agent, ended.Cost = "opencode", deck.Cost{USD: 3, Today: 3, Known: true}
+		r.Report(ended)
+		time.Sleep(2 * time.Hour)
+		if got := r.Spent(); got != 23 {
+			t.Errorf("%v was spent, want 23", got)
+		}
+		for text, want := range map[string]float64{`{"m":{"input_cost_per_token":3}}`: 33, `{"other":{"input_cost_per_token":2}}`: 3} {
+			prices.Store(table(text))
+			r.Look()
+			time.Sleep(time.Minute)
+			if got := r.Spent(); got != want {
+				t.Errorf("with %s, %v was spent, want %v", text, got, want)
+			}
+		}
+	})
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 )
@@ -24,8 +25,10 @@ type Roster struct {
 	open  []open
 	conns []deck.Agent
 	found []process.Running // agents' programs that nobody reports
-	keep  time.Duration
-	poke  chan struct{} // tells Run of a report; nil while it does not work
+	keep  func() time.Duration
+	spent map[key]float64 // on that day, by sessions that may not be in the list any more
+	day   time.Time
+	poke  chan struct{} // tells Run that something differs; nil while it does not work
 	hints hint.Feed
 }
 
@@ -41,7 +44,8 @@ type row struct {
 	dead   bool      // and that for long
 	seen   time.Time // when its state was first told
 	look   bool      // its files have not been looked at since the last report
-	saved  time.Time
+	// When its files were last looked at, and what was counted kept.
+	counted, saved time.Time
 }
 
 const (
@@ -72,20 +76,27 @@ func (r *Roster) Report(s deck.Session) {
 		w.born, w.gone, w.dead = "", time.Time{}, false
 		w.place = deck.Place{}
 		if s.PID > 0 {
-			w.born = process.Born(s.PID)
+			w.born = pid.Born(s.PID)
 			if s.Agent != "codex" { // whose sessions run in a process without a terminal
 				w.place = place.Of(s.PID)
 			}
 		}
 	}
 	w.told, w.look = s, w.look || changed
-	poke := r.poke
 	r.mu.Unlock()
 	if changed {
 		r.hints.Send()
-		if poke != nil {
-			hint.Poke(poke)
-		}
+		r.Look()
+	}
+}
+
+// Look has Run look at everything soon: something may differ.
+func (r *Roster) Look() {
+	r.mu.Lock()
+	poke := r.poke
+	r.mu.Unlock()
+	if poke != nil {
+		hint.Poke(poke)
 	}
 }
 
@@ -120,6 +131,7 @@ func (r *Roster) Sessions() []deck.Session {
 	for i := range m.out {
 		m.at[key{m.out[i].Agent, m.out[i].ID}] = i
 	}
+	m.ask(r.open)
 	m.connect(r.conns)
 	m.wait(r.open)
 	m.unreported(r.found)
@@ -127,8 +139,41 @@ func (r *Roster) Sessions() []deck.Session {
 	return m.out
 }
 
+// Spent returns what was spent today by sessions that are not in the list any more.
+func (r *Roster) Spent() (usd float64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.day != midnight(time.Now()) {
+		return 0
+	}
+	for k, of := range r.spent {
+		if r.all[k] == nil {
+			usd += of
+		}
+	}
+	return usd
+}
+
+// spend notes what a session spent today; it may leave the list.
+func (r *Roster) spend(k key, usd float64) {
+	if today := midnight(time.Now()); r.day != today {
+		r.day, r.spent = today, map[key]float64{}
+	}
+	r.spent[k] = usd
+}
+
+func midnight(t time.Time) time.Time {
+	y, m, d := t.Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, t.Location())
+}
+
 // keeps is how long a session that has ended stays in the list.
-func (r *Roster) keeps() time.Duration { return cmp.Or(r.keep, keepEnded) }
+func (r *Roster) keeps() time.Duration {
+	if r.keep == nil {
+		return keepEnded
+	}
+	return r.keep()
+}
 
 // session is a row with what was counted.
 func (w *row) session() deck.Session {
@@ -148,6 +193,10 @@ func (w *row) session() deck.Session {
 	}
 	if s.Cost == (deck.Cost{}) {
 		s.Cost = f.Cost
+	}
+	s.Shared = f.Shared
+	if s.State == deck.Ended && s.Since.Before(midnight(time.Now())) {
+		s.Cost.Today, s.Shared.Today = 0, 0 // its files are not looked at any more
 	}
 	s.Place = w.at()
 	s.Context.Used, s.Context.Window = cmp.Or(s.Context.Used, f.Context.Used), cmp.Or(s.Context.Window, f.Context.Window)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 )
 
@@ -20,7 +21,8 @@ type Options struct {
 	Queue Queue
 	Deck  Deck
 	Usage *usage.Counter // used by Run alone
-	Keep  time.Duration  // of a session that has ended; 0 is an hour
+	// Keep returns how long a session that has ended stays in the list; nil: an hour.
+	Keep func() time.Duration
 	// Running returns the processes of this machine, among which those of programs are
 	// looked for that nobody reports.
 	Running func() []process.Running
@@ -55,6 +57,9 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 	r.mu.Lock()
 	r.poke, r.keep = poke, o.Keep
 	r.mu.Unlock()
+	if o.Usage != nil {
+		r.takeSpent(o.Usage)
+	}
 	var queue, conns, heard <-chan struct{}
 	if o.Queue != nil {
 		hints, stop := o.Queue.Hints()
@@ -67,7 +72,8 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		defer stop()
 		conns = hints
 	}
-	var rested time.Time
+	var rested, looked time.Time
+	soon := true // the timer is about to fire
 	timer, calm := time.NewTimer(0), time.NewTimer(0)
 	defer timer.Stop()
 	defer calm.Stop()
@@ -88,11 +94,15 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 			r.takeConns(o.Deck)
 			continue
 		case <-poke: // soon, but not for each of many reports
-			timer.Reset(lookEvery / 10)
+			if !soon {
+				soon = true
+				timer.Reset(max(lookEvery/10, lookEvery/2-time.Since(looked)))
+			}
 			continue
 		case <-timer.C:
 		}
 		now := time.Now()
+		looked, soon = now, false
 		rest := now.Sub(rested) >= restEvery
 		if rest {
 			rested = now
@@ -100,7 +110,8 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 			r.name(ctx, o.Name)
 		}
 		busy := r.check(now)
-		r.count(o.Usage, rest)
+		r.reprice(o.Usage)
+		busy = r.count(o.Usage, now, rest) || busy
 		r.save(o.Usage, now)
 		next := restEvery
 		if busy {
@@ -108,6 +119,27 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		}
 		timer.Reset(next)
 	}
+}
+
+func (r *Roster) takeSpent(c *usage.Counter) {
+	c.Spent(time.Now(), func(agent, id string, usd float64) {
+		r.mu.Lock()
+		r.spend(key{agent, id}, usd)
+		r.mu.Unlock()
+	})
+}
+
+// reprice takes other prices, for which every session must be looked at again.
+func (r *Roster) reprice(c *usage.Counter) {
+	if c == nil || !c.Reprice() {
+		return
+	}
+	r.takeSpent(c)
+	r.mu.Lock()
+	for _, w := range r.all {
+		w.look = true
+	}
+	r.mu.Unlock()
 }
 
 func (r *Roster) takeOpen(q Queue) {
@@ -195,7 +227,7 @@ func (r *Roster) check(now time.Time) (busy bool) {
 	r.mu.Lock()
 	for k, w := range r.all {
 		if w.told.State != deck.Ended && w.told.PID > 0 {
-			switch alive := process.Alive(w.told.PID, w.born); {
+			switch alive := pid.Same(w.told.PID, w.born); {
 			case alive:
 				w.gone = time.Time{}
 			case w.gone.IsZero():
@@ -209,6 +241,7 @@ func (r *Roster) check(now time.Time) (busy bool) {
 		case s.State != deck.Ended:
 			busy = busy || s.State == deck.Working || s.State.Waits() || s.State == deck.Background || !w.gone.IsZero()
 		case now.Sub(s.Since) >= r.keeps():
+			r.spend(k, s.Cost.Today-s.Shared.Today)
 			delete(r.all, k)
 			changed = true
 		}
@@ -221,12 +254,13 @@ func (r *Roster) check(now time.Time) (busy bool) {
 }
 
 // count looks into the files of sessions that are at work or have just been reported; with
-// all, of all that have not ended.
-func (r *Roster) count(c *usage.Counter, all bool) {
+// all, of all that have not ended. It tells whether some were looked at too recently.
+func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
 	if c == nil {
-		return
+		return false
 	}
-	for _, s := range r.toCount(all) {
+	due, more := r.toCount(now, all)
+	for _, s := range due {
 		found, changed := c.Look(&s)
 		if !changed {
 			continue
@@ -242,20 +276,24 @@ func (r *Roster) count(c *usage.Counter, all bool) {
 			r.hints.Send()
 		}
 	}
+	return more
 }
 
-func (r *Roster) toCount(all bool) []deck.Session {
+func (r *Roster) toCount(now time.Time, all bool) (due []deck.Session, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var out []deck.Session
 	for _, w := range r.all {
 		at := w.told.State == deck.Working || w.told.State == deck.Background
-		if w.look || at || all && w.told.State != deck.Ended {
-			w.look = false
-			out = append(out, w.told)
+		switch {
+		case !w.look && !at && (!all || w.told.State == deck.Ended):
+		case now.Sub(w.counted) < lookEvery:
+			more = more || w.look
+		default:
+			w.look, w.counted = false, now
+			due = append(due, w.told)
 		}
 	}
-	return out
+	return due, more
 }
 
 // save keeps what was counted of sessions that are not at work, and of the others now and

@@ -32,7 +32,9 @@ type claudeRecord struct {
 	CustomTitle string `json:"customTitle"`
 	AITitle     string `json:"aiTitle"`
 	Summary     string `json:"summary"`
+	Timestamp   moment
 	Mode        string `json:"permissionMode"`
+	Denial      string `json:"toolDenialKind"`
 	Message     struct {
 		ID, Model string
 		Usage     *claudeUsage
@@ -58,7 +60,7 @@ type claudeUsage struct {
 // its request: it is written once for each of its parts, and its counts grow.
 func claudeLine(text []byte, sub bool) (line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"type":"summary"`) {
+	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"toolDenialKind"`) && !says(`"type":"summary"`) {
 		return line{}, false
 	}
 	var rec claudeRecord
@@ -69,12 +71,16 @@ func claudeLine(text []byte, sub bool) (line, bool) {
 	if sub {
 		l.mode, l.title = "", ""
 	}
+	if rec.Denial != "" {
+		l.denied = claudeDenied(rec.Message.Content)
+	}
 	u := rec.Message.Usage
 	if u == nil || rec.Message.ID == "" || rec.Message.Model == "<synthetic>" {
 		return l, true
 	}
 	hour := min(u.Writes.Hour, u.Write)
 	l.id, l.model = rec.Message.ID+" "+rec.RequestID, rec.Message.Model
+	l.when = rec.Timestamp.Time
 	l.reply = &reply{
 		In: u.Input, Out: u.Output, Read: u.Read, Write: u.Write - hour, WriteHour: hour,
 		Searches: u.Tools.Searches, Fast: u.Speed == "fast",
@@ -82,24 +88,38 @@ func claudeLine(text []byte, sub bool) (line, bool) {
 	if !sub && !rec.IsSidechain {
 		l.filled = u.Input + u.Read + u.Write
 	}
-	l.tool, l.subject = claudeTool(rec.Message.Content)
+	for _, p := range claudeParts(rec.Message.Content) {
+		if p.Type == "tool_use" {
+			l.tool, l.subject, l.call = p.Name, about(p.Input), p.ID
+		}
+	}
 	return l, true
 }
 
-func claudeTool(content json.RawMessage) (tool, subject string) {
-	var parts []struct {
-		Type, Name string
-		Input      json.RawMessage
-	}
+// claudePart is one of what a message consists of.
+type claudePart struct {
+	Type, ID, Name string
+	Input          json.RawMessage
+	Use            string `json:"tool_use_id"`
+}
+
+// claudeParts are those of a message; none if it is only text.
+func claudeParts(content json.RawMessage) []claudePart {
+	var parts []claudePart
 	if json.Unmarshal(content, &parts) != nil {
-		return "", ""
+		return nil
 	}
-	for _, p := range parts {
-		if p.Type == "tool_use" {
-			tool, subject = p.Name, about(p.Input)
+	return parts
+}
+
+// claudeDenied is the call that a message with a denial is about, "" if it names none.
+func claudeDenied(content json.RawMessage) string {
+	for _, p := range claudeParts(content) {
+		if p.Type == "tool_result" {
+			return p.Use
 		}
 	}
-	return tool, subject
+	return ""
 }
 
 // about is what a call of a tool is about: the value of the first argument that says it.

@@ -48,11 +48,14 @@ func (t codexTokens) reply() *reply {
 
 // codexRecord is a line of Codex's rollout.
 type codexRecord struct {
-	Type    string
-	Payload struct {
+	Type      string
+	Timestamp moment
+	Payload   struct {
 		Type, Name, Model string
 		Approval          string `json:"approval_policy"`
 		Arguments         string
+		Call              string          `json:"call_id"`
+		Output            json.RawMessage // a text, or something else
 		Info              *struct {
 			Total  codexTokens `json:"total_token_usage"`
 			Last   codexTokens `json:"last_token_usage"`
@@ -61,10 +64,14 @@ type codexRecord struct {
 	}
 }
 
+// codexRejected is what Codex writes in place of the output of a call that the user has
+// denied.
+const codexRejected = "rejected by user"
+
 // codexLine reads a line of Codex, which counts its tokens itself.
 func codexLine(text []byte, _ bool) (line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`"function_call"`) {
+	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`"function_call"`) && !says(codexRejected) {
 		return line{}, false
 	}
 	var rec codexRecord
@@ -76,9 +83,21 @@ func codexLine(text []byte, _ bool) (line, bool) {
 	case rec.Type == "turn_context":
 		return line{model: p.Model, mode: p.Approval}, true
 	case p.Type == "function_call":
-		return line{tool: p.Name, subject: about(json.RawMessage(p.Arguments))}, true
+		return line{tool: p.Name, subject: about(json.RawMessage(p.Arguments)), call: p.Call}, true
+	case p.Type == "function_call_output" && rejected(p.Output):
+		return line{denied: p.Call}, true
 	case p.Type == "token_count" && p.Info != nil:
-		return line{total: p.Info.Total.reply(), reply: p.Info.Last.reply(), window: p.Info.Window, filled: p.Info.Last.Input}, true
+		return line{when: rec.Timestamp.Time, total: p.Info.Total.reply(), reply: p.Info.Last.reply(), window: p.Info.Window, filled: p.Info.Last.Input}, true
 	}
 	return line{}, false
+}
+
+// rejected reports whether an output says that the user has denied its call. What a command
+// has printed begins with something else.
+func rejected(output json.RawMessage) bool {
+	var text string
+	if json.Unmarshal(output, &text) != nil || !strings.Contains(text, codexRejected) {
+		return false
+	}
+	return strings.HasPrefix(text, "exec command ") || strings.HasPrefix(text, "patch ") || strings.HasPrefix(text, "exec_command failed for ")
 }

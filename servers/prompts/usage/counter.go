@@ -19,8 +19,8 @@ import (
 type Options struct {
 	// Homes are the folders of agents' programs: "claude" is in /home/ana/.claude.
 	Homes map[string]string
-	// Prices may be nil: then no cost is known.
-	Prices *Prices
+	// Prices returns the table in use; nil, or a nil table: no cost is known.
+	Prices func() *Prices
 	// State is the folder that keeps what was counted, so that no run reads a file twice;
 	// "" keeps nothing.
 	State string
@@ -29,6 +29,7 @@ type Options struct {
 // Counter counts what sessions use. It must not be used by two goroutines at once.
 type Counter struct {
 	opts     Options
+	prices   *Prices
 	sessions map[key]*session
 	first    int64 // how much of a new file is read at once
 }
@@ -37,7 +38,24 @@ type key struct{ agent, id string }
 
 // New makes a Counter.
 func New(o Options) *Counter {
-	return &Counter{opts: o, sessions: map[key]*session{}, first: firstRead}
+	if o.Prices == nil {
+		o.Prices = func() *Prices { return nil }
+	}
+	return &Counter{opts: o, prices: o.Prices(), sessions: map[key]*session{}, first: firstRead}
+}
+
+// Reprice takes another table of prices if one is in use, and tells whether that is so: what
+// each session cost is to be looked up again.
+func (c *Counter) Reprice() bool {
+	now := c.opts.Prices()
+	if now == c.prices {
+		return false
+	}
+	c.prices = now
+	for _, s := range c.sessions {
+		c.price(s)
+	}
+	return true
 }
 
 // session is what is known of one. What is exported is kept.
@@ -46,6 +64,7 @@ type session struct {
 	Files   []*tail // the session's own first
 	Models  []string
 	Replies map[uint64]reply // by identity
+	First   uint64           // identity of the first one; a fork begins with those of another session
 	Total   reply            // as the program counts, if it does
 	Current int              // index of the model in use
 	Filled  int64
@@ -54,19 +73,24 @@ type session struct {
 	Title, Mode, Model, Tool string
 
 	subject string // of the last call; it may hold a secret, and is not kept
+	call    string // ID of the last call
 
 	key
 	program program
 	folder  string
 	sum     reply
 	usd     float64
+	day     int64     // that is today, as dayOf counts
+	today   float64   // what of usd was spent on it
+	undated bool      // of a reply with a price it is not known when it was made
 	priced  bool      // a reply has a known price
 	unknown bool      // a reply has none
 	find    time.Time // when to look for its file again
 	dirty   bool      // differs from what is kept
+	told    Found     // last
 }
 
-const version = 1
+const version = 3
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
@@ -93,9 +117,12 @@ func (c *Counter) Look(of *deck.Session) (Found, bool) {
 		return Found{}, false
 	}
 	defer root.Close()
+	moved := c.dated(s, time.Now())
 	changed := c.look(s, root, home, of.Transcript)
 	s.dirty = s.dirty || changed
-	return c.found(s), changed || fresh
+	found := c.found(s)
+	changed, s.told = changed || fresh || moved || found != s.told, found
+	return found, changed
 }
 
 // look reads the files of a session. A file that was replaced starts the session over.
@@ -137,7 +164,7 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 
 // restart forgets what was counted.
 func (s *session) restart() {
-	*s = session{Version: version, Replies: map[uint64]reply{}, key: s.key, program: s.program, folder: s.folder, dirty: true}
+	*s = session{Version: version, Replies: map[uint64]reply{}, key: s.key, program: s.program, folder: s.folder, day: s.day, dirty: true}
 }
 
 // mainFile returns the name of the session's own file below home, "" if there is none yet.
@@ -194,6 +221,30 @@ func (s *session) addSubagents(root *os.Root, main string) {
 	}
 }
 
+// dated sums up what was spent on the day that it is, and tells whether that has changed.
+func (c *Counter) dated(s *session, now time.Time) (moved bool) {
+	day := dayOf(now)
+	if day == s.day {
+		return false
+	}
+	s.day, s.today = day, 0
+	for _, r := range s.Replies {
+		if r.Day == day {
+			usd, _ := c.prices.cost(s.modelOf(&r), &r)
+			s.today += usd
+		}
+	}
+	return true
+}
+
+// modelOf is the model that made a reply, "" if it is unknown.
+func (s *session) modelOf(r *reply) string {
+	if r.Model < len(s.Models) {
+		return s.Models[r.Model]
+	}
+	return ""
+}
+
 // take counts what a line says.
 func (c *Counter) take(s *session, text []byte, sub bool) {
 	l, ok := s.program.parse(text, sub)
@@ -202,7 +253,10 @@ func (c *Counter) take(s *session, text []byte, sub bool) {
 	}
 	s.Title, s.Mode = cmp.Or(l.title, s.Title), cmp.Or(l.mode, s.Mode)
 	if l.tool != "" {
-		s.Tool, s.subject = l.tool, l.subject
+		s.Tool, s.subject, s.call = l.tool, l.subject, l.call
+	}
+	if l.denied != "" && l.denied == s.call { // it never ran
+		s.Tool, s.subject, s.call = "", "", ""
 	}
 	if l.model != "" {
 		s.Current = s.index(l.model)
@@ -216,15 +270,19 @@ func (c *Counter) take(s *session, text []byte, sub bool) {
 	s.Window = cmp.Or(l.window, s.Window)
 	switch {
 	case l.total != nil:
-		c.takeTotal(s, l.total)
+		c.takeTotal(s, l.total, dayOf(l.when))
 	case l.reply != nil:
-		l.reply.Model = s.Current
-		c.count(s, hashOf([]byte(l.id)), l.reply)
+		l.reply.Model, l.reply.Day = s.Current, dayOf(l.when)
+		id := hashOf([]byte(l.id))
+		if s.First == 0 && !sub {
+			s.First = id
+		}
+		c.count(s, id, l.reply)
 	}
 }
 
 // takeTotal counts what a total is more than the last one. One that is less begins anew.
-func (c *Counter) takeTotal(s *session, total *reply) {
+func (c *Counter) takeTotal(s *session, total *reply, day int64) {
 	d, last := *total, s.Total
 	if total.In >= last.In && total.Read >= last.Read && total.Out >= last.Out {
 		d.In, d.Read, d.Out, d.Reasoning = d.In-last.In, d.Read-last.Read, d.Out-last.Out, d.Reasoning-last.Reasoning
@@ -233,7 +291,7 @@ func (c *Counter) takeTotal(s *session, total *reply) {
 	if d == (reply{}) {
 		return
 	}
-	d.Model = s.Current
+	d.Model, d.Day = s.Current, day
 	c.count(s, hashOf([]byte(strconv.Itoa(len(s.Replies)))), &d)
 }
 
@@ -261,12 +319,12 @@ func (c *Counter) add(s *session, r *reply, sign int64) {
 	s.sum.Write += sign * r.Write
 	s.sum.WriteHour += sign * r.WriteHour
 	s.sum.Reasoning += sign * r.Reasoning
-	name := ""
-	if r.Model < len(s.Models) {
-		name = s.Models[r.Model]
-	}
-	usd, known := c.opts.Prices.cost(name, r)
+	usd, known := c.prices.cost(s.modelOf(r), r)
 	s.usd += float64(sign) * usd
+	if r.Day == s.day && s.day != 0 {
+		s.today += float64(sign) * usd
+	}
+	s.undated = s.undated || known && r.Day == 0
 	s.priced = s.priced || known
 	s.unknown = s.unknown || !known
 }
@@ -284,11 +342,12 @@ func (c *Counter) found(s *session) Found {
 	f := Found{
 		Usage: deck.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
 		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
-		Context: deck.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.opts.Prices.Window(s.Model))},
+		Context: deck.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
+	f.Shared = c.shared(s)
 	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
 	if s.priced {
-		f.Cost = deck.Cost{USD: max(s.usd, 0), Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.opts.Prices.Source}
+		f.Cost = deck.Cost{USD: max(s.usd, 0), Today: max(s.today, 0), Undated: s.undated || f.Usage.Partial, Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.prices.Source}
 	}
 	return f
 }

@@ -19,6 +19,7 @@ func geminiSubagents(main, id string) (folder, pattern string) {
 // grows.
 type geminiRecord struct {
 	ID, Type, Model string
+	Timestamp       moment
 	Tokens          *struct {
 		Input    int64 // with what came from the cache
 		Output   int64
@@ -27,8 +28,8 @@ type geminiRecord struct {
 		Tool     int64
 	}
 	ToolCalls []struct {
-		Name string
-		Args json.RawMessage
+		Name, Status string
+		Args         json.RawMessage
 	} `json:"toolCalls"`
 }
 
@@ -40,9 +41,11 @@ func geminiLine(text []byte, sub bool) (line, bool) {
 	if json.Unmarshal(text, &rec) != nil || rec.Type != "gemini" || rec.ID == "" {
 		return line{}, false
 	}
-	l := line{model: rec.Model}
-	if n := len(rec.ToolCalls); n > 0 {
-		l.tool, l.subject = rec.ToolCalls[n-1].Name, about(rec.ToolCalls[n-1].Args)
+	l := line{model: rec.Model, when: rec.Timestamp.Time}
+	for _, c := range rec.ToolCalls {
+		if c.Status != "cancelled" { // as one is that the user has denied
+			l.tool, l.subject = c.Name, about(c.Args)
+		}
 	}
 	if t := rec.Tokens; t != nil {
 		cached := min(t.Cached, t.Input)

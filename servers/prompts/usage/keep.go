@@ -11,13 +11,14 @@ import (
 )
 
 const (
+	suffix       = ".json"
 	largestState = 64 << 20
 	// keepState is how long what was counted is kept after its session was last seen.
 	keepState = 30 * 24 * time.Hour
 )
 
 func (c *Counter) path(k key) string {
-	return filepath.Join(c.opts.State, k.agent+"-"+k.id+".json")
+	return filepath.Join(c.opts.State, k.agent+"-"+k.id+suffix)
 }
 
 // load returns what is kept of a session, or a new one.
@@ -39,7 +40,7 @@ func (c *Counter) load(k key) *session {
 
 // price sums up the replies of a session.
 func (c *Counter) price(s *session) {
-	s.sum, s.usd, s.priced, s.unknown = reply{}, 0, false, false
+	s.sum, s.usd, s.today, s.undated, s.priced, s.unknown = reply{}, 0, 0, false, false, false
 	for _, r := range s.Replies {
 		c.add(s, &r, 1)
 	}
@@ -73,18 +74,48 @@ func (c *Counter) Drop(which func(agent, id string) bool) {
 	}
 }
 
+// Spent tells what each session of which anything is kept spent on the day of now, in US
+// dollars, also where that is nothing; what two share is told of one. It reads files.
+func (c *Counter) Spent(now time.Time, tell func(agent, id string, usd float64)) {
+	kept := &Counter{opts: c.opts, prices: c.prices, sessions: map[key]*session{}}
+	c.each(func(name string, changed time.Time) {
+		agent, id, ok := strings.Cut(name, "-")
+		if !ok || dayOf(changed) < dayOf(now) {
+			return
+		}
+		s := c.load(key{agent, id})
+		s.key = key{agent, id}
+		kept.dated(s, now)
+		kept.sessions[s.key] = s
+	})
+	for k, s := range kept.sessions {
+		tell(k.agent, k.id, s.today-kept.shared(s).Today)
+	}
+}
+
 // Prune deletes what is kept of sessions that have not been seen for a month.
 func (c *Counter) Prune(now time.Time) {
+	c.each(func(name string, changed time.Time) {
+		if now.Sub(changed) > keepState {
+			_ = os.Remove(filepath.Join(c.opts.State, name+suffix)) // it is tried again next time
+		}
+	})
+}
+
+// each visits the files of what is kept: their names without the suffix, and when they
+// were written last.
+func (c *Counter) each(visit func(name string, changed time.Time)) {
 	if c.opts.State == "" {
 		return
 	}
 	entries, err := os.ReadDir(c.opts.State)
 	if err != nil {
-		return
+		return // nothing is kept yet
 	}
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && strings.HasSuffix(e.Name(), ".json") && now.Sub(info.ModTime()) > keepState {
-			_ = os.Remove(filepath.Join(c.opts.State, e.Name())) // it is tried again next time
+		name, ours := strings.CutSuffix(e.Name(), suffix)
+		if info, err := e.Info(); ours && err == nil {
+			visit(name, info.ModTime())
 		}
 	}
 }

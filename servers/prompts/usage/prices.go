@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
@@ -37,8 +38,10 @@ type tier struct {
 	in, out, read, write, writeHour float64
 }
 
-// List returns the table that is part of mcpdeck.
-func List() (*Prices, error) { return ParsePrices(embedded, "") }
+// List returns the table that is part of mcpdeck, the same each time.
+func List() (*Prices, error) { return list() }
+
+var list = sync.OnceValues(func() (*Prices, error) { return ParsePrices(embedded, "") })
 
 // ParsePrices reads a table in the format of LiteLLM's
 // model_prices_and_context_window.json: an object with an entry for each model. Entries

@@ -2,12 +2,17 @@
 // keep the conversations, and knows what they cost.
 package usage
 
-import "github.com/mcpdeck/mcpdeck/servers/deck"
+import (
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
 
 // Found is what the files of a session say. What they do not say is zero.
 type Found struct {
 	Usage   deck.Usage
 	Cost    deck.Cost
+	Shared  deck.Shared
 	Context deck.Context
 
 	Title, Mode, Model    string
@@ -26,6 +31,7 @@ type reply struct {
 	Searches  int64 `json:"s,omitempty"` // of the web
 	Fast      bool  `json:"f,omitempty"`
 	Model     int   `json:"m,omitempty"` // index
+	Day       int64 `json:"d,omitempty"` // on which it was written, as [dayOf] counts; 0 if unknown
 }
 
 // most sets each count to the larger of r's and o's.
@@ -34,13 +40,35 @@ func (r *reply) most(o *reply) {
 	r.Write, r.WriteHour = max(r.Write, o.Write), max(r.WriteHour, o.WriteHour)
 	r.Reasoning, r.Searches = max(r.Reasoning, o.Reasoning), max(r.Searches, o.Searches)
 	r.Fast = r.Fast || o.Fast
+	r.Day = max(r.Day, o.Day)
+}
+
+// dayOf is the number of the local day of a time, 0 of the zero time.
+func dayOf(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	y, m, d := t.Local().Date()
+	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
+}
+
+// moment is when a line was written. What is no time is none: the line still counts.
+type moment struct{ time.Time }
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (m *moment) UnmarshalJSON(b []byte) error {
+	if m.Time.UnmarshalJSON(b) != nil {
+		m.Time = time.Time{}
+	}
+	return nil
 }
 
 // line is what a line of a conversation's file says that counts.
 type line struct {
 	id    string // of the reply; "" without one
 	reply *reply
-	model string // that made the reply, or is in use
+	when  time.Time // the line was written
+	model string    // that made the reply, or is in use
 
 	total  *reply // of the conversation so far, where the program counts itself
 	window int64  // of the model's context
@@ -48,6 +76,8 @@ type line struct {
 
 	title, mode   string
 	tool, subject string
+	call          string // ID of the call of the tool, "" without one
+	denied        string // ID of a call that the user has denied
 }
 
 // program knows how one agent's program keeps conversations.

@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
@@ -21,10 +23,11 @@ const prices = `{
 
 // home is an agent's folder with a counter that looks into it.
 type home struct {
-	t     *testing.T
-	dir   string
-	opts  Options
-	count *Counter
+	t      *testing.T
+	dir    string
+	opts   Options
+	prices atomic.Pointer[Prices]
+	count  *Counter
 }
 
 func newHome(t *testing.T, agent string) *home {
@@ -34,7 +37,8 @@ func newHome(t *testing.T, agent string) *home {
 		t.Fatal(err)
 	}
 	h := &home{t: t, dir: t.TempDir()}
-	h.opts = Options{Homes: map[string]string{agent: h.dir}, Prices: p, State: filepath.Join(t.TempDir(), "usage")}
+	h.prices.Store(p)
+	h.opts = Options{Homes: map[string]string{agent: h.dir}, Prices: h.prices.Load, State: filepath.Join(t.TempDir(), "usage")}
 	h.count = New(h.opts)
 	return h
 }
@@ -220,6 +224,26 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	}
 }
 
+func TestOtherPricesHoldForWhatIsCountedAlready(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, said("a", "r", 1_000_000, 0, 0))
+	if f := h.look("claude", "s1"); math.Abs(f.Cost.USD-2) > 1e-9 || h.count.Reprice() {
+		t.Fatalf("%+v", f.Cost)
+	}
+	other, err := ParsePrices([]byte(`{"m":{"input_cost_per_token":0.00001}}`), "other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.prices.Store(other)
+	if !h.count.Reprice() || h.count.Reprice() {
+		t.Error("it tells of another table never, or twice")
+	}
+	f, changed := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
+	if math.Abs(f.Cost.USD-10) > 1e-9 || f.Cost.Source != "other" || !changed {
+		t.Errorf("%+v, changed: %v", f.Cost, changed)
+	}
+}
+
 func TestAModelWithoutAPriceLeavesTheCostOpen(t *testing.T) {
 	h := newHome(t, "claude")
 	odd := strings.Replace(said("a", "r", 10, 0, 1), `"m"`, `"odd"`, 1)
@@ -333,6 +357,43 @@ func TestGeminiChats(t *testing.T) {
 	}
 }
 
+func TestACallThatTheUserDeniedIsNotTheLast(t *testing.T) {
+	const codex = "019a9b1c-0000-7000-8000-000000000000"
+	use := func(id, command string) string {
+		return fmt.Sprintf(`{"message":{"id":%q,"model":"m","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}],"usage":{"input_tokens":1}}}`+"\n", id, id, command)
+	}
+	denial := func(id string) string {
+		return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"no"}]},"toolDenialKind":"user-rejected"}`+"\n", id)
+	}
+	call := `{"type":"response_item","payload":{"type":"function_call","call_id":"c1","name":"shell","arguments":"{\"command\":[\"make\"]}"}}` + "\n"
+	output := func(text string) string {
+		return fmt.Sprintf(`{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":%q}}`+"\n", text)
+	}
+	chat := func(status string) string {
+		return fmt.Sprintf(`{"id":"a","type":"gemini","model":"m","toolCalls":[{"name":"run_shell_command","status":%q,"args":{"command":"make"}}]}`+"\n", status)
+	}
+	rollout := "sessions/2026/11/22/rollout-2026-11-22T10-00-00-" + codex + ".jsonl"
+	const chats = "tmp/shop/chats/session-2026-11-22T10-00-8b7a1c22.jsonl"
+	for _, tt := range []struct{ name, agent, id, file, text, last string }{
+		{"claude allows", "claude", "s1", conversation, use("t1", "make"), "Bash make"},
+		{"claude denies", "claude", "s1", conversation, use("t1", "make") + denial("t1"), " "},
+		{"claude denies another", "claude", "s1", conversation, use("t1", "make") + use("t2", "ls") + denial("t1"), "Bash ls"},
+		{"codex allows", "codex", codex, rollout, call + output("Exit code: 0\nexec command rejected by user"), "shell make"},
+		{"codex denies", "codex", codex, rollout, call + output("exec command rejected by user"), " "},
+		{"codex denies a command in a session of it", "codex", codex, rollout, call + output("exec_command failed for `make`: Rejected(\"rejected by user\")"), " "},
+		{"gemini allows", "gemini", "8b7a1c22", chats, chat("success"), "run_shell_command make"},
+		{"gemini denies", "gemini", "8b7a1c22", chats, chat("cancelled"), " "},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := newHome(t, tt.agent)
+			h.add(tt.file, tt.text)
+			if f := h.look(tt.agent, tt.id); f.LastTool+" "+f.LastSubject != tt.last {
+				t.Errorf("the last call is %q %q, want %q", f.LastTool, f.LastSubject, tt.last)
+			}
+		})
+	}
+}
+
 func FuzzLines(f *testing.F) {
 	f.Add([]byte(said("a", "r", 1, 2, 3)))
 	f.Add([]byte(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-1}}}}`))
@@ -343,4 +404,78 @@ func FuzzLines(f *testing.F) {
 			p.parse(text, false)
 		}
 	})
+}
+
+func TestWhatWasSpentTodayIsCountedByTheDayOfEachReply(t *testing.T) {
+	h := newHome(t, "claude")
+	dated := func(id string, at time.Time, out int) string {
+		return strings.Replace(said(id, id, 0, 0, out), "{", fmt.Sprintf("{\"timestamp\":%q,", at.Format(time.RFC3339)), 1)
+	}
+	now := time.Now()
+	h.add(conversation, dated("a", now.AddDate(0, 0, -2), 1000)+dated("b", now, 100)+dated("b", now, 200))
+	f := h.look("claude", "s1")
+	if want := 1200 * 10e-6; math.Abs(f.Cost.USD-want) > 1e-9 || math.Abs(f.Cost.Today-200*10e-6) > 1e-9 || f.Cost.Undated {
+		t.Errorf("got %+v, want %v, of today %v", f.Cost, want, 200*10e-6)
+	}
+	s := h.count.sessions[key{"claude", "s1"}]
+	h.count.dated(s, now.AddDate(0, 0, -2))
+	if f := h.count.found(s); math.Abs(f.Cost.Today-1000*10e-6) > 1e-9 {
+		t.Errorf("two days ago it was %v", f.Cost.Today)
+	}
+	if err := h.count.Save("claude", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	h.count = New(h.opts)
+	if f := h.look("claude", "s1"); math.Abs(f.Cost.Today-200*10e-6) > 1e-9 {
+		t.Errorf("the next run knows of %v", f.Cost.Today)
+	}
+	h.add(conversation, said("c", "c", 0, 0, 1))
+	if f := h.look("claude", "s1"); !f.Cost.Undated {
+		t.Error("a reply without a time counts as one of another day")
+	}
+}
+
+func TestWhatEndedSessionsSpentTodayIsKept(t *testing.T) {
+	h := newHome(t, "claude")
+	h.add(conversation, strings.Replace(said("a", "a", 0, 0, 100), "{", fmt.Sprintf("{\"timestamp\":%q,", time.Now().Format(time.RFC3339)), 1))
+	h.look("claude", "s1")
+	if err := h.count.Save("claude", "s1"); err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[time.Time]float64{time.Now(): 100 * 10e-6, time.Now().AddDate(0, 0, 1): 0} {
+		got := 0.0
+		New(h.opts).Spent(at, func(agent, id string, usd float64) {
+			if agent != "claude" || id != "s1" {
+				t.Errorf("told of %s %s", agent, id)
+			}
+			got += usd
+		})
+		if math.Abs(got-want) > 1e-9 {
+			t.Errorf("%v spent on %s, want %v", got, at.Format(time.DateOnly), want)
+		}
+	}
+}
+
+func TestAReplyCountsWhateverItsLineSaysOfTheTime(t *testing.T) {
+	const id = "019a9b1c-1111-7000-8000-000000000001"
+	for agent, tt := range map[string]struct{ file, line string }{
+		"claude": {conversation, said("a", "r1", 10, 0, 1)},
+		"codex": {"sessions/2026/11/22/rollout-2026-11-22T10-00-00-" + id + ".jsonl", `{"type":"turn_context","payload":{"model":"m"}}` + "\n" +
+			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"output_tokens":1},"last_token_usage":{"input_tokens":10,"output_tokens":1}}}}` + "\n"},
+		"gemini": {"tmp/shop/chats/session-2026-11-22T10-00-019a9b1c.jsonl", `{"id":"a","type":"gemini","model":"m","tokens":{"input":10,"output":1}}` + "\n"},
+	} {
+		for _, at := range []string{`1795428000000`, `"yesterday"`, `""`, `null`, `{}`} {
+			t.Run(agent+" "+at, func(t *testing.T) {
+				session := id
+				if agent == "claude" {
+					session = "s1"
+				}
+				h := newHome(t, agent)
+				h.add(tt.file, strings.ReplaceAll(tt.line, `"type":`, `"timestamp":`+at+`,"type":`))
+				if f := h.look(agent, session); f.Usage.In != 10 || f.Usage.Out != 1 || !f.Cost.Undated {
+					t.Errorf("counted %+v, undated %v", f.Usage, f.Cost.Undated)
+				}
+			})
+		}
+	}
 }

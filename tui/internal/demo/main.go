@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	askpage "github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
@@ -31,6 +32,7 @@ func main() {
 	watch := flag.Bool("watch", false, "change nothing")
 	warn := flag.Bool("warn", false, "with warnings")
 	prompts := flag.Bool("prompts", false, "with prompts of agents' own programs")
+	busy := flag.Bool("busy", false, "with those, and many sessions")
 	many := flag.Int("changes", 5000, "changes of the largest comparison")
 	flag.Parse()
 
@@ -51,6 +53,11 @@ func main() {
 	}
 	q := ask.New(ask.Options{})
 	defer func() { _ = q.Close() }() // it keeps nothing
+	var feeds []tui.Feed
+	if *busy {
+		*prompts = true
+		feeds = append(feeds, tui.SessionsFeed(fake.NewSessions(time.Now())))
+	}
 	if *prompts {
 		for _, r := range fake.Prompts() {
 			if _, err := q.Open(r); err != nil {
@@ -59,16 +66,17 @@ func main() {
 		}
 	} else if form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form())); err == nil {
 		req := ask.Request{
-			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude-code"}, Title: "claude-code has called trains_book",
+			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude"}, Title: "claude has called trains_book",
 			Peer: ask.Peer{PID: os.Getpid(), Program: "trains-mcp", Cwd: "/home/ann/shop"},
 		}
 		go func() { _, _ = q.Elicit(context.Background(), req) }() // nobody needs the answer
 	}
 	err := tui.Run(context.Background(), tui.Options{
-		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii},
+		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii}, Feeds: feeds,
 		Pages: []tui.Page{
-			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: askpage.ID, Questions: q}),
+			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: askpage.ID, AgentsPage: agents.ID, Questions: q}),
 			askpage.New(q, askpage.Options{Focus: askpage.FocusNever}),
+			agents.New(agents.Options{AskPage: askpage.ID, CallsPage: calls.ID, Questions: q}),
 			calls.New(calls.Options{Bodies: d}),
 			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),
 		},
@@ -84,7 +92,7 @@ func flood(d *fake.Deck, rate int) {
 	for range time.Tick(time.Second / 100) {
 		for range max(rate/100, 1) {
 			d.Add(deck.Call{
-				Agent: "a1", AgentName: "claude-code", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
+				Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
 				Started: time.Now(), Duration: time.Duration(rand.IntN(300)) * time.Millisecond, Args: `{"path":"README.md"}`,
 			})
 		}

@@ -58,15 +58,15 @@ func (d *Deck) someCalls(now time.Time) {
 		ago, took                 time.Duration
 		args, result              string
 	}{
-		{"a1", "claude-code", "clippy", "read_project_context", deck.OK, 12 * time.Minute, 8 * time.Millisecond, `{"path":"README.md"}`, "# Menu"},
-		{"a1", "claude-code", "pencil", "pencil_batch_get", deck.OK, 9 * time.Minute, 41 * time.Millisecond, `{"ids":["hero","nav"]}`, "2 nodes"},
-		{"a2", "codex-mcp-client", "clippy", "manage_memory", deck.ToolError, 8 * time.Minute, 3 * time.Millisecond, `{"action":"get","key":"palette"}`, "no memory named palette"},
+		{"a1", "claude", "clippy", "read_project_context", deck.OK, 12 * time.Minute, 8 * time.Millisecond, `{"path":"README.md"}`, "# Menu"},
+		{"a1", "claude", "pencil", "pencil_batch_get", deck.OK, 9 * time.Minute, 41 * time.Millisecond, `{"ids":["hero","nav"]}`, "2 nodes"},
+		{"a2", "codex", "clippy", "manage_memory", deck.ToolError, 8 * time.Minute, 3 * time.Millisecond, `{"action":"get","key":"palette"}`, "no memory named palette"},
 		{"a3", "opencode", "pixelsrc", "pixelsrc_render", deck.OK, 2 * time.Minute, 120 * time.Millisecond, `{"file":"hero.pxl","scale":4}`, "1 picture, 64×64"},
-		{"a1", "claude-code", "logicstamp", "logicstamp_compare", deck.Refused, 90 * time.Second, time.Millisecond, `{"base":"main"}`, "unknown tool: logicstamp_compare"},
-		{"a2", "codex-mcp-client", "ask", "ask", deck.Running, 70 * time.Second, 0, `{"questions":[{"question":"Which database?","options":["sqlite","postgres"]}]}`, ""},
-		{"a1", "claude-code", "pencil", "pencil_batch_design", deck.OK, 40 * time.Second, 380 * time.Millisecond, `{"operations":"hero=I(root,{type:\"frame\"})"}`, "ok"},
-		{"a1", "claude-code", "clippy", "haunt_desktop", deck.Cancelled, 20 * time.Second, 90 * time.Millisecond, `{"filename":"note.txt","content":"boo"}`, ""},
-		{"a1", "claude-code", "pencil", "pencil_get_screenshot", deck.Running, 2 * time.Second, 0, `{"id":"hero"}`, ""},
+		{"a1", "claude", "logicstamp", "logicstamp_compare", deck.Refused, 90 * time.Second, time.Millisecond, `{"base":"main"}`, "unknown tool: logicstamp_compare"},
+		{"a2", "codex", "ask", "ask", deck.Running, 70 * time.Second, 0, `{"questions":[{"question":"Which database?","options":["sqlite","postgres"]}]}`, ""},
+		{"a1", "claude", "pencil", "pencil_batch_design", deck.OK, 40 * time.Second, 380 * time.Millisecond, `{"operations":"hero=I(root,{type:\"frame\"})"}`, "ok"},
+		{"a1", "claude", "clippy", "haunt_desktop", deck.Cancelled, 20 * time.Second, 90 * time.Millisecond, `{"filename":"note.txt","content":"boo"}`, ""},
+		{"a1", "claude", "pencil", "pencil_get_screenshot", deck.Running, 2 * time.Second, 0, `{"id":"hero"}`, ""},
 	}
 	for _, r := range rows {
 		d.Add(deck.Call{

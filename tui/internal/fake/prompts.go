@@ -62,7 +62,7 @@ func Prompts() []ask.Request {
 		}),
 		Permission("claude", api, ask.Prompt{
 			ID: "3", Tool: "Bash", Command: "cat > ../shared/run.sh <<'EOF'\n" + strings.Repeat("echo step\n", 40) + "EOF\nchmod +x ../shared/run.sh\n../shared/run.sh \u202e&& true",
-			Words: "write the script and run it", Mode: "default", Marks: []string{"leaves the project", "invisible characters"},
+			Words: "write the script and run it", Mode: "default", Marks: []string{"names a path outside the project", "invisible characters"},
 		}),
 		Permission("opencode", shop, ask.Prompt{
 			ID: "4", Tool: "mcp__github__create_issue", Args: json.RawMessage(`{"repo":"ann/shop","title":"Retry when the server is away","body":"The client gives up at once.\n\nIt should wait and try again."}`),

@@ -9,12 +9,16 @@ import (
 
 // Sessions is a list of sessions that a test may change.
 type Sessions struct {
-	All []deck.Session
+	All  []deck.Session
+	Gone float64 // spent today by others
 	hint.Feed
 }
 
 // Sessions is the list.
 func (s *Sessions) Sessions() []deck.Session { return s.All }
+
+// Spent is Gone.
+func (s *Sessions) Spent() float64 { return s.Gone }
 
 // Hints hints at changes, after Send.
 func (s *Sessions) Hints() (<-chan struct{}, func()) { return s.Subscribe() }
@@ -28,23 +32,23 @@ func NewSessions(now time.Time) *Sessions {
 			Agent: "claude", ID: "3f6c1a52-77aa-4b1e-9d8e-0a4d5b6c7d8e", Version: "2.1.330", PID: 4211, State: deck.WaitsForPermission, Since: ago(72 * time.Second),
 			WaitingFor: "Bash rm -rf build && make all", Folder: "/home/ana/src/shop", Title: "Mend the till", Mode: "default", Model: "claude-sonnet-5", Subagents: 2,
 			LastTool: "Bash", LastSubject: "rm -rf build && make all", Usage: deck.Usage{In: 18_000, Out: 41_000, CacheRead: 4_100_000, CacheWrite: 210_000},
-			Cost: deck.Cost{USD: 2.14, Known: true, Source: list}, Context: deck.Context{Used: 122_000, Window: 200_000}, Place: deck.Place{Tmux: "work:1.0", TmuxPane: "%3"}, Connection: "a1", Verified: true,
+			Cost: deck.Cost{USD: 2.14, Today: 2.14, Known: true, Source: list}, Context: deck.Context{Used: 122_000, Window: 200_000}, Place: deck.Place{Tmux: "work:1.0", TmuxPane: "%3"}, Connection: "a1", Verified: true,
 		},
 		{
 			Agent: "codex", ID: "019a9b1c-1111-7000-8000-000000000001", Version: "0.169.0", PID: 4390, State: deck.WaitsForAnswer, Since: ago(41 * time.Second),
 			WaitingFor: "How should the payments service authenticate its clients?", Folder: "/home/ana/src/payments", Model: "gpt-6.1-sol", Mode: "on-request",
-			Usage: deck.Usage{In: 90_000, Out: 12_000, CacheRead: 800_000, Reasoning: 4_000}, Cost: deck.Cost{USD: 0.41, Known: true, Partial: true, Source: list},
+			Usage: deck.Usage{In: 90_000, Out: 12_000, CacheRead: 800_000, Reasoning: 4_000}, Cost: deck.Cost{USD: 0.41, Today: 0.30, Known: true, Partial: true, Source: list},
 			Context: deck.Context{Used: 31_000, Window: 272_000}, Place: deck.Place{TTY: "/dev/pts/7"}, Verified: true,
 		},
 		{
 			Agent: "claude", ID: "9b0f2c11-0000-4b1e-9d8e-0a4d5b6c7d8e", Version: "2.1.330", PID: 5022, State: deck.Working, Since: ago(38 * time.Second),
 			Folder: "/home/ana/src/api", Title: "Retry policy", Mode: "auto", Model: "claude-opus-5-5", LastTool: "Bash", LastSubject: "go test ./internal/...",
-			Usage: deck.Usage{In: 4_000, Out: 9_000, CacheRead: 900_000}, Cost: deck.Cost{USD: 1.1, Known: true, Source: list},
+			Usage: deck.Usage{In: 4_000, Out: 9_000, CacheRead: 900_000}, Cost: deck.Cost{USD: 1.1, Today: 0.85, Known: true, Source: list},
 			Context: deck.Context{Used: 610_000, Window: 1_000_000}, Place: deck.Place{Tmux: "work:2.1", TmuxPane: "%5"}, Verified: true,
 		},
 		{
 			Agent: "gemini", ID: "8b7a1c22", State: deck.Working, Since: ago(4 * time.Second), Folder: "/home/ana/src/docs", Model: "gemini-3.8-flash",
-			LastTool: "pixelsrc_render", LastSubject: "art/lantern.pxl", Usage: deck.Usage{In: 30_000, Out: 1_200}, Cost: deck.Cost{USD: 0.07, Known: true, Source: list},
+			LastTool: "pixelsrc_render", LastSubject: "art/lantern.pxl", Usage: deck.Usage{In: 30_000, Out: 1_200}, Cost: deck.Cost{USD: 0.07, Today: 0.07, Known: true, Source: list},
 			Context: deck.Context{Used: 125_000, Window: 1_048_576}, Verified: true,
 		},
 		{
@@ -55,7 +59,7 @@ func NewSessions(now time.Time) *Sessions {
 		{Agent: "opencode", ID: "process 7000", PID: 7000, State: deck.StateUnknown, Note: "not set up", Folder: "/home/ana/src/shop", Verified: true},
 		{
 			Agent: "claude", ID: "aaaa2c11-0000-4b1e-9d8e-0a4d5b6c7d8e", State: deck.Ended, Since: ago(25 * time.Minute), Folder: "/home/ana/src/shop", Title: "日本語の見出し\x1b[2J",
-			Model: "claude-sonnet-5", Usage: deck.Usage{In: 100, Out: 900}, Cost: deck.Cost{USD: 0.01, Known: true, Source: list}, Headless: true,
+			Model: "claude-sonnet-5", Usage: deck.Usage{In: 100, Out: 900}, Cost: deck.Cost{USD: 0.01, Today: 0.01, Known: true, Source: list}, Headless: true,
 		},
 	}}
 }

@@ -17,6 +17,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	uv "github.com/charmbracelet/ultraviolet"
 	"github.com/charmbracelet/x/ansi"
 	"github.com/charmbracelet/x/vt"
 )
@@ -151,7 +152,14 @@ func (s *Screen) Do(f func()) {
 
 // Click clicks at a cell of the screen.
 func (s *Screen) Click(x, y int) {
+	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}, tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+// Drag moves the mouse from a cell to another one with the left button held down.
+func (s *Screen) Drag(x, y, toX, toY int) {
 	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})
+	s.Send(tea.MouseMotionMsg{X: toX, Y: toY, Button: tea.MouseLeft})
+	s.Send(tea.MouseReleaseMsg{X: toX, Y: toY, Button: tea.MouseLeft})
 }
 
 // Resize makes the terminal another size.
@@ -186,11 +194,12 @@ func (s *Screen) Text() string {
 	return b.String()
 }
 
-// Cell is what a cell holds: its character with all marks, and the number of
-// its colour when that is one of the 256, else -1.
+// Cell is what a cell holds: its character with all marks, the number of its colour when
+// that is one of the 256, else -1, and whether it is struck through.
 type Cell struct {
 	Content    string
 	Foreground int
+	Struck     bool
 }
 
 // Cells are all cells of the screen, row by row.
@@ -203,7 +212,7 @@ func (s *Screen) Cells() []Cell {
 		for x := range s.em.Width() {
 			c := Cell{Foreground: -1}
 			if at := s.em.CellAt(x, y); at != nil {
-				c.Content = at.Content
+				c.Content, c.Struck = at.Content, at.Style.Attrs&uv.AttrStrikethrough != 0
 				switch fg := at.Style.Fg.(type) {
 				case ansi.IndexedColor:
 					c.Foreground = int(fg)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -37,6 +38,7 @@ type Options struct {
 const (
 	partList   = "list"
 	partDetail = "detail"
+	partFilter = "filter"
 )
 
 // Page is the page of sessions.
@@ -47,9 +49,11 @@ type Page struct {
 	rows   []row
 	list   widget.List
 	scroll widget.Scroll
+	search tui.Search // in the detail
 	part   string
 	sort   string // key of a column; "" is by need
 	group  bool   // by project
+	filter filter
 	areas  tui.Areas
 }
 
@@ -64,11 +68,33 @@ type row struct {
 func New(o Options) *Page {
 	p := &Page{opts: o, part: partList, snap: &deck.Snapshot{}}
 	p.list.Cursor = -1
+	p.filter.Fields, p.filter.Values, p.filter.Narrow = match.SessionFields(), p.values, p.narrow
+	p.filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
 	return p
 }
 
 // ID implements tui.Page.
 func (p *Page) ID() string { return ID }
+
+// look is what the page keeps between runs.
+type look struct {
+	Sort   string
+	Group  bool
+	Filter string
+}
+
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string { return tui.Keep(look{p.sort, p.group, p.filter.Text()}) }
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l look
+	if tui.Kept(kept, &l) && (l.Sort == "" || sortOf(l.Sort) != nil) {
+		p.sort, p.group = l.Sort, l.Group
+		p.filter.SetText(plain.Line(l.Filter))
+		p.narrow()
+	}
+}
 
 // Title is "Agents".
 func (p *Page) Title() string { return "Agents" }
@@ -77,10 +103,21 @@ func (p *Page) Title() string { return "Agents" }
 func (p *Page) Badge() int { return 0 }
 
 // Part is the part with the focus.
-func (p *Page) Part() string { return p.part }
+func (p *Page) Part() string {
+	switch {
+	case p.searching():
+		return tui.PartSearch
+	case p.part == partFilter && p.filter.Picking():
+		return tui.PartCompletion
+	}
+	return p.part
+}
 
-// TextEntry is false.
-func (p *Page) TextEntry() bool { return false }
+// TextEntry is true while the filter, or what to search for, is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
+
+// searching tells whether the text to find is being typed: only while its part has the focus.
+func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
 
 // Show does nothing.
 func (p *Page) Show() tea.Cmd { return nil }
@@ -110,8 +147,8 @@ func sum(all []deck.Session) string {
 	known, partial := false, false
 	for i := range all {
 		s := &all[i]
-		tokens += tui.AllTokens(s)
-		usd += s.Cost.USD
+		tokens += tui.AllTokens(s) - s.Shared.Tokens
+		usd += s.Cost.USD - s.Shared.USD
 		known = known || s.Cost.Known
 		partial = partial || s.Cost.Partial || !s.Cost.Known && tui.AllTokens(s) > 0
 	}
@@ -133,12 +170,30 @@ func about(s *deck.Session) string {
 
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.part != partDetail {
+		p.search.Keep()
+	} else if p.search.Update(msg) {
+		return nil
+	}
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
 		p.snap = msg.Snapshot
 	case tui.SessionsMsg:
 		p.all = msg.Sessions
 		p.arrange()
+	case tui.FilterSessionsMsg:
+		p.filter.SetText(msg.Text)
+		p.part = partList
+		if msg.Type {
+			p.part = partFilter
+		}
+		return p.narrow()
+	case tui.ShowSessionMsg:
+		p.show(msg)
+	case tea.KeyPressMsg, tea.PasteMsg:
+		if p.part == partFilter {
+			return p.filter.Update(msg)
+		}
 	case tui.ClickMsg:
 		return p.click(msg)
 	case tui.WheelMsg:
@@ -151,12 +206,26 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
+// show shows a session.
+func (p *Page) show(m tui.ShowSessionMsg) {
+	i := slices.IndexFunc(p.rows, func(r row) bool { return r.Session != nil && r.Agent == m.Agent && r.ID == m.ID })
+	if i >= 0 {
+		p.move(func() { p.list.MoveTo(i) })
+		p.part = partDetail
+	} else if !p.filter.Empty() { // it may be one that is filtered out
+		p.unfilter()
+		p.show(m)
+	}
+}
+
 // arrange makes the rows, and leaves the cursor on its session.
 func (p *Page) arrange() {
 	at := p.selected()
-	all := make([]*deck.Session, len(p.all))
+	all := make([]*deck.Session, 0, len(p.all))
 	for i := range p.all {
-		all[i] = &p.all[i]
+		if p.filter.lets(&p.all[i]) {
+			all = append(all, &p.all[i])
+		}
 	}
 	if less := sortOf(p.sort); less != nil {
 		arrange.Stable(all, less)
@@ -250,6 +319,7 @@ func (p *Page) move(do func()) {
 	p.skipHead(d)
 	if p.list.Cursor != before {
 		p.scroll.Top = 0
+		p.search.Stop()
 	}
 }
 
@@ -289,7 +359,12 @@ func (p *Page) Actions() []tui.Action {
 	out := []tui.Action{
 		{ID: "agents.open", Title: "Read about the session", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
 		{ID: "agents.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
-		{ID: "agents.leave", Title: "To the first page", Keys: []string{"esc"}, Part: partList, Hidden: true, Run: tui.Home},
+		{ID: "agents.leave", Title: "Show all sessions, or the first page", Keys: []string{"esc"}, Part: partList, Hidden: true, Run: func() tea.Cmd {
+			if p.filter.Empty() {
+				return tui.Home()
+			}
+			return p.unfilter()
+		}},
 		{ID: "agents.answer", Title: "Answer what the session waits for", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd { return tui.Go(p.opts.AskPage) }},
 		{ID: "agents.jump", Title: "Show the session's terminal", Hint: "terminal", Keys: []string{"J"}, Enabled: p.whyNoJump, Run: p.jump},
 		{ID: "agents.calls", Title: "Show the calls of the session's agent", Hint: "calls", Keys: []string{"c"}, Enabled: p.whyNoCalls, Run: p.calls},
@@ -306,6 +381,7 @@ func (p *Page) Actions() []tui.Action {
 		by("C", "cost", "cost"),
 		by("F", "context", "how full the context is"),
 	}
+	out = slices.Concat(out, p.search.Actions("agents.detail", partDetail), p.filterActions())
 	for _, a := range tui.ListActions("agents.list", partList, &p.list) {
 		run := a.Run
 		a.Run = func() tea.Cmd {
@@ -398,10 +474,14 @@ func (p *Page) calls() tea.Cmd {
 // click moves the cursor; a click on the row under it opens the session.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 	a := p.areas.At(c.X, c.Y)
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case a.Run != nil:
+		return a.Run()
 	}
 	before, focus := p.list.Cursor, p.part == a.Part
+	p.search.Keep()
 	if p.part = a.Part; a.Part == partDetail {
 		return nil
 	}

@@ -122,6 +122,17 @@ func TestTheCursorStaysOnItsSession(t *testing.T) {
 	})
 }
 
+func TestASessionIsShownOnRequest(t *testing.T) {
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Has("claude · shop")
+		s.Keys("g")
+		s.Send(tui.ShowSessionMsg{Agent: "gemini", ID: "8b7a1c22"})
+		s.Has("gemini · docs", "esc list")
+		s.Send(tui.ShowSessionMsg{Agent: "gemini", ID: "none"})
+		s.Has("gemini · docs")
+	})
+}
+
 func TestShowingTheTerminalOfASession(t *testing.T) {
 	var jumped []string
 	jump := func(s deck.Session) (string, error) {
@@ -153,7 +164,7 @@ func TestFromASessionToItsCallsAndItsQuestion(t *testing.T) {
 	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{AskPage: calls.ID}, func(s *frame.Screen, _ *fake.Sessions) {
 		s.Has("a answer")
 		s.Keys("c")
-		s.Has("/ claude-code")
+		s.Has("/ claude")
 		s.Keys("1", "a")
 		s.Has("calls")
 		s.Keys("1", "down", "down", "a")
@@ -190,5 +201,17 @@ func TestTheSumSaysWhatItLeavesOut(t *testing.T) {
 		})
 		s.Wait(time.Second)
 		s.Has("≈ 2.14 $")
+		s.Do(func() {
+			all.All[0].Shared = deck.Shared{With: "other", USD: 1.14}
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Has("≈ 1.00 $")
+	})
+}
+
+func TestANarrowRuleKeepsTheMostImportantCount(t *testing.T) {
+	show(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Has("━ 2 wait for you")
 	})
 }

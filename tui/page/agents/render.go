@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -18,11 +20,18 @@ import (
 func (p *Page) Render(f *tui.Frame) []string {
 	p.areas = p.areas[:0]
 	const gap = 2
+	some := len(p.rows) > 0 || !p.filter.Empty()
+	aired := func(pane []string, w int) []string { return widget.Rows(pane, w+gap, f.H) }
 	switch {
-	case f.W >= 120 && len(p.rows) > 0:
-		w := p.listWidth(f)
-		return widget.Beside(p.listPane(f, w, f.H), widget.Rows(nil, gap, f.H), p.detailPane(f, w+gap, 0, f.W-w-gap, f.H))
-	case f.W >= 80 && f.H >= 20 && len(p.rows) > 0:
+	case f.W >= 180 && some:
+		third := min(f.W/4, 60)
+		w := p.listWidth(f, f.W-third-gap)
+		detail := f.W - third - w - 2*gap
+		return widget.Beside(f.Theme, aired(p.listPane(f, w, f.H), w), aired(p.detailPane(f, w+gap, 0, detail, f.H), detail), p.besidePane(f, third, f.H))
+	case f.W >= 120 && some:
+		w := p.listWidth(f, f.W)
+		return widget.Beside(f.Theme, aired(p.listPane(f, w, f.H), w), p.detailPane(f, w+gap, 0, f.W-w-gap, f.H))
+	case f.W >= 80 && f.H >= 20 && some:
 		h := min(max(len(p.rows)+3, 6), f.H/2)
 		return append(p.listPane(f, f.W, h), p.detailPane(f, 0, h, f.W, f.H-h)...)
 	case p.part == partDetail:
@@ -32,31 +41,29 @@ func (p *Page) Render(f *tui.Frame) []string {
 }
 
 // listWidth is how wide the list is beside the detail: what its columns need, before the
-// detail gets more than it needs to be read.
-func (p *Page) listWidth(f *tui.Frame) int {
+// detail gets more than it needs to be read, of the width that both have.
+func (p *Page) listWidth(f *tui.Frame, both int) int {
 	const least, most = 44, 80 // of the detail
 	need := 4
 	for _, c := range p.columns(f, 1<<20) {
 		need += c.w + gapW
 	}
-	return min(max(need, f.W-most), f.W-least)
-}
-
-// rule is the line above a pane; a heavy one has the focus.
-func rule(f *tui.Frame, title, note string, focus bool, w int) string {
-	th := f.Theme
-	if focus {
-		return th.Focus.Render(th.Glyph.Focus.Top) + widget.Rule(th.Focus, th.Accent, th.Glyph.Focus.Top, title, note, w-1)
-	}
-	return th.Border.Render(th.Glyph.Frame.Top) + widget.Rule(th.Border, th.Title, th.Glyph.Frame.Top, title, note, w-1)
+	return min(max(need, both-most), both-least)
 }
 
 func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 	th := f.Theme
-	focus := f.Focus && p.part == partList
-	rows := []string{rule(f, "Sessions", p.verdict(th, w), focus, w)}
+	focus := f.Focus && p.part != partDetail
+	rows := []string{widget.PaneRule(f.Theme, "Sessions", p.verdict(th, w), focus, w)}
+	for _, c := range p.counts() {
+		p.areas.Count(rows[0], 0, c.text, func() tea.Cmd { return p.Update(tui.FilterSessionsMsg{Text: c.query}) })
+	}
+	rows = append(rows, p.filterRow(f, len(rows), w)...)
+	if len(p.rows) == 0 && !p.filter.Empty() {
+		return widget.Rows(append(rows, "  "+th.Faint.Render("No matching sessions. Esc clears the filter.")), w, h)
+	}
 	if len(p.rows) == 0 {
-		return widget.Rows(append(rows, p.nothing(th, w)...), w, h)
+		return widget.Rows(append(rows, append(p.nothing(th, w), f.Example()...)...), w, h)
 	}
 	cols := p.columns(f, w-4)
 	if h >= 6 {
@@ -88,33 +95,66 @@ func (p *Page) nothing(th *theme.Theme, w int) []string {
 	return rows
 }
 
-// verdict is how many sessions are in which state.
-func (p *Page) verdict(th *theme.Theme, w int) string {
+// count is how many sessions are in a state, in words, and the query for them.
+type count struct{ text, query string }
+
+// counts are those that wait, are at work and are idle, what matters most first.
+func (p *Page) counts() []count {
 	waits, works, idle := 0, 0, 0
 	for i := range p.all {
 		switch s := p.all[i].State; {
 		case s.Waits():
 			waits++
-		case s == deck.Working || s == deck.Background:
+		case s == deck.Working:
 			works++
 		case s == deck.Idle:
 			idle++
 		}
 	}
+	var out []count
+	add := func(n int, words, status string) {
+		if n > 0 {
+			out = append(out, count{fmt.Sprintf("%d %s", n, words), "status:" + status})
+		}
+	}
+	if waits == 1 {
+		add(1, "waits for you", "waiting")
+	} else {
+		add(waits, "wait for you", "waiting")
+	}
+	add(works, "at work", string(deck.Working))
+	add(idle, "idle", string(deck.Idle))
+	return out
+}
+
+// verdict is how many sessions are in which state.
+func (p *Page) verdict(th *theme.Theme, w int) string {
+	if p.filter.err != nil {
+		return th.Warn.Render(plain.Line(p.filter.err.Error()))
+	}
+	if !p.filter.Empty() {
+		n := 0
+		for i := range p.rows {
+			if p.rows[i].Session != nil {
+				n++
+			}
+		}
+		return th.Muted.Render(fmt.Sprintf("%d of %d", n, len(p.all)))
+	}
 	var parts []string
-	switch {
-	case waits == 1:
-		parts = append(parts, th.Warn.Render("1 waits for you"))
-	case waits > 1:
-		parts = append(parts, th.Warn.Render(fmt.Sprintf("%d wait for you", waits)))
+	for _, c := range p.counts() {
+		style := th.Faint
+		if c.query == "status:waiting" {
+			style = th.Warn
+		}
+		parts = append(parts, style.Render(c.text))
 	}
-	if works > 0 {
-		parts = append(parts, th.Faint.Render(fmt.Sprintf("%d at work", works)))
+	dot := th.Faint.Render(" " + th.Glyph.Dot + " ")
+	const title = 16 // cells of the rule's title, and the air around both
+	for len(parts) > 1 && widget.Width(strings.Join(parts, dot)) > w-title {
+		parts = parts[:len(parts)-1]
 	}
-	if idle > 0 && w >= 60 {
-		parts = append(parts, th.Faint.Render(fmt.Sprintf("%d idle", idle)))
-	}
-	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" "))
+	return strings.Join(parts, dot)
 }
 
 // gapW is the air between two columns.
@@ -185,7 +225,7 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 	for i, name := range []string{"title", "place", "mode", "model", "subs", "tokens", "context", "cost", "age", "project", "agent"} {
 		least := wholeSubject
 		if i > 4 {
-			least = leastSubject
+			least = min(leastSubject, w/2)
 		}
 		if free, wants := subject(); free < min(wants, least) {
 			drop(name)
@@ -208,9 +248,16 @@ func (p *Page) allColumns(f *tui.Frame) []column {
 	text := func(style theme.Style, of func(s *deck.Session) string) func(*deck.Session) (string, theme.Style) {
 		return func(s *deck.Session) (string, theme.Style) { return of(s), style }
 	}
+	narrow, head := f.W < 50, "State"
+	if narrow {
+		head = ""
+	}
 	return []column{
-		{name: "state", head: "State", cell: func(s *deck.Session) (string, theme.Style) {
-			mark, style, word := tui.SessionMark(th, s)
+		{name: "state", head: head, cell: func(s *deck.Session) (string, theme.Style) {
+			mark, style, word := tui.SessionMark(f, s)
+			if narrow { // so that the agent has room
+				return mark, style
+			}
 			return mark + " " + word, style
 		}},
 		{name: "agent", head: "Agent", cell: func(s *deck.Session) (string, theme.Style) { return plain.Line(s.Agent), th.Hue(s.Agent) }},
@@ -327,17 +374,17 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 	s := p.selected()
 	focus := f.Focus && p.part == partDetail
 	if s == nil {
-		return widget.Rows([]string{rule(f, "Session", "", focus, w)}, w, h)
+		return widget.Rows([]string{widget.PaneRule(f.Theme, "Session", "", focus, w)}, w, h)
 	}
 	p.areas = append(p.areas, tui.Area{Part: partDetail, X: x, Y: y, W: w, H: h})
 	title := plain.Line(s.Agent)
 	if name := project(s); name != "" {
 		title += " " + f.Theme.Glyph.Dot + " " + name
 	}
-	rows := []string{rule(f, title, "", focus, w)}
+	rows := []string{widget.PaneRule(f.Theme, title, "", focus, w)}
 	inner := min(w-3, 88)
 	body := p.detail(f, s, inner)
-	for _, l := range p.scroll.Render(f.Theme, body, w-1, h-1) {
+	for _, l := range p.search.Render(f, &p.scroll, body, x+1, y+1, w-1, h-1) {
 		rows = append(rows, " "+l)
 	}
 	return widget.Rows(rows, w, h)
@@ -354,19 +401,8 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 			}
 		}
 	}
-	fact := func(name, value string) {
-		const nameW = 9
-		if value == "" {
-			return
-		}
-		for i, l := range widget.Wrap(value, max(w-nameW, 8)) {
-			if i > 0 {
-				name = ""
-			}
-			rows = append(rows, th.Faint.Render(widget.Fit(name, nameW))+l)
-		}
-	}
-	mark, style, word := tui.SessionMark(th, s)
+	fact := func(name, value string) { rows = append(rows, factRows(th, name, value, w)...) }
+	mark, style, word := tui.SessionMark(f, s)
 	state := style.Render(mark + " " + word)
 	if !s.Since.IsZero() {
 		state += th.Muted.Render(" for " + age(f, s.Since))
@@ -392,17 +428,10 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	if s.Subagents > 0 {
 		fact("agents", fmt.Sprintf("%d sub-agents at work", s.Subagents))
 	}
-	fact("context", contextLine(th, s, w-9))
+	fact("context", contextLine(th, s, w-12))
 	fact("tokens", usageLine(s))
 	fact("cost", costLine(s))
 	fact("place", placeLine(s))
-	if a := p.connection(s); a != nil {
-		text := fmt.Sprintf("connected %s, %d calls", f.Since(a.Since), a.Calls)
-		if a.Errors > 0 {
-			text += fmt.Sprintf(", %d failed", a.Errors)
-		}
-		fact("deck", text)
-	}
 	version := plain.Line(s.Agent)
 	if s.Version != "" {
 		version += " " + plain.Line(s.Version)
@@ -412,5 +441,24 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	}
 	fact("program", version)
 	fact("session", plain.Line(s.ID))
+	if a := p.connection(s); a != nil && f.W < 180 { // else it stands beside
+		rows = append(append(rows, "", widget.Section(th, "Connection to the deck", "", w)), p.connectionFacts(f, a, w)...)
+	}
+	return rows
+}
+
+// factRows draws a name and its value, w cells wide; none if there is no value.
+func factRows(th *theme.Theme, name, value string, w int) []string {
+	const nameW = 12
+	if value == "" {
+		return nil
+	}
+	var rows []string
+	for i, l := range widget.Wrap(value, max(w-nameW, 8)) {
+		if i > 0 {
+			name = ""
+		}
+		rows = append(rows, th.Faint.Render(widget.Fit(name, nameW))+l)
+	}
 	return rows
 }

@@ -66,6 +66,9 @@ func usageLine(s *deck.Session) string {
 	if u.Partial {
 		text = "≥ " + text
 	}
+	if s.Shared.With != "" {
+		text += "; also in " + plain.Line(plain.Cut(s.Shared.With, 12))
+	}
 	return text
 }
 

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,14 +17,25 @@ func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
 // screen by itself.
 func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
 	return func() tea.Cmd {
-		if p.guarded() {
-			if p.deciding() != nil || p.place == partGroup {
-				p.message = "this just appeared; press the key again"
-			}
+		if p.dropped() {
 			return nil
 		}
 		return f()
 	}
+}
+
+// dropped reports whether a key does not count since the request has only just come on
+// screen, and says so there.
+func (p *Page) dropped() bool {
+	const why = "this just appeared; press the key again"
+	_, open := p.current()
+	switch {
+	case p.guarded() && (open || p.place == partGroup):
+		p.message = why
+	case p.message == why:
+		p.message = ""
+	}
+	return p.guarded()
 }
 
 // Actions implements tui.Page.
@@ -33,6 +45,7 @@ func (p *Page) Actions() []tui.Action {
 	out = append(out, p.promptActions()...)
 	out = append(out, p.groupActions()...)
 	out = append(out, p.formActions()...)
+	out = append(out, p.files.Actions("ask.complete", "")...)
 	out = append(out, p.textActions()...)
 	out = append(out, p.listActions()...)
 	out = append(out, p.historyActions()...)
@@ -184,7 +197,7 @@ func (p *Page) actionsOf(part string, rows []row) []tui.Action {
 // may do to a question that is not in sight.
 func decides(id string) bool {
 	switch id {
-	case "accept", "toggle", "skip", "recommended", "allrecommended", "yes", "no", "send", "forget", "release":
+	case "accept", "toggle", "skip", "form.skip", "recommended", "allrecommended", "yes", "no", "send", "forget", "release":
 		return true
 	}
 	return strings.HasPrefix(id, "prompt.") || id == "group.answer"
@@ -209,9 +222,15 @@ func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
 		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, HintNow: p.textEnds, Run: p.textEnter},
 		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
-		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: do(func() {
-			p.typeText(func() { p.editor.Insert("\n") })
-		})},
+		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: func() tea.Cmd {
+			return p.typeText(func() { p.editor.Insert("\n") })
+		}},
+		{ID: "ask.text.undo", Title: "Undo what was typed", Keys: []string{"ctrl+_", "ctrl+/"}, Part: partText, InText: true, Run: func() tea.Cmd {
+			return p.typeText(func() { p.editor.Undo() })
+		}},
+		{ID: "ask.text.redo", Title: "Redo what was undone", Keys: []string{"ctrl+y"}, Part: partText, InText: true, Run: func() tea.Cmd {
+			return p.typeText(func() { p.editor.Redo() })
+		}},
 		{ID: "ask.text.send", Title: "Accept the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Sight: true, Run: func() tea.Cmd {
 			if p.place != partRequest {
 				return nil
@@ -236,7 +255,7 @@ func (p *Page) listActions() []tui.Action {
 		}
 		return ""
 	}
-	return []tui.Action{
+	out := []tui.Action{
 		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.careful(p.openRow)},
 		{ID: "ask.list.up", Title: "Up", Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},
 		{ID: "ask.list.down", Title: "Down", Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
@@ -245,21 +264,15 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "ask.list.forget", Title: "Dismiss a question no agent is waiting for", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
 		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
 		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
-		{ID: "ask.reader.up", Title: "Up", Keys: []string{"up", "k"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(-1) })},
-		{ID: "ask.reader.down", Title: "Down", Keys: []string{"down", "j"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Move(1) })},
-		{ID: "ask.reader.pageup", Title: "A page up", Keys: []string{"pgup", "shift+up"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Page(-1) })},
-		{ID: "ask.reader.pagedown", Title: "A page down", Keys: []string{"pgdown", "space", "shift+down"}, Part: partReader, Hidden: true, Run: do(func() { p.reader.Page(1) })},
 	}
+	return slices.Concat(out, p.search.Actions("ask.reader", partReader), tui.ScrollActions("ask.reader", partReader, &p.reader))
 }
 
 func (p *Page) historyActions() []tui.Action {
-	return []tui.Action{
+	out := []tui.Action{
 		{ID: "ask.history.close", Title: "Back to open questions", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
-		{ID: "ask.history.up", Title: "Up", Keys: []string{"up", "k"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-1) })},
-		{ID: "ask.history.down", Title: "Down", Keys: []string{"down", "j"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(1) })},
-		{ID: "ask.history.pageup", Title: "A page up", Keys: []string{"pgup"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(-10) })},
-		{ID: "ask.history.pagedown", Title: "A page down", Keys: []string{"pgdown"}, Part: partHistory, Hidden: true, Run: do(func() { p.past.move(10) })},
 		{ID: "ask.history.search", Title: "Search the history", Hint: "search", Keys: []string{"/"}, Part: partHistory, Run: do(func() { p.past.searching = true })},
 		{ID: "ask.history.copy", Title: "Copy question and answer", Hint: "copy", Keys: []string{"y"}, Part: partHistory, Run: func() tea.Cmd { return p.past.copy() }},
 	}
+	return append(out, tui.ListActions("ask.history", partHistory, &p.past.list)...)
 }

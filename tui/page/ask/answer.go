@@ -457,6 +457,7 @@ func (p *Page) dismiss() tea.Cmd {
 func (p *Page) read() {
 	p.place = partReader
 	p.reader = widget.Scroll{}
+	p.search.Stop()
 }
 
 // declined ends the open request without an answer.

@@ -20,7 +20,7 @@ func (p *Page) wide(f *tui.Frame, it questions.Item) []string {
 	sub := f.Sub(widest, f.H)
 	rows := widget.Rows(p.one(sub, it), widest, f.H)
 	f.Join(sub, 0, 0)
-	return widget.Beside(rows, p.queueBox(f, it, widest, f.W-widest))
+	return widget.Beside(f.Theme, rows, p.queueBox(f, it, widest, f.W-widest))
 }
 
 // one draws the open question, or its description alone.
@@ -36,7 +36,7 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 	p.layRows()
 	at := slices.Index(p.rows, it.ID)
 	p.list.MoveTo(at)
-	h := f.H - 2
+	h := f.H - 1
 	rows := p.list.Render(f.Theme, w-4, h, false, func(i, w int) string { return p.listRow(f, i, w) })
 	for y := range min(h, len(p.rows)-p.list.Top) {
 		id := p.rows[p.list.Top+y]
@@ -44,7 +44,7 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 			p.areas = append(p.areas, tui.Area{X: x, Y: y + 1, W: w, H: 1, Run: do(func() { p.openOrShow(id) })})
 		}
 	}
-	return widget.Box(f.Theme, "Queue", "", false, rows, w, f.H)
+	return widget.Pane(f.Theme, "Queue", "", false, rows, w, f.H)
 }
 
 // position is what kind of prompt this is, and which of the requests; "" when it is the

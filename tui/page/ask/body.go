@@ -75,7 +75,7 @@ func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
 		w -= side + 2
 	}
 	ask := styled(plain.BareText(q.Question), w, th.Strong)
-	about := markdown(th, plain.BareText(q.Description), w)
+	about := widget.Markdown(th, plain.BareText(q.Description), w)
 	if preview != "" && side == 0 && p.preview {
 		about = previewRows(th, preview, w)
 	}
@@ -105,7 +105,7 @@ func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
 	p.aim(f, opts, parts[2], box{x: b.x, y: b.y + y, w: w, h: ho})
 	rows = widget.Rows(rows, w, b.h)
 	if side > 0 {
-		pane := widget.Box(th, "preview", "", false, previewRows(th, preview, side-2), side, b.h)
+		pane := widget.Pane(th, "preview", "", false, previewRows(th, preview, side-2), side, b.h)
 		for i := range rows {
 			rows[i] += "  " + pane[i]
 		}
@@ -364,6 +364,11 @@ func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 	o.above, o.below = p.editor.Hidden(h)
 	if p.editor.Empty() {
 		rows = []string{th.Faint.Render(widget.Cut(p.fieldHint(), width))}
+		if last := p.lastAnswer(); last != "" { // not as text: enter would send it once more
+			const how = " fills in your last answer"
+			key := th.Key.Render(tui.KeyLabel("up", th.Glyph.ASCII))
+			rows[0] = th.Faint.Render(widget.Cut(plain.Line(last), max(width-len(how)-5, 8))) + "  " + key + th.Muted.Render(how)
+		}
 	}
 	o.caret, o.x = len(o.rows)+y, in+2+x
 	for _, r := range rows {

@@ -286,7 +286,7 @@ func keyCases() []refCase {
 			with(t, abc, func(d *driver, c *questions.Call) {
 				d.press("tab", "'draft", "ctrl+c")
 				d.notSent(c)
-				d.Has("claude-code", "draft")
+				d.Has("claude", "draft")
 				d.Keys("enter")
 				d.Has("┃ draft")
 			})

@@ -33,7 +33,7 @@ func (p *Page) openForm() {
 	if s.AsJSON && s.Value == nil { // answered from outside
 		s.Value, _ = m.Read([]byte(s.JSON))
 	}
-	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.closed(), Changed: p.keepForm, Done: p.send})
+	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.closed(), Changed: p.keepForm, Done: p.sendForm, Files: &p.files})
 }
 
 // onForm tells whether a form has the focus.
@@ -50,8 +50,25 @@ func (p *Page) keepForm() {
 	if _, a, ok := p.at(); ok && p.form != nil && !p.closed() {
 		s := p.form.State()
 		a.Form, a.Cursor = &questions.FormDraft{Value: s.Value, JSON: s.JSON, AsJSON: s.AsJSON}, s.Cursor
+		a.Skipped = false // as when it was taken back
 		p.keep()
 	}
+}
+
+// sendForm sends what was entered in the form.
+func (p *Page) sendForm() tea.Cmd {
+	p.keepForm()
+	return p.send()
+}
+
+// skipForm closes the form without an answer: its server is told that it was cancelled.
+func (p *Page) skipForm() tea.Cmd {
+	_, a, ok := p.at()
+	if !ok {
+		return nil
+	}
+	a.Skipped = true
+	return p.send()
 }
 
 // formActions are what can be done in a form, and what can be done with any request.
@@ -75,6 +92,7 @@ func (p *Page) formActions() []tui.Action {
 			rows = append(rows, r)
 		}
 	}
+	rows = append(rows, row{"form.skip", "Skip the form: neither answer nor decline it", "skip", []string{"s"}, true, p.careful(p.skipForm)})
 	out = append(out, p.actionsOf(partForm+"."+form.PartFields, rows)...)
 	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, do(p.toList)}}
 	for _, part := range []string{form.PartText, form.PartOptions, form.PartFilter, form.PartJSON} {
@@ -113,7 +131,7 @@ func (p *Page) clickForm(x, y int) (tea.Cmd, bool) {
 	if !p.onForm() || x < b.x || x >= b.x+b.w || y < b.y || y >= b.y+b.h {
 		return nil, false
 	}
-	if p.guarded() {
+	if p.dropped() {
 		return nil, true
 	}
 	return p.form.Click(x-b.x, y-b.y), true

@@ -17,20 +17,26 @@ import (
 func asksForm(t *testing.T, s setup, message, schema string, test func(d *driver, c *questions.Call)) {
 	t.Helper()
 	s.run(t, func(d *driver) {
-		qs, err := questions.FormQuestions(message, json.RawMessage(schema))
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := d.q.Open(questions.Request{
-			Questions: qs, Local: true, From: questions.From{Client: "Trains", Agent: "for codex"}, Title: "codex has called trains_book",
-			Peer: questions.Peer{PID: 7, Program: "trains-mcp", Cwd: "/home/ana/src/shop"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := d.askForm(message, schema)
 		d.Wait(5 * time.Second)
 		test(d, c)
 	})
+}
+
+func (d *driver) askForm(message, schema string) *questions.Call {
+	d.t.Helper()
+	qs, err := questions.FormQuestions(message, json.RawMessage(schema))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	c, err := d.q.Open(questions.Request{
+		Questions: qs, Local: true, From: questions.From{Client: "Trains", Agent: "for codex"}, Title: "codex has called trains_book",
+		Peer: questions.Peer{PID: 7, Program: "trains-mcp", Cwd: "/home/ana/src/shop"},
+	})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return c
 }
 
 // filled gives what keys make of a form.
@@ -140,6 +146,67 @@ func TestAFormIsSentFromItsLastRowAndTakenBack(t *testing.T) {
 		d.press("H")
 		d.Has("Well?", `{"a":"x","b":"y"}`)
 	})
+}
+
+// What was typed into one form must not keep the next one off the screen.
+func TestAFormThatComesWhileAnotherIsBeingSentIsOpened(t *testing.T) {
+	const one = `{"properties":{"a":{"type":"string"}}}`
+	asksForm(t, setup{}, "First?", one, func(d *driver, c *questions.Call) {
+		d.press("'x", "enter")
+		d.Has("sent to Trains")
+		second := d.askForm("Second?", one)
+		d.Wait(time.Second)
+		d.press("'y", "enter")
+		same(t, string(d.reply(c).Results[0].Content), `{"a":"x"}`)
+		same(t, string(d.reply(second).Results[0].Content), `{"a":"y"}`)
+	})
+}
+
+func TestAKeyForAFormThatHasJustComeSaysThatItIsDropped(t *testing.T) {
+	setup{}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second) // the page is idle, so the form comes by itself
+		c := d.askForm("Well?", `{"properties":{"a":{"type":"string"}}}`)
+		d.Wait(100 * time.Millisecond)
+		d.press("'x")
+		d.Has("this just appeared; press the key again")
+		d.Wait(time.Second)
+		d.press("'y")
+		d.Lacks("just appeared")
+		d.press("enter")
+		same(t, string(d.reply(c).Results[0].Content), `{"a":"y"}`)
+	})
+}
+
+func TestASkippedFormIsNeitherAnsweredNorDeclined(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keys []string
+		want string
+	}{
+		"skipped":                    {[]string{"esc", "s"}, `{"action":"cancel"}`},
+		"skipped with a draft":       {[]string{"'x", "esc", "s"}, `{"action":"cancel"}`},
+		"taken back and sent":        {[]string{"'x", "esc", "s", "u", "wait", "ctrl+s"}, `{"action":"accept","content":{"a":"x"}}`},
+		"taken back and filled in":   {[]string{"esc", "s", "u", "wait", "enter", "'y", "enter", "ctrl+s"}, `{"action":"accept","content":{"a":"y"}}`},
+		"taken back, skipped again":  {[]string{"'x", "esc", "s", "u", "wait", "s"}, `{"action":"cancel"}`},
+		"a letter of a text":         {[]string{"'s", "enter", "ctrl+s"}, `{"action":"accept","content":{"a":"s"}}`},
+		"without fields, by its key": {[]string{"s"}, `{"action":"cancel"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			schema := `{"properties":{"a":{"type":"string"},"b":{"type":"string"}},"required":["a"]}`
+			if strings.Contains(name, "without fields") {
+				schema = `{"properties":{}}`
+			}
+			asksForm(t, setup{}, "Well?", schema, func(d *driver, c *questions.Call) {
+				d.press(tt.keys...)
+				r := d.reply(c)
+				e, _ := r.Elicited()
+				got, err := json.Marshal(e)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same(t, string(got), tt.want)
+			})
+		})
+	}
 }
 
 func TestAnOptionOfManyIsFoundByTyping(t *testing.T) {

@@ -244,11 +244,11 @@ func (p *Page) groupHead(f *tui.Frame, it questions.Item, i, n, w int) string {
 	if d.Path != "" && d.Command == "" {
 		name += "  " + plain.Exact(d.Path)
 	}
-	marks := d.Marks
-	if d.Unconfirmed {
-		marks = append([]string{"unconfirmed"}, marks...)
+	var marks []string
+	for _, doubt := range d.Doubts() {
+		marks = append(marks, doubt.Mark)
 	}
-	for _, m := range marks {
+	for _, m := range append(marks, d.Marks...) {
 		name += "  " + th.Warn.Render("! "+plain.Line(m))
 	}
 	return widget.Ends(cursor+mark+name, th.Muted.Render(f.Ago(it.Arrived)), w)

@@ -127,7 +127,7 @@ func (p *Page) renderList(f *tui.Frame) []string {
 
 func (p *Page) renderEmpty(f *tui.Frame, h int) []string {
 	th := f.Theme
-	lines := []string{th.Strong.Render("No questions."), th.Muted.Render("When an agent asks something, it appears here.")}
+	lines := append([]string{th.Strong.Render("No questions.")}, styled("When an agent asks something, it appears here.", f.W-2, th.Muted)...)
 	switch n := len(p.snap.History); n {
 	case 0:
 	case 1:
@@ -135,6 +135,7 @@ func (p *Page) renderEmpty(f *tui.Frame, h int) []string {
 	default:
 		lines = append(lines, "", th.Key.Render("H")+th.Muted.Render(fmt.Sprintf(" shows the last %d", n)))
 	}
+	lines = append(lines, f.Example()...)
 	rows := make([]string, 0, h)
 	for range max((h-len(lines))/2-1, 0) {
 		rows = append(rows, "")
@@ -163,7 +164,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 	state := ""
 	switch {
 	case it.State == questions.Sending:
-		mark, state = th.Good.Render(th.Glyph.Run), "being sent"
+		mark, state = th.Good.Render(f.Spin()), "being sent"
 	case it.Unsent:
 		mark, state = th.Warn.Render(th.Glyph.Half), "not sent"
 	case it.Absent == questions.Gone:
@@ -330,7 +331,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 	if decision(&it.Request) != nil {
 		rows = promptText(th, it, w)
 	}
-	out := p.reader.Render(th, rows, w+1, f.H)
+	out := p.search.Render(f, &p.reader, rows, 1, 0, w+1, f.H)
 	for i, r := range out {
 		out[i] = " " + r
 	}
@@ -341,7 +342,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 func questionText(th *theme.Theme, q questions.Question, w int) []string {
 	rows := styled(plain.BareText(q.Question), w, th.Strong)
 	if q.Description != "" {
-		rows = append(append(rows, ""), markdown(th, plain.BareText(q.Description), w)...)
+		rows = append(append(rows, ""), widget.Markdown(th, plain.BareText(q.Description), w)...)
 	}
 	for i, l := range shownLabels(q) {
 		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
@@ -368,7 +369,7 @@ func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 		{Mark: th.Warn.Render(g.Right), Means: "answer in its terminal"},
 		{Mark: th.Muted.Render(g.Wait), Means: "the agent left and comes back for the answer"},
 		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
-		{Mark: th.Good.Render(g.Run), Means: "being sent"},
+		{Mark: th.Good.Render((&tui.Frame{Theme: th}).Spin()), Means: "being sent"},
 		{Mark: th.Faint.Render(g.Fail), Means: "no agent is waiting"},
 		{Mark: th.Faint.Render(g.Off), Means: "open"},
 		{Mark: th.Good.Render(g.OK), Means: "answered"},

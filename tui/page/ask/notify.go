@@ -47,6 +47,9 @@ type Notify struct {
 	// After is how long a permission has to wait before it is announced: many are given
 	// at once, by the agent's own rules or in its terminal.
 	After time.Duration
+	// Here announces also what an agent's own program asks in a terminal that the user looks
+	// at, where no notice is needed.
+	Here bool
 	// Command is run for each batch of questions; without a program, none is.
 	Command process.Command
 }
@@ -75,7 +78,8 @@ const (
 
 // alerts are the notifications that are due.
 type alerts struct {
-	known, focused bool // what the terminal said about its focus
+	looksAt        func(questions.Request) bool // nil: what the user looks at is not known
+	known, focused bool                         // what the terminal said about its focus
 	batch          []questions.Item
 	failed         bool // the command has failed before
 }
@@ -85,6 +89,9 @@ type alertMsg struct{ reminder bool }
 
 // permissionsMsg is permissions that are to be announced if they still wait.
 type permissionsMsg struct{ items []questions.Item }
+
+// unseenMsg is what is to be announced, since the user does not look at where it is asked.
+type unseenMsg struct{ items []questions.Item }
 
 // commandMsg is the end of the user's own command.
 type commandMsg struct{ err error }
@@ -103,7 +110,7 @@ func (a *alerts) came(fresh []questions.Item, n Notify) tea.Cmd {
 	}
 	var cmds []tea.Cmd
 	if len(now) > 0 {
-		cmds = append(cmds, a.arrived(now, n))
+		cmds = append(cmds, a.elsewhere(now, n))
 	}
 	if len(later) > 0 {
 		cmds = append(cmds, after(n.After, permissionsMsg{later}))
@@ -120,12 +127,26 @@ func (a *alerts) still(msg permissionsMsg, s *questions.Snapshot, n Notify) tea.
 	if len(items) == 0 {
 		return nil
 	}
-	return a.arrived(items, n)
+	return a.elsewhere(items, n)
+}
+
+// elsewhere announces what does not ask where the user looks.
+func (a *alerts) elsewhere(items []questions.Item, n Notify) tea.Cmd {
+	own := func(it questions.Item) bool { return it.Request.Prompt != nil }
+	if n.Here || a.looksAt == nil || n.Mode == NotifyOff || !slices.ContainsFunc(items, own) {
+		return a.arrived(items, n)
+	}
+	return func() tea.Msg {
+		return unseenMsg{slices.DeleteFunc(items, func(it questions.Item) bool { return own(it) && a.looksAt(it.Request) })}
+	}
 }
 
 // arrived rings once and begins a batch.
 func (a *alerts) arrived(fresh []questions.Item, n Notify) tea.Cmd {
 	if n.Mode == NotifyOff {
+		return nil
+	}
+	if len(fresh) == 0 {
 		return nil
 	}
 	first := len(a.batch) == 0
@@ -150,11 +171,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) tea.Cmd {
 	var items []questions.Item
 	if msg.reminder {
-		for _, it := range s.Items {
-			if it.Waits() && it.State != questions.Snoozed {
-				items = append(items, it)
-			}
-		}
+		items = due(s)
 	} else {
 		for _, it := range a.batch {
 			if now, ok := s.Item(it.ID); ok && now.Waits() {

@@ -18,10 +18,10 @@ func TestBellAndTitleTellOfAQuestion(t *testing.T) {
 	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
 		d.askAs(pair, "codex", "/b")
 		d.Wait(5 * time.Second)
-		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: a") {
+		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: First?") {
 			t.Errorf("no title")
 		}
-		d.Has("Ask  1", "codex asks: First?")
+		d.Has("Ask ◆1", "codex asks: First?")
 	})
 }
 
@@ -51,8 +51,11 @@ func TestNotificationSequences(t *testing.T) {
 				}
 				d.askAs(`[{"question":"1;2 or 3?","options":["x"]}]`, "codex", "/b")
 				d.Wait(time.Second)
-				if strings.Contains(d.Raw(), "codex asks: 1;2") {
+				if tt.want != "" && strings.Contains(d.Raw(), tt.want) {
 					t.Error("before the batch was over")
+				}
+				if shown := strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: 1;2 or 3?"); shown == tt.notify.Private {
+					t.Errorf("the title has the question: %v", shown)
 				}
 				d.Wait(4 * time.Second)
 				raw := d.Raw()
@@ -108,6 +111,24 @@ func TestNotificationCommand(t *testing.T) {
 	if p.Update(bad()) != nil {
 		t.Error("a failure is told twice")
 	}
+}
+
+func TestNothingIsAnnouncedThatTheUserLooksAt(t *testing.T) {
+	here := func(r questions.Request) bool { return r.Prompt.Command == "make" }
+	setup{first: &home{}, page: page.Options{Focus: page.FocusNever, LooksAt: here}}.run(t, func(d *driver) {
+		d.Send(page.SettingsMsg{Focus: page.FocusNever}) // the configuration was saved
+		d.prompt(bash("1", "make"))
+		d.Wait(15 * time.Minute)
+		if raw := d.Raw(); strings.Contains(raw, "\x1b]9;") {
+			t.Error("it was announced")
+		}
+		d.prompt(bash("2", "make install"))
+		d.ask(abc) // of an agent without a terminal of its own
+		d.Wait(5 * time.Second)
+		if !strings.Contains(d.Raw(), "\x1b]9;2 questions from 2 agents\x1b\\") {
+			t.Errorf("the others were not announced: %q", d.Raw())
+		}
+	})
 }
 
 func TestEscapeFor(t *testing.T) {

@@ -2,6 +2,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -49,6 +50,18 @@ type Options struct {
 	// Jump shows the terminal in which an agent asks, and returns what the user should
 	// know. It may take a while; nil: nothing can.
 	Jump func(questions.Request) (string, error)
+	// LooksAt reports whether the user looks at the terminal in which an agent's own program
+	// asks. It may take a while; nil: that is not known.
+	LooksAt func(questions.Request) bool
+	// Files returns the paths of the files in a folder, the agent's that asks. It may take a
+	// while; nil: none are offered.
+	Files func(folder string) []string
+}
+
+// SettingsMsg replaces the options that may change while the page is in use.
+type SettingsMsg struct {
+	Focus  Focus
+	Notify Notify
 }
 
 // The parts of the page.
@@ -63,7 +76,7 @@ const (
 
 	partPrompt   = "prompt"   // a permission, or a plan
 	partTerminal = "terminal" // what only the agent's terminal can answer
-	partSettled  = "settled"  // how the permission was settled that was open
+	partSettled  = "settled"  // how the prompt was settled that was open
 )
 
 // Page is the page. Make one with [New].
@@ -77,6 +90,8 @@ type Page struct {
 	id      int    // of the open request
 	draft   questions.Draft
 	editor  widget.Editor
+	recall  recall
+	files   tui.Files  // what completes @ in a field
 	form    *form.Form // the open question, when it is one
 	formBox box        // where it is
 	guard   time.Time  // until when choosing keys are dropped
@@ -95,6 +110,7 @@ type Page struct {
 	scroll  scrolls
 	areas   tui.Areas
 	reader  widget.Scroll
+	search  tui.Search // in the reader
 	review  widget.List
 	past    history
 	settled questions.Record // at partSettled
@@ -104,7 +120,7 @@ type Page struct {
 	alerts  alerts
 	notices int // notices already shown
 	seen    map[int]bool
-	waiting int // requests that waited when the feed last told of them
+	waiting int // requests that waited and were not snoozed when the feed last told of them
 }
 
 // warning is a choice that would leave typed text unsent, waiting for the same
@@ -116,10 +132,8 @@ type warning struct {
 
 // New returns the page for a queue.
 func New(q *questions.Queue, opt Options) *Page {
-	if opt.Focus == "" {
-		opt.Focus = FocusIdle
-	}
-	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, seen: map[int]bool{}}
+	opt.Focus = cmp.Or(opt.Focus, FocusIdle)
+	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, seen: map[int]bool{}, alerts: alerts{looksAt: opt.LooksAt}}
 }
 
 // ID implements tui.Page.
@@ -135,6 +149,10 @@ func (p *Page) Badge() int { return p.snap.Waiting }
 func (p *Page) Part() string {
 	it, open := p.current()
 	switch {
+	case p.searching():
+		return tui.PartSearch
+	case p.completing():
+		return tui.PartCompletion
 	case p.place == partGroup:
 		return partGroup
 	case !open && p.place != partHistory && p.place != partSettled:
@@ -162,11 +180,19 @@ func (p *Page) TextEntry() bool {
 		return true // what is typed was meant for what has gone
 	case partHistory:
 		return p.past.searching
+	case partReader:
+		return p.searching()
 	case partRequest:
 		_, open := p.current()
 		return open && !p.closed() && (p.draft.Field != questions.NoField || p.blank() || p.onForm() && p.form.TextEntry())
 	}
 	return false
+}
+
+// searching tells whether the text to find in the reader is being typed.
+func (p *Page) searching() bool {
+	_, open := p.current()
+	return p.place == partReader && open && p.search.Typing()
 }
 
 // blank tells whether a question for a text is open with its field closed. What
@@ -179,9 +205,6 @@ func (p *Page) blank() bool {
 	q, _, ok := p.at()
 	return open && ok && len(q.Options) == 0 && q.Kind != questions.Form && it.State != questions.Sending
 }
-
-// snapshotMsg is the queue as it is now.
-type snapshotMsg struct{ snap *questions.Snapshot }
 
 // Feed loads the queue.
 func (p *Page) Feed() tui.Feed {
@@ -206,7 +229,11 @@ func (p *Page) WindowTitle() string {
 	}
 	for _, it := range p.snap.Items {
 		if it.Waits() {
-			what := plain.Bare(it.Request.Questions[0].Label(0))
+			q := it.Request.Questions[0]
+			what := plain.Bare(q.Label(0))
+			if q.Header == "" && !p.opt.Notify.Private {
+				what = plain.Bare(q.Question)
+			}
 			if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
 				what = plain.Line(d.Tool) // what it would do may be private
 			}
@@ -214,6 +241,19 @@ func (p *Page) WindowTitle() string {
 		}
 	}
 	return ""
+}
+
+// Waits tells the terminal how many requests wait, and whether the first is for a
+// permission.
+func (p *Page) Waits() (int, tea.ProgramStatusKind) {
+	for _, it := range p.snap.Items {
+		if d := it.Request.Prompt; it.Waits() && d != nil && d.Kind == questions.Permission {
+			return p.snap.Waiting, tea.ProgramStatusKindPermission
+		} else if it.Waits() {
+			break
+		}
+	}
+	return p.snap.Waiting, tea.ProgramStatusKindQuestion
 }
 
 // Show implements tui.Page: the first request that waits is opened, since the
@@ -243,41 +283,12 @@ func (p *Page) Hide() {
 	p.queue.Show(0)
 }
 
-// BeforeQuit asks what becomes of requests that wait.
-func (p *Page) BeforeQuit() tui.Overlay {
-	n := 0
-	for _, it := range p.snap.Items {
-		if it.Waits() && it.Request.Prompt == nil {
-			n++
-		}
-	}
-	if n == 0 || p.opt.Watch {
-		return nil // an agent's own prompt goes on in its terminal
-	}
-	text := fmt.Sprintf("%d questions are waiting. They and your drafts are kept; the agents can pick them up when you reopen mcpdeck.", n)
-	if n == 1 {
-		text = "One question is waiting. It and your draft are kept; the agent can pick it up when you reopen mcpdeck."
-	}
-	return &tui.Confirm{
-		Name: "quit", Title: "Quit mcpdeck?", Text: text,
-		Choices: []tui.Choice{
-			{Key: "k", Text: "Quit and keep the questions", Run: tui.Quit},
-			{Key: "d", Text: "Decline all and quit", Run: func() tea.Cmd { p.declineAll(); return tui.Quit() }},
-			{Key: "s", Text: "Stay"},
-		},
-	}
-}
-
-func (p *Page) declineAll() {
-	for _, it := range p.queue.Pending().Items {
-		if it.Waits() && it.Request.Prompt == nil {
-			_ = p.queue.Decline(it.ID, "the deck was closed") // gone meanwhile: nothing to decline
-		}
-	}
-}
-
 // Update takes what no action did.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.searching() && p.search.Update(msg) {
+		return nil
+	}
+	p.files.Update(msg)
 	switch msg := msg.(type) {
 	case snapshotMsg:
 		return p.take(msg.snap)
@@ -285,14 +296,21 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.takeGate(msg.State)
 	case tui.FocusMsg:
 		p.alerts.focus(msg.Focused)
+	case SettingsMsg:
+		p.opt.Focus, p.opt.Notify = cmp.Or(msg.Focus, FocusIdle), msg.Notify
 	case alertMsg:
 		return p.alerts.due(msg, p.snap, p.opt.Notify, p.shown)
 	case permissionsMsg:
 		return p.alerts.still(msg, p.snap, p.opt.Notify)
+	case unseenMsg:
+		return p.alerts.arrived(msg.items, p.opt.Notify)
 	case commandMsg:
 		return p.alerts.ran(msg)
 	case tui.ShowQuestionMsg:
 		p.open(msg.ID)
+		if msg.Lasting {
+			p.toLasting()
+		}
 	case settledMsg:
 		return p.settledSeen(msg)
 	case editedMsg:
@@ -301,102 +319,13 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.lastKey = time.Now()
 		return p.key(msg)
 	case tea.PasteMsg:
-		p.paste(msg.Content)
+		return p.paste(msg.Content)
 	case tui.ClickMsg:
 		return p.click(msg.X, msg.Y)
 	case tui.WheelMsg:
 		p.wheel(msg.Y, msg.Delta)
 	}
 	return nil
-}
-
-// take is a newer version of the queue.
-func (p *Page) take(s *questions.Snapshot) tea.Cmd {
-	old := p.snap
-	p.snap = s
-	var cmds []tea.Cmd
-	for ; p.notices < len(s.Notices); p.notices++ {
-		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
-	}
-	cmds = append(cmds, p.keptNow(old, s))
-	fresh := p.arrived()
-	if len(fresh) > 0 {
-		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.bring(p.waiting == 0))
-	}
-	p.waiting = s.Waiting
-	if p.place == partGroup {
-		if len(p.grouped()) == 0 {
-			p.leaveGroup()
-		}
-	} else if it, ok := s.Item(p.id); p.id != 0 && (!ok || it.State == questions.Sending) {
-		if cmd := p.settle(old, s); cmd != nil {
-			cmds = append(cmds, cmd)
-		} else {
-			p.leaveEnded(ok)
-		}
-	}
-	p.past.update(s.History)
-	return tea.Batch(append(cmds, p.goBack())...)
-}
-
-// goBack leaves the page that came by itself when nothing is left to answer.
-func (p *Page) goBack() tea.Cmd {
-	if !p.brought || p.place != partList || p.snap.Waiting > 0 || p.isSending() {
-		return nil
-	}
-	p.brought = false
-	return tui.Go("")
-}
-
-// keptNow says of an answer that has just not reached its agent.
-func (p *Page) keptNow(old, s *questions.Snapshot) tea.Cmd {
-	if old == s {
-		return nil
-	}
-	for _, r := range s.Kept {
-		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
-		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
-			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed on the Ask page")
-		}
-	}
-	return nil
-}
-
-// isSending tells whether an answer can still be taken back.
-func (p *Page) isSending() bool {
-	return slices.ContainsFunc(p.snap.Items, func(it questions.Item) bool { return it.State == questions.Sending })
-}
-
-// arrived are the requests not seen before that wait.
-func (p *Page) arrived() []questions.Item {
-	var fresh []questions.Item
-	seen := make(map[int]bool, len(p.snap.Items))
-	for _, it := range p.snap.Items {
-		if !p.seen[it.ID] && it.Waits() && it.State == questions.Queued {
-			fresh = append(fresh, it)
-		}
-		seen[it.ID] = it.State != questions.Snoozed // told of again when it comes back
-	}
-	p.seen = seen
-	return fresh
-}
-
-// bring puts a new request on screen, if the user is not busy elsewhere. first
-// tells that nothing else waits.
-func (p *Page) bring(first bool) tea.Cmd {
-	if p.opt.Focus == FocusNever {
-		return nil
-	}
-	if p.shown {
-		idle := time.Since(p.lastKey) >= tui.IdleAfter
-		if p.place == partList && p.id == 0 && first && (idle || p.opt.Focus == FocusAlways) {
-			p.guard = time.Now().Add(guardFor)
-			p.openFirst()
-		}
-		return nil
-	}
-	p.unasked = time.Now()
-	return tui.GoUnasked(ID, p.opt.Focus == FocusAlways)
 }
 
 // current is the open request.
@@ -413,6 +342,7 @@ func (p *Page) open(id int) {
 	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
 	p.message, p.warned, p.unsure, p.scroll, p.preview = "", warning{}, warning{}, scrolls{follow: true}, false
 	p.see()
+	p.files.From(p.filesOf(&it.Request))
 	if decision(&it.Request) != nil {
 		p.guard = time.Now().Add(readFor)
 	}
@@ -433,11 +363,9 @@ func (p *Page) open(id int) {
 }
 
 func (p *Page) openFirst() {
-	for _, it := range p.snap.Items {
-		if it.Waits() && it.State != questions.Snoozed {
-			p.open(it.ID)
-			return
-		}
+	if all := due(p.snap); len(all) > 0 {
+		p.open(all[0].ID)
+		return
 	}
 	p.toList()
 }
@@ -447,19 +375,6 @@ func (p *Page) toList() {
 	p.id, p.place, p.message = 0, partList, ""
 	p.queue.Show(0)
 	p.refresh()
-}
-
-// leaveEnded goes on after the open request was sent or ended elsewhere.
-func (p *Page) leaveEnded(sending bool) {
-	ended := p.id
-	p.id, p.place = 0, partList
-	p.guard = time.Now().Add(guardFor)
-	p.openFirst() // which may guard it for longer
-	switch {
-	case sending:
-	case p.id == 0:
-		p.message = fmt.Sprintf("question %d has ended", ended)
-	}
 }
 
 // refresh sees at once what this page did to the queue.

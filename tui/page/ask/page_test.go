@@ -134,7 +134,7 @@ func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
 		d.Has("Delete everything")
 		d.Resize(39, 11)
 		d.press("enter", "1", "ctrl+s", "enter")
-		d.Send(tea.MouseClickMsg{X: 10, Y: 5, Button: tea.MouseLeft})
+		d.Click(10, 5)
 		d.Wait(time.Minute)
 		d.notSent(c)
 		d.Resize(80, 24)

@@ -78,6 +78,16 @@ func (p *Page) decide(option int) tea.Cmd {
 	return p.decided(option)
 }
 
+// toLasting moves to the first option that allows what is open for longer than once.
+func (p *Page) toLasting() {
+	if d := p.deciding(); tui.Lasting(d) >= 0 {
+		p.draft.Answers[0].Cursor = tui.Lasting(d)
+		p.message = "enter allows it for longer than once"
+		p.scroll.follow = true
+		p.keep()
+	}
+}
+
 // lastNote is the note with which the same was last denied to the same session, of the
 // last day. Its decision is never offered again.
 func (p *Page) lastNote(d *questions.Prompt) string {
@@ -207,11 +217,11 @@ func (p *Page) allowHint() string {
 // settledMsg ends the time in which keys do nothing.
 type settledMsg struct{ id int }
 
-// settle shows how the open permission was settled elsewhere, if it was; what comes next
+// settle shows how the open prompt was settled elsewhere, if it was; what comes next
 // must not take its place under a key that is being pressed.
 func (p *Page) settle(old, s *questions.Snapshot) tea.Cmd {
 	it, ok := old.Item(p.id)
-	if !ok || decision(&it.Request) == nil || !p.shown || p.place != partRequest && p.place != partReader {
+	if !ok || it.Request.Prompt == nil || !p.shown || p.place != partRequest && p.place != partReader {
 		return nil
 	}
 	for _, r := range s.History {

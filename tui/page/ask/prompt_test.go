@@ -11,6 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -115,6 +116,19 @@ func TestADigitAloneGivesNothingThatLasts(t *testing.T) {
 	}, bash("1", "make"))
 }
 
+func TestWhatLastsIsUnderTheCursorIfItWasAskedFor(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Send(tui.ShowQuestionMsg{ID: 1, Lasting: true})
+		d.Wait(time.Second)
+		d.Has("→ 2 Allow for this session", "enter allows it for longer than once")
+		d.notSent(calls[0])
+		d.Keys("enter")
+		if label, _ := chosen(t, d.reply(calls[0])); label != "Allow for this session" {
+			t.Errorf("got %q", label)
+		}
+	}, bash("1", "make"))
+}
+
 func TestKeysDoNothingUntilAPermissionCanHaveBeenRead(t *testing.T) {
 	setup{}.run(t, func(d *driver) {
 		d.Wait(5 * time.Second) // the page is idle, so the permission comes by itself
@@ -149,6 +163,22 @@ func TestAClickNeverGivesAPermission(t *testing.T) {
 		d.Has("→ 3 Always")
 		if d.first().Chosen != nil {
 			t.Errorf("chosen: %v", d.first().Chosen)
+		}
+	}, bash("1", "make"))
+}
+
+func TestAPromptThatMayBeSettledSaysSo(t *testing.T) {
+	const words = "may be settled: nothing tells when its terminal answers"
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		calls[0].Watched(false)
+		d.Wait(time.Second)
+		if text := d.Text(); !strings.Contains(text, words) {
+			t.Errorf("it does not say so:\n%s", text)
+		}
+		calls[0].Watched(true)
+		d.Wait(time.Second)
+		if text := d.Text(); strings.Contains(text, words) {
+			t.Errorf("it still says so:\n%s", text)
 		}
 	}, bash("1", "make"))
 }
@@ -245,6 +275,29 @@ func TestWhatWasSettledElsewhereIsSaidAndKeysDoNothingMeanwhile(t *testing.T) {
 		d.Keys("esc")
 		d.Has("No questions.")
 	}, bash("1", "make all"))
+}
+
+func TestAQuestionThatWasAnsweredInItsTerminalLeavesUnlessItHasADraft(t *testing.T) {
+	own := bash("1", "")
+	own.Prompt.Kind, own.Prompt.Grants = questions.OwnQuestion, nil
+	own.Questions = []questions.Question{{ID: "q1", Question: "Which one?", Kind: questions.Choice, Required: true, AllowOther: true, Options: []questions.Option{{Label: "red"}, {Label: "green"}}}}
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has("Which one?", "2 green")
+		calls[0].Settled("answered in its terminal")
+		d.Wait(100 * time.Millisecond)
+		d.Has("answered in its terminal", "Which one?")
+		d.Lacks("2 green", "make install")
+		d.Keys("1", "enter")
+		d.Wait(6 * time.Second)
+		d.Has("make install")
+		d.notSent(calls[1])
+	}, own, bash("2", "make install"))
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.press("o", "'blue")
+		calls[0].Settled("answered in its terminal")
+		d.Wait(100 * time.Millisecond)
+		d.Has("blue", "no agent is waiting for this")
+	}, own)
 }
 
 func TestOneThatIsNotOnScreenLeavesWithoutAWord(t *testing.T) {

@@ -28,14 +28,16 @@ func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 	d, q := it.Request.Prompt, it.Request.Questions[0]
 	whole := p.subjectRows(th, it, b.w-2)
 	opts := p.grantRows(f, d, q, b.w)
-	facts := promptFacts(th, it, b.w)
+	facts, noticed := promptFacts(th, it, b.w)
 	words := promptWords(th, d, b.w)
 
-	// Both ends of the subject and three options come first, then all options, one row of
-	// facts, the rest of the subject, and what explains it.
+	// Both ends of the subject and three options come first, then what the deck noticed, all
+	// options, one row of facts, the rest of the subject, and what explains it.
 	left := b.h - 1
 	hs := min(len(whole), 7, max(left-min(len(opts.rows), 3), 1))
 	left -= hs
+	hf := max(min(noticed, left-min(len(opts.rows), 3)), 0)
+	left -= hf
 	ho := max(min(len(opts.rows), left), 0)
 	left -= ho
 	take := func(n int) int {
@@ -43,7 +45,7 @@ func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 		left -= n
 		return n
 	}
-	hf := take(min(len(facts), 1))
+	hf += take(min(len(facts)-hf, 1-min(hf, 1)))
 	hs += take(len(whole) - hs)
 	hf += take(len(facts) - hf)
 	hw := take(len(words))
@@ -97,7 +99,7 @@ func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
 	d, q := r.Prompt, r.Questions[0]
 	switch {
 	case d.Kind == questions.Plan:
-		return markdown(th, plain.Text(cmp.Or(q.Description, q.Question)), w)
+		return widget.Markdown(th, plain.Text(cmp.Or(q.Description, q.Question)), w)
 	case d.Command != "":
 		return widget.Code(th, d.Command, w)
 	case d.Diff != "":
@@ -117,8 +119,9 @@ func promptWords(th *theme.Theme, d *questions.Prompt, w int) []string {
 	return styled(quoted(th, text)+" (the agent's own words)", w, th.Muted)
 }
 
-// promptFacts are what the deck noticed about a permission, and what it knows.
-func promptFacts(th *theme.Theme, it questions.Item, w int) []string {
+// promptFacts are what the deck noticed about a permission, and what it knows. The first
+// noticed rows have what it noticed.
+func promptFacts(th *theme.Theme, it questions.Item, w int) (rows []string, noticed int) {
 	d := it.Request.Prompt
 	var facts []string
 	for _, m := range d.Marks {
@@ -134,7 +137,6 @@ func promptFacts(th *theme.Theme, it questions.Item, w int) []string {
 	if n := strings.Count(strings.TrimSuffix(d.Command, "\n"), "\n") + 1; n > 1 {
 		facts = append(facts, fmt.Sprintf("%d lines", n))
 	}
-	var rows []string
 	row := ""
 	for i, s := range facts {
 		style, dot := th.Muted, th.Faint.Render(" "+th.Glyph.Dot+" ")
@@ -149,11 +151,14 @@ func promptFacts(th *theme.Theme, it questions.Item, w int) []string {
 		default:
 			rows, row = append(rows, row), s
 		}
+		if i < marks {
+			noticed = len(rows) + 1
+		}
 	}
 	if row == "" {
-		return nil
+		return nil, 0
 	}
-	return append(rows, row)
+	return append(rows, row), noticed
 }
 
 // grantRows draws the options with their keys. What lasts says exactly what it does.
@@ -210,7 +215,8 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 func promptText(th *theme.Theme, it questions.Item, w int) []string {
 	d, q := it.Request.Prompt, it.Request.Questions[0]
 	rows := append([]string{promptTitle(th, d, w), ""}, drawSubject(th, &it.Request, w)...)
-	rows = append(append(rows, ""), append(promptWords(th, d, w), promptFacts(th, it, w)...)...)
+	facts, _ := promptFacts(th, it, w)
+	rows = append(append(rows, ""), append(promptWords(th, d, w), facts...)...)
 	for i, l := range shownLabels(q) {
 		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
 		if i < len(d.Grants) && d.Grants[i].Effect != "" {
@@ -236,7 +242,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 	}
 }
 
-// settledWords say how a permission ended that was not answered here.
+// settledWords say how a prompt ended that was not answered here.
 func settledWords(r questions.Record) string {
 	why := cmp.Or(plain.Line(r.Reply.Reason), "answered elsewhere")
 	if r.Delivery == questions.Withdrawn {

@@ -242,7 +242,7 @@ func TestHistoryGivesWayToWhatWaits(t *testing.T) {
 func TestUndoKey(t *testing.T) {
 	with(t, abc, func(d *driver, c *questions.Call) {
 		d.Keys("2")
-		d.Has("sent to claude-code", "takes it back")
+		d.Has("sent to claude", "takes it back")
 		d.Keys("u")
 		d.Has("taken back", "● 2 B")
 		d.notSent(c)
@@ -263,8 +263,7 @@ func TestSnoozeSkipAndAskBack(t *testing.T) {
 	with(t, pair, func(d *driver, c *questions.Call) {
 		d.Keys("z")
 		d.Has("back in 10 minutes", "back in 10 m")
-		d.Wait(11 * time.Minute)
-		d.Keys("enter")
+		d.Wait(11 * time.Minute) // it opens by itself
 		d.press("s", "c", "'which one is cheaper?", "enter", "enter")
 		r := d.reply(c)
 		same(t, r.Status, questions.Partial)
@@ -325,7 +324,7 @@ func TestWhoAsksIsShown(t *testing.T) {
 		r.Questions, _ = questions.ParseQuestions([]byte(abc))
 		_, _ = d.q.Open(r)
 		d.Wait(5 * time.Second)
-		d.Has("claude-code", "reviewer", "claimed", "unverified")
+		d.Has("claude", "reviewer", "claimed", "unverified")
 	})
 }
 
@@ -375,9 +374,9 @@ func TestListOfQuestions(t *testing.T) {
 		d.askAs(sessions, "claude-code", "/src/shop")
 		d.askAs(several, "codex", "/src/menu").Leave("gone")
 		d.Wait(time.Second)
-		d.Has("Ask  3")
+		d.Has("Ask ◆3")
 		d.Keys("2", "space", "esc")
-		d.Has("claude-code · shop", "codex · menu", "1/2", "draft", "nobody waits")
+		d.Has("claude · shop", "codex · menu", "1/2", "draft", "nobody waits")
 		d.Keys("down", "down", "down", "enter")
 		if s := d.Text(); !strings.Contains(s, "request 4 of 4") {
 			t.Errorf("the cursor skips headings:\n%s", s)

@@ -44,3 +44,16 @@ func TestSnoozeForAsLongAsOneWants(t *testing.T) {
 		same(t, d.q.Pending().Items[0].State, questions.Shown)
 	})
 }
+
+func TestANewRequestOpensByItselfBesideASnoozedOne(t *testing.T) {
+	setup{}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second) // the page is idle, so requests come by themselves
+		d.prompt(bash("1", "make"))
+		d.Wait(5 * time.Second)
+		d.Keys("z")
+		d.Wait(time.Minute)
+		d.prompt(bash("2", "npm test"))
+		d.Wait(time.Second)
+		d.Has("npm test", "1 Allow once")
+	})
+}

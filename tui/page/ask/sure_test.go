@@ -106,7 +106,7 @@ func TestWhatWasNotDeliveredStandsInTheList(t *testing.T) {
 			d.Wait(10 * time.Second)
 			d.Has("not delivered", "blue")
 			if size.W > 40 {
-				d.Has("claude-code · shop", "Which colour? → blue")
+				d.Has("claude · shop", "Which colour? → blue")
 			}
 			d.press("enter")
 			d.Has("Answered before", "blue")
@@ -126,7 +126,7 @@ func TestAnAnswerToNobodyStandsInTheList(t *testing.T) {
 
 // The word comes by itself, on whatever page the user is by then.
 func TestAnAnswerThatDidNotArriveIsSaidAtOnce(t *testing.T) {
-	const word = "claude-code did not get your answer"
+	const word = "claude did not get your answer"
 	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 		d.press("2", "wait", "wait", "wait")
 		d.Lacks(word)
@@ -163,7 +163,7 @@ func TestHistoryTellsTheEndsApart(t *testing.T) {
 		d.Wait(2 * time.Minute)
 		c.Delivered(questions.Delivered)
 		d.press("H")
-		d.Has("✓ claude-code · shop  One? → blue", "Two? → declined: not now", "? claude-code · shop  Three? → asked back: which wall?",
+		d.Has("✓ claude · shop  One? → blue", "Two? → declined: not now", "? claude · shop  Three? → asked back: which wall?",
 			"Four? → skipped", "→ timed out")
 		rows := strings.Split(d.Text(), "\n")
 		marks := map[string]bool{}

@@ -45,6 +45,8 @@ func (p *Page) openField(f questions.Field) {
 		p.draft.Option = a.Cursor
 	}
 	p.scroll.follow = true
+	p.recall = recall{}
+	p.files.Reset()
 	get, _ := p.field()
 	p.editor.SetValue(get())
 	p.draft.Caret = len([]rune(p.editor.Value()))
@@ -60,31 +62,34 @@ func (p *Page) restore() {
 }
 
 // typeText changes the field with f and keeps what came of it.
-func (p *Page) typeText(f func()) {
+func (p *Page) typeText(f func()) tea.Cmd {
 	f()
 	p.typed, p.message = time.Now(), ""
 	if p.place == partHistory {
 		p.past.search(p.editor.Value())
-		return
+		return nil
 	}
+	return p.textChanged()
+}
+
+func (p *Page) textChanged() tea.Cmd {
 	_, set := p.field()
 	set(p.editor.Value())
 	p.draft.Caret = p.editor.Caret()
 	p.keep()
+	return p.files.Typed(&p.editor, p.textChanged)
 }
 
 // key is a key that no action took: text.
 func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
-	if p.guarded() || p.place == partSettled || p.blank() && k.Text == "" || !p.TextEntry() {
+	if p.place == partSettled || p.blank() && k.Text == "" || !p.TextEntry() || p.dropped() {
 		return nil
 	}
 	if p.onForm() {
-		p.form.Key(k)
-		return nil
+		return p.form.Key(k)
 	}
 	p.reopen()
-	p.typeText(func() { p.editor.Key(k) })
-	return nil
+	return p.typeText(func() { p.typeKey(k) })
 }
 
 // reopen opens the field of a question for a text when something is typed.
@@ -96,28 +101,27 @@ func (p *Page) reopen() {
 	}
 }
 
-func (p *Page) paste(s string) {
-	if p.onForm() && !p.guarded() {
-		p.form.Paste(s)
-		return
+func (p *Page) paste(s string) tea.Cmd {
+	if p.place == partSettled || !p.TextEntry() && !p.onForm() || p.dropped() {
+		return nil
 	}
-	if p.TextEntry() && p.place != partSettled && !p.guarded() {
-		p.reopen()
-		p.typeText(func() { p.editor.Insert(s) })
+	if p.onForm() {
+		return p.form.Paste(s)
 	}
+	p.reopen()
+	return p.typeText(func() { p.editor.Insert(s) })
 }
 
 // textEnter takes the text, or breaks the line of a paste.
 func (p *Page) textEnter() tea.Cmd {
 	if time.Since(p.typed) < pasteGap {
-		p.typeText(func() { p.editor.Insert("\n") })
-		return nil
+		return p.typeText(func() { p.editor.Insert("\n") })
 	}
 	if p.place == partHistory {
 		p.past.searching = false
 		return nil
 	}
-	if p.guarded() {
+	if p.dropped() {
 		return nil
 	}
 	f := p.draft.Field
@@ -266,7 +270,7 @@ func (p *Page) edited(msg editedMsg) tea.Cmd {
 		return tui.Toast(tui.Bad, "the text could not be read: "+err.Error())
 	}
 	if p.id == msg.id && p.TextEntry() {
-		p.typeText(func() { p.editor.SetValue(strings.TrimRight(string(b), "\n")) })
+		return p.typeText(func() { p.editor.Replace(strings.TrimRight(string(b), "\n")) })
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -52,6 +53,14 @@ func (p *Page) wheel(_, delta int) {
 
 // Render implements tui.Page.
 func (p *Page) Render(f *tui.Frame) []string {
+	rows := p.render(f)
+	if p.completing() {
+		p.files.Render(f)
+	}
+	return rows
+}
+
+func (p *Page) render(f *tui.Frame) []string {
 	p.areas = p.areas[:0]
 	switch p.place {
 	case partHistory:
@@ -161,7 +170,7 @@ func project(r *questions.Request) string {
 }
 
 // door says of an agent's own prompt where it can be answered but here, and whether it
-// is the agent that asks.
+// is the agent that asks, still.
 func door(th *theme.Theme, d *questions.Prompt) string {
 	var s string
 	switch d.Door {
@@ -171,13 +180,14 @@ func door(th *theme.Theme, d *questions.Prompt) string {
 		s = th.Warn.Render(th.Glyph.Right + " answer in its terminal")
 	default:
 	}
-	if d.Unconfirmed {
-		if s != "" {
-			s += th.Faint.Render(" " + th.Glyph.Dot + " ")
-		}
-		s += th.Warn.Render("unconfirmed: the agent's records do not show that it asks this")
+	var all []string
+	if s != "" {
+		all = append(all, s)
 	}
-	return s
+	for _, doubt := range d.Doubts() {
+		all = append(all, th.Warn.Render(doubt.Mark+": "+doubt.Why))
+	}
+	return strings.Join(all, th.Faint.Render(" "+th.Glyph.Dot+" "))
 }
 
 // banner says what is unusual about the request.

@@ -12,6 +12,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/match"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -53,6 +56,8 @@ type Options struct {
 	// Questions are those that wait, also after their call of ask has ended in time;
 	// nil: only calls that run are known to wait.
 	Questions tui.Questions
+	// Commands are those that repeat a call at the moment; nil: none.
+	Commands func() []Command
 }
 
 // The parts of the page.
@@ -71,16 +76,19 @@ type Page struct {
 	follow bool // the cursor stays on the newest
 	failed bool // only those that failed
 	raw    bool // results as they were sent
-	edit   widget.Editor
+	filter tui.Filter
 	theme  *theme.Theme
 	shown  bool
 	opened time.Time // the deck
 
+	failures *tui.Failures
+
 	detail detail
 	view   viewer.Viewer
 	scroll widget.Scroll
-	w, h   int       // of the page
-	areas  tui.Areas // the list without its frame, and the detail, on the frame on screen
+	search tui.Search // in the detail
+	w, h   int        // of the page
+	areas  tui.Areas  // the list without its frame, and the detail, on the frame on screen
 }
 
 // detail is the body of a call, drawn.
@@ -101,7 +109,8 @@ type detail struct {
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, part: partList, follow: true, view: viewer.Viewer{Slot: "calls"}}
-	p.edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
+	p.filter = tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
+	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
 	return p
 }
@@ -112,14 +121,31 @@ func (p *Page) ID() string { return ID }
 // Title is "Calls".
 func (p *Page) Title() string { return "Calls" }
 
-// Badge is 0: calls that fail are the agents' daily bread.
-func (p *Page) Badge() int { return 0 }
+// Badge is how many failed calls the user has not seen.
+func (p *Page) Badge() int { return p.failures.Fresh() }
+
+// BadgeMark is the mark of a call that failed.
+func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return th.Glyph.Fail, th.Bad }
+
+// Narrow shows the calls that failed.
+func (p *Page) Narrow() tea.Cmd { return p.Update(tui.FilterCallsMsg{Failed: true}) }
 
 // Part is the part with the focus.
-func (p *Page) Part() string { return p.part }
+func (p *Page) Part() string {
+	switch {
+	case p.searching():
+		return tui.PartSearch
+	case p.part == partFilter && p.filter.Picking():
+		return tui.PartCompletion
+	}
+	return p.part
+}
 
-// TextEntry is true while the filter is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter }
+// TextEntry is true while the filter, or what to search for, is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
+
+// searching tells whether the text to find is being typed: only while its part has the focus.
+func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
 
 // Feed brings the calls of earlier runs, for all pages. They were written down as
 // they ended; all lists show them as they began.
@@ -149,15 +175,20 @@ func (p *Page) Hide() { p.shown = false }
 
 // FooterNote says how many calls there are.
 func (p *Page) FooterNote(int) string {
-	n := strconv.Itoa(len(p.log.calls)) + " calls"
+	n := span.Count(len(p.log.calls), "call")
 	if !p.log.filter.empty() {
 		return strconv.Itoa(p.log.len()) + " of " + n
 	}
 	return n
 }
 
-// Update takes calls, bodies, and what is typed into the filter.
+// Update takes calls, bodies, and what is typed into the filter or searched for.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.part != partDetail {
+		p.search.Keep()
+	} else if p.search.Update(msg) {
+		return nil
+	}
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
 		p.opened = msg.Snapshot.Started
@@ -167,6 +198,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.change(func() { p.log.take(msg.Calls) })
 	case tui.EarlierMsg:
 		return p.change(func() { p.log.takeEarlier(msg.Calls) })
+	case tui.FailuresMsg:
+		p.failures = msg.Failures
 	case tui.ThemeMsg:
 		p.theme = msg.Theme
 		return p.load()
@@ -176,20 +209,18 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.ShowCallMsg:
 		return p.showCall(p.log.key(msg))
 	case tui.FilterCallsMsg:
-		p.edit.SetValue(msg.Text)
-		p.failed, p.follow, p.part = false, true, partList
+		p.filter.SetText(msg.Text)
+		p.failed, p.follow, p.part = msg.Failed, true, partList
+		if msg.Type {
+			p.part = partFilter
+		}
 		return p.narrow()
 	case bodyMsg:
 		p.detail = detail(msg)
 		return p.load()
-	case tea.KeyPressMsg:
-		if p.part == partFilter && p.edit.Key(msg) {
-			return p.narrow()
-		}
-	case tea.PasteMsg:
+	case tea.KeyPressMsg, tea.PasteMsg:
 		if p.part == partFilter {
-			p.edit.Insert(msg.Content)
-			return p.narrow()
+			return p.filter.Update(msg)
 		}
 	case tui.ClickMsg:
 		return p.click(msg)
@@ -217,14 +248,14 @@ func (p *Page) change(log func()) tea.Cmd {
 
 // narrow filters by what was typed.
 func (p *Page) narrow() tea.Cmd {
-	return p.change(func() { p.log.narrow(newFilter(p.edit.Value(), p.failed, time.Now())) })
+	return p.change(func() { p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now())) })
 }
 
 func (p *Page) showCall(key int64) tea.Cmd {
 	if p.log.byKey(key) == nil {
 		return tui.Toast(tui.Info, "that call is no longer stored")
 	}
-	p.edit.SetValue("")
+	p.filter.SetText("")
 	p.failed = false
 	p.log.narrow(filter{})
 	p.list.SetLen(p.log.rows())
@@ -260,11 +291,14 @@ func (p *Page) why() string {
 // Actions are moving, filtering and copying.
 func (p *Page) Actions() []tui.Action {
 	to := func(part string) func() tea.Cmd {
-		return func() tea.Cmd { p.part = part; return p.load() }
+		return func() tea.Cmd { p.part = part; p.filter.Leave(); return p.load() }
 	}
 	out := []tui.Action{
 		{ID: "calls.open", Title: "Read the call", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
 		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
+	}
+	out = slices.Concat(out, p.search.Actions("calls.detail", partDetail), p.filter.Actions("calls.complete", partFilter))
+	out = append(out, []tui.Action{
 		{ID: "calls.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Run: to(partFilter)},
 		{ID: "calls.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
 		{ID: "calls.unfilter", Title: "Show all calls", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
@@ -273,7 +307,7 @@ func (p *Page) Actions() []tui.Action {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
-		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Enabled: func() string {
+		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Part: partList, Enabled: func() string {
 			if p.follow {
 				return "already following"
 			}
@@ -283,13 +317,7 @@ func (p *Page) Actions() []tui.Action {
 			p.list.MoveTo(p.log.rows() - 1)
 			return p.load()
 		}},
-		{ID: "calls.copy", Title: "Copy the result as JSON", Hint: "copy", Keys: []string{"y"}, Enabled: p.whyNoResult, Run: func() tea.Cmd {
-			return p.copyOf("the result", func(b deck.CallBody) string { return widget.Indent(b.Result) })
-		}},
-		{ID: "calls.copyargs", Title: "Copy the arguments as JSON", Keys: []string{"a"}, Enabled: p.why, Run: func() tea.Cmd {
-			return p.copyOf("the arguments", func(b deck.CallBody) string { return widget.Indent(b.Args) })
-		}},
-		{ID: "calls.copycommand", Title: "Copy a command that repeats the call", Keys: []string{"c"}, Enabled: p.why, Run: p.copyCommand},
+		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"y"}, Enabled: p.why, Run: p.chooseCopy},
 		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }
@@ -300,7 +328,7 @@ func (p *Page) Actions() []tui.Action {
 		}},
 		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
 		{ID: "calls.previous", Title: "Previous call", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
-	}
+	}...)
 	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
 		move := a.Run
 		a.Run = func() tea.Cmd {
@@ -322,8 +350,27 @@ func (p *Page) step(d int) func() tea.Cmd {
 	}
 }
 
+// look is what the page keeps between runs.
+type look struct {
+	Filter      string
+	Failed, Raw bool
+}
+
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string { return tui.Keep(look{p.filter.Text(), p.failed, p.raw}) }
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l look
+	if tui.Kept(kept, &l) {
+		p.filter.SetText(plain.Line(l.Filter))
+		p.failed, p.raw = l.Failed, l.Raw
+		p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now()))
+	}
+}
+
 func (p *Page) unfilter() tea.Cmd {
-	p.edit.SetValue("")
+	p.filter.SetText("")
 	p.failed, p.part = false, partList
 	return p.narrow()
 }
@@ -343,6 +390,7 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 		return nil
 	}
 	before, focus := p.list.Cursor, p.part == a.Part
+	p.search.Keep()
 	if p.part = a.Part; a.Part == partDetail || !p.list.Click(m.Y-a.Y) {
 		return nil
 	}

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -11,10 +12,12 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck)) {
@@ -26,7 +29,7 @@ func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck
 			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),
 			Result: json.RawMessage(`{"content":[{"type":"text","text":"1 picture, 64×64\nsaved as hero.png"},{"type":"image","data":"sha256:9f86d081, 4.1 KB","mimeType":"image/png"}],"isError":false}`),
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d, Commands: commands})}})
 	}, func(s *frame.Screen) { test(s, d) })
 }
 
@@ -62,7 +65,7 @@ func TestTheDetailFollowsTheCall(t *testing.T) {
 		s.Keys("end")
 		s.Has("running", `id: "hero"`)
 		s.Lacks("Result")
-		c := deck.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: deck.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
+		c := deck.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: deck.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
 		d.Add(c)
 		s.Wait(time.Second)
 		s.Has("Result", "done at last")
@@ -87,6 +90,18 @@ func TestFollowAndPause(t *testing.T) {
 		s.Has("paused 57 of 109", "echo_47")
 		s.Keys("f")
 		s.Has("echo_49", "following")
+	})
+}
+
+func TestOneCallIsCountedAsOne(t *testing.T) {
+	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		d := fake.NewDeck(time.Now())
+		d.Forget()
+		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
+	}, func(s *frame.Screen) {
+		s.Has("1 call")
+		s.Lacks("1 calls")
 	})
 }
 
@@ -133,7 +148,7 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 		s.Keys("/")
 		s.Type("running")
 		s.Has("2 of 9 calls")
-		d.Add(deck.Call{ID: 9, AgentName: "claude-code", Tool: "pencil_get_screenshot", Status: deck.OK})
+		d.Add(deck.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: deck.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 9 calls")
 	})
@@ -151,18 +166,39 @@ func TestOldCallsAreDropped(t *testing.T) {
 	})
 }
 
-func TestCopies(t *testing.T) {
-	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
-		s.Keys("home", "c")
-		s.Has("copied the command")
-		// mcpdeck call 'read_project_context' --json '{"path":"README.md"}'
-		if !strings.Contains(s.Raw(), "\x1b]52;c;bWNwZGVjayBjYWxsICdyZWFkX3Byb2plY3RfY29udGV4dCcgLS1qc29uICd7InBhdGgiOiJSRUFETUUubWQifSc=") {
-			t.Error("the command is not on the clipboard")
+func commands() []calls.Command {
+	return []calls.Command{{Key: "c", What: "a command", Line: func(tool string, args json.RawMessage) string {
+		if strings.Contains(string(args), "redacted") {
+			return ""
 		}
-		s.Keys("y", "a")
-		s.Has("copied the result", "copied the arguments")
+		return tool + " " + string(args)
+	}}}
+}
+
+func TestCopies(t *testing.T) {
+	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, d *fake.Deck) {
+		for _, tt := range []struct{ key, what, want string }{
+			{"c", "a command", `read_project_context {"path":"README.md"}`},
+			{"a", "the arguments", `{` + "\n" + `  "path": "README.md"` + "\n" + `}`},
+			{"j", "the result", widget.Indent([]byte(`{"content":[{"type":"text","text":"# Menu"}],"isError":false}`))},
+		} {
+			before := len(s.Raw())
+			s.Keys("home", "y")
+			s.Has("j  The result as JSON", "a  The arguments as JSON", "c  A command")
+			s.Keys(tt.key)
+			s.Has("copied " + tt.what)
+			_, text, _ := strings.Cut(s.Raw()[before:], "\x1b]52;c;")
+			text, _, _ = strings.Cut(text, "\a")
+			if got, err := base64.StdEncoding.DecodeString(text); err != nil || string(got) != tt.want {
+				t.Errorf("%s copies %q, %v, want %q", tt.key, got, err, tt.want)
+			}
+		}
+		d.SetBody(2, deck.CallBody{Args: json.RawMessage(`{"key":"[redacted]"}`), Result: json.RawMessage("{}")})
+		s.Keys("home", "down", "y", "c")
+		s.Has("not copied: its arguments are not stored whole")
 		s.Keys("end", "y")
-		s.Has("the call is still running")
+		s.Has("a  The arguments as JSON")
+		s.Lacks("The result as JSON") // it still runs
 	})
 }
 
@@ -192,7 +228,7 @@ func TestNoWidthCutsWhatACallWas(t *testing.T) {
 	for w := 72; w <= 240; w += 4 {
 		show(t, frame.Size{W: w, H: 34}, func(s *frame.Screen, _ *fake.Deck) {
 			for l := range strings.SplitSeq(s.Text(), "\n") {
-				if strings.Contains(l, "pixelsrc_rend") && (!strings.Contains(l, "23:58:00") || !strings.Contains(l, `{"file":"`)) {
+				if strings.Contains(l, "pixelsrc_rend") && (!strings.Contains(l, "23:58") || !strings.Contains(l, "hero.pxl")) {
 					t.Errorf("at %d columns: %s", w, l)
 				}
 			}
@@ -208,7 +244,7 @@ func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {
 		_, detail, _ := strings.Cut(s.Text(), "✗ refused")
 		said := 0
 		for l := range strings.SplitSeq(detail, "\n") {
-			if at := strings.LastIndex(l, "┃│"); at >= 0 { // beside the row of the list, which tells why, too
+			if at := strings.LastIndex(l, "│"); at >= 0 { // beside the row of the list, which tells why, too
 				said += strings.Count(l[at:], "no such tool in this view")
 			}
 		}
@@ -227,7 +263,7 @@ func TestANarrowListTellsWhyAndWhat(t *testing.T) {
 		size frame.Size
 		want []string
 	}{
-		{frame.Size{W: 80, H: 24}, []string{"claude-code  read_project_context", "no memory named", "Which database?"}},
+		{frame.Size{W: 80, H: 24}, []string{"claude     read_project_context", "no memory named", "Which database?"}},
 		{frame.Size{W: 40, H: 12}, []string{"ask  Which data"}},
 	} {
 		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) { s.Has(tt.want...) })
@@ -239,5 +275,81 @@ func TestALongCallKeepsItsDurationApart(t *testing.T) {
 		d.Add(deck.Call{AgentName: "codex", Tool: "slow", Status: deck.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
 		s.Wait(time.Second)
 		s.Has("… 59 m 59 s")
+	})
+}
+
+const markdown = "# Drift report\n\nThe **two** components differ, see `Button.tsx` and https://example.com/drift/42.\n\n" +
+	"| Component | Change | Breaking |\n|---|---|---:|\n| `Button` | prop *size* gone | yes |\n| `世界` | none | no |\n\n" +
+	"1. Update the callers\n   - `app.tsx`\n2. Run [the tests](https://example.com/ci)\n\n```go\nfunc main() {\n\tfmt.Println(\"a long line of code that does not fit into the pane and is broken\")\n}\n```\n> quoted\n"
+
+func TestMarkdownInAResult(t *testing.T) {
+	for _, size := range []frame.Size{{W: 200, H: 60}, {W: 110, H: 34}, {W: 40, H: 24}} {
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+			d := fake.NewDeck(time.Now())
+			text, _ := json.Marshal(markdown)
+			d.SetBody(4, deck.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
+		}, func(s *frame.Screen) {
+			s.Keys("home", "down", "down", "down", "enter", "d")
+			s.Golden(fmt.Sprintf("%dx%d-markdown", size.W, size.H))
+			if raw := s.Raw(); !strings.Contains(raw, "\x1b]8;;https://example.com/") && !strings.Contains(raw, ";https://example.com/") {
+				t.Error("the address is no link")
+			}
+			s.Keys("v")
+			s.Has("**two**")
+		})
+	}
+}
+
+func TestTheFirstFrameNeedsNoActions(t *testing.T) {
+	p := calls.New(calls.Options{})
+	call := deck.Call{ID: 1, Tool: "ask", Status: deck.Running}
+	p.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{}, Calls: []deck.Call{call}})
+	if rows := p.Render(&tui.Frame{W: 160, H: 40, Theme: theme.New(theme.Options{})}); len(rows) == 0 {
+		t.Error("nothing was drawn")
+	}
+}
+
+func TestValuesOfTheFilterAreCompleted(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("/")
+		s.Type("s")
+		s.Has("▌ server:", "status:", "since:")
+		s.Type("t")
+		s.Keys("tab")
+		s.Has("/ status:", "status:running", "status:cancelled", "tab complete", "esc close the list")
+		s.Golden("80x24-complete")
+		s.Keys("down", "down", "enter") // the first down goes into the list
+		s.Has("/ status:ok", "enter keep")
+		s.Lacks("status:running")
+		s.Type(" agent:")
+		s.Has("▌ agent:claude", "agent:codex")
+		s.Keys("esc")
+		s.Has("/ status:ok agent:", "esc show all")
+		s.Lacks("agent:codex")
+		s.Type("cod")
+		s.Lacks("agent:codex")
+		s.Keys("ctrl+w")
+		s.Type(" agent:co")
+		s.Has("▌ agent:codex")
+		s.Keys("enter") // without going there, what is typed is what counts
+		s.Has("agent:co")
+		s.Lacks("agent:codex")
+	})
+}
+
+func TestACompletionIsTakenWithTheMouse(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("/")
+		s.Type("status:")
+		rows := strings.Split(s.Text(), "\n")
+		for y, r := range rows {
+			if i := strings.Index(r, "status:refused"); i >= 0 {
+				s.Click(i, y)
+				break
+			}
+		}
+		s.Has("/ status:refused")
+		s.Lacks("status:running")
 	})
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base64"
 	"fmt"
 	"strconv"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -36,6 +35,7 @@ func (p *Page) load() tea.Cmd {
 	}
 	if d.key != want.key {
 		p.scroll.Top = 0
+		p.search.Stop()
 	}
 	d.loading = true
 	body, pictures, images := p.body(c), p.opts.Pictures, c.Images
@@ -108,38 +108,6 @@ func (p *Page) whyNoPicture() string {
 	return ""
 }
 
-// copyOf copies a part of the body of the call under the cursor.
-func (p *Page) copyOf(what string, part func(deck.CallBody) string) tea.Cmd {
-	c := p.selected()
-	if c == nil || p.opts.Bodies == nil {
-		return nil
-	}
-	body := p.body(c)
-	return func() tea.Msg {
-		b, ok := body()
-		if !ok {
-			return tui.Toast(tui.Warn, "its arguments and result are no longer stored")()
-		}
-		return tui.Copy(part(b), what)()
-	}
-}
-
-func (p *Page) copyCommand() tea.Cmd {
-	tool := p.selected().Tool
-	return p.copyOf("the command", func(b deck.CallBody) string {
-		args := string(b.Args)
-		if args == "" {
-			args = "{}"
-		}
-		return "mcpdeck call " + quote(tool) + " --json " + quote(args)
-	})
-}
-
-// quote makes s one word of a POSIX shell.
-func quote(s string) string {
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
-
 // detailRows draws the call under the cursor: facts, arguments, result.
 func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	th, c := f.Theme, p.selected()
@@ -198,7 +166,7 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	rows = append(rows, "", section(f, title, c.ResultBytes, w))
 	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == deck.Refused) {
 		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
-			rows = append(rows, th.Bad.Render(l))
+			rows = append(rows, f.Failed(&c.Call, th.Text).Render(l))
 		}
 	}
 	if c.Status == deck.Refused && !d.raw && c.Result != "" {

@@ -109,7 +109,7 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 		s.Has("paused 4 of 13")
 		s.Keys("end", "home", "enter", "n", "n", "n", "n")
 		s.Has("5 of 13", "README.md")
-		s.Keys("p", "y")
+		s.Keys("p")
 		s.Has("old_3", "none: mcpdeck closed before this call finished")
 		s.Keys("p", "o")
 		s.Has("old_2", "from the journal", "pictures of earlier")

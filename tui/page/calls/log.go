@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -203,4 +204,31 @@ func failed(c *deck.Call) bool {
 
 func (f *filter) lets(c *deck.Call) bool {
 	return (!f.failed || failed(c)) && f.query.Lets(c)
+}
+
+// valuesOf is how many calls the completed values of a query come from.
+const valuesOf = 2000
+
+// values are those that a field of the query can have; of names, those of the latest
+// calls, the newest first.
+func (p *Page) values(field string) []string {
+	var all []string
+	if field == "status" {
+		for _, s := range match.Statuses() {
+			all = append(all, string(s))
+		}
+		return all
+	}
+	latest := p.log.calls[max(len(p.log.calls)-valuesOf, 0):]
+	for i := len(latest) - 1; i >= 0; i-- {
+		switch c := &latest[i]; field {
+		case "tool":
+			all = append(all, plain.Line(c.Tool))
+		case "agent":
+			all = append(all, plain.Line(c.AgentName))
+		case "server":
+			all = append(all, plain.Line(c.Server))
+		}
+	}
+	return all
 }

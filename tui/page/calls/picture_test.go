@@ -43,7 +43,7 @@ func TestThePictureOfAResultIsShown(t *testing.T) {
 	for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}} {
 		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 			d := fake.NewDeck(time.Now())
-			d.Add(deck.Call{Agent: "a1", AgentName: "claude-code", Tool: "pixelsrc_render", Status: deck.OK, Started: time.Now(), Duration: 1, Images: 1})
+			d.Add(deck.Call{Agent: "a1", AgentName: "claude", Tool: "pixelsrc_render", Status: deck.OK, Started: time.Now(), Duration: 1, Images: 1})
 			all, _ := d.Calls(0)
 			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 				calls.New(calls.Options{Bodies: d, Pictures: pictures{[]uint64{all[len(all)-1].ID}}}),

@@ -1,6 +1,7 @@
 package calls
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -32,14 +33,15 @@ func shapeOf(w, h int) shape {
 // small terminal.
 func (p *Page) Render(f *tui.Frame) []string {
 	p.areas = p.areas[:0]
+	p.look(f)
 	call := func(b box, note string, focus bool) []string {
 		p.areas = append(p.areas, tui.Area{Part: partDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
-		return widget.Box(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 2}), b.w, b.h)
+		return widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 1}), b.w, b.h)
 	}
 	focus := f.Focus && p.part == partDetail
 	switch lw, lh := listSize(f.W, f.H); shapeOf(f.W, f.H) {
 	case beside:
-		return widget.Beside(p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
+		return widget.Beside(f.Theme, p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
 	case over:
 		return append(p.listBox(f, lw, lh), call(box{0, lh, f.W, f.H - lh}, "", focus)...)
 	default:
@@ -48,6 +50,18 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return call(box{0, 0, f.W, f.H}, p.place(f), f.Focus)
 	}
 	return p.listBox(f, f.W, f.H)
+}
+
+// look notes that the user reads the call, or has its row under the cursor.
+func (p *Page) look(f *tui.Frame) {
+	switch c := p.selected(); {
+	case c == nil || p.part == partFilter:
+		f.Looks(nil)
+	case p.part == partDetail:
+		f.Opened(&c.Call)
+	default:
+		f.Looks(&c.Call)
+	}
 }
 
 // box is a place on the page.
@@ -82,11 +96,11 @@ func (p *Page) detailPane(f *tui.Frame, b box) []string {
 	rows := p.detailRows(f, detailWidth(f.W, f.H))
 	c, pic := p.selected(), p.detail.picture
 	if c == nil || pic == nil || p.detail.key != c.key || b.h < least {
-		return p.scroll.Render(f.Theme, rows, b.w, b.h)
+		return p.search.Render(f, &p.scroll, rows, b.x, b.y, b.w, b.h)
 	}
 	below := b.h / 2
 	text := b.h - below - 1
-	out := widget.Rows(p.scroll.Render(f.Theme, rows, b.w, text), b.w, text)
+	out := widget.Rows(p.search.Render(f, &p.scroll, rows, b.x, b.y, b.w, text), b.w, text)
 	out = append(out, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), b.w))
 	if p.view.Picture() != pic {
 		p.view.Set(pic)
@@ -106,29 +120,33 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	case p.log.filter.err != nil:
 		note = th.Warn.Render(plain.Line(p.log.filter.err.Error()))
 	case p.failed:
-		note = th.Bad.Render("only failed")
+		note = th.Warn.Render("only failed")
 	case p.follow:
 		note = th.Faint.Render("following")
+		if n := p.failures.Fresh(); n > 0 && w >= 60 && p.part != partFilter {
+			note = th.Bad.Render(strconv.Itoa(n)+" failed") + "  " + th.Key.Render("!") + th.Muted.Render(" seen") + "  " + note
+		}
 	default:
 		note = th.Warn.Render("paused")
 		if at := p.place(f); at != "" {
 			note += " " + at
 		}
 	}
-	h := height - 2
+	h := height - 1
 	var rows []string
-	if p.part == partFilter || !p.edit.Empty() {
-		edit, x, _ := p.edit.Render(th, w-8, 1, p.part == partFilter)
-		rows = append(rows, "  "+th.Key.Render("/")+" "+edit[0])
-		if p.part == partFilter {
-			f.Cursor(6+x, 1)
-		}
+	if p.part == partFilter || !p.filter.Empty() {
+		rows = append(rows, p.filter.Row(f, 2, 1, w-4, p.part == partFilter))
 		h--
 	}
 	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
 		for _, line := range widget.Wrap(p.nothing(), w-6) {
 			rows = append(rows, "  "+th.Faint.Render(line))
+		}
+		if p.log.filter.empty() {
+			for _, line := range f.Example() {
+				rows = append(rows, "  "+line)
+			}
 		}
 	} else {
 		ended := p.log.first() == p.log.len() // there is no call of this run
@@ -146,7 +164,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			rows = append(rows, "  "+p.line(f, w-6))
 		}
 	}
-	return widget.Box(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, height)
+	return widget.Pane(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, height)
 }
 
 // line stands between the calls of earlier runs and of this one.

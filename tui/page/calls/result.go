@@ -38,9 +38,7 @@ func resultRows(d *detail) []string {
 			rows = append(rows, widget.JSON(d.theme, []byte(text), d.w)...)
 			continue
 		}
-		for _, l := range widget.Wrap(plain.Text(block.Text), d.w) {
-			rows = append(rows, d.theme.Text.Render(l))
-		}
+		rows = append(rows, textRows(d, plain.Text(block.Text))...)
 	}
 	if len(r.Structured) > 0 && !same {
 		rows = append(rows, "", widget.Section(d.theme, "Structured", "", d.w))
@@ -51,3 +49,15 @@ func resultRows(d *detail) []string {
 
 // equal tells whether two JSON texts differ in nothing but space.
 func equal(a, b []byte) bool { return widget.Indent(a) == widget.Indent(b) }
+
+// textRows draws clean text: what looks like Markdown as that.
+func textRows(d *detail, text string) []string {
+	if widget.LooksMarkdown(text) {
+		return widget.Markdown(d.theme, text, d.w)
+	}
+	var rows []string
+	for line := range strings.SplitSeq(text, "\n") {
+		rows = append(rows, widget.Closed(widget.Wrap(widget.Linked(d.theme, d.theme.Text, line), d.w))...)
+	}
+	return rows
+}

@@ -3,13 +3,10 @@
 package card
 
 import (
-	"cmp"
 	"slices"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -82,8 +79,9 @@ type Page struct {
 	servers widget.List
 	lists   map[string]*widget.List // but the log's
 	log     widget.Scroll
-	end     bool   // the log stays at its end
-	logOf   string // the child whose log is shown; "" for all
+	search  tui.Search // in the log
+	end     bool       // the log stays at its end
+	logOf   string     // the child whose log is shown; "" for all
 	shown   bool
 
 	of      string // the server of the details
@@ -136,10 +134,18 @@ func (p *Page) Badge() (n int) {
 }
 
 // Part is the part with the focus.
-func (p *Page) Part() string { return p.part }
+func (p *Page) Part() string {
+	if p.searching() {
+		return tui.PartSearch
+	}
+	return p.part
+}
 
-// TextEntry is true while the filter is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter }
+// TextEntry is true while the filter, or what to search for, is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
+
+// searching tells whether the text to find is being typed: only while its part has the focus.
+func (p *Page) searching() bool { return p.part == partLog && p.search.Typing() }
 
 // Show loads what the card shows.
 func (p *Page) Show() tea.Cmd {
@@ -161,6 +167,12 @@ func (p *Page) AnyKey() tea.Cmd {
 
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.part != partLog {
+		p.search.Keep()
+	} else if p.search.Update(msg) {
+		p.logMoved()
+		return nil
+	}
 	var cmds []tea.Cmd
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
@@ -235,6 +247,7 @@ func (p *Page) moved() tea.Cmd {
 		return nil
 	}
 	p.of, p.details, p.rows, p.end, p.logOf = "", deck.Details{}, nil, true, ""
+	p.search.Stop()
 	p.filter.SetValue("")
 	for _, l := range p.lists {
 		l.SetLen(0)
@@ -293,101 +306,6 @@ func (p *Page) showServer(name string) tea.Cmd {
 	return p.moved()
 }
 
-// order is how the tools are sorted.
-type order int
-
-const (
-	byName order = iota
-	byContext
-	byCalls
-	byP95
-	orders
-)
-
-func (o order) String() string { return [...]string{"name", "context", "calls", "p95"}[o] }
-
-// arrange makes the rows of the tools: what is held first. The cursor stays on its row.
-func (p *Page) arrange() {
-	at := p.rowName(p.row())
-	d := &p.details
-	p.rows = nil
-	words := strings.Fields(strings.ToLower(p.filter.Value()))
-	fits := func(texts ...string) bool {
-		text := strings.ToLower(strings.Join(texts, "\n"))
-		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
-	}
-	for i := range d.Held {
-		if h := &d.Held[i]; (h.Tool == "" || h.Kind != "") && fits(heldName(h)) {
-			p.rows = append(p.rows, row{held: h})
-		}
-	}
-	for i := range d.Tools {
-		t := &d.Tools[i]
-		if !fits(t.Original, t.Description, string(t.Verdict)) {
-			continue
-		}
-		r := row{tool: t}
-		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Kind == "" && h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
-			r.held = &d.Held[j]
-		}
-		p.rows = append(p.rows, r)
-	}
-	arrange.Stable(p.rows, p.compare)
-	for _, n := range d.Notes {
-		if fits(n) {
-			p.rows = append(p.rows, row{note: n})
-		}
-	}
-	l := p.lists[partTools]
-	l.SetLen(len(p.rows))
-	if i := slices.IndexFunc(p.rows, func(r row) bool { return p.rowName(&r) == at }); i >= 0 {
-		l.MoveTo(i)
-	}
-}
-
-func (p *Page) compare(a, b row) int {
-	if (a.held == nil) != (b.held == nil) {
-		if a.held != nil {
-			return -1
-		}
-		return 1
-	}
-	if a.tool == nil || b.tool == nil {
-		return 0
-	}
-	switch p.order {
-	case byContext:
-		return cmp.Compare(b.tool.Context, a.tool.Context)
-	case byCalls:
-		return cmp.Compare(b.tool.Figures.Calls, a.tool.Figures.Calls)
-	case byP95:
-		return cmp.Compare(b.tool.Figures.P95, a.tool.Figures.P95)
-	default:
-		return 0
-	}
-}
-
-// row is the one under the cursor.
-func (p *Page) row() *row {
-	if i := p.lists[partTools].Cursor; i >= 0 && i < len(p.rows) {
-		return &p.rows[i]
-	}
-	return nil
-}
-
-// rowName tells rows apart.
-func (p *Page) rowName(r *row) string {
-	switch {
-	case r == nil:
-		return ""
-	case r.tool != nil:
-		return "tool " + r.tool.Original
-	case r.held != nil:
-		return "held " + heldName(r.held)
-	}
-	return "note " + r.note
-}
-
 // panes are the lists that the card has.
 func (p *Page) panes() []string {
 	out := []string{partTools}
@@ -435,6 +353,7 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 		return nil
 	}
 	focus := p.part == a.Part
+	p.search.Keep()
 	p.focus(a.Part)
 	l := &p.servers
 	if a.Part != partCards {

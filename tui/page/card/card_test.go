@@ -123,7 +123,7 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 				deck.Server{Name: "github", Title: "GitHub", Foreign: true, State: deck.State{Status: deck.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156, Calls: 15},
 				deck.Server{Name: "notion", Title: "notion", Foreign: true, State: deck.State{Status: deck.Off}},
 			)
-			s.Calls = append(slices.Clone(s.Calls), deck.Call{ID: 900, Agent: "a1", AgentName: "claude-code", Server: "github", Tool: "github_push_files", Status: deck.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
+			s.Calls = append(slices.Clone(s.Calls), deck.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: deck.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: l.theme, Start: card.ID, Watch: l.watch, Colors: l.depth, Pages: []tui.Page{
 			&empty{}, card.New(card.Options{Cards: c, CallsPage: "calls"}),
@@ -200,6 +200,7 @@ func TestWhatTheKeysDo(t *testing.T) {
 		{"a prompt", []string{"enter", "tab", "tab", "enter"}, nil, "arguments: number*, tone"},
 		{"calls in flight", []string{"enter", "tab", "tab", "tab"}, nil, "github_push_files"},
 		{"the log", []string{"shift+tab"}, nil, "token expires"},
+		{"a text in the log", []string{"shift+tab", "/", "e", "x", "p", "enter"}, nil, "1 of 1"},
 		{"esc leads back", []string{"enter", "esc", "space"}, []string{"toggle github"}, ""},
 	}
 	for _, tt := range tests {
@@ -274,6 +275,27 @@ func TestTheCardFollowsItsServer(t *testing.T) {
 	})
 }
 
+// What to do about a server is said whole on a screen of the usual height, and ends in a
+// sign that there is more on a small one.
+func TestTheCardSaysWholeWhatToDo(t *testing.T) {
+	const why = "run `mcpdeck doctor --fix` or `npm install -g logicstamp-context` (Node 20 or newer) to install it, or set logicstamp.command; listing, reading and searching work without it"
+	state := func(s *frame.Screen, d *fake.Deck) {
+		d.Change(func(n *deck.Snapshot) {
+			n.Servers = slices.Clone(n.Servers)
+			n.Servers[5].State = deck.State{Status: deck.Degraded, Reason: why}
+		})
+		s.Wait(time.Second)
+	}
+	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, d *fake.Deck, _ *cards) {
+		state(s, d)
+		s.Has("searching work without")
+	})
+	run(t, look{size: frame.Size{W: 80, H: 16}}, func(s *frame.Screen, d *fake.Deck, _ *cards) {
+		state(s, d)
+		s.Has("run `mcpdeck doctor --fix`", "(Node 20…")
+	})
+}
+
 // crowded are the details of a server of which several programs run.
 func crowded() deck.Details {
 	d := github()
@@ -305,7 +327,7 @@ func TestTheCardOfAServerThatRunsManyTimes(t *testing.T) {
 		did  []string
 		has  []string
 	}{
-		{"how many run, for whom", []string{"shift+tab", "shift+tab", "shift+tab"}, nil, []string{"Running 3", "github 2  claude-code · shop", "1 call · process 4711", "github 4  no agent"}},
+		{"how many run, for whom", []string{"shift+tab", "shift+tab", "shift+tab"}, nil, []string{"Running 3", "github 2  claude · shop", "1 call · process 4711", "github 4  no agent"}},
 		{"the log of one", []string{"shift+tab", "shift+tab", "shift+tab", "down", "enter"}, nil, []string{"Log github 3", "line 2"}},
 		{"the log of all", []string{"shift+tab"}, nil, []string{"github 2 line 1", "github 3 line 2", "link     line 0"}},
 		{"the log of the next", []string{"shift+tab", "o"}, nil, []string{"Log github 2", "line 1"}},

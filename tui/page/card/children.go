@@ -12,7 +12,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
-	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -82,7 +81,8 @@ func (p *Page) nextLog() tea.Cmd {
 }
 
 // logRows draws the log: of all programs, each line with whose it is.
-func (p *Page) logRows(th *theme.Theme, w, h int) []string {
+func (p *Page) logRows(f *tui.Frame, w, h int) []string {
+	th := f.Theme
 	wide := 7
 	several := p.logOf == "" && len(p.logged()) > 1
 	var rows []string
@@ -110,5 +110,6 @@ func (p *Page) logRows(th *theme.Theme, w, h int) []string {
 	if p.end {
 		p.log.Top = len(rows)
 	}
-	return p.log.Render(th, rows, w, h)
+	at := p.areas.Of(partLog)
+	return p.search.Render(f, &p.log, rows, at.X, at.Y, w, h)
 }

@@ -31,11 +31,11 @@ func (p *Page) Render(f *tui.Frame) []string {
 	if p.third(f) {
 		third = rest * 2 / 5
 	}
-	rows := widget.Beside(p.list(f, list, f.H), p.card(f, list, rest-third, f.H))
+	panes := [][]string{p.list(f, list, f.H), p.card(f, list, rest-third, f.H)}
 	if third > 0 {
-		rows = widget.Beside(rows, p.beside(f, third, f.H))
+		panes = append(panes, p.beside(f, third, f.H))
 	}
-	return rows
+	return widget.Beside(f.Theme, panes...)
 }
 
 // Columns of the servers.
@@ -73,14 +73,14 @@ func (p *Page) list(f *tui.Frame, w, h int) []string {
 	focus := f.Focus && p.part == partCards
 	inner := w - 4
 	body := make([]string, 0, h)
-	rows := h - 2
+	rows := h - 1
 	if h >= 8 {
 		body = append(body, "  "+p.listHead(th, inner-2))
 		rows--
 	}
 	p.areas = append(p.areas, tui.Area{Part: partCards, X: 2, Y: 1 + len(body), W: inner, H: rows})
 	body = append(body, p.servers.Render(th, inner, rows, focus, func(i, w int) string { return p.serverRow(f, &p.snap.Servers[i], w) })...)
-	return widget.Box(th, "Servers", th.Faint.Render(note), focus, body, w, h)
+	return widget.Pane(th, "Servers", th.Faint.Render(note), focus, body, w, h)
 }
 
 // wide are the columns that fit beside a name and a state.
@@ -195,7 +195,11 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 	}
 	_, style := tui.ServerMark(th, s.State.Status)
 	var about []string
-	for _, text := range []string{d.Server, d.Protocol, d.Runs} {
+	protocol := d.Protocol
+	if protocol != "" {
+		protocol = "MCP " + protocol
+	}
+	for _, text := range []string{d.Server, protocol, d.Runs} {
 		if text != "" {
 			about = append(about, plain.Line(text))
 		}
@@ -213,10 +217,12 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 		add(th.Muted.Render(line))
 	}
 	if why := plain.Line(s.State.Reason); why != "" && h >= 10 {
-		for i, line := range widget.Wrap(why, w-2) {
-			if i < 2 {
-				add(style.Render(line))
-			}
+		lines := widget.Wrap(why, w-2)
+		if most := max(h/5, 2); len(lines) > most {
+			lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
+		}
+		for _, line := range lines {
+			add(style.Render(widget.Cut(line, w-2)))
 		}
 	} else if d.Error != "" && h >= 14 {
 		add(th.Faint.Render("last error, " + f.Since(d.ErrorAt) + ": " + plain.Line(d.Error)))
@@ -315,7 +321,7 @@ func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 	}
 	note := th.Faint.Render(strings.Join(others, "  "))
 	var body []string
-	inner, left := w-4, h-2
+	inner, left := w-4, h-1
 	if p.pane == partTools {
 		if p.part == partFilter || p.filter.Value() != "" {
 			edit, at, _ := p.filter.Render(th, inner-4, 1, p.part == partFilter)
@@ -331,7 +337,7 @@ func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 	left -= len(body)
 	p.areas = append(p.areas, tui.Area{Part: p.pane, X: x + 2, Y: y + 1 + len(body), W: inner, H: left})
 	body = append(body, p.paneRows(f, inner, left, f.Focus && p.part == p.pane)...)
-	return widget.Box(th, name, note, focus, body, w, h)
+	return widget.Pane(th, name, note, focus, body, w, h)
 }
 
 // paneName is the title of a list, with how many there are.
@@ -371,7 +377,7 @@ func (p *Page) paneRows(f *tui.Frame, w, h int, focus bool) []string {
 	th := f.Theme
 	switch p.pane {
 	case partLog:
-		return p.logRows(th, w, h)
+		return p.logRows(f, w, h)
 	case partTools:
 		if len(p.rows) == 0 {
 			return empty(th, w, h, p.noTools())
@@ -458,7 +464,7 @@ func (p *Page) beside(f *tui.Frame, w, h int) []string {
 	case r.tool != nil:
 		name, rows = r.tool.Original, definition(f, r.tool, w-4)
 	}
-	return widget.Box(th, plain.Line(name), "", false, rows, w, h)
+	return widget.Pane(th, plain.Line(name), "", false, rows, w, h)
 }
 
 // rightly is a text at the right end of w cells.

@@ -1,11 +1,12 @@
-// Package clippy is the Deck page's line about the Clippy tools: whether sounds are
-// muted, whether the memory is damaged, and the bell that agents may ring.
+// Package clippy is what the Deck page has of the Clippy tools: whether sounds are muted,
+// the repair of a damaged memory, and the bell that agents may ring.
 package clippy
 
 import (
 	"context"
 	"errors"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,12 +14,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Tools is what the line can do with the tools.
+// Tools is what the page can do with the tools.
 type Tools interface {
 	// Muted and Mute tell and set whether sounds are off. They return at once.
 	Muted() bool
@@ -76,14 +75,17 @@ func (b *Bell) Feed() tui.Feed {
 	}}
 }
 
-// Widget is the line. It takes no room while there is nothing to say.
+// Widget is the note. It says nothing while sounds are on.
 type Widget struct {
 	tools   Tools
-	trouble string // of the memory, as the server says it
+	damaged bool // the memory is
 }
 
-// NewWidget makes the line.
+// NewWidget makes the note.
 func NewWidget(t Tools) *Widget { return &Widget{tools: t} }
+
+// Server is "": what is wrong with the server is said as of any other.
+func (w *Widget) Server() string { return "" }
 
 // Update rings the bell and follows the server's state.
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
@@ -91,12 +93,9 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 	case rungMsg:
 		return tea.Batch(tea.Raw("\a"), tui.Toast(tui.Info, "an agent rang the bell"))
 	case tui.DeckMsg:
-		w.trouble = ""
-		for _, s := range msg.Snapshot.Servers {
-			if s.Name == "clippy" && s.State.Status == deck.Degraded {
-				w.trouble = plain.Line(s.State.Reason)
-			}
-		}
+		w.damaged = slices.ContainsFunc(msg.Snapshot.Servers, func(s deck.Server) bool {
+			return s.Name == "clippy" && s.State.Status == deck.Degraded
+		})
 	}
 	return nil
 }
@@ -106,7 +105,7 @@ func (w *Widget) Actions() []tui.Action {
 	return []tui.Action{
 		{ID: "clippy.mute", Title: "Mute or unmute agents' sounds", Keys: []string{"m"}, Acts: true, Run: w.mute},
 		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string {
-			if w.trouble == "" {
+			if !w.damaged {
 				return "the memory file is not damaged"
 			}
 			return ""
@@ -134,14 +133,10 @@ func (w *Widget) repair() tea.Cmd {
 	}
 }
 
-// Line draws what is the matter.
-func (w *Widget) Line(f *tui.Frame, width int) string {
-	th := f.Theme
-	switch {
-	case w.trouble != "":
-		return widget.Fit(th.Warn.Render("! Clippy")+th.Muted.Render("  "+w.trouble), width)
-	case w.tools.Muted():
-		return widget.Fit(th.Muted.Render("agents' sounds are muted  ")+th.Key.Render("m")+th.Faint.Render(" unmute"), width)
+// Note says that sounds are muted.
+func (w *Widget) Note(f *tui.Frame, _ int) string {
+	if !w.tools.Muted() {
+		return ""
 	}
-	return ""
+	return f.Theme.Muted.Render("sounds muted")
 }

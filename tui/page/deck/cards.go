@@ -91,5 +91,5 @@ func (p *Page) openServer() tea.Cmd {
 		return nil
 	}
 	name := p.server().Name
-	return tea.Sequence(tui.Go(p.opts.CardsPage), func() tea.Msg { return tui.ShowServerMsg{Name: name} })
+	return p.show(p.opts.CardsPage, tui.ShowServerMsg{Name: name})
 }

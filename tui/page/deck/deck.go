@@ -39,10 +39,14 @@ type Cards interface {
 	Restart(name string) error
 }
 
-// Widget is a line that another part of the deck keeps on this page.
+// Widget is what another part of the deck has to say on this page, in the line about what
+// there is.
 type Widget interface {
-	// Line draws it, w cells wide; "" shows nothing and takes no room.
-	Line(f *tui.Frame, w int) string
+	// Note is an exception, or a mode that is on, in a few words and at most w cells; ""
+	// says nothing.
+	Note(f *tui.Frame, w int) string
+	// Server is the name of the server of which the note says all; "" if it says it of none.
+	Server() string
 	// Actions act on this page.
 	Actions() []tui.Action
 	// Update gets all messages that pages get, but no keys.
@@ -95,13 +99,19 @@ type Page struct {
 	ledger  []entry // behind waits
 	focus   inFocus
 	work    []worker // behind agents
-	follow  bool     // the calls' cursor stays on the newest
-	warned  uint64   // the last warning that the user was told of
+	sort    string   // head of the column by which those are sorted; "" is by need
+	active  map[string]activity
+	follow  bool   // the calls' cursor stays on the newest
+	warned  uint64 // the last warning that the user was told of
 	areas   tui.Areas
-	said    string // by the widgets on the frame on screen
+	what    string // the line about what there is, on the frame on screen
+	said    string // by it, "" where it is not drawn
 
 	sessions []deck.Session
-	clients  []Client    // found here, while nobody is connected
+	figures  figures  // of the calls, as they were drawn last
+	clients  []Client // found here, while nobody is connected
+	snippet  string   // what connects others
+	failures *tui.Failures
 	earlier  []deck.Call // the newest of earlier runs, oldest first
 }
 
@@ -141,12 +151,12 @@ func (p *Page) Show() tea.Cmd {
 // Hide forgets what could be read.
 func (p *Page) Hide() { p.focus = inFocus{} }
 
-// FooterNote is where agents reach the deck; a small terminal has no room for it
-// beside the keys.
+// FooterNote is where agents reach the deck. A small terminal has no room for it beside
+// the keys, and the keys that answer need all there is.
 func (p *Page) FooterNote(w int) string {
 	e := p.snap.Endpoints
 	var parts []string
-	if w < 100 {
+	if w < 100 || len(p.ledger) > 0 {
 		return ""
 	}
 	if e.Socket != "" {
@@ -180,11 +190,16 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.callsChange(func() { p.earlier = msg.Calls[max(len(msg.Calls)-earlierKept, 0):] })
 	case tui.SessionsMsg:
 		p.sessions = msg.Sessions
+		p.watch(time.Now())
 		p.layWork()
+	case tui.FailuresMsg:
+		p.failures = msg.Failures
 	case clientsMsg:
-		p.clients = msg
+		p.clients, p.snippet = msg.found, msg.snippet
 	case planMsg:
 		return p.confirmSetup(msg)
+	case nextMsg:
+		return p.setUpFirst(msg)
 	case tui.ClickMsg:
 		return p.click(msg)
 	case tui.WheelMsg:
@@ -271,7 +286,16 @@ func (p *Page) Actions() []tui.Action {
 			return nil
 		}},
 		{ID: "deck.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
-		{ID: "deck.next", Title: "Next pane", Hint: "pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
+		{ID: "deck.filter", Title: "Filter the calls", Hint: "filter", Keys: []string{"/"}, Part: partCalls, Enabled: p.whyNoCall, Run: func() tea.Cmd {
+			return p.show(p.opts.CallsPage, tui.FilterCallsMsg{Type: true})
+		}},
+		{ID: "deck.filter.agents", Title: "Filter the sessions", Hint: "filter", Keys: []string{"/"}, Part: partAgents, Enabled: func() string {
+			if p.opts.AgentsPage == "" || len(p.sessions) == 0 {
+				return "there are no sessions"
+			}
+			return ""
+		}, Run: func() tea.Cmd { return p.show(p.opts.AgentsPage, tui.FilterSessionsMsg{Type: true}) }},
+		{ID: "deck.next", Title: "Next pane", Hint: "section", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "deck.previous", Title: "Previous pane", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Keys: []string{"y"}, Enabled: func() string {
 			if p.snap.Endpoints.HTTP == "" {
@@ -288,8 +312,15 @@ func (p *Page) Actions() []tui.Action {
 			return ""
 		}, Run: p.openWarnings},
 	}...)
+	for _, by := range sorts() {
+		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(by[1], "need"), Title: "Sort the agents by " + by[2], Keys: []string{by[0]}, Part: partAgents, Run: func() tea.Cmd { p.sortBy(by[1]); return nil }})
+	}
 	if p.opts.Setup != nil {
-		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0]) }})
+		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0].Name) }},
+			tui.Action{ID: "deck.clients", Title: "Set up another agent that is found here", Keys: []string{"s"}, Acts: true, Run: p.setUpNext},
+			tui.Action{ID: "deck.snippet", Title: "Copy the configuration for any other client", Hint: "copy", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoSnippet, Run: func() tea.Cmd {
+				return tui.Copy(p.snippet, "the configuration; put it where your client keeps its MCP servers")
+			}})
 	}
 	for _, w := range p.opts.Widgets {
 		out = append(out, w.Actions()...)
@@ -326,8 +357,11 @@ func (p *Page) list(part string) *widget.List {
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 	a := p.areas.At(c.X, c.Y)
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case a.Run != nil:
+		return a.Run()
 	}
 	l := p.list(a.Part)
 	before, focus := l.Cursor, p.part == a.Part

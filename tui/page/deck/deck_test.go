@@ -23,8 +23,14 @@ import (
 // lamp is a widget as Pencil's.
 type lamp struct{ line string }
 
-func (l *lamp) Line(*tui.Frame, int) string { return l.line }
-func (l *lamp) Update(tea.Msg) tea.Cmd      { return nil }
+func (l *lamp) Note(_ *tui.Frame, w int) string {
+	if sign, _, _ := strings.Cut(l.line, ":"); len(l.line) > w {
+		return sign
+	}
+	return l.line
+}
+func (l *lamp) Server() string         { return "pencil" }
+func (l *lamp) Update(tea.Msg) tea.Cmd { return nil }
 func (l *lamp) Actions() []tui.Action {
 	return []tui.Action{{ID: "lamp.toggle", Title: "Pencil on or off", Hint: "pencil", Keys: []string{"p"}, Run: func() tea.Cmd {
 		l.line = "Pencil: menu.pen"
@@ -134,7 +140,7 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 		s.Keys("a")
 		s.Has("this is Ask")
 		s.Keys("1", "down", "c")
-		s.Has("/ codex-mcp-client", "2 of 9 calls")
+		s.Has("/ codex", "2 of 9 calls")
 		s.Keys("1", "shift+tab", "c")
 		s.Has("/ pencil", "3 of 9 calls")
 		d.Change(func(n *deck.Snapshot) {
@@ -203,7 +209,7 @@ func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 // asks shows its question.
 func TestAWideScreenIsUsed(t *testing.T) {
 	show(t, frame.Size{W: 200, H: 60}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
-		s.Has("degraded: run `mcpdeck doctor --fix` to install it; the stamp command was not found", "asks you  Which database?", "39 tools, 37.1 KB of context")
+		s.Has("degraded: run `mcpdeck doctor --fix` to install it; the stamp command was not found", "asks you  Which database?", "5 cards on · 39 tools ≈ 9.3k tokens an agent")
 		s.Golden("200x60")
 	})
 }
@@ -239,7 +245,7 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 		s.Keys("1")
 		d.Add(deck.Call{AgentName: "claude", Tool: "third", Status: deck.OK})
 		s.Wait(time.Second)
-		s.Has("second", "third", "1 call")
+		s.Has("second", "third", "end continues  1\n")
 		s.Keys("end", "enter")
 		s.Has("3 of 3", "third")
 	})
@@ -251,6 +257,8 @@ type clients struct{ written []string }
 func (c *clients) Clients() []deckpage.Client {
 	return []deckpage.Client{{Name: "claude", Path: "/home/ana/.claude.json", SetUp: slices.Contains(c.written, "claude")}, {Name: "codex"}, {Name: "zed", SetUp: true}}
 }
+
+func (c *clients) Snippet() string { return "{\n  \"mcpServers\": {\"mcpdeck\": {}}\n}" }
 
 func (c *clients) Plan(client string) (deckpage.Change, error) {
 	return deckpage.Change{Path: "/home/ana/." + client + ".json", Lines: []string{"+ \"mcpdeck\": {"}, Then: "Approve it there.", Apply: func() error {
@@ -272,8 +280,10 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		}, test)
 	}
 	run(false, func(s *frame.Screen) {
-		s.Has("No agent is connected yet.", "Set up: zed. Start one in your project.", "enter  sets up claude (also here: codex)")
+		s.Has("Waiting for the first agent.", "1  start zed in your project", "2  enter or s sets up claude, or codex", "/home/ana/.claude.json, shown before it is written", `{ "mcpServers": {"mcpdeck": {}} }`)
 		s.Golden("80x24-fresh")
+		s.Keys("c")
+		s.Has("copied the configuration")
 		s.Keys("enter")
 		s.Has("Set up claude?", "/home/ana/.claude.json", `+ "mcpdeck": {`, "Set up codex instead")
 		s.Keys("n")
@@ -281,7 +291,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 			t.Fatalf("written without a word: %v", c.written)
 		}
 		s.Keys("enter", "y")
-		s.Has("written; start claude. Approve it there.", "Set up: claude, zed.", "enter  sets up codex")
+		s.Has("written; start claude. Approve it there.", "mcpdeck undo", "1  start claude or zed in your project", "2  enter or s sets up codex")
 		s.Keys("enter", "y")
 		if !slices.Equal(c.written, []string{"claude", "codex"}) {
 			t.Errorf("written: %v", c.written)
@@ -291,6 +301,8 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		s.Lacks("enter set up")
 		s.Keys("enter")
 		s.Has("esc close")
+		s.Keys("esc", "s")
+		s.Has("Set up codex?", "3 agents")
 	})
 	c.written = nil
 	run(true, func(s *frame.Screen) {
@@ -306,14 +318,14 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 func TestAFailureIsSaidOnce(t *testing.T) {
 	const why = "Pencil not found (16 places searched). Install it from pen.dev."
 	var d *fake.Deck
-	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+	frame.Run(t, frame.Size{W: 170, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Change(func(s *deck.Snapshot) {
 			s.Servers = slices.Clone(s.Servers)
 			s.Servers[0].State = deck.State{Status: deck.Failed, Reason: why}
 			s.Warnings = []deck.Warning{{ID: 1, From: "host", Text: "port 7337 is taken"}, {ID: 2, From: "pencil", Text: why}}
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil x  " + why}}})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil failed: " + why}}})}})
 	}, func(s *frame.Screen) {
 		if n := strings.Count(s.Text(), "Pencil not found"); n != 1 {
 			t.Errorf("said %d times:\n%s", n, s.Text())
@@ -436,4 +448,21 @@ func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
 		s.Wait(time.Second)
 		s.Lacks("a answer")
 	})
+}
+
+// A server that works without an optional program is no alarm; what to do about it is on
+// its card.
+func TestAMissingOptionalProgramIsSaidShortAndWithoutAlarm(t *testing.T) {
+	for _, size := range []frame.Size{{W: 118, H: 34}, {W: 110, H: 34}, {W: 80, H: 24}} {
+		show(t, size, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
+			d.Change(func(n *deck.Snapshot) {
+				n.Servers = slices.Clone(n.Servers)
+				n.Servers[2].State = deck.State{Status: deck.Off}
+				n.Servers[3].State.Lacks = "stamp not found"
+			})
+			s.Wait(time.Second)
+			s.Has("Pixelsrc off", "LogicStamp: stamp not found")
+			s.Lacks("! LogicStamp", "degraded", "doctor")
+		})
+	}
 }

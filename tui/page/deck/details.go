@@ -1,7 +1,6 @@
 package deck
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"strconv"
@@ -82,6 +81,9 @@ func (p *Page) restart(name, title string) tea.Cmd {
 	return tui.Outcome(func() (string, error) { return title + " was restarted", restart() })
 }
 
+// factW is how wide the names of facts are, with what stands between them and the facts.
+const factW = 13
+
 // facts draws names and values below each other; empty values are left out.
 func facts(f *tui.Frame, w int, pairs ...string) []string {
 	th := f.Theme
@@ -90,12 +92,12 @@ func facts(f *tui.Frame, w int, pairs ...string) []string {
 		if pairs[i+1] == "" {
 			continue
 		}
-		for j, line := range widget.Wrap(plain.Line(pairs[i+1]), w-12) {
+		for j, line := range widget.Wrap(plain.Line(pairs[i+1]), w-factW) {
 			name := ""
 			if j == 0 {
 				name = pairs[i]
 			}
-			rows = append(rows, th.Muted.Render(widget.Fit(name, 12))+line)
+			rows = append(rows, th.Muted.Render(widget.Fit(name, factW))+line)
 		}
 	}
 	return rows
@@ -126,12 +128,15 @@ func (p *Page) whyNoDetails() string {
 	return p.whyNoAgent()
 }
 
+// openAgent shows the session under the cursor on the page of sessions, and what is known
+// of a connection without one here.
 func (p *Page) openAgent() tea.Cmd {
+	w := p.workerAt()
+	if w != nil && w.session != nil && p.opts.AgentsPage != "" {
+		return p.show(p.opts.AgentsPage, tui.ShowSessionMsg{Agent: w.session.Agent, ID: w.session.ID})
+	}
 	a := p.agent()
-	switch {
-	case a == nil && p.workerAt() != nil && p.opts.AgentsPage != "":
-		return tui.Go(p.opts.AgentsPage)
-	case a == nil:
+	if a == nil {
 		return nil
 	}
 	id, last := a.Agent, *a
@@ -155,69 +160,19 @@ func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
 		claim = strings.TrimSpace(a.Client + " " + a.ClientVersion)
 	}
 	_, _, doing, age := p.doing(f, a)
-	rows := []string{f.Theme.Muted.Render(widget.Fit("now", 12)) + doing + "  " + age}
-	errors := ""
-	if a.Errors > 0 {
-		errors = ", " + strconv.FormatUint(a.Errors, 10) + " failed"
-	}
-	stale := ""
-	switch {
-	case a.Stale && a.Gateway:
-		stale = "it does not refresh its list of tools; it uses new ones through the gateway tool"
-	case a.Stale:
-		stale = "it does not refresh its list of tools; turn Pencil on before it starts, or connect it with mcpdeck mcp --gateway"
-	}
-	return append(rows, facts(f, w,
-		"old tools", stale,
+	rows := []string{f.Theme.Muted.Render(widget.Fit("now", factW)) + doing + "  " + age}
+	about := facts(f, w,
 		"program", program,
 		"claims to be", claim,
-		"folder", a.Folder(),
-		"no project", refused(a),
-		"through", through(a.Transport),
-		"protocol", a.Protocol,
-		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
-		"profile", a.Profile,
-		"context", p.context(a),
-		"connected", f.Since(a.Since),
-		"calls", strconv.FormatUint(a.Calls, 10)+errors,
-		"last", a.LastTool)...)
-}
-
-// context is what the servers in an agent's view take of it.
-func (p *Page) context(a *deck.Agent) string {
-	bytes := 0
-	for i := range p.snap.Servers {
-		if s := &p.snap.Servers[i]; a.Sees(s.Name) {
-			bytes += s.Context
-		}
-	}
-	return tui.Cost(bytes)
-}
-
-// refused is why an agent has no project although it works in a folder.
-func refused(a *deck.Agent) string {
-	if a.Refused == nil {
-		return ""
-	}
-	return a.Refused.Error() + "; start the agent in a project's folder"
-}
-
-// through is the way an agent reaches the deck, in words.
-func through(transport string) string {
-	switch transport {
-	case "unix":
-		return "mcpdeck mcp, the socket"
-	case "http":
-		return "HTTP"
-	}
-	return transport
+		"folder", a.Folder())
+	return slices.Concat(rows, about, facts(f, w, tui.ConnectionFacts(f, p.snap, a)...), facts(f, w, "last", a.LastTool))
 }
 
 func (p *Page) whyNoAnswer() string {
 	if p.opts.AskPage == "" {
 		return "this deck has no Ask page"
 	}
-	if len(p.ledger) > 0 {
+	if slices.ContainsFunc(p.ledger, func(e entry) bool { return e.done.IsZero() }) {
 		return ""
 	}
 	for _, a := range p.snap.Agents {
@@ -234,11 +189,16 @@ func (p *Page) whyNoAnswer() string {
 	return "no agent is waiting for an answer"
 }
 
-func (p *Page) filterCalls(text string) tea.Cmd {
-	if p.opts.CallsPage == "" {
+// show shows another page, if there is one, and tells it what to show.
+func (p *Page) show(page string, what tea.Msg) tea.Cmd {
+	if page == "" {
 		return nil
 	}
-	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return tui.FilterCallsMsg{Text: text} })
+	return tea.Sequence(tui.Go(page), func() tea.Msg { return what })
+}
+
+func (p *Page) filterCalls(text string) tea.Cmd {
+	return p.show(p.opts.CallsPage, tui.FilterCallsMsg{Text: text})
 }
 
 func (p *Page) whyNoCall() string {
@@ -256,8 +216,7 @@ func (p *Page) openCall() tea.Cmd {
 		return nil
 	}
 	c, early := p.call(p.calls.Cursor)
-	msg := tui.ShowCallMsg{ID: c.ID, Earlier: early}
-	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return msg })
+	return p.show(p.opts.CallsPage, tui.ShowCallMsg{ID: c.ID, Earlier: early})
 }
 
 func (p *Page) openWarnings() tea.Cmd {

@@ -53,7 +53,7 @@ func (p *Page) lay(now time.Time) {
 	byAsker := map[string][]ask.Item{}
 	var askers []string
 	for _, it := range p.pending().Items {
-		if !it.Waits() || it.State == ask.Snoozed {
+		if !it.Due() {
 			continue
 		}
 		who := it.Request.Asker()
@@ -69,7 +69,7 @@ func (p *Page) lay(now time.Time) {
 		switch {
 		case e.done.IsZero() && i >= 0:
 			e.item, e.more = items[i], len(items)-1
-		case e.done.IsZero():
+		case e.done.IsZero() && !p.snoozed(e.item.ID):
 			e.done = now
 		case now.Sub(e.done) < doneFor:
 		case len(items) > 0:
@@ -156,7 +156,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 		mark = th.Warn.Render(th.Glyph.Held)
 	}
 	left := mark + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
-	if w >= 60 {
+	if w >= 80 {
 		in := r.Cwd()
 		if a := p.connection(r.Peer.Key); a != nil && in == "" {
 			in = a.Folder()
@@ -172,11 +172,14 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 		}
 		marked = len(d.Marks)
 	}
+	if n := len(r.Questions); n > 1 && w >= 50 {
+		right = append(right, th.Muted.Render("1 of "+strconv.Itoa(n)))
+	}
 	if e.more > 0 {
 		right = append(right, th.Info.Render("+"+strconv.Itoa(e.more)))
 	}
 	if w >= 50 {
-		right = append(right, th.Muted.Render(padLeft(f.Ago(e.item.Arrived), 5)))
+		right = append(right, th.Muted.Render(widget.PadLeft(f.Ago(e.item.Arrived), 5)))
 	}
 	end := strings.Join(right, "  ")
 	room := w - widget.Width(left) - widget.Width(end) - 2
@@ -191,8 +194,6 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 
 // struck draws what has been answered.
 func struck(th *theme.Theme) theme.Style { return theme.NewStyle(th.Faint.Strikethrough(true)) }
-
-func padLeft(s string, w int) string { return widget.Blank(w-widget.Width(s)) + s }
 
 // reads notes since when the row under the cursor can be read in full.
 func (p *Page) reads(f *tui.Frame) {
@@ -244,13 +245,20 @@ func (p *Page) answer(key string) func() tea.Cmd {
 }
 
 // openEntry opens the request under the cursor on the page of questions.
-func (p *Page) openEntry() tea.Cmd {
+func (p *Page) openEntry() tea.Cmd { return p.openAt(false) }
+
+// openAt is openEntry, with the cursor on what lasts if that is wanted and offered.
+func (p *Page) openAt(lasting bool) tea.Cmd {
 	e := p.entryAt()
-	if e == nil || p.opts.AskPage == "" {
+	if e == nil {
 		return nil
 	}
-	id := e.item.ID
-	return tea.Sequence(tui.Go(p.opts.AskPage), func() tea.Msg { return tui.ShowQuestionMsg{ID: id} })
+	return p.show(p.opts.AskPage, tui.ShowQuestionMsg{ID: e.item.ID, Lasting: lasting && e.lasts()})
+}
+
+// lasts tells whether the agent offers an option that allows it for longer than once.
+func (e *entry) lasts() bool {
+	return e.done.IsZero() && !e.item.Request.InTerminal() && e.item.Request.Decides() && tui.Lasting(e.item.Request.Prompt) >= 0
 }
 
 func (p *Page) waitingActions() []tui.Action {
@@ -260,19 +268,72 @@ func (p *Page) waitingActions() []tui.Action {
 			return "this deck has no Ask page"
 		case p.entryAt() == nil:
 			return "nothing waits"
+		case !p.entryAt().done.IsZero():
+			return "it has its answer"
 		}
 		return ""
 	}
 	return []tui.Action{
 		{ID: "deck.allow", Title: "Allow once what waits, if all of it is on screen", Hint: "allow once", Keys: []string{"y"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("y"), Run: p.answer("y")},
 		{ID: "deck.deny", Title: "Deny what waits, if all of it is on screen", Hint: "deny", Keys: []string{"n"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("n"), Run: p.answer("n")},
-		{ID: "deck.open", Title: "Open what waits", Hint: "open", Keys: []string{"enter"}, Part: partWaiting, Enabled: none, Run: p.openEntry},
+		{ID: "deck.open", Title: "Open what waits", Hint: "open", Keys: []string{"enter"}, Part: partWaiting, Enabled: none, HintNow: func() string {
+			if e := p.entryAt(); e != nil && e.item.Request.Prompt != nil && e.item.Request.Prompt.Command != "" {
+				return "whole command"
+			}
+			return ""
+		}, Run: p.openEntry},
+		{ID: "deck.always", Title: "Open what waits at the options that last, with what exactly they allow", Hint: "answer", Keys: []string{"a"}, Part: partWaiting, Enabled: none, HintNow: func() string {
+			if e := p.entryAt(); e != nil && e.lasts() {
+				return "always…"
+			}
+			return ""
+		}, Run: func() tea.Cmd { return p.openAt(true) }},
+	}
+}
+
+// due is how many requests wait for the user, and snoozed how many come back later.
+func (p *Page) due() (n, snoozed int) {
+	for _, it := range p.pending().Items {
+		switch {
+		case it.Due():
+			n++
+		case it.Waits():
+			snoozed++
+		}
+	}
+	return n, snoozed
+}
+
+func (p *Page) snoozed(id int) bool {
+	it, _ := p.pending().Item(id)
+	return it.State == ask.Snoozed
+}
+
+// noneWait says that nothing waits in the deck, and how many sessions do in terminals of
+// their own, whose prompts do not come here.
+func (p *Page) noneWait() string {
+	if _, snoozed := p.due(); snoozed > 0 {
+		return "nothing waits, " + strconv.Itoa(snoozed) + " snoozed"
+	}
+	n := 0
+	for _, w := range p.work {
+		if w.session != nil && w.session.State.Waits() {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return "nothing waits"
+	case 1:
+		return "nothing waits here, 1 in its own terminal"
+	default:
+		return "nothing waits here, " + strconv.Itoa(n) + " in their own terminals"
 	}
 }
 
 // nothingWaits is the line that stands where those would that wait.
 func (p *Page) nothingWaits(f *tui.Frame) string {
-	s := "nothing waits for you"
+	s := p.noneWait()
 	var last time.Time
 	for _, r := range p.pending().History {
 		if r.Reply.Status == ask.Answered && r.Ended.After(last) {

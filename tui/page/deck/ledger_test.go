@@ -1,6 +1,7 @@
 package deck_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,12 +21,17 @@ import (
 // asks is the Ask page as far as the deck knows it.
 type asks struct {
 	stub
-	opened int
+	opened  int
+	lasting bool
+	session string // shown on the Agents page, which is this one, too
 }
 
 func (a *asks) Update(msg tea.Msg) tea.Cmd {
-	if m, ok := msg.(tui.ShowQuestionMsg); ok {
-		a.opened = m.ID
+	switch m := msg.(type) {
+	case tui.ShowQuestionMsg:
+		a.opened, a.lasting = m.ID, m.Lasting
+	case tui.ShowSessionMsg:
+		a.session = m.Agent + " " + m.ID
 	}
 	return nil
 }
@@ -34,6 +40,7 @@ func (a *asks) Update(msg tea.Msg) tea.Cmd {
 type ledger struct {
 	*frame.Screen
 	q     *ask.Queue
+	deck  *fake.Deck
 	asks  *asks
 	calls []*ask.Call
 }
@@ -43,6 +50,7 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger),
 	l := &ledger{asks: &asks{}}
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
+		l.deck = d
 		d.Change(func(s *deck.Snapshot) { s.Agents[1].Waiting = false })
 		l.q = ask.New(ask.Options{Hold: -1})
 		for _, r := range requests {
@@ -53,7 +61,7 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger),
 			l.calls = append(l.calls, c)
 		}
 		o.Deck, o.Background = d, "dark"
-		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", Questions: l.q, Watch: o.Watch}), l.asks}
+		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", AgentsPage: "ask", Questions: l.q, Watch: o.Watch}), l.asks}
 		return tui.New(o)
 	}, func(s *frame.Screen) {
 		l.Screen = s
@@ -151,7 +159,7 @@ func TestWhatIsNotOnScreenInFullIsOpened(t *testing.T) {
 
 func TestMarksThatHaveNoRoomKeepAPermissionFromBeingGiven(t *testing.T) {
 	r := command("claude", "1", "make")
-	r.Prompt.Marks = []string{"leaves the project"}
+	r.Prompt.Marks = []string{"names a path outside the project"}
 	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *ledger) {
 		l.Wait(time.Second)
 		l.Keys("y")
@@ -161,12 +169,74 @@ func TestMarksThatHaveNoRoomKeepAPermissionFromBeingGiven(t *testing.T) {
 	}, r)
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Wait(time.Second)
-		l.Has("leaves the project")
+		l.Has("names a path outside the project")
 		l.Keys("y")
 		if l.ended() != 1 {
 			t.Error("it was not given")
 		}
 	}, r)
+}
+
+// A row that has its answer stays for a moment, but offers nothing more to do.
+func TestAnAnsweredRowWaitsForNothing(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("1 waits for you")
+		l.Keys("y")
+		l.Has("✓ claude", "nothing waits")
+		l.Lacks("wait for you", "enter whole command", "a answer", "a always…")
+	}, command("claude", "1", "make all"))
+}
+
+func TestAnAgentThatWaitsIsNotWaitedFor(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.deck.Change(func(s *deck.Snapshot) { s.Agents = nil })
+		l.Wait(time.Second)
+		l.Has("1 waits for you", "Every agent is listed above.")
+		l.Keys("y")
+		l.Has("✓ claude")
+		l.Lacks("Waiting for the first agent")
+	}, command("claude", "1", "make all"))
+}
+
+func TestSeveralQuestionsOfOneRequestAreCounted(t *testing.T) {
+	r := fake.Prompts()[5]
+	second := r.Questions[0]
+	second.ID = "second"
+	r.Questions = append(slices.Clone(r.Questions), second)
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("Which database shall the service use?", "1 of 2")
+	}, r)
+}
+
+func TestWhatLastsIsOpenedWhereItsEffectIsShown(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Wait(time.Second)
+		l.Has("a always…", "enter whole command")
+		l.Keys("a")
+		if l.asks.opened != 1 || !l.asks.lasting || l.ended() != 0 {
+			t.Errorf("opened %d, at what lasts: %v, answered %d", l.asks.opened, l.asks.lasting, l.ended())
+		}
+		l.Keys("1", "down")
+		l.Lacks("a always…")
+		l.Has("a answer")
+		l.Keys("a")
+		if l.asks.opened != 2 || l.asks.lasting {
+			t.Errorf("a question was opened as %d, at what lasts: %v", l.asks.opened, l.asks.lasting)
+		}
+	}, command("claude", "1", "make"), fake.Prompts()[5])
+}
+
+func TestASessionIsShownOnTheAgentsPage(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
+		for _, want := range []string{"claude 3f6c1a52-77aa-4b1e-9d8e-0a4d5b6c7d8e", "codex 019a9b1c-1111-7000-8000-000000000001"} {
+			l.Keys("enter") // the first is connected to the deck, the second is not
+			if l.asks.session != want {
+				t.Errorf("shown is %q, want %q", l.asks.session, want)
+			}
+			l.Keys("1", "down")
+		}
+	})
 }
 
 func TestADeckThatOnlyWatchesGivesNothing(t *testing.T) {
@@ -194,15 +264,30 @@ func TestMoreOfOneAgentIsCounted(t *testing.T) {
 	}, command("claude", "1", "make one"), command("claude", "2", "make two"), command("claude", "3", "make three"))
 }
 
+func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("2 wait for you", "make one")
+		for _, heading := range []string{"1 waits for you", "nothing waits, 2 snoozed"} {
+			if err := l.q.Snooze(l.q.Pending().Items[0].ID, time.Hour); err != nil {
+				t.Fatal(err)
+			}
+			l.Wait(time.Second)
+			l.Has(heading)
+			l.Lacks("done", "make one")
+		}
+		l.Lacks("make two")
+	}, command("claude", "1", "make one"), command("codex", "2", "make two"))
+}
+
 func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Has("1 waits for you")
 		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
 			{Agent: "claude", ID: "claude-1", State: deck.WaitsForPermission, Folder: "/home/ann/src/api"},
-			{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: deck.Cost{USD: 0.07, Known: true}, Context: deck.Context{Used: 12, Window: 100}},
+			{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: deck.Cost{USD: 0.09, Today: 0.07, Known: true}, Context: deck.Context{Used: 12, Window: 100}},
 			{Agent: "codex", ID: "old", State: deck.Ended, Title: "gone by"},
 		}})
-		text := l.Text()
+		text, _, _ := strings.Cut(l.Text(), "─ Calls ")
 		if n := strings.Count(text, " claude "); n != 1 {
 			t.Errorf("claude has %d rows:\n%s", n, text)
 		}
@@ -219,22 +304,34 @@ func TestProgramsThatAreNotSetUpLeaveTheWayToTheFirstAgent(t *testing.T) {
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AgentsPage: "agents", Setup: &clients{}})}})
 	}, func(s *frame.Screen) {
 		s.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "opencode", ID: "process 1", State: deck.StateUnknown, Note: "not set up"}}})
-		s.Has("No agent is connected yet.", "sets up claude")
+		s.Has("Waiting for the first agent.", "sets up claude")
 		s.Keys("enter")
 		s.Has("Set up claude?")
 	})
 }
 
+func TestWhatWaitsInATerminalOfItsOwnIsCounted(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
+			{Agent: "claude", ID: "1", State: deck.WaitsForPermission}, {Agent: "codex", ID: "2", State: deck.Working},
+		}})
+		l.Has("nothing waits here, 1 in its own terminal")
+		l.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "claude", ID: "1", State: deck.Working}}})
+		l.Has("nothing waits")
+		l.Lacks("in its own terminal")
+	})
+}
+
 func TestNothingWaitsIsOneLine(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
-		l.Has("nothing waits for you")
-		l.Lacks("wait for you ")
+		l.Has("nothing waits")
+		l.Lacks("wait for you")
 	})
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Wait(time.Second)
 		l.Keys("y")
 		l.Wait(4 * time.Second)
-		l.Has("nothing waits for you · last answer")
+		l.Has("nothing waits · last answer")
 		l.Keys("enter") // the focus is where there are rows
 		l.Has("claims to be")
 	}, command("claude", "1", "make"))

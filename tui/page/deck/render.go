@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -23,28 +25,35 @@ import (
 func (p *Page) Render(f *tui.Frame) []string {
 	p.lay(f.Now)
 	p.areas, p.said = p.areas[:0], ""
-	var rows []string
-	for _, w := range p.opts.Widgets {
-		if line := w.Line(f, f.W-2); line != "" {
-			rows = append(rows, " "+line)
-			p.said += ansi.Strip(line) + "\n"
-		}
+	p.look(f)
+	p.what = p.inventory(f)
+	if p.part != partServers {
+		p.said = ansi.Strip(p.what)
 	}
-	rows = append(rows, p.warning(f)...)
+	rows := p.warning(f)
 	if len(p.ledger) == 0 && p.opts.Questions != nil && len(p.work) > 0 && f.H >= 14 {
 		rows = append(rows, p.nothingWaits(f))
 	}
 	parts := p.parts()
-	for i, h := range p.heights(parts, f.H-len(rows)) {
+	for i, h := range p.heights(f, parts, f.H-len(rows)) {
 		rows = append(rows, p.section(f, parts[i], len(rows), h)...)
 	}
 	p.reads(f)
 	return rows
 }
 
+// look notes which call is under the cursor of the pane with the focus.
+func (p *Page) look(f *tui.Frame) {
+	var c *deck.Call
+	if p.part == partCalls {
+		c, _ = p.call(p.calls.Cursor)
+	}
+	f.Looks(c)
+}
+
 // heights gives h rows out to parts. All have their rule; the part with the focus gets
 // what it needs, then those that wait, those at work up to half, and the calls the rest.
-func (p *Page) heights(parts []string, h int) []int {
+func (p *Page) heights(f *tui.Frame, parts []string, h int) []int {
 	out := make([]int, len(parts))
 	left := h
 	give := func(part string, n int) {
@@ -58,7 +67,7 @@ func (p *Page) heights(parts []string, h int) []int {
 		n := p.list(part).Len()
 		switch {
 		case part == partAgents && n == 0:
-			return 7 // how the first one connects
+			return len(p.nobody(f, f.W)) + 1
 		case part == partCalls:
 			return h
 		}
@@ -89,20 +98,49 @@ func (p *Page) section(f *tui.Frame, part string, y, h int) []string {
 	if focus {
 		line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
 	}
-	if part == partWaiting {
+	if n, _ := p.due(); part == partWaiting && n > 0 {
 		name = th.Warn
 	}
 	if part == partServers && h == 1 {
 		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y, W: f.W, H: 1})
-		return []string{p.inventory(f)}
+		return []string{p.what}
 	}
 	title, note := p.heading(f, part, f.W)
-	rows := []string{widget.Rule(line, name, glyph, title, note, f.W)}
+	lead := line.Render(glyph)
+	rows := []string{lead + widget.Rule(line, name, glyph, title, note, f.W-2) + " "}
+	if part == partAgents && len(p.work) > 0 && len(p.sessions) > 0 && h > 1 {
+		inner := f.W - 2 - margin // beside the cursor
+		if len(p.work) > h-1 {
+			inner -= 2 // and the scroll bar
+		}
+		if heads := p.heads(f, line, glyph, inner); heads != "" {
+			to := inner - widget.Width(heads)
+			rows[0] = lead + widget.Rule(line, name, glyph, title, "", to) + " " + heads + line.Render(widget.Repeat(glyph, f.W-3-inner)) + " "
+		}
+	}
+	p.counts(part, rows[0], y)
 	if h > 1 {
 		p.areas = append(p.areas, tui.Area{Part: part, X: 0, Y: y + 1, W: f.W, H: h - 1})
 		rows = append(rows, p.rows(f, part, f.W, h-1, f.Focus && focus)...)
 	}
 	return rows
+}
+
+// counts makes the counts in the rule of a part show what they count.
+func (p *Page) counts(part, rule string, y int) {
+	on := func(count, page string, msg tea.Msg) {
+		p.areas.Count(rule, y, count, func() tea.Cmd { return p.show(page, msg) })
+	}
+	switch part {
+	case partWaiting:
+		on(p.waitingHeading(), p.opts.AskPage, nil)
+	case partAgents:
+		if title, some := p.workHeading(); some {
+			on(title, p.opts.AgentsPage, tui.FilterSessionsMsg{Text: "status:" + string(deck.Working)})
+		}
+	case partCalls:
+		on(p.failed(), p.opts.CallsPage, tui.FilterCallsMsg{Failed: true})
+	}
 }
 
 // warning is the newest warning that is not said on the page anyway, and how many
@@ -128,7 +166,7 @@ func (p *Page) warning(f *tui.Frame) []string {
 	return []string{widget.Ends(" "+th.Warn.Render("! "+text), more, f.W)}
 }
 
-// saidElsewhere tells whether every page shows a warning, or the line of a widget
+// saidElsewhere tells whether every page shows a warning, or the line about what there is
 // says what it says of its server.
 func (p *Page) saidElsewhere(w deck.Warning) bool {
 	if w.Pinned {
@@ -147,26 +185,15 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	th := f.Theme
 	switch part {
 	case partWaiting:
-		n := p.pending().Waiting
-		if n == 1 {
-			return "1 waits for you", ""
-		}
-		return strconv.Itoa(n) + " wait for you", ""
+		return p.waitingHeading(), ""
 	case partServers:
-		return "Servers", th.Faint.Render(p.offered(w))
+		return "Cards", th.Faint.Render(p.offered(w))
 	case partAgents:
-		title, note = p.workHeading()
-		return title, th.Faint.Render(note)
+		title, _ := p.workHeading()
+		return title, ""
 	}
-	note = th.Faint.Render(span.Count(p.snap.Total, "call"))
-	switch {
-	case p.snap.Total == 0 && len(p.earlier) > 0:
+	if note = p.verdict(th, w); p.snap.Total == 0 && len(p.earlier) > 0 {
 		note = th.Faint.Render("before this deck opened")
-	case p.snap.Total == 0:
-		note = ""
-	}
-	if p.snap.Errors > 0 {
-		note += th.Faint.Render(", ") + th.Bad.Render(strconv.FormatUint(p.snap.Errors, 10)+" failed")
 	}
 	if !p.follow {
 		note = th.Warn.Render("paused") + th.Faint.Render(", end continues") + "  " + note
@@ -174,47 +201,74 @@ func (p *Page) heading(f *tui.Frame, part string, w int) (title, note string) {
 	return "Calls", note
 }
 
-// offered is how much the servers offer agents.
-func (p *Page) offered(w int) string {
-	tools, bytes := 0, 0
-	for _, s := range p.snap.Servers {
-		tools += s.Tools
-		bytes += s.Context
+func (p *Page) waitingHeading() string {
+	switch n, _ := p.due(); n {
+	case 0: // what was answered last is still there
+		return p.noneWait()
+	case 1:
+		return "1 waits for you"
+	default:
+		return strconv.Itoa(n) + " wait for you"
 	}
-	out := strconv.Itoa(tools) + " tools"
-	if w < 60 {
-		return out
-	}
-	return out + ", " + tui.Bytes(bytes) + " of context"
 }
 
-// inventory is one line about the servers: how many are ready, what they offer, and the
-// others by name, with what is wrong.
-func (p *Page) inventory(f *tui.Frame) string {
-	th, ready := f.Theme, 0
-	var rest []string
-	for i := range p.snap.Servers {
-		s := &p.snap.Servers[i]
-		if s.State.Status == deck.Ready {
-			ready++
-			continue
-		}
-		mark, style := tui.ServerMark(th, s.State.Status)
-		text := style.Render(mark) + " " + th.Muted.Render(plain.Line(s.Title))
-		if f.W >= 100 && s.State.Status != deck.Off {
-			text += " " + widget.Cut(p.stateText(th, s, f.W), f.W/2) // the others have to be named, too
-		}
-		rest = append(rest, text)
+// failed is how many calls have failed, in words; "" if none has.
+func (p *Page) failed() string {
+	if p.snap.Errors == 0 {
+		return ""
 	}
-	dot := th.Faint.Render(" " + th.Glyph.Dot + " ")
-	facts := []string{th.Good.Render(th.Glyph.On) + th.Muted.Render(" "+strconv.Itoa(ready)+" ready")}
-	if f.W >= 60 {
-		facts = append(facts, th.Muted.Render(p.offered(f.W)))
-	}
-	rule := th.Border.Render(th.Glyph.Frame.Top)
-	row := rule + " " + widget.Cut(strings.Join(append(facts, rest...), dot), f.W-4) + " "
-	return row + th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W-widget.Width(row)))
+	return strconv.FormatUint(p.snap.Errors, 10) + " failed"
 }
+
+// verdict sums the calls up: how many, how many failed, and how long they took.
+func (p *Page) verdict(th *theme.Theme, w int) string {
+	if p.snap.Total == 0 {
+		return ""
+	}
+	parts := []string{th.Faint.Render(strconv.FormatUint(p.snap.Total, 10))}
+	if w < 60 {
+		parts[0] = th.Faint.Render(span.Count(p.snap.Total, "call"))
+	}
+	if failed := p.failed(); failed != "" {
+		style := th.Faint
+		if p.failures.Fresh() > 0 {
+			style = th.Bad
+		}
+		parts = append(parts, style.Render(failed))
+	}
+	if p50, p95, ok := p.took(); ok && w >= 60 {
+		parts = append(parts, th.Faint.Render("p50 "+span.Took(p50)), th.Faint.Render("p95 "+span.Took(p95)))
+	}
+	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" "))
+}
+
+// took is how long half of the newest calls took at most, and nineteen in twenty; false
+// where there are too few to say. What waited for the user does not count.
+func (p *Page) took() (p50, p95 time.Duration, ok bool) {
+	if p.figures.of != p.snap {
+		var all []time.Duration
+		for i := range p.snap.Calls {
+			if c := &p.snap.Calls[i]; c.Server != "ask" && (c.Status == deck.OK || c.Status.Failed()) {
+				all = append(all, c.Duration)
+			}
+		}
+		p.figures = figures{of: p.snap}
+		if n := len(all); n >= 4 {
+			slices.Sort(all)
+			p.figures = figures{p.snap, all[n/2], all[min(n*19/20, n-1)]}
+		}
+	}
+	return p.figures.p50, p.figures.p95, p.figures.p95 > 0
+}
+
+// figures are those of a snapshot's calls.
+type figures struct {
+	of       *deck.Snapshot
+	p50, p95 time.Duration
+}
+
+// margin is what rows leave empty at their end, as rules and the header do.
+const margin = 1
 
 // rows draws the list of a part.
 func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
@@ -226,7 +280,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	if l.Len() == 0 {
 		return widget.Rows(p.empty(f, part, w), w, h)
 	}
-	return l.Render(f.Theme, w, h, focus, func(i, w int) string {
+	return l.Render(f.Theme, w-margin, h, focus, func(i, w int) string {
 		switch part {
 		case partWaiting:
 			return p.waitingRow(f, &p.ledger[i], w)
@@ -290,7 +344,7 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 // stateText is what is to be said of a server beside its lamp, in about w cells.
 func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
 	_, style := tui.ServerMark(th, s.State.Status)
-	reason, detail := plain.Line(s.State.Reason), plain.Line(s.State.Detail)
+	reason, detail := plain.Line(cmp.Or(s.State.Lacks, s.State.Reason)), plain.Line(s.State.Detail)
 	if strings.Contains(p.said, reason) {
 		reason = "" // a line above says it
 	}
@@ -386,9 +440,20 @@ func folder(root string) string {
 	return plain.Line(filepath.Base(root))
 }
 
-// Legend explains the lamps of the servers, and the marks of requests, agents and calls.
+// Legend explains the marks of requests, agents, calls and servers.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
-	held := tui.Sign{Mark: th.Warn.Render(th.Glyph.Held), Means: "waits, its terminal shows nothing"}
-	away := tui.Sign{Mark: th.Warn.Render(th.Glyph.Right), Means: "answer in its terminal"}
-	return append(append(tui.ServerLegend(th), held, away), tui.CallLegend(th)...)
+	g := th.Glyph
+	return []tui.Sign{
+		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
+		{Mark: th.Warn.Render(g.Held), Means: "waits, its terminal shows nothing"},
+		{Mark: th.Warn.Render(g.Right), Means: "answer in its terminal"},
+		{Mark: th.Info.Render((&tui.Frame{Theme: th}).Spin()), Means: "works, or runs"},
+		{Mark: th.Good.Render(g.On), Means: "connected, or ready"},
+		{Mark: th.Info.Render(g.Half), Means: "starting, or only what it started runs"},
+		{Mark: th.Muted.Render(g.Off), Means: "idle, cancelled, or off"},
+		{Mark: th.Bad.Render(g.Fail), Means: "failed or refused"},
+		{Mark: th.Good.Render(g.OK), Means: "done"},
+		{Mark: th.Warn.Render("!"), Means: "degraded"},
+		{Mark: th.Muted.Render("?"), Means: "what it does is not known"},
+	}
 }

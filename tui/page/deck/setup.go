@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -20,6 +19,9 @@ type Setup interface {
 	Clients() []Client
 	// Plan says what would be written for one.
 	Plan(client string) (Change, error)
+	// Snippet is the configuration that starts the deck's servers, in the form that most
+	// clients read.
+	Snippet() string
 }
 
 // Client is a program that can be an agent.
@@ -37,8 +39,11 @@ type Change struct {
 	Then  string       // what the user has to do beside it
 }
 
-// clientsMsg is who was found here.
-type clientsMsg []Client
+// clientsMsg is who was found here, and what connects all others.
+type clientsMsg struct {
+	found   []Client
+	snippet string
+}
 
 // planMsg is what would be written for a client.
 type planMsg struct {
@@ -51,20 +56,14 @@ func (p *Page) lookForClients() tea.Cmd {
 	if p.opts.Setup == nil || len(p.snap.Agents) > 0 {
 		return nil
 	}
-	find := p.opts.Setup.Clients
-	return func() tea.Msg { return clientsMsg(find()) }
+	from := p.opts.Setup
+	return func() tea.Msg { return clientsMsg{from.Clients(), from.Snippet()} }
 }
 
 // candidates are the clients that are here and not set up; the key begins with the
 // first.
-func (p *Page) candidates() []string {
-	var out []string
-	for _, c := range p.clients {
-		if !c.SetUp {
-			out = append(out, c.Name)
-		}
-	}
-	return out
+func (p *Page) candidates() []Client {
+	return slices.DeleteFunc(slices.Clone(p.clients), func(c Client) bool { return c.SetUp })
 }
 
 func (p *Page) whyNoSetup() string {
@@ -77,6 +76,24 @@ func (p *Page) whyNoSetup() string {
 		return "every agent found here is set up"
 	}
 	return ""
+}
+
+// nextMsg is who was found here when the user asked for the next one to set up.
+type nextMsg []Client
+
+// setUpNext looks for clients anew, and shows what would be written for the first that is
+// not set up.
+func (p *Page) setUpNext() tea.Cmd {
+	find := p.opts.Setup.Clients
+	return func() tea.Msg { return nextMsg(find()) }
+}
+
+func (p *Page) setUpFirst(found nextMsg) tea.Cmd {
+	p.clients = found
+	if why := p.whyNoSetup(); why != "" {
+		return tui.Toast(tui.Info, why)
+	}
+	return p.setUp(p.candidates()[0].Name)
 }
 
 // setUp shows what would be written for a client, to be confirmed.
@@ -102,8 +119,8 @@ func (p *Page) confirmSetup(m planMsg) tea.Cmd {
 	}
 	choices := []tui.Choice{{Key: "y", Text: "Write it", Run: func() tea.Cmd { return p.write(m) }}}
 	for i, c := range p.candidates() {
-		if c != m.client && i < 9 {
-			choices = append(choices, tui.Choice{Key: strconv.Itoa(i + 1), Text: "Set up " + c + " instead", Run: func() tea.Cmd { return p.setUp(c) }})
+		if c.Name != m.client && i < 9 {
+			choices = append(choices, tui.Choice{Key: strconv.Itoa(i + 1), Text: "Set up " + c.Name + " instead", Run: func() tea.Cmd { return p.setUp(c.Name) }})
 		}
 	}
 	return tui.Open(&tui.Confirm{
@@ -116,41 +133,100 @@ func (p *Page) confirmSetup(m planMsg) tea.Cmd {
 func (p *Page) write(m planMsg) tea.Cmd {
 	look := p.lookForClients()
 	return tea.Sequence(tui.Outcome(func() (string, error) {
-		return strings.TrimSpace("written; start " + m.client + ". " + m.change.Then), m.change.Apply()
+		return strings.TrimSpace("written; start " + m.client + ". " + m.change.Then + " mcpdeck undo takes it back."), m.change.Apply()
 	}), look)
 }
 
-// nobody is the pane of agents while there is none: the way to the first one.
+// snippetOf is the configuration that any client takes, on one line.
+func snippetOf(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
+
+func (p *Page) whyNoSnippet() string {
+	switch {
+	case len(p.work) > 0:
+		return "an agent is connected; see mcpdeck setup"
+	case p.snippet == "":
+		return "see mcpdeck setup"
+	}
+	return ""
+}
+
+// nobody is the pane of agents while there is none: the way to the first one, in steps.
 func (p *Page) nobody(f *tui.Frame, w int) []string {
-	th := f.Theme
-	var rows []string
-	add := func(s theme.Style, text string) {
-		for _, l := range widget.Wrap(text, w-2) {
-			rows = append(rows, "  "+s.Render(l))
+	th, roomy := f.Theme, f.H >= 20
+	switch {
+	case p.anyKnown(), slices.ContainsFunc(p.ledger, func(e entry) bool { return e.item.Request.Prompt != nil }):
+		return []string{"  " + th.Faint.Render("Every agent is listed above.")}
+	case len(p.ledger) > 0: // who asks is no agent, such as a shell
+		return []string{"  " + th.Faint.Render("No agent is connected.")}
+	}
+	rows := []string{"  " + th.Strong.Render("Waiting for the first agent.")}
+	air := func() {
+		if roomy {
+			rows = append(rows, "")
 		}
 	}
-	add(th.Muted, "No agent is connected yet.")
+	n := 0
+	step := func(key, text string) {
+		n++
+		head := "  " + th.Strong.Render(strconv.Itoa(n)) + "  "
+		if key != "" {
+			head += th.Key.Render(key) + " "
+		}
+		room := w - widget.Width(head) - 1
+		for i, l := range widget.Wrap(text, room) {
+			if i > 0 {
+				head = widget.Blank(5)
+			}
+			rows = append(rows, head+th.Text.Render(l))
+		}
+	}
+	air()
 	todo := p.candidates()
 	var ready []string
 	for _, c := range p.clients {
 		if c.SetUp {
-			ready = append(ready, c.Name)
+			ready = append(ready, plain.Line(c.Name))
 		}
+	}
+	start := func() {
+		who := "the agent"
+		if len(ready) > 0 {
+			who = strings.Join(ready, " or ")
+		}
+		step("", "start "+who+" in your project")
 	}
 	if len(ready) > 0 {
-		add(th.Muted, "Set up: "+plain.Line(strings.Join(ready, ", "))+". Start one in your project.")
+		start()
 	}
-	if len(todo) > 0 {
+	switch {
+	case len(todo) > 0:
 		more := ""
 		if len(todo) > 1 {
-			more = " (also here: " + plain.Line(strings.Join(todo[1:], ", ")) + ")"
+			var others []string
+			for _, c := range todo[1:] {
+				others = append(others, plain.Line(c.Name))
+			}
+			more = ", or " + strings.Join(others, ", ")
 		}
-		rows = append(rows, "", "  "+th.Key.Render("enter")+th.Strong.Render(widget.Cut("  sets up "+plain.Line(todo[0])+more, w-8)))
+		step("enter or s", "sets up "+plain.Line(todo[0].Name)+more)
+		if path := plain.Line(todo[0].Path); path != "" && roomy {
+			rows = append(rows, "     "+th.Faint.Render(widget.CutLeft(path, w-35)+", shown before it is written"))
+		}
+	case len(ready) == 0:
+		step("mcpdeck setup", "connects an agent")
 	}
-	if len(p.clients) == 0 {
-		rows = append(rows, "",
-			"  "+th.Key.Render("mcpdeck setup")+th.Faint.Render("  connects an agent"),
-			"  "+th.Key.Render("mcpdeck mcp")+th.Faint.Render("    is the command it runs"))
+	if len(ready) == 0 {
+		start()
 	}
+	if p.snippet != "" && roomy {
+		rows = append(rows, "", "  "+th.Key.Render("c")+th.Muted.Render(" copies the configuration for any other client"),
+			"     "+th.Faint.Render(widget.Cut(snippetOf(p.snippet), w-6)))
+	}
+	for _, line := range f.Example() {
+		if line != "" || roomy {
+			rows = append(rows, "  "+line)
+		}
+	}
+	air()
 	return rows
 }

@@ -1,12 +1,16 @@
 package deck
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
-	"strings"
 
+	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -61,6 +65,9 @@ func (p *Page) layWork() {
 			}
 		}
 	}
+	if less := p.order(); less != nil {
+		arrange.Stable(p.work, less)
+	}
 	p.agents.SetLen(len(p.work))
 	if i := slices.IndexFunc(p.work, func(w worker) bool { return w.key() == at }); i >= 0 {
 		p.agents.MoveTo(i)
@@ -94,42 +101,182 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 		return p.agentRow(f, wk.agent, w)
 	}
 	th, s := f.Theme, wk.session
-	mark, style, word := tui.SessionMark(th, s)
+	mark, style, word := tui.SessionMark(f, s)
 	name := wk.name()
 	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
-	if w >= 50 {
-		left += th.Muted.Render(widget.Fit(folder(s.Folder), min(w/6, 16))) + "  "
+	if w >= 80 {
+		left += th.Muted.Render(widget.Fit(folder(s.Folder), min(w/8, 12))) + "  "
 	}
 	what, subject := th.Text, tui.SessionSubject(s)
 	if s.State != deck.Working && word != subject {
-		left += style.Render(word) + "  "
+		n := len("unknown")
+		switch {
+		case w >= 80:
+			n = len("connected")
+		case len(word) > n: // the mark says enough
+			word = ""
+		}
+		left += style.Render(widget.Fit(word, n)) + "  "
 	}
 	if s.State != deck.Working && !s.State.Waits() {
 		what = th.Faint
 	}
-	var right []string
-	if w >= 90 {
-		right = append(right, th.Muted.Render(padLeft(tui.Dollars(s), 8)), th.Muted.Render(padLeft(tui.Filled(s), 5)))
+	right := ""
+	for i, c := range p.workColumns(w) {
+		if i > 0 {
+			right += widget.Blank(gapW)
+		}
+		right += c.cell(f, wk)
 	}
-	if !s.Since.IsZero() {
-		right = append(right, th.Muted.Render(padLeft(f.Ago(s.Since), 5)))
+	room := w - widget.Width(left) - widget.Width(right) - gapW
+	text := what.Render(widget.Cut(subject, room))
+	if bar := p.progress(th, wk); bar != "" {
+		if n := widget.Width(bar) + gapW; n+8 <= room { // cells of a name that say anything
+			text = what.Render(widget.Cut(plain.Line(s.LastTool), room-n)) + widget.Blank(gapW) + bar
+		}
 	}
-	return widget.Ends(left+what.Render(subject), strings.Join(right, "  "), w)
+	return widget.Ends(left+text, right, w)
 }
 
-// workHeading counts those at work.
-func (p *Page) workHeading() (title, note string) {
+// progress is how far the call of a row is, as a bar; "" where that is not known.
+func (p *Page) progress(th *theme.Theme, wk worker) string {
+	if wk.agent == nil || wk.session.State != deck.Working {
+		return ""
+	}
+	for _, c := range slices.Backward(p.snap.Calls) {
+		if c.Agent == wk.agent.Agent && c.Status == deck.Running {
+			return tui.Progress(th, &c)
+		}
+	}
+	return ""
+}
+
+// gapW is the air between two columns.
+const gapW = 2
+
+// workColumn is a column at the end of the rows of those at work.
+type workColumn struct {
+	head string
+	w    int
+	cell func(f *tui.Frame, wk worker) string
+}
+
+// workColumns are those for which rows of w cells have room.
+func (p *Page) workColumns(w int) []workColumn {
+	right := func(f *tui.Frame, s string, w int) string { return f.Theme.Muted.Render(widget.PadLeft(s, w)) }
+	age := workColumn{"", 5, func(f *tui.Frame, wk worker) string {
+		if wk.session.Since.IsZero() {
+			return widget.Blank(5)
+		}
+		return right(f, f.Ago(wk.session.Since), 5)
+	}}
+	if w < 90 {
+		return []workColumn{age}
+	}
+	today := workColumn{"today", 8, func(f *tui.Frame, wk worker) string { return right(f, tui.Today(wk.session), 8) }}
+	filled := workColumn{"context", 8, func(f *tui.Frame, wk worker) string {
+		text := widget.PadLeft(tui.Filled(wk.session), 8)
+		if c := wk.session.Context; c.Window > 0 && c.Used*10 >= c.Window*8 {
+			return f.Theme.Warn.Render(text)
+		}
+		return f.Theme.Muted.Render(text)
+	}}
+	if w < 100 {
+		return []workColumn{today, filled, age}
+	}
+	return []workColumn{{"calls", 5, p.sparkline}, today, filled, age}
+}
+
+// heads are the names of the columns at the end of a rule of w cells, each over the end of
+// its column; "" where there are none.
+func (p *Page) heads(f *tui.Frame, line theme.Style, glyph string, w int) string {
+	th, out := f.Theme, ""
+	for i, c := range p.workColumns(w) {
+		if i > 0 {
+			out += " " + line.Render(glyph)
+		}
+		n := c.w - widget.Width(c.head)
+		if c.head == "" {
+			out += line.Render(widget.Repeat(glyph, n))
+			continue
+		}
+		style := th.Faint
+		if c.head == p.sort {
+			style = th.Accent
+		}
+		pad := ""
+		if n > 0 {
+			pad = line.Render(widget.Repeat(glyph, n-1)) + " "
+		}
+		out += pad + style.Render(c.head)
+	}
+	if ansi.Strip(out) == widget.Repeat(glyph, widget.Width(out)) {
+		return ""
+	}
+	return out
+}
+
+// sorts are the keys that sort the agents, with the head of the column and what it is in
+// words; "" is by need.
+func sorts() [][3]string {
+	return [][3]string{{"A", "agent", "agent"}, {"T", "today", "what was spent today"}, {"C", "context", "how full the context is"}, {"S", "", "need"}}
+}
+
+// look is what the page keeps between runs.
+type look struct{ Sort string }
+
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string { return tui.Keep(look{p.sort}) }
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l look
+	if tui.Kept(kept, &l) && slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.Sort }) {
+		p.sort = l.Sort
+	}
+}
+
+// sortBy puts the rows of those at work into the order of a column; "" is by need.
+func (p *Page) sortBy(column string) {
+	p.sort = column
+	p.layWork()
+}
+
+// order compares rows by the column that is sorted by; nil is by need.
+func (p *Page) order() func(a, b worker) int {
+	by := func(of func(*deck.Session) float64) func(a, b worker) int {
+		return func(a, b worker) int {
+			if a.session == nil || b.session == nil {
+				return 0
+			}
+			return cmp.Compare(of(b.session), of(a.session))
+		}
+	}
+	switch p.sort {
+	case "today":
+		return by(func(s *deck.Session) float64 { return s.Cost.Today })
+	case "context":
+		return by(func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) })
+	case "agent":
+		return func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }
+	}
+	return nil
+}
+
+// workHeading counts those at work, if there are any.
+func (p *Page) workHeading() (text string, some bool) {
 	busy := 0
 	for _, w := range p.work {
 		if w.busy() {
 			busy++
 		}
 	}
-	if busy == 0 {
-		return "Agents", ""
+	switch n := strconv.Itoa(busy); {
+	case busy == 0:
+		return "Agents", false
+	case len(p.work) > busy:
+		return n + " of " + strconv.Itoa(len(p.work)) + " at work", true
+	default:
+		return n + " at work", true
 	}
-	if n := len(p.work); n > busy {
-		note = strconv.Itoa(n) + " agents"
-	}
-	return strconv.Itoa(busy) + " at work", note
 }

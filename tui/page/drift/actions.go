@@ -25,9 +25,17 @@ func do(f func()) func() tea.Cmd {
 
 // Actions are comparing, moving among changes, and what to see of them.
 func (p *Page) Actions() []tui.Action {
-	out := slices.Concat(p.compareActions(), p.moveActions(), p.viewActions())
-	out = append(out, tui.ListActions("drift.tree", partTree, &p.list, func() { p.scroll = widget.Scroll{} })...)
+	out := slices.Concat(p.compareActions(), p.moveActions(), p.changeActions(""), p.viewActions())
+	out = append(out, tui.ListActions("drift.tree", partTree, &p.list, p.fromTop)...)
+	out = append(out, p.search.Actions("drift.detail", partDetail)...)
+	out = append(out, p.changeActions(partDetail)...) // n goes on among changes where nothing is searched for
 	return append(out, tui.ScrollActions("drift.detail", partDetail, &p.scroll)...)
+}
+
+// fromTop is called when something else stands in the details.
+func (p *Page) fromTop() {
+	p.scroll = widget.Scroll{}
+	p.search.Stop()
 }
 
 func (p *Page) compareActions() []tui.Action {
@@ -59,8 +67,14 @@ func (p *Page) compareActions() []tui.Action {
 	}
 }
 
+func (p *Page) changeActions(part string) []tui.Action {
+	return []tui.Action{
+		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, row.isChange) })},
+		{ID: "drift.previous", Title: "Previous change", Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, row.isChange) })},
+	}
+}
+
 func (p *Page) moveActions() []tui.Action {
-	change := func(x row) bool { return x.isChange() }
 	breaks := func(x row) bool { return x.isChange() && x.breaking > 0 }
 	return []tui.Action{
 		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: do(p.enter)},
@@ -69,8 +83,6 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: do(p.goBack)},
 		{ID: "drift.open", Title: "Unfold", Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
 		{ID: "drift.fold", Title: "Fold", Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
-		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, change) })},
-		{ID: "drift.previous", Title: "Previous change", Keys: []string{"N"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, change) })},
 		{ID: "drift.nextbreaking", Title: "Next breaking change", Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
 		{ID: "drift.previousbreaking", Title: "Previous breaking change", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
 		{ID: "drift.older", Title: "Previous result", Keys: []string{"<"}, Enabled: func() string {
@@ -260,7 +272,7 @@ func (p *Page) seek(d int, fits func(row) bool) {
 		at := ((p.list.Cursor+d*i)%n + n) % n
 		if fits(p.rows[at]) {
 			p.list.MoveTo(at)
-			p.scroll = widget.Scroll{}
+			p.fromTop()
 			return
 		}
 	}
@@ -280,9 +292,39 @@ func (p *Page) unfilter() {
 	}
 }
 
+// kinds are the signs that the list is narrowed to, one after the other.
+func kinds() []report.Sign {
+	return []report.Sign{0, report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Unseen}
+}
+
+// look is what the page keeps between runs.
+type look struct {
+	Filter         string
+	Kind           int
+	Breaking, Same bool
+	Mode           mode
+}
+
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string {
+	return tui.Keep(look{p.edit.Value(), p.typeAt, p.view.breaking, p.view.same, p.mode})
+}
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l look
+	if !tui.Kept(kept, &l) || l.Kind < 0 || l.Kind >= len(kinds()) || l.Mode < unified || l.Mode > raw {
+		return
+	}
+	p.edit.SetValue(plain.Line(l.Filter))
+	p.view.filter = strings.Fields(strings.ToLower(p.edit.Value()))
+	p.view.breaking, p.view.same, p.mode = l.Breaking, l.Same, l.Mode
+	p.typeAt, p.view.sign = l.Kind, kinds()[l.Kind]
+}
+
 // nextType narrows to one sign after the other, then to none.
 func (p *Page) nextType() tea.Cmd {
-	signs := []report.Sign{0, report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Unseen}
+	signs := kinds()
 	p.typeAt = (p.typeAt + 1) % len(signs)
 	p.view.sign = signs[p.typeAt]
 	p.reflow()
@@ -297,7 +339,7 @@ func (p *Page) toggle(m mode) {
 		m = unified
 	}
 	p.mode = m
-	p.scroll = widget.Scroll{}
+	p.fromTop()
 }
 
 func (p *Page) nextProject() tea.Cmd {

@@ -84,6 +84,7 @@ type Page struct {
 	from string
 
 	scroll widget.Scroll
+	search tui.Search // in the details
 	drawn  drawn
 	run    *run
 
@@ -129,11 +130,22 @@ func (p *Page) Title() string { return "Drift" }
 // Badge is how many results with drift came while the page was hidden.
 func (p *Page) Badge() int { return p.unseen }
 
-// Part is the part with the focus.
-func (p *Page) Part() string { return p.part }
+// BadgeMark is the sign of what is new.
+func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
 
-// TextEntry is true while the filter is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter }
+// Part is the part with the focus.
+func (p *Page) Part() string {
+	if p.searching() {
+		return tui.PartSearch
+	}
+	return p.part
+}
+
+// TextEntry is true while the filter, or what to search for, is being typed.
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
+
+// searching tells whether the text to find is being typed: only while its part has the focus.
+func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
 
 // Show clears the badge.
 func (p *Page) Show() tea.Cmd {
@@ -191,6 +203,11 @@ func (p *Page) result() *compare.Result {
 
 // Update takes results and what is typed into the filter.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.part != partDetail {
+		p.search.Keep()
+	} else if p.search.Update(msg) {
+		return nil
+	}
 	switch msg := msg.(type) {
 	case stateMsg:
 		p.take(msg.state)
@@ -312,7 +329,7 @@ func (p *Page) reveal(key string) bool {
 		for i, x := range p.rows {
 			if x.key == key {
 				p.list.MoveTo(i)
-				p.scroll = widget.Scroll{}
+				p.fromTop()
 				return true
 			}
 		}
@@ -330,6 +347,7 @@ func (p *Page) click(m tui.ClickMsg) {
 		return
 	}
 	before, focus := p.list.Cursor, p.part == a.Part
+	p.search.Keep()
 	if p.part = a.Part; a.Part == partDetail {
 		return
 	}
@@ -337,7 +355,7 @@ func (p *Page) click(m tui.ClickMsg) {
 		p.enter()
 		return
 	}
-	p.scroll = widget.Scroll{}
+	p.fromTop()
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {

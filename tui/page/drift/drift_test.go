@@ -400,3 +400,19 @@ func TestTheDeeperAnalysisIsShownAndStopped(t *testing.T) {
 		}
 	})
 }
+
+func TestATextIsFoundInTheDetails(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
+		s.Keys("tab", "/")
+		s.Type("shell")
+		s.Has("/ shell", "1 of ", "enter keep")
+		s.Keys("enter", "n")
+		s.Has("2 of ")
+		s.Keys("/", "esc")
+		s.Lacks("/ shell")
+		before := s.Text()
+		if s.Keys("n"); s.Text() == before {
+			t.Error("n does not go to the next change where nothing is searched for")
+		}
+	})
+}

@@ -106,7 +106,9 @@ func (p *Page) header(f *tui.Frame) []string {
 	if n := s.ChangedFolders + s.AddedFolders + s.RemovedFolders; n > 0 {
 		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, span.Count(s.TotalFolders, "folder"))))
 	}
-	counts = append(counts, tokens(th, r))
+	if d := r.Summary.TokenDelta; d.GPT4oMini != 0 || d.Claude != 0 {
+		counts = append(counts, tokens(th, r))
+	}
 	return append(fold(f.W, badge, against, made), join(f.W, counts))
 }
 

@@ -36,23 +36,23 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return append(head, p.failure(f, r, body)...)
 	case f.W < wide && p.part == partDetail:
 		detail(0, f.W)
-		return append(head, p.detailBox(f, f.W, body)...)
+		return append(head, p.detailBox(f, box{0, len(head), f.W, body})...)
 	case f.W < wide:
 		return append(head, p.treeBox(f, len(head), f.W, body)...)
 	}
 	tree, hit := panes(f.W)
 	detail(tree, f.W-tree)
-	out := widget.Beside(p.treeBox(f, len(head), tree, body), p.detailBox(f, f.W-tree-hit, body))
+	all := [][]string{p.treeBox(f, len(head), tree, body), p.detailBox(f, box{tree, len(head), f.W - tree - hit, body})}
 	if hit > 0 {
-		out = widget.Beside(out, p.hitBox(f, hit, body))
+		all = append(all, p.hitBox(f, hit, body))
 	}
-	return append(head, out...)
+	return append(head, widget.Beside(f.Theme, all...)...)
 }
 
 func (p *Page) treeBox(f *tui.Frame, y, w, h int) []string {
 	th := f.Theme
 	focus := f.Focus && p.part != partDetail
-	inner, listH := w-4, h-2
+	inner, listH := w-4, h-1
 	var rows []string
 	if p.part == partFilter || !p.edit.Empty() {
 		edit, x, _ := p.edit.Render(th, inner-2, 1, p.part == partFilter)
@@ -68,7 +68,7 @@ func (p *Page) treeBox(f *tui.Frame, y, w, h int) []string {
 	} else {
 		rows = append(rows, p.list.Render(th, inner, listH, focus, func(i, w int) string { return p.row(f, p.rows[i], w) })...)
 	}
-	return widget.Box(th, "Changes", p.treeNote(f), focus, p.legend(f, rows, inner, h-2), w, h)
+	return widget.Pane(th, "Changes", p.treeNote(f), focus, p.legend(f, rows, inner, h-1), w, h)
 }
 
 func (p *Page) treeNote(f *tui.Frame) string {
@@ -233,10 +233,13 @@ func (p *Page) hitBox(f *tui.Frame, w, h int) []string {
 	if len(d.out) == 0 {
 		d.add(f.Theme.Faint.Render("no known importer"))
 	}
-	return widget.Box(f.Theme, "Imported by", "", false, d.out[:min(len(d.out), h-2)], w, h)
+	return widget.Pane(f.Theme, "Imported by", "", false, d.out[:min(len(d.out), h-1)], w, h)
 }
 
-func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
+// box is a place on the page.
+type box struct{ x, y, w, h int }
+
+func (p *Page) detailBox(f *tui.Frame, b box) []string {
 	th := f.Theme
 	focus := f.Focus && p.part == partDetail
 	title := "Details"
@@ -247,8 +250,8 @@ func (p *Page) detailBox(f *tui.Frame, w, h int) []string {
 		title = "Whole contracts"
 	default:
 	}
-	lines := p.detail(f, w-5)
-	return widget.Box(th, title, "", focus, p.scroll.Render(th, lines, w-4, h-2), w, h)
+	rows := p.search.Render(f, &p.scroll, p.detail(f, b.w-5), b.x+2, b.y+1, b.w-4, b.h-1)
+	return widget.Pane(th, title, "", focus, rows, b.w, b.h)
 }
 
 // detail draws the right pane, once for each row, width and mode.
@@ -269,7 +272,13 @@ func (p *Page) detail(f *tui.Frame, w int) []string {
 func (p *Page) nothing(f *tui.Frame, h int) []string {
 	th := f.Theme
 	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
-	rows := []string{"", th.Strong.Render("What changed in the contracts?"), ""}
+	rows := []string{"", th.Strong.Render("What changed in the contracts?")}
+	if h >= 14 { // else the keys would not fit
+		for _, line := range widget.Wrap("A component's contract is what it promises those that use it: its props, exports and functions.", min(f.W-6, 90)) {
+			rows = append(rows, th.Muted.Render(line))
+		}
+	}
+	rows = append(rows, "")
 	if p.path == "" {
 		rows = []string{"", th.Faint.Render("No project yet. One appears with an agent's first LogicStamp call.")}
 	} else {
@@ -279,7 +288,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 		}
 		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("S", "make a snapshot to compare with"), key("w", "compare after every change"))
 	}
-	return p.message(f, rows, h)
+	return p.message(f, append(rows, f.Example()...), h)
 }
 
 // failure shows why there is no result, and what to do.
@@ -331,5 +340,5 @@ func (p *Page) message(f *tui.Frame, rows []string, h int) []string {
 	for _, r := range rows {
 		out = append(out, " "+r)
 	}
-	return widget.Box(f.Theme, "Drift", "", f.Focus, out, f.W, h)
+	return widget.Pane(f.Theme, "Drift", "", f.Focus, out, f.W, h)
 }

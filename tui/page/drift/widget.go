@@ -15,16 +15,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Widget is the line on the deck's page about the newest comparison. It takes
-// no room before there is one.
+// Widget is the note on the deck's page about the newest comparison. It says nothing before
+// there is one, and of one that found nothing.
 type Widget struct {
 	state logicstamp.State
 	page  *Page
 }
 
-// NewWidget makes the line. The page must be on the same screen: it loads what
-// the line shows.
+// NewWidget makes the note. The page must be on the same screen: it loads what
+// the note shows.
 func NewWidget(p *Page) *Widget { return &Widget{page: p} }
+
+// Server is "": the note is about a project.
+func (w *Widget) Server() string { return "" }
 
 // Update takes results.
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
@@ -54,36 +57,32 @@ func (w *Widget) newest() (project string, newest *compare.Result) {
 	return project, newest
 }
 
-// Line draws the outcome, what breaks, and since when.
-func (w *Widget) Line(f *tui.Frame, width int) string {
+// Note is what breaks, else the outcome, and as far as there is room what was not compared.
+func (w *Widget) Note(f *tui.Frame, width int) string {
 	project, r := w.newest()
-	if r == nil {
+	if r == nil || r.Status == compare.Pass && len(report.Badges(r)) == 0 {
 		return ""
 	}
 	th := f.Theme
-	parts := []string{th.Muted.Render("Drift  ") + plain.Line(filepath.Base(project)) + " " + statusStyle(th, r).Render("["+strings.ToUpper(string(r.Status))+"]")}
-	for _, b := range report.Badges(r) {
-		parts[0] += " " + th.Warn.Render("["+b+"]")
-	}
+	outcome := statusStyle(th, r).Render("[" + strings.ToUpper(string(r.Status)) + "]")
 	if n := r.Summary.Breaking.Errors; n > 0 {
-		parts = append(parts, th.Bad.Render(fmt.Sprintf("%s %d breaking", glyph(th, report.Breaking), n)))
+		outcome = th.Bad.Render(fmt.Sprintf("%s %d breaking", glyph(th, report.Breaking), n))
+	}
+	note := th.Muted.Render("Drift ") + plain.Line(filepath.Base(project)) + " " + outcome
+	var more []string
+	for _, b := range report.Badges(r) {
+		more = append(more, th.Warn.Render("["+b+"]"))
 	}
 	if r.Status == compare.Failed {
-		parts = append(parts, th.Muted.Render(words(string(r.ErrorCode))))
+		more = append(more, th.Muted.Render(words(string(r.ErrorCode))))
 	}
-	parts = append(parts, th.Faint.Render("vs "+baselineName(r)))
-	if r.Status == compare.Diff {
-		parts = append(parts, contractCounts(th, r.Summary.Contracts, width >= roomy))
-	}
-	left := parts[0]
-	right := th.Faint.Render(f.Ago(r.ComparedAt))
-	for _, part := range parts[1:] {
-		if widget.Width(left)+3+widget.Width(part)+widget.Width(right)+2 > width {
+	for _, m := range more {
+		if widget.Width(note)+1+widget.Width(m) > width {
 			break
 		}
-		left += "   " + part
+		note += " " + m
 	}
-	return widget.Ends(left, right, width)
+	return note
 }
 
 // look shows the newest result of a project.

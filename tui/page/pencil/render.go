@@ -55,10 +55,10 @@ func (c *Card) Picture(f *tui.Frame, x, y, w, h int) []string {
 	if pic.Width > 0 {
 		size = th.Faint.Render(fmt.Sprintf("%d×%d, ", pic.Width, pic.Height)) + size
 	}
-	cols, high := w-4, h-2
+	cols, high := w-4, h-1
 	if high < 4 || cols < 8 || pic.Width == 0 {
 		row := th.Muted.Render(facts) + "  " + th.Faint.Render(plain.Line(pic.Type))
-		return widget.Box(th, "Last picture", size, false, []string{row}, w, h)
+		return widget.Pane(th, "Last picture", size, false, []string{row}, w, h)
 	}
 	room := f.PictureRoom(cols, high)
 	cw, ch := contain(pic.Width, pic.Height, room)
@@ -71,7 +71,7 @@ func (c *Card) Picture(f *tui.Frame, x, y, w, h int) []string {
 	for _, line := range f.Picture(x+2+pad, y+1, spec) {
 		rows = append(rows, widget.Blank(pad)+line)
 	}
-	return widget.Box(th, "Last picture: "+facts, size, false, rows, w, h)
+	return widget.Pane(th, "Last picture: "+facts, size, false, rows, w, h)
 }
 
 // contain is how many cells a picture takes inside a room, its shape kept.

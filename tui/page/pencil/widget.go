@@ -1,6 +1,8 @@
 package pencil
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
@@ -11,16 +13,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Widget is the line about Pencil mode on the deck's page. It takes no room
-// while the mode is off.
+// Widget is the note about Pencil mode on the deck's page. It says nothing while the mode
+// is off.
 type Widget struct {
 	mode   Mode
 	status pencil.Status
 }
 
-// NewWidget makes the line. The screen must have the [Feed],
-// which loads what the line shows.
+// NewWidget makes the note. The screen must have the [Feed],
+// which loads what it shows.
 func NewWidget(m Mode) *Widget { return &Widget{mode: m} }
+
+// Server is Pencil's.
+func (w *Widget) Server() string { return "pencil" }
 
 // Update takes the status.
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
@@ -35,28 +40,21 @@ func (w *Widget) Actions() []tui.Action {
 	return modeActions(w.mode, func() pencil.Status { return w.status })
 }
 
-// Line draws the sign, what is the matter, and how to switch off.
-func (w *Widget) Line(f *tui.Frame, width int) string {
+// Note is the sign, and as far as there is room what is the matter, or the file.
+func (w *Widget) Note(f *tui.Frame, width int) string {
 	s := w.status.Sign()
 	if s.Tone == card.Hidden {
 		return ""
 	}
 	th := f.Theme
-	style := toneStyle(th, s.Tone)
-	left := style.Render(pencil.Label(s, th.Glyph.ASCII))
-	if s.Note != "" {
-		left += th.Muted.Render("  " + plain.Line(s.Note))
+	sign, more := toneStyle(th, s.Tone).Render(pencil.Label(s, th.Glyph.ASCII)), strings.TrimPrefix(plain.Line(s.Note), "Pencil failed: ") // the sign says that
+	if s.Tone == card.Good {
+		more = plain.Line(w.status.File)
 	}
-	if w.status.File != "" && s.Tone == card.Good {
-		left += th.Faint.Render(" " + th.Glyph.Dot + " " + plain.Line(w.status.File))
+	if more == "" || widget.Width(sign)+2+widget.Width(more) > width {
+		return sign
 	}
-	if w.status.Listed {
-		right := th.Faint.Render(tui.Bytes(w.status.Bytes) + " of each agent's context")
-		if widget.Width(left)+widget.Width(right)+2 <= width {
-			return widget.Ends(left, right, width)
-		}
-	}
-	return widget.Fit(left, width)
+	return sign + th.Muted.Render("  "+more)
 }
 
 func toneStyle(th *theme.Theme, t card.Tone) theme.Style {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -130,6 +131,17 @@ type sheet struct {
 	of          *viewer.Picture
 }
 
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string { return tui.Keep(p.view.Look()) }
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l viewer.Look
+	if tui.Kept(kept, &l) {
+		p.view.LookSo(l)
+	}
+}
+
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, versions: map[string][]Render{}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
@@ -148,6 +160,15 @@ func (p *Page) Title() string { return "Pixels" }
 
 // Badge is how many renders came since the page was last seen.
 func (p *Page) Badge() int { return p.fresh }
+
+// Drags tells whether the mouse is over the picture, which it moves.
+func (p *Page) Drags(x, y int) bool {
+	a := p.areas.At(x, y)
+	return a != nil && a.Part == partPicture
+}
+
+// BadgeMark is the sign of what is new.
+func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
 
 // Hovers tells whether the pixel under the mouse is shown: while a still picture
 // is looked at.

@@ -92,7 +92,7 @@ func started() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func still(id uint64, step int, ago time.Duration) pixels.Render {
 	return pixels.Render{
-		ID: id, Name: "face", Kind: "sprite", File: "art/face.pxl", Agent: "claude-code", Time: started().Add(-ago),
+		ID: id, Name: "face", Kind: "sprite", File: "art/face.pxl", Agent: "claude", Time: started().Add(-ago),
 		Picture: &viewer.Picture{Key: fmt.Sprint("face", id), Frames: []viewer.Frame{{Image: face(step)}}, Tokens: tokens()},
 	}
 }

@@ -38,7 +38,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 	} else if p.part == partColours {
 		p.part = partPicture
 	}
-	return widget.Beside(blocks...)
+	return widget.Beside(f.Theme, blocks...)
 }
 
 // columnsFrom is how wide the page must be for the column of colours.
@@ -59,6 +59,7 @@ func (p *Page) nothing(f *tui.Frame) []string {
 		}
 		lines = append(lines, th.Muted.Render(line))
 	}
+	lines = append(lines, f.Example()...)
 	rows := make([]string, max((f.H-len(lines))/2, 0))
 	left := widget.Blank(max((f.W-44)/2, 1))
 	for _, line := range lines {
@@ -91,9 +92,9 @@ func (p *Page) small(f *tui.Frame) []string {
 }
 
 func (p *Page) listPane(f *tui.Frame, w int) []string {
-	p.areas = append(p.areas, tui.Area{Part: partList, X: 2, Y: 1, W: w - 4, H: f.H - 2})
-	rows := p.list.Render(f.Theme, w-4, f.H-2, f.Focus && p.part == partList, p.row(f))
-	return widget.Box(f.Theme, "Renders", fmt.Sprint(len(p.renders)), f.Focus && p.part == partList, rows, w, f.H)
+	p.areas = append(p.areas, tui.Area{Part: partList, X: 2, Y: 1, W: w - 4, H: f.H - 1})
+	rows := p.list.Render(f.Theme, w-4, f.H-1, f.Focus && p.part == partList, p.row(f))
+	return widget.Pane(f.Theme, "Renders", fmt.Sprint(len(p.renders)), f.Focus && p.part == partList, rows, w, f.H)
 }
 
 // row draws an item of the list: name, who, when.
@@ -125,14 +126,14 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 func (p *Page) picturePane(f *tui.Frame, x, w int) []string {
 	focus := f.Focus && p.part == partPicture
 	inner := w - 4
-	below := p.below(f, inner, f.H-2)
-	h := f.H - 2 - len(below)
+	below := p.below(f, inner, f.H-1)
+	h := f.H - 1 - len(below)
 	rows := append(p.picture(f, x+2, 1, inner, h), below...)
 	note := ""
 	if r := p.current(); r != nil {
 		note = f.Theme.Faint.Render(f.PictureCaps().Mode.String())
 	}
-	return widget.Box(f.Theme, p.headline(f, w-16), note, focus, rows, w, f.H)
+	return widget.Pane(f.Theme, p.headline(f, w-16), note, focus, rows, w, f.H)
 }
 
 // headline is what is shown: name, size, scale.
@@ -402,7 +403,7 @@ func (p *Page) overview(f *tui.Frame, x, w, most int) []string {
 	if rows == 0 {
 		return nil
 	}
-	return p.view.Overview(f, x, f.H-1-rows, w, rows)
+	return p.view.Overview(f, x, f.H-rows, w, rows)
 }
 
 func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
@@ -410,7 +411,7 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 	uses := p.view.Uses()
 	p.colours.SetLen(len(uses))
 	th := f.Theme
-	h := f.H - 2
+	h := f.H - 1
 	overview := p.overview(f, x+2, w-4, h/2)
 	if len(overview) > 0 {
 		h -= len(overview) + 1
@@ -421,8 +422,8 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 		if p.view.Picture() == nil {
 			text = ""
 		}
-		rows := widget.Rows([]string{th.Faint.Render(text)}, w-4, f.H-2-len(overview))
-		return widget.Box(th, "Colours", "", focus, append(rows, overview...), w, f.H)
+		rows := widget.Rows([]string{th.Faint.Render(text)}, w-4, f.H-1-len(overview))
+		return widget.Pane(th, "Colours", "", focus, append(rows, overview...), w, f.H)
 	}
 	rows := p.colours.Render(th, w-4, h, focus, func(i, width int) string {
 		u := uses[i]
@@ -452,5 +453,5 @@ func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
 	if len(overview) > 0 {
 		rows = append(append(rows, ""), overview...)
 	}
-	return widget.Box(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
+	return widget.Pane(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
 }

@@ -20,8 +20,8 @@ type shotsHost struct{ data string }
 func (h shotsHost) Pictures() ([]deck.Picture, uint64) {
 	return []deck.Picture{
 		{Call: 8, Server: "pixelsrc", Tool: "pixelsrc_render", Agent: "codex", Time: started(), MIME: "image/png", Data: h.data},
-		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude-code", Time: started(), MIME: "image/png", Data: h.data},
-		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude-code", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},
+		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude", Time: started(), MIME: "image/png", Data: h.data},
+		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},
 	}, 1
 }
 

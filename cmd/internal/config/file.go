@@ -1,0 +1,214 @@
+package config
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// File is the configuration file. Its zero value is not the default; see
+// defaults. The comments of its fields, and of those of the structs in it, are
+// what the schema and the list of options say.
+type File struct {
+	// Write more to the log.
+	Debug bool `toml:"debug"`
+	// Folders that agents may use besides their project. Never /, your home folder, system folders or folders with secrets.
+	AllowDirs []string `toml:"allow_dirs"`
+
+	// The endpoint for agents that connect over HTTP.
+	HTTP HTTP `toml:"http"`
+	// The screen.
+	UI UI `toml:"ui"`
+	// The log of calls.
+	Journal Journal `toml:"journal"`
+	// Questions of agents.
+	Ask Ask `toml:"ask"`
+	// What agents' programs ask in their own terminals.
+	Prompts Prompts `toml:"prompts"`
+	// The list of agents' sessions.
+	Sessions Sessions `toml:"sessions"`
+	// What tokens cost.
+	Prices Prices `toml:"prices"`
+	// The four small tools: notes, sounds, a look into the project, memory.
+	Clippy Clippy `toml:"clippy"`
+	// Pencil, the design app.
+	Pencil Pencil `toml:"pencil"`
+	// The pixel art engine.
+	Pixelsrc Pixelsrc `toml:"pixelsrc"`
+	// Snapshots of contracts, and drift.
+	Logicstamp Logicstamp `toml:"logicstamp"`
+
+	// MCP servers that you have added, by name, beside those with a file in servers.d.
+	Server map[string]settings.Card `toml:"server"`
+	// What some agents have of the servers that are on, by name.
+	Profile map[string]Profile `toml:"profile"`
+
+	// Keys of actions, instead of their own: "calls.copy" = ["ctrl+y"]. mcpdeck config keys lists the actions.
+	Keys map[string][]string `toml:"keys"`
+	// Colours.
+	Theme Theme `toml:"theme"`
+}
+
+// Theme is the colours of the screen.
+type Theme struct {
+	// Name of the colours: auto (dark or light, as the terminal is), dark, light, high-contrast, high-contrast-dark, high-contrast-light, or that of a file themes/NAME.toml. Not set, it is what you picked on the screen.
+	Name string `toml:"name"`
+	// Colours to change in the dark theme.
+	Dark theme.Palette `toml:"dark"`
+	// Colours to change in the light theme.
+	Light theme.Palette `toml:"light"`
+}
+
+// HTTP is the streamable HTTP endpoint.
+type HTTP struct {
+	// Serve HTTP, on this machine only.
+	Enabled bool `toml:"enabled"`
+	// Port of the endpoint; 0 picks a free one.
+	Port int `toml:"port"`
+}
+
+// UI is the screen.
+type UI struct {
+	// Let the mouse act on the screen. Off, the terminal selects text.
+	Mouse bool `toml:"mouse"`
+	// Let the marks of what runs turn.
+	Motion bool `toml:"motion"`
+	// Background of the terminal; empty asks the terminal.
+	Background string `toml:"background"`
+	// Draw with ASCII only.
+	ASCII bool `toml:"ascii"`
+	// How to show pictures; auto finds out what the terminal can do.
+	Pictures string `toml:"pictures"`
+	// Page to show first; empty is the one you left.
+	Start string `toml:"start"`
+}
+
+// Journal is the log of calls.
+type Journal struct {
+	// Keep calls across restarts.
+	Enabled bool `toml:"enabled"`
+	// Keep keys and sizes of arguments and results, but no values.
+	ShapeOnly bool `toml:"shape_only"`
+	// Calls to keep.
+	MaxCalls int `toml:"max_calls"`
+	// Days to keep a call.
+	MaxDays int `toml:"max_days"`
+}
+
+// Ask is how questions are put.
+type Ask struct {
+	// Questions time out after this; "0s" leaves it to the agent.
+	Timeout span.Duration `toml:"timeout"`
+	// How many seconds an answer can be undone; 0 sends at once.
+	UndoSeconds int `toml:"undo_seconds"`
+	// How long z snoozes a question.
+	Snooze span.Duration `toml:"snooze"`
+	// deadline puts questions first whose client times out within a minute; empty keeps the order of arrival.
+	Sort string `toml:"sort"`
+	// Send an answer of the last 15 minutes again when the same agent asks the same.
+	AutoDeliverParked bool `toml:"auto_deliver_parked"`
+	// What mcpdeck ask answer must show to answer from a shell.
+	CLIAnswers Proof `toml:"cli_answers"`
+	// Keep drafts and open questions across restarts.
+	Persist string `toml:"persist"`
+	// Keep the last 200 questions.
+	History string `toml:"history"`
+	// When a question may come on screen by itself.
+	Autofocus string `toml:"autofocus"`
+	// How a question makes itself known.
+	Notify string `toml:"notify"`
+	// Leave the text of the question out of notifications.
+	NotifyPrivate bool `toml:"notify_private"`
+	// Program that shows notifications, and its arguments; the text is appended.
+	NotifyCommand []string `toml:"notify_command"`
+}
+
+// Clippy is the four small tools.
+type Clippy struct {
+	// Offer them to agents.
+	Enabled bool `toml:"enabled"`
+	// Tools to hide.
+	DisabledTools []string `toml:"disabled_tools"`
+	// By tool: allow it, ask you about each call, or turn it off.
+	Policy map[string]string `toml:"policy"`
+	// Folder for notes; empty is the system's desktop folder.
+	DesktopDir string `toml:"desktop_dir"`
+	// Let notes have any extension, not only those of texts.
+	AllowAnyExtension bool `toml:"allow_any_extension"`
+	// Folder that agents may look into; empty is the one that the agent works in.
+	ProjectRoot string `toml:"project_root"`
+	// File of the memory; empty is clippy_memory.json where the deck was started.
+	MemoryFile string `toml:"memory_file"`
+	// Play no sounds.
+	Muted bool `toml:"muted"`
+}
+
+// Pencil is the design tool's server.
+type Pencil struct {
+	// Its program; empty searches for it. MCPDECK_PENCIL_COMMAND takes precedence.
+	Command string `toml:"command"`
+	// More arguments for it.
+	Args []string `toml:"args"`
+	// The app that it talks to: desktop, cursor, visual_studio_code; empty finds out.
+	App string `toml:"app"`
+	// Variables for its environment, which has only a few others.
+	Env map[string]string `toml:"env"`
+	// Offer its tool that starts agents, too.
+	SpawnAgents bool `toml:"spawn_agents"`
+	// Turn Pencil mode on when the deck starts.
+	StartOn bool `toml:"start_on"`
+	// Calls at a time, up to 4.
+	MaxInFlight int `toml:"max_in_flight"`
+	// How long a call may take.
+	CallTimeout span.Duration `toml:"call_timeout"`
+	// When to offer the tool pencil_call; auto does for clients that keep their list of tools.
+	Gateway string `toml:"gateway"`
+	// Clients that keep their list of tools, instead of those that mcpdeck knows.
+	GatewayClients []string `toml:"gateway_clients"`
+}
+
+// Pixelsrc is the pixel art engine.
+type Pixelsrc struct {
+	// What the format's documentation says, or what its reference program does.
+	Dialect string `toml:"dialect"`
+}
+
+// Proof is what a shell must show before it may answer.
+type Proof string
+
+// UnmarshalText implements encoding.TextUnmarshaler, also for true and false.
+func (p *Proof) UnmarshalText(b []byte) error {
+	*p = Proof(b)
+	return nil
+}
+
+// Method is the way to prove that p names; what is not one proves nothing.
+func (p Proof) Method() proof.Method {
+	switch m := proof.Method(p); {
+	case p == "true":
+		return proof.Pair
+	case slices.Contains(proof.Methods(), string(m)):
+		return m
+	}
+	return proof.Off
+}
+
+func defaults() File {
+	return File{
+		HTTP:    HTTP{Enabled: true, Port: 7337},
+		UI:      UI{Mouse: true, Motion: true, Pictures: "auto"},
+		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
+		Ask:     Ask{UndoSeconds: 2, Snooze: span.Duration(10 * time.Minute), CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
+		Prompts: defaultPrompts(), Sessions: Sessions{Keep: span.Duration(time.Hour)},
+		Clippy: Clippy{Enabled: true},
+		Pencil: Pencil{MaxInFlight: 1, CallTimeout: span.Duration(75 * time.Second), Gateway: "auto"},
+
+		Pixelsrc:   Pixelsrc{Dialect: "documented"},
+		Theme:      Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},
+		Logicstamp: defaultLogicstamp(),
+	}
+}

@@ -1,0 +1,204 @@
+package demo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// The sessions of the agents.
+const (
+	claudeSession   = "5d0c1a52-77aa-4b1e-9d8e-0a4d5b6c7d8e"
+	codexSession    = "019a9b1c-1111-7000-8000-000000000001"
+	opencodeSession = "ses_demo"
+)
+
+// opens has the agents' programs tell of their sessions, each as it does.
+func (s *Show) opens(ctx context.Context) error {
+	if err := s.claudeIs("busy", ""); err != nil {
+		return err
+	}
+	reply, err := rpc.Raw(map[string]any{
+		"type": "assistant", "requestId": "req_1", "message": map[string]any{
+			"id": "msg_1", "model": "claude-sonnet-5", "role": "assistant", "content": []any{},
+			"usage": map[string]any{"input_tokens": 18_000, "output_tokens": 41_000, "cache_read_input_tokens": 104_000, "cache_creation_input_tokens": 21_000},
+		},
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.o.Folder.write(s.transcript(), string(reply)+"\n"); err != nil {
+		return err
+	}
+	folder := s.o.Folder.project("opencode")
+	_, err = s.plugin(ctx, false,
+		map[string]any{"v": 1, "hello": "opencode", "mode": "stream", "directory": folder},
+		map[string]any{"event": "session.updated", "properties": map[string]any{"sessionID": opencodeSession, "info": map[string]any{
+			"id": opencodeSession, "title": "Sprites of the menu", "directory": folder, "version": "1.18.33", "agent": "build", "model": map[string]any{"id": "house-model"},
+			"cost": 0.41, "tokens": map[string]any{"input": 12_000, "output": 3_000, "reasoning": 0, "cache": map[string]any{"read": 80_000, "write": 0}},
+		}}},
+		opencodeIs("busy"),
+	)
+	return err
+}
+
+// transcript is the file of claude's session below the home.
+func (s *Show) transcript() string {
+	return ".claude/projects/" + strings.NewReplacer("/", "-", ".", "-").Replace(s.o.Folder.Project()) + "/" + claudeSession + ".jsonl"
+}
+
+// claudeIs writes the file in which Claude Code says what it does.
+func (s *Show) claudeIs(status, waits string) error {
+	pid := s.agents["claude"].child.PID
+	b, err := json.Marshal(map[string]any{
+		"pid": pid, "sessionId": claudeSession, "cwd": s.o.Folder.Project(), "version": "2.1.330", "kind": "interactive", "name": "Tidy the shop",
+		"status": status, "waitingFor": waits, "statusUpdatedAt": time.Now().UnixMilli(),
+	})
+	if err != nil {
+		return err
+	}
+	return s.o.Folder.write(fmt.Sprintf(".claude/sessions/%d.json", pid), string(b))
+}
+
+func opencodeIs(status string) map[string]any {
+	return map[string]any{"event": "session.status", "properties": map[string]any{"sessionID": opencodeSession, "status": map[string]any{"type": status}}}
+}
+
+// plugin says lines as OpenCode's plugin does.
+func (s *Show) plugin(ctx context.Context, asks bool, lines ...map[string]any) (posted string, err error) {
+	l := pluginLines{Socket: hook.Path(hook.State(s.o.Folder.Home), ""), Asks: asks}
+	for _, line := range lines {
+		raw, err := rpc.Raw(line)
+		if err != nil {
+			return "", err
+		}
+		l.Lines = append(l.Lines, raw)
+	}
+	return s.agents["opencode"].plugin(ctx, l)
+}
+
+// prompts has all agents ask for a permission, each as its program does.
+func prompts(ctx context.Context, s *Show) error {
+	return s.inTurn(ctx, s.claudeAsks, s.codexAsks, s.opencodeAsks)
+}
+
+// inTurn has agents ask, and none before the one before it waits: the user sees them in the
+// same order every time.
+func (s *Show) inTurn(ctx context.Context, all ...func(context.Context) error) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	before := s.prompted()
+	for i, ask := range all {
+		over := make(chan struct{})
+		wg.Add(1)
+		safe.Go("prompt", func() {
+			defer wg.Done()
+			defer close(over)
+			errs[i] = ask(ctx)
+		})
+		_ = s.wait(ctx, func() bool { return ended(over) || s.prompted() > before+i }) // those that ask tell why it ends
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+func ended(over <-chan struct{}) bool {
+	select {
+	case <-over:
+		return true
+	default:
+		return false
+	}
+}
+
+// prompted is how many prompts of agents wait or have waited.
+func (s *Show) prompted() (n int) {
+	p := s.o.Queue.Pending()
+	for i := range p.Items {
+		if p.Items[i].Request.Prompt != nil {
+			n++
+		}
+	}
+	for i := range p.History {
+		if p.History[i].Request.Prompt != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// claudeAsks has Claude Code ask by its hook, and in its terminal.
+func (s *Show) claudeAsks(ctx context.Context) error {
+	input := map[string]any{"command": "rm -rf build && npm publish", "description": "Publish the shop"}
+	s.asked++
+	id := "toolu_" + strconv.Itoa(s.asked)
+	err := errors.Join(
+		s.records("assistant", map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": input}),
+		s.claudeIs("waiting", "permission prompt"),
+	)
+	if err != nil {
+		return err
+	}
+	err = s.hooked(ctx, "claude", map[string]any{
+		"session_id": claudeSession, "hook_event_name": "PermissionRequest", "cwd": s.o.Folder.Project(), "permission_mode": "default", "tool_name": "Bash",
+		"transcript_path": filepath.Join(s.o.Folder.Home, filepath.FromSlash(s.transcript())),
+		"tool_input":      input,
+	})
+	return errors.Join(err, s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
+}
+
+// records adds a line to the transcript of claude's session.
+func (s *Show) records(kind string, block map[string]any) error {
+	line, err := rpc.Line(map[string]any{"type": kind, "message": map[string]any{"role": kind, "content": []any{block}}})
+	if err != nil {
+		return err
+	}
+	return s.o.Folder.add(s.transcript(), string(line))
+}
+
+// codexAsks has Codex ask by its hook, which its terminal waits for.
+func (s *Show) codexAsks(ctx context.Context) error {
+	return s.hooked(ctx, "codex", map[string]any{
+		"session_id": codexSession, "turn_id": "turn_1", "hook_event_name": "PermissionRequest", "cwd": s.o.Folder.project("codex"), "permission_mode": "default",
+		"tool_name": "Bash", "tool_input": map[string]any{"command": "psql -c 'DROP TABLE orders_old'", "description": "Remove the old table"},
+	})
+}
+
+// hooked runs a hook, which must decide.
+func (s *Show) hooked(ctx context.Context, agent string, event map[string]any) error {
+	printed, err := s.agents[agent].hook(ctx, event)
+	if err == nil && !strings.Contains(printed, "behavior") {
+		err = fmt.Errorf("the hook of %s printed %q", agent, printed)
+	}
+	return err
+}
+
+// opencodeAsks has OpenCode ask by its plugin, and in its terminal.
+func (s *Show) opencodeAsks(ctx context.Context) error {
+	const id = "per_demo"
+	posted, err := s.plugin(ctx, true, map[string]any{"event": "permission.asked", "properties": map[string]any{
+		"id": id, "sessionID": opencodeSession, "permission": "bash", "patterns": []string{"git push"}, "always": []string{"git push *"},
+		"metadata": map[string]any{"command": "git push --force origin main"},
+	}})
+	if err != nil {
+		return err
+	}
+	var body struct{ Reply string }
+	if err := json.Unmarshal([]byte(posted), &body); err != nil {
+		return fmt.Errorf("read what was posted to opencode: %w", err)
+	}
+	_, err = s.plugin(ctx, false, map[string]any{"event": "permission.replied", "properties": map[string]any{
+		"sessionID": opencodeSession, "requestID": id, "reply": body.Reply,
+	}}, opencodeIs("busy"))
+	return err
+}

@@ -1,0 +1,48 @@
+package demo
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+)
+
+func TestPromptsComeInTheSameOrderEachTimeTheyArePlayed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{Queue: ask.New(ask.Options{Hold: -1})})
+		want := []string{"0", "1", "2"}
+		for played := range 3 {
+			var mu sync.Mutex
+			var asked []string
+			var all []func(context.Context) error
+			for i := range want {
+				all = append(all, func(context.Context) error {
+					time.Sleep(time.Duration(len(want)-i) * time.Second) // the first takes longest
+					call, err := s.o.Queue.Open(ask.Request{
+						Questions: []ask.Question{{ID: "q", Question: "May I?", Kind: ask.Text, AllowOther: true, Required: true}},
+						Prompt:    &ask.Prompt{Kind: ask.OwnQuestion, ID: strconv.Itoa(10*played + i), Agent: "claude", Session: "s"},
+					})
+					mu.Lock()
+					asked = append(asked, strconv.Itoa(i))
+					mu.Unlock()
+					if err == nil {
+						time.Sleep(time.Minute)
+						call.Settled("answered in its terminal")
+					}
+					return err
+				})
+			}
+			if err := s.inTurn(t.Context(), all...); err != nil || !slices.Equal(asked, want) {
+				t.Errorf("time %d: they ask in the order %v, %v", played, asked, err)
+			}
+		}
+		if err := s.o.Queue.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}

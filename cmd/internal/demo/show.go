@@ -1,0 +1,319 @@
+// Package demo plays a session on a deck with stand-ins for agents' programs, so that
+// anyone sees the whole deck at work in a minute.
+package demo
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/pause"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// Deck is the deck that is shown.
+type Deck interface {
+	Snapshot() *deck.Snapshot
+	Calls(since uint64) ([]deck.Call, uint64)
+}
+
+// Options are what a Show needs.
+type Options struct {
+	Folder  Folder
+	Environ []string
+	Deck    Deck
+	Queue   *ask.Queue
+	TurnOn  func(server string) error
+	Pages   []string // of the screen, by ID, in the order of their digits
+	// Pace is how long each scene waits for the user before it presses the keys itself; 0:
+	// not at all.
+	Pace time.Duration
+	// Line gets what is said where there is no screen, and returns once it and all that
+	// happened before is printed, or ctx has ended; nil: there is a screen.
+	Line func(ctx context.Context, text string)
+}
+
+// Show plays the scenes, and says on the screen what can be tried. It is a [tui.Guide].
+type Show struct {
+	o      Options
+	agents map[string]*agent
+	asked  int // permissions, by claude
+
+	hints hint.Feed
+	mu    sync.Mutex // guards what follows
+	now   tui.GuideMsg
+	seen  seen
+}
+
+// seen is what the screen has told of the user.
+type seen struct {
+	page    string    // that is on the screen
+	touched time.Time // a key was pressed
+	next    bool      // the user wants to go on
+}
+
+// New makes a Show. Run plays it.
+func New(o Options) *Show {
+	s := &Show{o: o, agents: map[string]*agent{}}
+	s.now = tui.GuideMsg{Badge: "demo", About: "stand-in agents, temporary folder", Say: "Three stand-in agents are starting …", Idle: goesOn}
+	return s
+}
+
+const goesOn = "The demo goes on by itself; ctrl+n goes on now, q ends it."
+
+// Feed implements [tui.Guide].
+func (s *Show) Feed() tui.Feed {
+	hints, stop := s.hints.Subscribe()
+	return tui.Feed{Hint: hints, Stop: stop, Load: func() tea.Msg {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		msg := s.now
+		s.now.Press = "" // once
+		return msg
+	}}
+}
+
+// Pressed implements [tui.Guide].
+func (s *Show) Pressed() { s.with(func() { s.seen.touched = time.Now() }) }
+
+// Shown implements [tui.Guide].
+func (s *Show) Shown(page string) { s.with(func() { s.seen.page = page }) }
+
+// Next implements [tui.Guide].
+func (s *Show) Next() { s.with(func() { s.seen.next = true }) }
+
+func (s *Show) with(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// say shows what happens and what to press, in which {PAGE} stands for the digit of a page.
+func (s *Show) say(badge, text, try string) {
+	for i, p := range s.o.Pages {
+		try = strings.ReplaceAll(try, "{"+p+"}", strconv.Itoa(i+1))
+	}
+	changed := false
+	s.with(func() {
+		before := s.now
+		s.now.Badge, s.now.Say, s.now.Try = badge, text, try
+		changed = s.now != before
+	})
+	if changed {
+		s.hints.Send()
+	}
+}
+
+// press has a key pressed on the screen.
+func (s *Show) press(key string) {
+	for i, p := range s.o.Pages {
+		if key == "{"+p+"}" {
+			key = "alt+" + strconv.Itoa(i+1) // which leads there also while a question is open
+		}
+	}
+	s.with(func() { s.now.Press = key })
+	s.hints.Send()
+}
+
+// Run plays all scenes, again and again with a screen, once without one, until ctx ends.
+func (s *Show) Run(ctx context.Context) error {
+	defer func() {
+		for _, a := range s.agents {
+			a.end()
+		}
+	}()
+	for _, a := range cast() {
+		started, err := startAgent(ctx, s.o.Folder, s.o.Environ, a.program, a.client, a.version)
+		if err != nil {
+			return s.failed(ctx, err)
+		}
+		s.agents[a.program] = started
+	}
+	for {
+		all := script()
+		for i, sc := range all {
+			if err := s.play(ctx, fmt.Sprintf("%d/%d", i+1, len(all)), sc); err != nil {
+				return s.failed(ctx, err)
+			}
+		}
+		if s.o.Line != nil {
+			return nil
+		}
+		s.say("demo", "That was the deck. Look around as long as you like.", "ctrl+n plays it again, q ends. Then run mcpdeck setup claude.")
+		s.with(func() { s.seen.next = false })
+		if err := s.wait(ctx, s.skipped); err != nil {
+			return s.failed(ctx, err)
+		}
+	}
+}
+
+// failed says on the screen what went wrong.
+func (s *Show) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	s.say("demo", "The demo cannot go on: "+err.Error(), "q ends it.")
+	return err
+}
+
+// play plays one scene.
+func (s *Show) play(ctx context.Context, number string, sc scene) error {
+	s.with(func() { s.seen.next = false })
+	s.tell(ctx, number, sc.begins, "")
+	acted := s.act(ctx, sc)
+	over := func() bool {
+		select {
+		case err := <-acted:
+			acted <- err
+			return true
+		default:
+			return false
+		}
+	}
+	// A scene is ready when the deck shows it, unless it went wrong before.
+	if err := s.wait(ctx, func() bool { return over() || sc.ready(s) }); err != nil {
+		return err
+	}
+	s.tell(ctx, number, sc.say, sc.try)
+	if err := s.lead(ctx, number, sc, over); err != nil {
+		return err
+	}
+	select {
+	case err := <-acted:
+		if err != nil {
+			return fmt.Errorf("scene %s: %w", number, err)
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if sc.ends != "" {
+		s.tell(ctx, number, sc.ends, "")
+	}
+	return s.linger(ctx)
+}
+
+// tell says what a scene has to say.
+func (s *Show) tell(ctx context.Context, number, text, try string) {
+	switch {
+	case text == "":
+	case s.o.Line != nil:
+		s.o.Line(ctx, "demo "+number+": "+text)
+	default:
+		s.say("demo "+number, text, try)
+	}
+}
+
+// act has the agents play their part.
+func (s *Show) act(ctx context.Context, sc scene) chan error {
+	done := make(chan error, 1)
+	if sc.agents == nil {
+		done <- nil
+		return done
+	}
+	safe.Go("agents of the demo", func() { done <- sc.agents(ctx, s) })
+	return done
+}
+
+// lead waits for what the scene asks of the user, and does it in their place when they do
+// nothing.
+func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bool) error {
+	done := func() bool {
+		if !s.onPage(ctx, number, sc) {
+			return false
+		}
+		return sc.agents == nil || over() || sc.did != nil && sc.did(s)
+	}
+	for !done() {
+		if err := s.idle(ctx, done); err != nil {
+			return err
+		}
+		if s.o.Line != nil {
+			if sc.alone == nil {
+				return nil
+			}
+			if err := sc.alone(s); err != nil {
+				return err
+			}
+			return s.wait(ctx, over)
+		}
+		for _, key := range sc.keys {
+			if done() {
+				break
+			}
+			s.with(func() { s.seen.next = false }) // this is what it led to
+			s.press(key)
+			if err := pause.For(ctx, min(max(s.o.Pace/6, keyGap), time.Second)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// onPage tells whether the user is where a scene wants them, and says what can be pressed
+// where they are.
+func (s *Show) onPage(ctx context.Context, number string, sc scene) bool {
+	switch {
+	case s.o.Line != nil || sc.page == "":
+		return true
+	case s.user().page == sc.page:
+		s.tell(ctx, number, sc.say, sc.there)
+		return true
+	}
+	s.tell(ctx, number, sc.say, sc.try)
+	return false
+}
+
+const (
+	lookEvery = 20 * time.Millisecond
+	keyGap    = 150 * time.Millisecond // between two keys, at least
+)
+
+// wait waits for the state that is wanted.
+func (s *Show) wait(ctx context.Context, wanted func() bool) error {
+	for !wanted() {
+		if err := pause.For(ctx, lookEvery); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// idle waits until the user has done nothing for a while, wants to go on, or done.
+func (s *Show) idle(ctx context.Context, done func() bool) error {
+	since := time.Now()
+	return s.wait(ctx, func() bool {
+		last := s.user().touched
+		if last.Before(since) {
+			last = since
+		}
+		return done() || s.skipped() || time.Since(last) >= s.o.Pace
+	})
+}
+
+// linger leaves time to read.
+func (s *Show) linger(ctx context.Context) error {
+	return s.idle(ctx, func() bool { return s.o.Line != nil })
+}
+
+// user is what the screen has told by now.
+func (s *Show) user() seen {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen
+}
+
+// skipped tells whether the user wants to go on.
+func (s *Show) skipped() bool { return s.user().next }
+
+// Plain tells whether there is no screen.
+func (s *Show) Plain() bool { return s.o.Line != nil }

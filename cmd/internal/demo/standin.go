@@ -1,0 +1,129 @@
+package demo
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+)
+
+// hookMethod asks a stand-in to start a hook with the params as its input. Its result is
+// what the hook prints.
+const hookMethod = "demo/hook"
+
+// pluginMethod asks a stand-in to say lines to the prompt socket, as the plugin of OpenCode
+// does. Its result is what the deck posts then, null if nothing is asked.
+const pluginMethod = "demo/plugin"
+
+// standIn is the process that stands in for an agent's program. Like that, it starts
+// mcpdeck mcp and the hooks; what it says to them comes from the demo.
+type standIn struct {
+	agent   string
+	program string // mcpdeck
+	environ []string
+
+	mu  sync.Mutex // guards out
+	out io.Writer
+
+	plugin *plugin // used by the reader of the input alone; nil: not connected yet
+}
+
+// StandIn runs as a stand-in for an agent's program until in ends. program is the path
+// of mcpdeck.
+func StandIn(ctx context.Context, agent, program string, environ []string, in io.Reader, out, errs io.Writer) error {
+	s := &standIn{agent: agent, program: program, environ: environ, out: out}
+	relay, err := process.Start(s.command("mcp"))
+	if err != nil {
+		return err
+	}
+	defer relay.End(false)
+	safe.Go("errors of mcpdeck mcp", func() { _, _ = io.Copy(errs, relay.Err) }) // nobody reads them then
+	safe.Go("answers of mcpdeck mcp", func() {
+		for lines := rpc.NewLines(relay.Out, rpc.MaxLine); ; {
+			line, err := lines.Next()
+			if err != nil {
+				return
+			}
+			s.say(line)
+		}
+	})
+	for lines := rpc.NewLines(in, rpc.MaxLine); ; {
+		line, err := lines.Next()
+		if err != nil {
+			return nil // the demo has ended
+		}
+		var m struct {
+			ID     json.RawMessage
+			Method string
+			Params json.RawMessage
+		}
+		if json.Unmarshal(line, &m) != nil {
+			continue
+		}
+		switch m.Method {
+		case hookMethod:
+			safe.Go("hook", func() { s.hook(ctx, m.ID, m.Params) })
+			continue
+		case pluginMethod:
+			s.plug(ctx, m.ID, m.Params)
+			continue
+		}
+		if _, err := relay.In.Write(append(bytes.Clone(line), '\n')); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *standIn) command(args ...string) process.Command {
+	return process.Command{Program: s.program, Args: args, Kind: process.Tool, Own: s.environ}
+}
+
+// hook runs a hook as the agent's program would.
+func (s *standIn) hook(ctx context.Context, id, payload json.RawMessage) {
+	var printed bytes.Buffer
+	err := process.Run(ctx, s.command("hook", s.agent), process.Streams{In: bytes.NewReader(payload), Out: &printed})
+	if err != nil {
+		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
+		return
+	}
+	if line, err := rpc.Result(id, printed.String()); err == nil {
+		s.say(line)
+	}
+}
+
+// say writes a line, which may have its end.
+func (s *standIn) say(line []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, _ = s.out.Write(append(bytes.TrimRight(line, "\n"), '\n')) // without a reader the demo has ended
+}
+
+// plug says lines as a plugin does.
+func (s *standIn) plug(ctx context.Context, id, params json.RawMessage) {
+	var said pluginLines
+	err := json.Unmarshal(params, &said)
+	if err == nil && s.plugin == nil {
+		s.plugin, err = newPlugin(ctx, said.Socket)
+	}
+	if err == nil {
+		err = s.plugin.say(said.Lines...)
+	}
+	if err != nil {
+		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
+		return
+	}
+	safe.Go("plugin", func() {
+		var body json.RawMessage
+		if said.Asks {
+			body = <-s.plugin.posts
+		}
+		if line, err := rpc.Result(id, body); err == nil {
+			s.say(line)
+		}
+	})
+}

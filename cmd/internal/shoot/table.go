@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// take is one run of mcpdeck, of which pictures and recordings are made.
+type take struct {
+	cols, rows int
+	cell       [2]int // size in pixels
+	args       []string
+	steps      []step
+}
+
+// step is one thing that a take does; makes is what comes of it, if anything does.
+type step struct {
+	makes string
+	do    func(*camera) error
+}
+
+func waits(text string) step { return step{do: func(c *camera) error { return c.term.waits(text) }} }
+
+func presses(keys string) step {
+	return step{do: func(c *camera) error { return c.term.presses(keys) }}
+}
+
+// gets presses keys until a text is on the screen: a key right after a question appeared
+// decides nothing.
+func gets(keys, text string) step {
+	return step{do: func(c *camera) error {
+		const tries = 20
+		for range tries {
+			if err := c.term.presses(keys); err != nil {
+				return err
+			}
+			c.term.settles()
+			if c.term.waitsFor(text, time.Second) == nil {
+				return nil
+			}
+		}
+		return c.term.waits(text)
+	}}
+}
+
+func pauses(d time.Duration) step {
+	return step{do: func(c *camera) error { time.Sleep(d); return nil }}
+}
+
+// still makes a picture of the screen without the rows of the demo's guide.
+func still(name string) step {
+	return step{name, func(c *camera) error { c.term.settles(); return c.still(name) }}
+}
+
+// rolls begins a recording, cuts ends it.
+func rolls() step { return step{do: func(c *camera) error { c.roll(); return nil }} }
+
+func cuts(name string) step { return step{name, func(c *camera) error { return c.cut(name) }} }
+
+// next goes on with the demo.
+const next = "ctrl+n"
+
+// takes is everything that mcpdeck is shown in.
+func takes() []take {
+	demo := func(pace string) []string { return []string{"demo", "--background", "dark", "--pace", pace} }
+	return []take{
+		{
+			cols: 110, rows: 36, cell: [2]int{10, 20}, args: demo("1h"),
+			steps: []step{
+				waits("This is the deck"), waits("manage_memory"), presses(next),
+				waits("codex asks you"), waits("OAuth 2.1"), still("ask.png"),
+				gets("1", "Which database"), gets("2", "enter sends"), gets("enter", "codex has your answers"), presses(next),
+				waits("opencode has drawn"), presses("alt+6"), waits("potion"), still("pixels.png"), presses(next),
+				waits("has failed"), presses("alt+4"), waits("docs/payments"), still("calls.png"), presses(next),
+				waits("edit breaks"), presses("alt+7"), waits("prop removed"), still("drift.png"), presses(next),
+				waits("All three"), waits("Allow"), still("permission.png"),
+				presses("alt+3"), waits("git push"), still("agents.png"),
+				presses("alt+1"), waits("pixelsrc_render"), still("deck.png"), presses("alt+5"), waits("LogicStamp"), presses("G"), presses("k"), waits("haunt_desktop"), still("clippy.png"), presses("g"), still("pencil.png"),
+			},
+		},
+		{
+			cols: 90, rows: 26, cell: [2]int{8, 16}, args: demo("2s"),
+			steps: []step{
+				waits("at work"), rolls(), waits("That was the deck"), cuts("demo.gif"),
+			},
+		},
+		{
+			cols: 100, rows: 28, cell: [2]int{8, 16}, args: demo("1h"),
+			steps: []step{
+				waits("This is the deck"), waits("manage_memory"), presses(next),
+				waits("codex asks you"), rolls(), waits("OAuth 2.1"), pauses(time.Second), presses("down"), pauses(time.Second), presses("up"), pauses(time.Second),
+				gets("1", "Which database"), pauses(time.Second), gets("2", "enter sends"), pauses(time.Second), gets("enter", "codex has your answers"),
+				pauses(time.Second), cuts("ask.gif"), presses(next),
+				waits("opencode has drawn"), rolls(), presses("alt+6"), waits("potion"), pauses(time.Second), presses("j"), pauses(time.Second), presses("j"),
+				pauses(time.Second), presses("j"), pauses(time.Second), presses("j"), pauses(time.Second), presses("enter"), pauses(time.Second), presses("right"), pauses(time.Second), presses("down"), pauses(time.Second), cuts("pixels.gif"), presses(next),
+				waits("has failed"), presses("alt+4"), waits("directory does not"), presses(next),
+				waits("edit breaks"), rolls(), pauses(time.Second), presses("alt+7"), waits("prop removed"), pauses(2 * time.Second), presses("n"), pauses(time.Second),
+				presses("tab"), pauses(time.Second), cuts("drift.gif"), presses(next),
+				waits("All three"), waits("Allow"), presses("alt+1"), waits("wait for you"), rolls(), pauses(2 * time.Second),
+				presses("a"), waits("rm -rf build"), pauses(time.Second), gets("y", "DROP TABLE"), pauses(time.Second),
+				gets("n", "git push"), pauses(time.Second), gets("n", "All three have your decisions"), pauses(time.Second), presses("alt+1"), pauses(time.Second), cuts("inbox.gif"),
+				presses(next), waits("somebody else's"), rolls(), presses("alt+5"), waits("Weather"), pauses(time.Second), presses("G"), pauses(time.Second),
+				gets("space", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
+			},
+		},
+	}
+}
+
+// names are all that the takes make.
+func names() (all []string) {
+	for _, t := range takes() {
+		for _, s := range t.steps {
+			if s.makes != "" {
+				all = append(all, s.makes)
+			}
+		}
+	}
+	return append(all, examplesName)
+}
+
+func (t take) makesAny(wanted map[string]bool) bool {
+	for _, s := range t.steps {
+		if wanted[s.makes] {
+			return true
+		}
+	}
+	return false
+}
+
+func (t take) String() string { return fmt.Sprintf("mcpdeck %v in %d×%d", t.args, t.cols, t.rows) }

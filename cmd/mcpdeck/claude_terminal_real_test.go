@@ -1,0 +1,193 @@
+//go:build linux
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/servers/realtest"
+)
+
+// again presses a key until it counts. A dialog of Claude Code's takes none right after it
+// comes, and does not say so. It returns when the key that counted was pressed.
+func (w *window) again(key string, counts func() bool) (at time.Time) {
+	w.t.Helper()
+	for range 20 {
+		at = time.Now()
+		w.press(key)
+		for i := 0; i < 30; i++ {
+			if counts() {
+				return at
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	}
+	w.t.Fatalf("%q does not count:\n%s", key, w.screen())
+	return at
+}
+
+// answers waits for a prompt on the deck's screen and presses keys. A prompt that has only
+// just come takes none, and says so.
+func (w *window) answers(d *driver, prompt string, keys ...key) {
+	w.t.Helper()
+	w.shows(d, prompt)
+	for _, k := range keys {
+		counts := func() bool {
+			s := w.screen()
+			if k.shows != "" {
+				return strings.Contains(s, k.shows)
+			}
+			return !strings.Contains(s, prompt) || strings.Contains(s, "takes it back")
+		}
+		w.press(k.press)
+		d.until(fmt.Sprintf("%q counts, or does not", k.press), func() bool {
+			return counts() || strings.Contains(w.screen(), "just appeared; press")
+		})
+		if !counts() {
+			time.Sleep(1500 * time.Millisecond) // longer than a prompt takes no keys
+			w.press(k.press)
+			d.until(fmt.Sprintf("%q counts", k.press), counts)
+		}
+	}
+}
+
+// hooks are the processes of hooks that wait in the project.
+func (d *driver) hooks() (n int) {
+	d.t.Helper()
+	all, err := filepath.Glob("/proc/[0-9]*/cwd")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, link := range all {
+		dir, _ := os.Readlink(link) // it may have ended
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(link), "cmdline"))
+		if dir == d.project && strings.HasPrefix(string(line), smallHook(d.t)) {
+			n++
+		}
+	}
+	return n
+}
+
+// settled waits until the deck shows no prompt, and no hook of one is left.
+func (d *driver) settled(deck *window) {
+	d.t.Helper()
+	d.until("no prompt and no hook", func() bool { return d.open()+d.hooks() == 0 })
+	d.until("a screen that asks nothing", func() bool { return !strings.Contains(deck.screen(), "Allow once") })
+}
+
+// open is how many prompts of any kind the deck has.
+func (d *driver) open() int {
+	d.t.Helper()
+	out, _ := d.command("ask", "list").Output()
+	return strings.Count(string(out), "claude")
+}
+
+// accepts presses a key in Claude Code's dialog.
+func (c *coder) accepts(key string) (at time.Time) {
+	c.t.Helper()
+	const dialog = "Esc to cancel"
+	c.shows(c.d, dialog)
+	return c.again(key, func() bool { return !strings.Contains(c.screen(), dialog) })
+}
+
+// takes chooses an option of Claude Code's dialog by its number.
+func (c *coder) takes(option string) time.Time {
+	c.t.Helper()
+	var digit string
+	c.d.until("the option "+option, func() bool {
+		found := regexp.MustCompile(`(\d)\. ` + option).FindStringSubmatch(c.screen())
+		if found != nil {
+			digit = found[1]
+		}
+		return found != nil
+	})
+	return c.accepts(digit)
+}
+
+// TestWhatTheRealTerminalAnswersLeavesTheDeck answers in Claude Code's own dialogs: the
+// prompt leaves the deck and its hook ends while the model, and with it Claude Code, does
+// nothing else, and a key that comes late in the deck answers nothing.
+func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
+	realtest.On(t)
+	d := newDriver(t)
+	d.claudeHome()
+	file := filepath.Join(d.project, "f.txt")
+	const no, esc, over = "No", "esc", "doesn't want to proceed"
+	rows := []struct {
+		step   mockmodel.Step
+		shown  string // in the terminal
+		option string // that is chosen there
+		want   string // in what the model is sent back
+	}{
+		{bash(t, "mkdir -p made"), "mkdir -p made", "Yes", "no output"},
+		{bash(t, "make -v > v"), "make -v > v", "Yes, and .*(always|again)", ""},
+		{bash(t, "mkdir -p denied0"), "mkdir -p denied0", no, over},
+		{bash(t, "mkdir -p denied1"), "mkdir -p denied1", esc, over},
+		{mockmodel.Step{Tool: "Write", Args: marshalled(t, map[string]string{"file_path": file, "content": "one\ntwo\n"})}, "f.txt", "Yes", "File created"},
+		{mockmodel.Step{Tool: "mcp__paint__echo", Args: marshalled(t, map[string]string{"text": "hello"})}, "hello", "Yes", "hello"},
+		{asksUser(t, question("Which one?", false)), "Which one?", "green", "green"},
+		{asksUser(t, question("Which other one?", false)), "Which other one?", esc, over},
+		{mockmodel.Step{Tool: "Edit", Args: marshalled(t, map[string]string{"file_path": file, "old_string": "two", "new_string": "three"})}, "f.txt", "Yes", "has been updated"},
+		{bash(t, "touch slow; sleep 30"), "touch slow", "Yes", ""},
+	}
+	next := make(chan struct{}, len(rows))
+	var steps []mockmodel.Step
+	for _, r := range rows {
+		r.step.Before = func() { <-next }
+		steps = append(steps, r.step)
+	}
+	model := mockmodel.New(t, "", steps...)
+	t.Cleanup(func() { close(next) })
+	deck := d.window("--page", "ask")
+	deck.wide()
+	deck.shows(d, "Ask")
+	c := d.codes(model)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the deck:\n%s\nClaude Code:\n%s", deck.screen(), c.screen())
+		}
+	}()
+	var itemGone, hookGone []time.Duration
+	for i, r := range rows {
+		next <- struct{}{}
+		d.until("a prompt in the deck", func() bool { return d.open() > 0 })
+		deck.shows(d, r.shown)
+		c.shows(d, r.shown)
+		var at time.Time
+		if r.option == esc {
+			at = c.accepts("\x1b")
+		} else {
+			at = c.takes(r.option)
+		}
+		d.until("no prompt in the deck", func() bool { return d.open() == 0 })
+		itemGone = append(itemGone, time.Since(at).Round(10*time.Millisecond))
+		d.until("no hook", func() bool { return d.hooks() == 0 })
+		hookGone = append(hookGone, time.Since(at).Round(10*time.Millisecond))
+		deck.press("y\r") // late
+		if r.want == over {
+			c.says("go")
+		}
+		if i+1 == len(rows) {
+			if model.Seen()[i].Result != "" {
+				t.Error("the command of 30 seconds had ended before its prompt left")
+			}
+		}
+	}
+	t.Logf("from the key in the terminal until the prompt left: %v, and until its hook had ended: %v", itemGone, hookGone)
+	for i, r := range rows[:len(rows)-1] {
+		if got := model.Seen()[i].Result; !strings.Contains(got, r.want) || got == "" {
+			t.Errorf("step %d: the model gets %s, want %s", i+1, got, r.want)
+		}
+	}
+	if done, _ := filepath.Glob(filepath.Join(d.project, "denied*")); len(done) > 0 {
+		t.Errorf("what was denied was done: %q", done)
+	}
+	d.settled(deck)
+}

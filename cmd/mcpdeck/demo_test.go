@@ -1,0 +1,185 @@
+//go:build linux
+
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+)
+
+// demoDriver is a user's home in which something may be played that starts this program
+// under other names, which a test's own copy of it does not allow.
+func demoDriver(t *testing.T) *driver {
+	t.Helper()
+	d := newDriver(t)
+	d.program = programs.Program(t, "cmd/mcpdeck")
+	dir, err := os.MkdirTemp("", "md") // each demo removes what killed ones have left beside it
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	d.env = append(d.env, "TMPDIR="+dir)
+	return d
+}
+
+// files are all files below a folder.
+func files(t *testing.T, dir string) string {
+	t.Helper()
+	var all []string
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		all = append(all, path)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestTheDemoEndsByItselfWithoutAScreenAndLeavesNothing(t *testing.T) {
+	t.Parallel()
+	d := demoDriver(t)
+	before := files(t, d.home)
+	out, err := d.command("demo", "--plain").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	for _, want := range []string{
+		"demo 1/7: claude, codex and opencode are connected", "demo 2/7: codex has your answers", "demo 3/7: opencode has drawn",
+		"demo 4/7: A call of codex has failed", "demo 5/7: claude's edit breaks", "demo 6/7: All three have your decisions",
+		"demo 7/7: claude got its tools",
+	} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("it does not say %q:\n%s", want, out)
+		}
+	}
+	order := regexp.MustCompile(`(?s)asks 2 questions.*demo 2/7: codex asks you.*codex: read_project_context failed.*demo 4/7: A call of codex has failed`)
+	if !order.Match(out) {
+		t.Errorf("what happens is not printed before the words about it:\n%s", out)
+	}
+	if after := files(t, d.home); after != before {
+		t.Errorf("the user's home was changed: %s", after)
+	}
+	if dir := demoFolder(string(out)); dir == "" || there(dir) {
+		t.Errorf("its folder %q is left, or it does not say where it is:\n%s", dir, out)
+	}
+}
+
+// demoFolder is where a demo without a screen is played, as it says; "" if it does not.
+func demoFolder(said string) string {
+	m := regexp.MustCompile(`(?m)^socket: (.*)/\.local/`).FindStringSubmatch(said)
+	if m == nil {
+		return ""
+	}
+	return m[1]
+}
+
+func there(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func TestTheNextDemoRemovesTheFolderOfAKilledOne(t *testing.T) {
+	t.Parallel()
+	d := demoDriver(t)
+	var demos []*window
+	var dirs []string
+	for range 2 {
+		dir := ""
+		t.Cleanup(func() { os.RemoveAll(dir) }) // when it is killed
+		w := d.terminal(d.command("demo", "--plain", "--pace", "1h"))
+		d.until("a demo", func() bool { dir = demoFolder(w.text()); return dir != "" })
+		demos, dirs = append(demos, w), append(dirs, dir)
+	}
+	d.kill(demos[0].cmd)
+	if !there(dirs[0]) {
+		t.Fatal("a killed demo removes its folder")
+	}
+	if out, err := d.command("demo", "--plain").CombinedOutput(); err != nil {
+		t.Fatalf("%v:\n%s", err, out)
+	}
+	if there(dirs[0]) {
+		t.Errorf("%s is left", dirs[0])
+	}
+	if !there(dirs[1]) {
+		t.Error("the folder of a demo that runs is removed")
+	}
+}
+
+func TestADemoTakesItsBackgroundAndNothingOfTheUsersDeck(t *testing.T) {
+	t.Parallel()
+	a := &app{}
+	c := demoCommand(a)
+	if err := c.ParseFlags([]string{"--background", "light"}); err != nil {
+		t.Fatal(err)
+	}
+	a.flags.Name, a.flags.State, a.flags.File, a.flags.Port, a.flags.Pages = "work", "/state", "/config.toml", 7337, pageIDs()
+	want := config.Flags{Background: "light", Page: pageIDs()[0], Port: -1, Pages: pageIDs()}
+	if got := demoFlags(a.flags); !reflect.DeepEqual(got, want) {
+		t.Errorf("its flags are %+v, want %+v", got, want)
+	}
+}
+
+// plays is a demo on a screen.
+func (d *driver) plays(pace string) *window {
+	d.t.Helper()
+	w := d.terminal(d.command("demo", "--background", "dark", "--pace", pace))
+	w.wide()
+	return w
+}
+
+// quits ends the program by its key.
+func (w *window) quits() {
+	w.t.Helper()
+	w.press("q")
+	if code := w.ended(); code != 0 {
+		w.t.Errorf("exit code %d", code)
+	}
+}
+
+func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
+	t.Parallel()
+	d := demoDriver(t)
+	w := d.plays("0s")
+	w.shows(d, "That was the deck.")
+	w.quits()
+}
+
+func TestTheUserAnswersTheDemo(t *testing.T) {
+	t.Parallel()
+	d := demoDriver(t)
+	w := d.plays("1h")
+	w.shows(d, "This is the deck")
+	w.press("\x0e") // ctrl+n
+	w.shows(d, "codex asks you")
+	w.again("1", func() bool { return strings.Contains(w.screen(), "Which database") })
+	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
+	w.press("\x0e")
+	w.shows(d, "opencode has drawn")
+	w.press("6")
+	w.shows(d, "Renders")
+	w.quits()
+}
+
+func TestAnEmptyPageLeadsToTheDemoAndBack(t *testing.T) {
+	t.Parallel()
+	d := demoDriver(t)
+	w := d.window()
+	w.wide()
+	for _, page := range []string{"1", "2", "3", "4", "6", "7"} {
+		w.press(page)
+		w.shows(d, "ctrl+n shows an example")
+	}
+	w.press("\x0e")
+	w.shows(d, "demo 1/")
+	w.press("q")
+	w.shows(d, "ctrl+n shows an example")
+	w.quits()
+}

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"cmp"
+	"io"
+	"regexp"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// help prints what cobra would, and how to set the flags by variables; on a terminal that
+// shows colours, with the names in them.
+func help(c *cobra.Command, _ []string) {
+	about := strings.TrimSpace(cmp.Or(c.Long, c.Short))
+	usage := c.UsageString() + variablesHelp(c)
+	out := c.OutOrStdout()
+	colors := console.ColorsOf(out)
+	if colors > colorprofile.NoTTY && config.Env("NO_COLOR") == "" {
+		out = &colorprofile.Writer{Forward: console.Bytes(out), Profile: colors}
+		about, usage = plain.Output(about), paint(plain.Output(usage))
+	}
+	_, _ = io.WriteString(out, console.Fold(c.OutOrStdout(), about+"\n\n"+usage)) // nobody is left to be told
+}
+
+// variablesHelp shows by one of a command's own flags and by one of all commands how
+// variables stand for them.
+func variablesHelp(c *cobra.Command) string {
+	examples := []string{"--name by " + variable(c, c.Root().PersistentFlags().Lookup("name"))}
+	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
+		if len(examples) < 2 && hasVariable(f) {
+			examples = append(examples, "--"+f.Name+" by "+variable(c, f))
+		}
+	})
+	return "\nEnvironment:\n  A variable can stand for each flag: " + strings.Join(examples, ", ") +
+		".\n  A flag takes precedence over its variable, and that over config.toml.\n"
+}
+
+// groups are the sections of the help and their commands; the first is for newcomers.
+func groups() []struct{ title, commands string } {
+	return []struct{ title, commands string }{
+		{"To start", "demo setup doctor"},
+		{"Agents and their questions", "ask call log sessions tools"},
+		{"Servers", "accept add import lazy list off on pencil remove restart status"},
+		{"Pictures and contracts", "logicstamp palette render show"},
+		{"What other programs start", "ask-server mcp serve"},
+		{"Housekeeping", "completion config help man token undo version"},
+	}
+}
+
+func group(root *cobra.Command) {
+	of := map[string]string{}
+	for _, g := range groups() {
+		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})
+		for _, name := range strings.Fields(g.commands) {
+			of[name] = g.title
+		}
+	}
+	for _, c := range root.Commands() {
+		c.GroupID = of[c.Name()]
+	}
+	root.SetHelpCommandGroupID(of["help"])
+	root.SetCompletionCommandGroupID(of["completion"])
+}
+
+// paint colours a usage: its headings, and at the beginnings of its rows the names of
+// commands and flags.
+func paint(usage string) string {
+	heading, name, faint := lipgloss.NewStyle().Bold(true), lipgloss.NewStyle().Foreground(lipgloss.Cyan), lipgloss.NewStyle().Faint(true)
+	row := regexp.MustCompile(`^( +)((?:-\w, )?--[\w-]+|[\w-]+)( \w+)?( {2,}.*)?$`)
+	section := ""
+	lines := strings.Split(usage, "\n")
+	for i, line := range lines {
+		switch part := row.FindStringSubmatch(line); {
+		case strings.HasSuffix(line, ":") && !strings.HasPrefix(line, " "):
+			section, lines[i] = line, heading.Render(line)
+		case part != nil && section != "Usage:" && section != "Examples:":
+			lines[i] = part[1] + name.Render(part[2]) + faint.Render(part[3]) + part[4]
+		}
+	}
+	return strings.Join(lines, "\n")
+}

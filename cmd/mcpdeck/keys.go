@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// boundJSON is an action in mcpdeck config keys --json.
+type boundJSON struct {
+	Action string   `json:"action"`
+	Keys   []string `json:"keys"`
+	Where  string   `json:"where"`
+	Does   string   `json:"does"`
+}
+
+func configKeys(a *app) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "keys", Short: "List the actions of the screen, with their keys", Args: noArgs,
+		Long: "List the actions of the screen, with the keys that they have: their own, or those of [keys] in the configuration,\n" +
+			"which lines such as \"calls.copy\" = [\"ctrl+y\"] set. An entry that mcpdeck config check reports has no effect.",
+		Example: "  mcpdeck config keys | grep calls",
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := a.load()
+			if err != nil {
+				return err
+			}
+			h, err := build(cfg, false, nil)
+			if err != nil {
+				return err
+			}
+			defer h.stop()
+			all := tui.Bounds(h.screenAlone())
+			if asJSON {
+				out := make([]boundJSON, len(all))
+				for i, b := range all {
+					out[i] = boundJSON{b.ID, append([]string{}, b.Keys...), b.Place, b.Title}
+				}
+				return printJSON(c, out, true)
+			}
+			rows := [][]string{}
+			for _, b := range all {
+				rows = append(rows, []string{b.ID, cmp.Or(strings.Join(b.Keys, ", "), "–"), b.Place, b.Title})
+			}
+			return printHeaded(c, []string{"ACTION", "KEYS", "WHERE", "WHAT IT DOES"}, rows, nil)
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+// screenAlone is the screen of a deck that does not run, for what its pages can do. The
+// queue and the gate that they look at are nobody's.
+func (h *instance) screenAlone() tui.Options {
+	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), proof.New(proof.Options{}), h.pixelsPage()
+	return h.screen(false)
+}

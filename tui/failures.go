@@ -1,0 +1,117 @@
+package tui
+
+import (
+	"maps"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+)
+
+// Failures are the failed calls of this run of the deck, and which of them the user has
+// seen. It is of the update loop.
+type Failures struct {
+	calls  map[uint64]failure // by ID
+	fresh  int                // of them not seen
+	at     uint64             // the call that the user looks at; 0 if there is none
+	since  time.Time
+	absent bool // the terminal window does not have the focus
+}
+
+type failure struct {
+	started time.Time // tells it from one of an earlier run
+	seen    bool
+}
+
+// FailuresMsg tells pages, once, where failed calls are counted.
+type FailuresMsg struct{ Failures *Failures }
+
+const (
+	// lookFor is how long the user has to look at a row to have seen it.
+	lookFor = time.Second
+	// failuresMost bounds how many failures are known.
+	failuresMost = 1000
+)
+
+// take notes which of some calls have failed.
+func (l *Failures) take(calls []deck.Call) {
+	for i := range calls {
+		c := &calls[i]
+		if _, known := l.calls[c.ID]; known || !c.Status.Failed() {
+			continue
+		}
+		if len(l.calls) >= failuresMost {
+			maps.DeleteFunc(l.calls, func(_ uint64, f failure) bool { return f.seen })
+		}
+		if len(l.calls) < failuresMost {
+			l.calls[c.ID] = failure{started: c.Started}
+			l.fresh++
+		}
+	}
+}
+
+// Fresh is how many the user has not seen.
+func (l *Failures) Fresh() int {
+	if l == nil {
+		return 0
+	}
+	return l.fresh
+}
+
+// fresh tells whether a call is one of those.
+func (f *Frame) fresh(c *deck.Call) bool {
+	if f.failures == nil {
+		return c.Status.Failed()
+	}
+	one, known := f.failures.calls[c.ID]
+	return known && !one.seen && one.started.Equal(c.Started)
+}
+
+// Opened says that the user reads a call.
+func (f *Frame) Opened(c *deck.Call) {
+	if l := f.failures; l != nil && !l.absent && f.Focus && f.fresh(c) {
+		l.calls[c.ID] = failure{started: c.Started, seen: true}
+		l.fresh--
+	}
+}
+
+// Looks says that a call is under the cursor of the pane with the focus; nil says that
+// none is. One that failed is seen in a second.
+func (f *Frame) Looks(c *deck.Call) {
+	l := f.failures
+	switch {
+	case l == nil:
+	case c == nil || !f.Focus || l.absent || !f.fresh(c):
+		l.at = 0
+	case l.at != c.ID:
+		l.at, l.since = c.ID, f.Now
+		f.RedrawAfter(lookFor)
+	case f.Now.Sub(l.since) < lookFor:
+		f.RedrawAfter(lookFor - f.Now.Sub(l.since))
+	default:
+		f.Opened(c)
+	}
+}
+
+// all marks all failed calls as seen.
+func (l *Failures) all() {
+	for id, f := range l.calls {
+		f.seen = true
+		l.calls[id] = f
+	}
+	l.fresh = 0
+}
+
+func (m *Model) seenAction() Action {
+	return Action{
+		ID: "seen", Title: "Mark all failed calls as seen", Keys: []string{"!"},
+		Enabled: func() string {
+			if m.failures.Fresh() == 0 {
+				return "you have seen all of them"
+			}
+			return ""
+		},
+		Run: func() tea.Cmd { m.failures.all(); return nil },
+	}
+}

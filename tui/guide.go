@@ -1,0 +1,100 @@
+package tui
+
+import (
+	"cmp"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// Guide leads the user through the deck: what it says stands above the footer of every
+// page. It is told what the user does, from the update loop, so it must not wait.
+type Guide interface {
+	// Feed brings GuideMsg.
+	Feed() Feed
+	// Pressed is told of each key that the user presses.
+	Pressed()
+	// Shown is told of the page that is on the screen.
+	Shown(page string)
+	// Next is told that the user wants to go on.
+	Next()
+}
+
+// GuideMsg is what a Guide says.
+type GuideMsg struct {
+	Badge string // "demo 2/6"
+	About string // what this is, where there is room for it
+	Say   string // what happens
+	Try   string // what to press; "" for nothing in particular
+	Idle  string // what is said in place of Try, where there is room for it
+	Press string // a key that is to be pressed for the user, once; "" for none
+}
+
+// guided shows what the guide says, and presses its key.
+func (m *Model) guided(g GuideMsg) tea.Cmd {
+	before := m.layout()
+	m.guide = g
+	var cmds []tea.Cmd
+	if m.layout() != before {
+		cmds = append(cmds, m.sized())
+	}
+	if g.Press != "" {
+		cmds = append(cmds, m.anyKey(), m.key(keyPress(g.Press)))
+	}
+	return tea.Batch(cmds...)
+}
+
+// keyPress is the press of a key by its name: "enter", "alt+4", "j".
+func keyPress(name string) tea.KeyPressMsg {
+	var k tea.Key
+	if rest, ok := strings.CutPrefix(name, "alt+"); ok {
+		k.Mod, name = tea.ModAlt, rest
+	}
+	switch name {
+	case "enter":
+		k.Code = tea.KeyEnter
+	case "tab":
+		k.Code = tea.KeyTab
+	case "esc":
+		k.Code = tea.KeyEscape
+	case "down":
+		k.Code = tea.KeyDown
+	case "right":
+		k.Code = tea.KeyRight
+	case "space":
+		k.Code, k.Text = tea.KeySpace, " "
+	default:
+		k.Code = []rune(name)[0]
+		if k.Mod == 0 {
+			k.Text = name
+		}
+	}
+	return tea.KeyPressMsg(k)
+}
+
+// guideRows are the rows of what the guide says: two, or one on a small screen.
+func (m *Model) guideRows() []string {
+	g := m.guide
+	if g.Say == "" {
+		return nil
+	}
+	th := m.theme
+	badge := " " + th.Badge.Render(" "+g.Badge+" ") + " "
+	room := max(m.w-widget.Width(badge)-1, 1)
+	try := th.Info.Render(widget.Cut(cmp.Or(g.Try, g.Idle), room))
+	if m.h < 18 && g.Try != "" {
+		return []string{widget.Fit(badge+try, m.w)}
+	}
+	first := badge + th.Strong.Render(widget.Cut(g.Say, room))
+	about := th.Faint.Render(g.About + " ")
+	if widget.Width(first)+widget.Width(about)+2 <= m.w {
+		first = widget.Ends(first, about, m.w)
+	}
+	if m.h < 18 {
+		return []string{widget.Fit(first, m.w)}
+	}
+	under := strings.Repeat(" ", widget.Width(badge))
+	return []string{widget.Fit(first, m.w), widget.Fit(under+try, m.w)}
+}

@@ -1,0 +1,139 @@
+package tui_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/agents"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/card"
+	home "github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
+	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
+)
+
+// keeper is a page whose state is the last key.
+type keeper struct {
+	page
+	state, restored string
+}
+
+func (k *keeper) Kept() string        { return k.state }
+func (k *keeper) Restore(kept string) { k.restored, k.state = kept, kept }
+func (k *keeper) Update(m tea.Msg) tea.Cmd {
+	if key, ok := m.(tea.KeyPressMsg); ok {
+		k.state = key.String()
+	}
+	return nil
+}
+
+func TestAPagesStateIsThereAgainInTheNextRun(t *testing.T) {
+	store := words{}
+	for _, r := range []struct{ restored, key, written string }{{"", "x", "x"}, {"x", "y", "y"}, {"y", "z", "z"}} {
+		k := &keeper{page: page{id: "one", title: "One"}}
+		run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{k}, Store: store}, func(s *frame.Screen) {
+			if k.restored != r.restored {
+				t.Errorf("restored %q, want %q", k.restored, r.restored)
+			}
+			s.Keys(r.key)
+			s.Wait(2 * time.Second)
+			s.Do(func() {
+				if store["page.one"] != r.written {
+					t.Errorf("written %q, want %q", store["page.one"], r.written)
+				}
+			})
+		})
+	}
+}
+
+func TestAPagesStateIsWrittenWhenTheUserQuits(t *testing.T) {
+	for name, tt := range map[string]struct {
+		agents bool // the user is asked
+		keys   []string
+	}{
+		"at once":      {false, []string{"x", "q"}},
+		"after asking": {true, []string{"x", "q", "y"}},
+		"by ctrl+c":    {true, []string{"x", "ctrl+c", "ctrl+c"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			store := words{}
+			frame.Run(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
+				o := tui.Options{Pages: []tui.Page{&keeper{page: page{id: "one", title: "One"}}}, Background: "dark", Store: store}
+				if tt.agents {
+					o.Deck = fake.NewDeck(time.Now())
+				}
+				return tui.New(o)
+			}, func(s *frame.Screen) {
+				s.Keys(tt.keys...)
+				if !s.Ended() {
+					t.Error("it goes on")
+				}
+			})
+			if store["page.one"] != "x" {
+				t.Errorf("written %q", store["page.one"])
+			}
+		})
+	}
+}
+
+// What each page keeps it says again after a restart, and nothing else makes it say
+// anything but what it says of itself.
+func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
+	d := fake.NewDeck(time.Now())
+	for _, tt := range []struct {
+		name string
+		make func() tui.Page
+		kept []string
+	}{
+		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Group":true,"Filter":"status:waiting shop"}`}},
+		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":3}`}},
+		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent"}`}},
+		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true}`}},
+		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{`{"Filter":"button","Kind":2,"Breaking":true,"Same":true,"Mode":1}`}},
+		{"pixels", func() tui.Page { return pixels.New(pixels.Options{}) }, []string{`{"Zoom":8,"Ground":1,"Grid":true}`, `{"Zoom":-4,"Ground":0,"Grid":false}`}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for _, kept := range tt.kept {
+				p := tt.make().(tui.Keeper)
+				if p.Restore(kept); p.Kept() != kept {
+					t.Errorf("kept %s, want %s", p.Kept(), kept)
+				}
+			}
+			fresh := tt.make().(tui.Keeper).Kept()
+			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Sort":-1}`} {
+				p := tt.make().(tui.Keeper)
+				if p.Restore(bad); p.Kept() != fresh {
+					t.Errorf("%s became %s", bad, p.Kept())
+				}
+			}
+		})
+	}
+}
+
+func TestTheFooterShowsAsManyKeysAsInTheLastRun(t *testing.T) {
+	store := words{}
+	for _, r := range []struct {
+		all bool // at the start
+		key string
+	}{{false, "ctrl+g"}, {true, "ctrl+g"}, {false, "ctrl+l"}} {
+		var actions []tui.Action
+		for _, id := range []string{"sow", "water", "weed", "reap", "thresh", "winnow", "grind", "bake"} {
+			actions = append(actions, tui.Action{ID: "one." + id, Title: id + " it all", Hint: id + " it", Keys: []string{id[:2]}})
+		}
+		p := &page{id: "one", title: "One", actions: actions}
+		run(t, frame.Size{W: 60, H: 40}, tui.Options{Pages: []tui.Page{p}, Store: store}, func(s *frame.Screen) {
+			if all := strings.Contains(s.Text(), "bake it"); all != r.all {
+				t.Errorf("all keys: %v, want %v, in\n%s", all, r.all, s.Text())
+			}
+			s.Keys(r.key)
+			s.Wait(time.Second)
+		})
+	}
+}

@@ -1,0 +1,18 @@
+package ask
+
+import questions "github.com/mcpdeck/mcpdeck/ask"
+
+// filesOf lists the files of the folder of the agent that asks; nil where that is unknown,
+// or on another machine.
+func (p *Page) filesOf(r *questions.Request) func() []string {
+	list, folder := p.opt.Files, r.Cwd()
+	if list == nil || folder == "" || r.Peer.Machine != "" {
+		return nil
+	}
+	return func() []string { return list(folder) }
+}
+
+// completing tells whether the keys choose a file.
+func (p *Page) completing() bool {
+	return p.place == partRequest && p.TextEntry() && !p.blank() && p.files.Picking()
+}

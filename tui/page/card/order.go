@@ -1,0 +1,120 @@
+package card
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// order is how the tools are sorted.
+type order int
+
+const (
+	byName order = iota
+	byContext
+	byCalls
+	byP95
+	orders
+)
+
+func (o order) String() string { return [...]string{"name", "context", "calls", "p95"}[o] }
+
+// arrange makes the rows of the tools: what is held first. The cursor stays on its row.
+func (p *Page) arrange() {
+	at := p.rowName(p.row())
+	d := &p.details
+	p.rows = nil
+	words := strings.Fields(strings.ToLower(p.filter.Value()))
+	fits := func(texts ...string) bool {
+		text := strings.ToLower(strings.Join(texts, "\n"))
+		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+	}
+	for i := range d.Held {
+		if h := &d.Held[i]; (h.Tool == "" || h.Kind != "") && fits(heldName(h)) {
+			p.rows = append(p.rows, row{held: h})
+		}
+	}
+	for i := range d.Tools {
+		t := &d.Tools[i]
+		if !fits(t.Original, t.Description, string(t.Verdict)) {
+			continue
+		}
+		r := row{tool: t}
+		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Kind == "" && h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
+			r.held = &d.Held[j]
+		}
+		p.rows = append(p.rows, r)
+	}
+	arrange.Stable(p.rows, p.compare)
+	for _, n := range d.Notes {
+		if fits(n) {
+			p.rows = append(p.rows, row{note: n})
+		}
+	}
+	l := p.lists[partTools]
+	l.SetLen(len(p.rows))
+	if i := slices.IndexFunc(p.rows, func(r row) bool { return p.rowName(&r) == at }); i >= 0 {
+		l.MoveTo(i)
+	}
+}
+
+func (p *Page) compare(a, b row) int {
+	if (a.held == nil) != (b.held == nil) {
+		if a.held != nil {
+			return -1
+		}
+		return 1
+	}
+	if a.tool == nil || b.tool == nil {
+		return 0
+	}
+	switch p.order {
+	case byContext:
+		return cmp.Compare(b.tool.Context, a.tool.Context)
+	case byCalls:
+		return cmp.Compare(b.tool.Figures.Calls, a.tool.Figures.Calls)
+	case byP95:
+		return cmp.Compare(b.tool.Figures.P95, a.tool.Figures.P95)
+	default:
+		return 0
+	}
+}
+
+// row is the one under the cursor.
+func (p *Page) row() *row {
+	if i := p.lists[partTools].Cursor; i >= 0 && i < len(p.rows) {
+		return &p.rows[i]
+	}
+	return nil
+}
+
+// rowName tells rows apart.
+func (p *Page) rowName(r *row) string {
+	switch {
+	case r == nil:
+		return ""
+	case r.tool != nil:
+		return "tool " + r.tool.Original
+	case r.held != nil:
+		return "held " + heldName(r.held)
+	}
+	return "note " + r.note
+}
+
+// look is what the page keeps between runs.
+type look struct{ Sort order }
+
+// Kept implements tui.Keeper.
+func (p *Page) Kept() string { return tui.Keep(look{p.order}) }
+
+// Restore implements tui.Keeper.
+func (p *Page) Restore(kept string) {
+	var l look
+	if tui.Kept(kept, &l) && l.Sort >= 0 && l.Sort < orders {
+		p.order = l.Sort
+	}
+}

@@ -1,0 +1,22 @@
+package tui
+
+import (
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+func TestASessionOfUnknownStateThatIsConnectedShowsWhatItCalls(t *testing.T) {
+	f := &Frame{Theme: theme.New(theme.Options{Dark: true})}
+	s := &deck.Session{Agent: "codex", State: deck.StateUnknown, Note: "its hooks report only permissions", LastTool: "ask"}
+	for _, tt := range []struct{ connection, word, subject string }{
+		{"", "unknown", "its hooks report only permissions"},
+		{"a1", "connected", "ask"},
+	} {
+		s.Connection = tt.connection
+		if _, _, word := SessionMark(f, s); word != tt.word || SessionSubject(s) != tt.subject {
+			t.Errorf("by connection %q it is %s: %s", tt.connection, word, SessionSubject(s))
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package tui
+
+import (
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// pickedTheme takes the scheme that the user picked earlier, where the options have none.
+func (m *Model) pickedTheme() {
+	if m.opts.Theme.Scheme.Name != "" || len(m.opts.Themes) == 0 {
+		return
+	}
+	i := -1
+	if s := m.opts.Store; s != nil {
+		i = m.themeAt(s.Get("theme"))
+	}
+	m.opts.Theme.Scheme = m.opts.Themes[max(i, 0)] // it may have gone since
+}
+
+func (m *Model) themeAt(name string) int {
+	return slices.IndexFunc(m.opts.Themes, func(s theme.Scheme) bool { return s.Name == name })
+}
+
+const pickerID = "theme"
+
+// picker is the list of themes. The screen has the one under the cursor.
+type picker struct {
+	m    *Model
+	was  theme.Scheme
+	list widget.List
+	y    int // of the list within the overlay
+}
+
+func (m *Model) newPicker() *picker {
+	p := &picker{m: m, was: m.opts.Theme.Scheme}
+	p.list.SetLen(len(m.opts.Themes))
+	p.list.MoveTo(max(m.themeAt(p.was.Name), 0))
+	return p
+}
+
+func (p *picker) ID() string      { return pickerID }
+func (p *picker) TextEntry() bool { return false }
+
+// Actions are moving, which shows, keeping and going back.
+func (p *picker) Actions() []Action {
+	out := []Action{
+		{ID: "theme.keep", Title: "Keep this theme", Hint: "keep", Keys: []string{"enter"}, Run: p.keep},
+		{ID: "theme.back", Title: "Back to the theme before", Hint: "back", Keys: []string{"esc", "q", "ctrl+c"}, Run: func() tea.Cmd {
+			return tea.Batch(Close(pickerID), p.m.wear(p.was))
+		}},
+	}
+	for _, a := range ListActions("theme", "", &p.list) {
+		move := a.Run
+		a.Run = func() tea.Cmd { return tea.Batch(move(), p.preview()) }
+		out = append(out, a)
+	}
+	return out
+}
+
+// wear gives the screen the colours of a scheme.
+func (m *Model) wear(s theme.Scheme) tea.Cmd {
+	m.opts.Theme.Scheme = s
+	return m.retheme()
+}
+
+func (p *picker) at() theme.Scheme { return p.m.opts.Themes[p.list.Cursor] }
+
+func (p *picker) preview() tea.Cmd { return p.m.wear(p.at()) }
+
+func (p *picker) keep() tea.Cmd {
+	name, keep := p.at().Name, p.m.opts.KeepTheme
+	if keep == nil {
+		return tea.Batch(Close(pickerID), Toast(Info, "theme "+name+", until you quit"))
+	}
+	return tea.Batch(Close(pickerID), Outcome(func() (string, error) {
+		file, err := keep(name)
+		return "theme " + name + ": written to " + plain.Line(file), err
+	}))
+}
+
+// Update takes the mouse.
+func (p *picker) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case WheelMsg:
+		p.list.Move(msg.Delta)
+		return p.preview()
+	case ClickMsg:
+		if p.list.Click(msg.Y - p.y) {
+			return p.keep()
+		}
+		return p.preview()
+	}
+	return nil
+}
+
+// Render draws the list, and below it what each colour is for.
+func (p *picker) Render(f *Frame) []string {
+	th := f.Theme
+	w := min(f.W, 66) - 6
+	p.y = 1
+	names := 0
+	for _, s := range p.m.opts.Themes {
+		names = max(names, min(widget.Width(plain.Line(s.Name)), w/2))
+	}
+	rows := p.list.Render(th, w, min(p.list.Len(), max(f.H-8, 1)), f.Focus, func(i, w int) string {
+		s := p.m.opts.Themes[i]
+		mark := " "
+		if s.Name == p.was.Name {
+			mark = th.Good.Render(th.Glyph.On)
+		}
+		return widget.Fit(mark+" "+th.Text.Render(widget.Fit(plain.Line(s.Name), names))+"  "+th.Faint.Render(plain.Line(s.About)), w)
+	})
+	sample := th.Good.Render(th.Glyph.OK+" ready") + " " + th.Warn.Render(th.Glyph.Wait+" waits") + " " + th.Bad.Render(th.Glyph.Fail+" failed") + " " +
+		th.Info.Render(th.Glyph.Run+" runs") + " " + th.Special.Render("42") + " " + th.Accent.Render("name") + " " + th.Muted.Render("detail") + " " + th.Faint.Render("hint")
+	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, w)), widget.Fit(sample, w))
+	if weak := p.at().Weak(); len(weak) > 0 {
+		text := weak[0]
+		if n := len(weak) - 1; n > 0 {
+			text += "; and " + itoa(n) + " more, see mcpdeck config check"
+		}
+		for _, l := range widget.Wrap("! "+plain.Line(text), w) {
+			rows = append(rows, th.Warn.Render(l))
+		}
+	}
+	return widget.Dialog(th, "Theme", "", rows, f.W, f.H)
+}

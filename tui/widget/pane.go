@@ -1,0 +1,98 @@
+package widget
+
+import (
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/theme"
+)
+
+// Pane draws a part of a page in w × h cells: a rule with its title, and below it rows,
+// which are (w-4) × (h-1) cells with two of air at each side.
+func Pane(th *theme.Theme, title, note string, focus bool, rows []string, w, h int) []string {
+	if w < 4 || h < 2 {
+		return Rows(rows, w, h)
+	}
+	out := make([]string, 0, h)
+	out = append(out, PaneRule(th, title, note, focus, w))
+	for i := range h - 1 {
+		row := blank(w - 4)
+		if i < len(rows) {
+			row = Fit(rows[i], w-4)
+		}
+		out = append(out, "  "+row+"  ")
+	}
+	return out
+}
+
+// PaneRule is the rule above a pane of w cells, the last of them air. With focus it is
+// heavy, so that it can be told without colour. note stands near its right end.
+func PaneRule(th *theme.Theme, title, note string, focus bool, w int) string {
+	line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top
+	if focus {
+		line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
+	}
+	return line.Render(glyph) + Rule(line, name, glyph, title, note, w-2) + " "
+}
+
+// Beside joins panes from left to right. A line below their rules parts them, in the
+// last cells of each but the last pane, which are air. All must have the same number of
+// rows, each of its pane's width.
+func Beside(th *theme.Theme, panes ...[]string) []string {
+	if len(panes) == 0 {
+		return nil
+	}
+	out := make([]string, len(panes[0]))
+	line := th.Border.Render(th.Glyph.Frame.Left)
+	var b strings.Builder
+	for i := range out {
+		b.Reset()
+		for n, pane := range panes {
+			if i == 0 || n == len(panes)-1 {
+				b.WriteString(pane[i])
+				continue
+			}
+			b.WriteString(strings.TrimSuffix(pane[i], " ") + line)
+		}
+		out[i] = b.String()
+	}
+	return out
+}
+
+// Section is a title with a rule behind it and a note at its end, w cells wide.
+func Section(th *theme.Theme, title, note string, w int) string {
+	n := Width(title) + 1
+	if note != "" {
+		n += Width(note) + 1
+	}
+	if w < n+1 {
+		return Fit(th.Title.Render(title), w)
+	}
+	row := th.Title.Render(title) + " " + th.Border.Render(Repeat(th.Glyph.Frame.Top, w-n))
+	if note != "" {
+		row += " " + note
+	}
+	return row
+}
+
+// Rule is a horizontal rule of w cells with a title in it and a note near its
+// right end.
+func Rule(line, name theme.Style, glyph, title, note string, w int) string {
+	if w <= 0 {
+		return ""
+	}
+	if title != "" {
+		title = " " + Cut(title, w-2) + " "
+	}
+	n := Width(note)
+	if n > 0 && Width(title)+n+4 <= w {
+		note = " " + note + " "
+		n += 2
+	} else {
+		note, n = "", 0
+	}
+	fill := w - Width(title) - n
+	if fill < 0 {
+		return Fit(name.Render(title), w)
+	}
+	return name.Render(title) + line.Render(Repeat(glyph, fill)) + note
+}
