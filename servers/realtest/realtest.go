@@ -81,8 +81,16 @@ func Kept(t testing.TB, name string, fill func(ctx context.Context, dir string) 
 func Packages(t testing.TB, name string, args ...string) string {
 	t.Helper()
 	return Kept(t, name, func(ctx context.Context, dir string) error {
-		return Run(exec.CommandContext(ctx, "npm", append([]string{"install", "--no-audit", "--no-fund", "--prefix", dir}, args...)...))
+		return install(ctx, dir, args...)
 	})
+}
+
+// install installs npm packages in a folder. What npm keeps of them besides goes: it is as
+// much again.
+func install(ctx context.Context, dir string, packages ...string) error {
+	kept := filepath.Join(dir, "npm")
+	defer func() { _ = os.RemoveAll(kept) }() // it only takes room
+	return Run(exec.CommandContext(ctx, "npm", append([]string{"install", "--no-audit", "--no-fund", "--cache", kept, "--prefix", dir}, packages...)...))
 }
 
 // Run runs a command; its error has what the command said.
@@ -98,10 +106,7 @@ func Run(c *exec.Cmd) error {
 func Agent(t testing.TB, name string) string {
 	t.Helper()
 	dir := Kept(t, "agents", func(ctx context.Context, dir string) error {
-		err := Run(exec.CommandContext(
-			ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir,
-			"node@22", "@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0",
-		))
+		err := install(ctx, dir, "node@22", "@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0")
 		if err != nil {
 			return err
 		}
@@ -117,7 +122,7 @@ func Claude(t testing.TB) string {
 	t.Helper()
 	const version = "2.1.330"
 	dir := Kept(t, "claude-code-"+version, func(ctx context.Context, dir string) error {
-		if err := Run(exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--prefix", dir, "@anthropic-ai/claude-code@"+version)); err != nil {
+		if err := install(ctx, dir, "@anthropic-ai/claude-code@"+version); err != nil {
 			return err
 		}
 		return Run(exec.CommandContext(ctx, "node", filepath.Join(dir, "node_modules", "@anthropic-ai/claude-code/install.cjs"))) // npm may not have run it
