@@ -13,10 +13,13 @@ type Reader struct {
 	Name  string // ID of the overlay
 	Title string
 	// Rows draws the text for w cells; f is for theme and time.
-	Rows  func(f *Frame, w int) []string
+	Rows func(f *Frame, w int) []string
+	// Text is for a text with values to fold, in the place of Rows.
+	Text  func(f *Frame, w int) widget.Text
 	Extra []Action // beside moving and closing
 
 	pager  widget.Pager
+	folds  widget.Folds // on it
 	search Search
 }
 
@@ -28,8 +31,30 @@ func (r *Reader) TextEntry() bool { return r.search.Typing() }
 
 // Actions are searching, moving and closing.
 func (r *Reader) Actions() []Action {
+	r.folds.Window = &r.pager
 	closing := Action{ID: "reader.close", Title: "Close", Hint: "close", Keys: []string{"esc", "q", "enter"}, Run: func() tea.Cmd { return Close(r.Name) }}
-	return slices.Concat(r.Extra, []Action{closing}, r.search.Actions("reader", ""), ScrollActions("reader", "", &r.pager))
+	return slices.Concat(r.Extra, []Action{closing, FoldAction("reader", "", &r.folds)}, r.search.Actions("reader", ""), ScrollActions("reader", "", &r.folds))
+}
+
+// FoldAction folds JSON in a window on a text, in a part. It comes before ScrollActions,
+// whose key it has where there is something to fold.
+func FoldAction(id, part string, f *widget.Folds) Action {
+	return Action{
+		ID: id + ".fold", Title: "Fold or unfold the JSON at the cursor", Hint: "fold", Keys: []string{"space"}, Part: part,
+		Enabled: func() string {
+			if _, ok := f.Value(); !ok {
+				return "no JSON at the cursor"
+			}
+			return ""
+		},
+		HintNow: func() string {
+			if folded, _ := f.Value(); folded {
+				return "unfold"
+			}
+			return ""
+		},
+		Run: func() tea.Cmd { f.Toggle(); return nil },
+	}
 }
 
 // scroller is a window on rows.
@@ -97,8 +122,11 @@ func moves(id, every, part string, after []func(), ms []move) []Action {
 
 // Update scrolls and searches.
 func (r *Reader) Update(msg tea.Msg) tea.Cmd {
-	if w, ok := msg.(WheelMsg); ok {
-		r.pager.Move(w.Delta)
+	switch msg := msg.(type) {
+	case WheelMsg:
+		r.folds.Scroll(msg.Delta)
+	case ClickMsg:
+		r.folds.Click(msg.Y - 1)
 	}
 	r.search.Update(msg)
 	return nil
@@ -106,19 +134,32 @@ func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 
 // Render draws the reader.
 func (r *Reader) Render(f *Frame) []string {
-	w := min(f.W, 100)
-	rows := r.Rows(f, w-8)
+	w, air := min(f.W, 100), 0
+	var text widget.Text
+	if r.Text == nil {
+		text.Rows = r.Rows(f, w-8)
+	} else {
+		air = 2 // for the cursor
+		text = r.Text(f, w-8-air)
+	}
+	r.folds.Set(text.Folds)
 	widest := widget.Width(r.Title) + 2
-	for _, row := range rows {
-		widest = max(widest, widget.Width(row))
+	for _, row := range text.Rows {
+		widest = max(widest, widget.Width(row)+air)
 	}
 	w = min(w, widest+7)
-	h := len(rows) + 2
+	h := len(text.Rows) + 2
 	if r.search.on() {
 		w, h = min(f.W, max(w, 40)), h+1
 	}
 	if h > f.H {
 		h, w = f.H, w+1 // air before the scroll bar
 	}
-	return widget.Dialog(f.Theme, r.Title, "", r.search.Render(f, &r.pager, rows, 3, 1, w-6, h-2), w, h)
+	rows := r.search.Render(f, &r.folds, text.Rows, 3+air, 1, w-6-air, h-2)
+	for i := range rows {
+		if rows[i] = widget.Blank(air) + rows[i]; i == r.folds.Cursor() {
+			rows[i] = widget.Cursor(f.Theme, rows[i])
+		}
+	}
+	return widget.Dialog(f.Theme, r.Title, "", rows, w, h)
 }

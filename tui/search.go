@@ -5,7 +5,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -17,18 +16,10 @@ const PartSearch = "search"
 type Search struct {
 	edit   widget.Editor
 	typing bool
-	window window   // that was drawn last
-	rows   []string // as they were searched
-	hits   []int    // those with the text
-	at     int      // index of the hit that is shown
-}
-
-// window is a window on rows that can be searched.
-type window interface {
-	scroller
-	First() int // row in it
-	Show(row int)
-	Render(th *theme.Theme, rows []string, w, h int) []string
+	window widget.Window // that was drawn last
+	rows   []string      // as they were searched
+	hits   []int         // those with the text
+	at     int           // index of the hit that is shown
 }
 
 // Typing tells whether the text is being typed: the part is PartSearch then.
@@ -110,7 +101,7 @@ func (s *Search) Update(msg tea.Msg) bool {
 // look finds the rows anew and shows the first from where the user is.
 func (s *Search) look() {
 	s.find()
-	s.show(max(slices.IndexFunc(s.hits, func(row int) bool { return row >= s.window.First() }), 0))
+	s.show(max(slices.IndexFunc(s.hits, func(row int) bool { return row >= s.window.At(0) }), 0))
 }
 
 func (s *Search) find() {
@@ -132,7 +123,7 @@ func (s *Search) show(i int) {
 
 // Render draws a window's part of rows as w × h cells at x, y of the frame: the
 // places marked, and what is searched for below.
-func (s *Search) Render(f *Frame, window window, rows []string, x, y, w, h int) []string {
+func (s *Search) Render(f *Frame, window widget.Window, rows []string, x, y, w, h int) []string {
 	th := f.Theme
 	s.window = window
 	if s.on() {
@@ -150,7 +141,7 @@ func (s *Search) Render(f *Frame, window window, rows []string, x, y, w, h int) 
 	text := s.edit.Value()
 	for i, row := range out {
 		style := th.Match.Render
-		if len(s.hits) > 0 && s.window.First()+i == s.hits[s.at] {
+		if len(s.hits) > 0 && s.window.At(i) == s.hits[s.at] {
 			style = th.Badge.Render
 		}
 		out[i] = widget.Restyle(row, widget.Find(row, text), style)

@@ -121,9 +121,9 @@ func (m *Model) rows(f *Frame) []string {
 	}
 	rows = append(rows, m.pinned()...)
 	rows = append(rows, m.guideRows()...)
-	rows = append(rows, m.footer(f)...)
 	m.drawPopup(f, rows, l)
 	m.drawOverlays(f, rows)
+	rows = append(rows, m.footer(f)...) // which stays readable, and says what can be done with what was drawn
 	m.drawToasts(f, rows)
 	return rows
 }
@@ -412,14 +412,13 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 	if len(m.overlays) == 0 {
 		return
 	}
-	last := len(rows) - m.footerRows() // they stay readable
-	for i, row := range rows[:last] {
+	for i, row := range rows {
 		rows[i] = m.dim(row, i, f.placed)
 	}
 	var layers []*lipgloss.Layer
 	for i, r := range m.overlays {
 		r.at = Area{}
-		sub := f.Sub(m.w-2, last-1)
+		sub := f.Sub(m.w-2, len(rows)-1)
 		sub.Focus = i == len(m.overlays)-1
 		var over []string
 		err := safe.Call(r.overlay.ID(), func() error {
@@ -434,7 +433,7 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 			continue
 		}
 		w, h := widget.Width(over[0]), len(over)
-		r.at = Area{Part: areaOverlay, X: max((m.w-w)/2, 0), Y: max((last-h)/2, 0), W: w, H: h}
+		r.at = Area{Part: areaOverlay, X: max((m.w-w)/2, 0), Y: max((len(rows)-h)/2, 0), W: w, H: h}
 		layers = append(layers, lipgloss.NewLayer(strings.Join(over, "\n")).X(r.at.X).Y(r.at.Y).Z(i+1))
 		if sub.Focus {
 			f.Join(sub, r.at.X, r.at.Y)

@@ -8,47 +8,48 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
 // jsonMost is how many rows of a value are drawn; nobody reads more.
 const jsonMost = 4000
 
-// JSON draws a JSON value indented and coloured in rows of at most w cells.
-// Strings are shown as text: their line breaks break the row. What is no JSON is
-// shown as it is.
-func JSON(th *theme.Theme, raw []byte, w int) []string {
+// JSON draws a JSON value indented and coloured in rows of at most w cells; its objects
+// and arrays can be folded. Strings are shown as text: their line breaks break the row.
+// What is no JSON is shown as it is.
+func JSON(th *theme.Theme, raw []byte, w int) Text {
 	p := &jsonPrinter{th: th, w: max(w, 8), dec: json.NewDecoder(bytes.NewReader(raw))}
 	p.dec.UseNumber()
 	err := p.value(0, "", "")
 	if err == nil || errors.Is(err, errEnough) {
-		return p.rows
+		return p.Text
 	}
-	var rows []string
+	var t Text
 	for _, l := range Wrap(plain.Text(string(raw)), p.w) {
-		if len(rows) == jsonMost {
+		if len(t.Rows) == jsonMost {
 			break
 		}
-		rows = append(rows, th.Text.Render(l))
+		t.Add(th.Text.Render(l))
 	}
-	return rows
+	return t
 }
 
 var errEnough = errors.New("enough rows")
 
 type jsonPrinter struct {
-	th   *theme.Theme
-	w    int
-	dec  *json.Decoder
-	rows []string
+	Text
+	th  *theme.Theme
+	w   int
+	dec *json.Decoder
 }
 
 func (p *jsonPrinter) add(depth int, styled string) error {
-	if len(p.rows) >= jsonMost {
-		p.rows = append(p.rows, p.th.Faint.Render("… and more; copying takes all"))
+	if len(p.Rows) >= jsonMost {
+		p.Add(p.th.Faint.Render("… and more; copying takes all"))
 		return errEnough
 	}
-	p.rows = append(p.rows, blank(indent(depth, p.w))+styled)
+	p.Add(blank(indent(depth, p.w)) + styled)
 	return nil
 }
 
@@ -76,9 +77,9 @@ func (p *jsonPrinter) value(depth int, key, tail string) error {
 }
 
 func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error {
-	closing := "]"
+	closing, thing := "]", "item"
 	if open == '{' {
-		closing = "}"
+		closing, thing = "}", "key"
 	}
 	punct := p.th.Muted
 	if !p.dec.More() {
@@ -90,24 +91,42 @@ func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error
 	if err := p.add(depth, key+punct.Render(open.String())); err != nil {
 		return err
 	}
+	at := len(p.Folds)
+	p.Folds = append(p.Folds, Foldable{From: len(p.Rows) - 1})
+	n, err := p.members(depth, open)
+	count := span.Count(n, thing)
+	if err != nil {
+		count += " and more"
+	} else {
+		err = p.add(depth, punct.Render(closing)+tail)
+	}
+	f := &p.Folds[at]
+	f.Row = blank(indent(depth, p.w)) + key + punct.Render(open.String()+"… "+count+closing) + tail
+	if f.To = len(p.Rows) - 1; err != nil {
+		f.To-- // the last row tells that there is more
+	}
+	return err
+}
+
+// members draws what is between the brackets of a value and counts it.
+func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 	for p.dec.More() {
 		name := ""
+		n++
 		if open == '{' {
 			tok, err := p.dec.Token()
 			if err != nil {
-				return err
+				return n, err
 			}
 			k, _ := tok.(string)
-			name = p.th.Accent.Render(Cut(plain.Line(k), p.w/2)) + punct.Render(": ")
+			name = p.th.Accent.Render(Cut(plain.Line(k), p.w/2)) + p.th.Muted.Render(": ")
 		}
 		if err := p.value(depth+1, name, ""); err != nil {
-			return err
+			return n, err
 		}
 	}
-	if _, err := p.dec.Token(); err != nil {
-		return err
-	}
-	return p.add(depth, punct.Render(closing)+tail)
+	_, err = p.dec.Token()
+	return n, err
 }
 
 // text draws a string: behind its key when it fits, else below it.

@@ -16,7 +16,7 @@ import (
 func TestAddressesInJSONAreLinks(t *testing.T) {
 	const address = "https://example.com/a/very/long/path/that/does/not/fit?into=one&row=1"
 	raw, _ := json.Marshal(map[string]string{"short": "see https://a.example now", "text": "line\n" + address + "\nlast"})
-	rows := widget.JSON(theme.New(theme.Options{Dark: true}), raw, 40)
+	rows := widget.JSON(theme.New(theme.Options{Dark: true}), raw, 40).Rows
 	all := strings.Join(rows, "\n")
 	if !strings.Contains(all, linkOf("https://a.example")) {
 		t.Errorf("no link behind a key: %q", all)

@@ -154,8 +154,8 @@ func (s *Scroll) Half(d int) { s.Move(d * max(s.height/2, 1)) }
 // Height is how many rows the last Render had.
 func (s *Scroll) Height() int { return s.height }
 
-// First is the first row in the window.
-func (s *Scroll) First() int { return s.Top }
+// At is the row that stands y rows below the upper end of the window.
+func (s *Scroll) At(y int) int { return s.Top + y }
 
 // Show moves the window so that a row is in it: a third from its top, when it is not
 // there yet.

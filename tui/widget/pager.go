@@ -29,13 +29,16 @@ func (p *Pager) Page(d int) { p.Move(d * max(p.view.Height()-1, 1)) }
 // Half moves it by d half screens.
 func (p *Pager) Half(d int) { p.Move(d * max(p.view.Height()/2, 1)) }
 
-// First is the first row in the window.
-func (p *Pager) First() int { return p.view.YOffset() }
+// Height is how many rows the last Render had.
+func (p *Pager) Height() int { return p.view.Height() }
+
+// At is the row that stands y rows below the upper end of the window.
+func (p *Pager) At(y int) int { return p.view.YOffset() + y }
 
 // Show moves the window so that a row is in it: a third from its top, when it is not
 // there yet.
 func (p *Pager) Show(row int) {
-	if top, h := p.First(), p.view.Height(); row < top || row >= top+h {
+	if top, h := p.At(0), p.view.Height(); row < top || row >= top+h {
 		p.view.SetYOffset(row - h/3)
 	}
 }

@@ -164,7 +164,7 @@ func TestJSON(t *testing.T) {
 	}
 	var b strings.Builder
 	for _, tt := range tests {
-		b.WriteString("# " + tt.name + "\n" + text(JSON(dark(), []byte(tt.in), 40)))
+		b.WriteString("# " + tt.name + "\n" + text(JSON(dark(), []byte(tt.in), 40).Rows))
 	}
 	frame.Compare(t, "json", b.String())
 }
@@ -172,7 +172,7 @@ func TestJSON(t *testing.T) {
 func FuzzJSON(f *testing.F) {
 	f.Add([]byte(`{"a":[1,"x\ny",{}]}`), 20)
 	f.Fuzz(func(t *testing.T, raw []byte, w int) {
-		for _, r := range JSON(dark(), raw, min(max(w, 0), 120)) {
+		for _, r := range JSON(dark(), raw, min(max(w, 0), 120)).Rows {
 			if strings.ContainsAny(ansi.Strip(r), "\x1b\n") {
 				t.Fatalf("a row with control characters: %q", r)
 			}

@@ -85,10 +85,10 @@ type Page struct {
 
 	detail detail
 	view   viewer.Viewer
-	scroll widget.Scroll
-	search tui.Search // in the detail
-	w, h   int        // of the page
-	areas  tui.Areas  // the list without its frame, and the detail, on the frame on screen
+	text   widget.Folds // of the detail
+	search tui.Search   // in the detail
+	w, h   int          // of the page
+	areas  tui.Areas    // the list without its frame, and the detail, on the frame on screen
 }
 
 // detail is the body of a call, drawn.
@@ -100,8 +100,8 @@ type detail struct {
 	raw     bool // the result as it was sent
 	body    deck.CallBody
 	kept    bool
-	args    []string
-	result  []string
+	args    widget.Text
+	result  widget.Text
 	picture *viewer.Picture // the first of the result; nil: none is kept
 	loading bool            // a load is on its way
 }
@@ -112,6 +112,7 @@ func New(o Options) *Page {
 	p.filter = tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
 	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
+	p.text.Window = &widget.Scroll{}
 	return p
 }
 
@@ -296,6 +297,7 @@ func (p *Page) Actions() []tui.Action {
 	out := []tui.Action{
 		{ID: "calls.open", Title: "Read the call", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
 		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
+		tui.FoldAction("calls", partDetail, &p.text),
 	}
 	out = slices.Concat(out, p.search.Actions("calls.detail", partDetail), p.filter.Actions("calls.complete", partFilter))
 	out = append(out, []tui.Action{
@@ -338,7 +340,7 @@ func (p *Page) Actions() []tui.Action {
 		}
 		out = append(out, a)
 	}
-	return append(out, tui.ScrollActions("calls.detail", partDetail, &p.scroll)...)
+	return append(out, tui.ScrollActions("calls.detail", partDetail, &p.text)...)
 }
 
 // step shows a call before or after, in the detail.
@@ -391,7 +393,11 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 	}
 	before, focus := p.list.Cursor, p.part == a.Part
 	p.search.Keep()
-	if p.part = a.Part; a.Part == partDetail || !p.list.Click(m.Y-a.Y) {
+	if p.part = a.Part; a.Part == partDetail {
+		p.text.Click(m.Y - a.Y - 1)
+		return nil
+	}
+	if !p.list.Click(m.Y - a.Y) {
 		return nil
 	}
 	if focus && before == p.list.Cursor {
@@ -402,7 +408,7 @@ func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 
 func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
 	if a := p.areas.At(m.X, m.Y); a != nil && a.Part == partDetail {
-		p.scroll.Move(m.Delta)
+		p.text.Scroll(m.Delta)
 		return nil
 	}
 	before := p.list.Cursor

@@ -34,8 +34,10 @@ func (p *Page) load() tea.Cmd {
 		return nil
 	}
 	if d.key != want.key {
-		p.scroll.Top = 0
 		p.search.Stop()
+	}
+	if d.key != want.key || d.raw != want.raw {
+		p.text.Reset()
 	}
 	d.loading = true
 	body, pictures, images := p.body(c), p.opts.Pictures, c.Images
@@ -49,7 +51,7 @@ func (p *Page) load() tea.Cmd {
 		want.body, want.kept = body()
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
-			want.result = resultRows(&want)
+			want.result = resultText(&want)
 		}
 		return bodyMsg(want)
 	}
@@ -108,11 +110,12 @@ func (p *Page) whyNoPicture() string {
 	return ""
 }
 
-// detailRows draws the call under the cursor: facts, arguments, result.
-func (p *Page) detailRows(f *tui.Frame, w int) []string {
+// detailText draws the call under the cursor: facts, arguments, result.
+func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	th, c := f.Theme, p.selected()
 	if c == nil {
-		return []string{th.Faint.Render("No call selected.")}
+		text.Add(th.Faint.Render("No call selected."))
+		return text
 	}
 	stands := tui.Standing(&c.Call, tui.HandedOver(p.opts.Questions))
 	mark, style := tui.CallMark(f, stands)
@@ -131,27 +134,29 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	if c.earlier() {
 		at = c.Started.Format(time.DateTime)
 	}
-	rows := []string{
+	text.Add(
 		widget.Ends(th.Strong.Render(plain.Line(c.Tool)), style.Render(mark+" "+status), w),
 		widget.Ends(th.Hue(c.AgentName).Render(plain.Line(c.AgentName))+th.Muted.Render("  "+plain.Line(c.Server)),
 			th.Muted.Render(at+took), w),
 		"",
 		section(f, "Arguments", c.ArgsBytes, w),
-	}
+	)
 	d := &p.detail
 	if d.key != c.key {
-		return append(rows, th.Faint.Render("loading…"))
+		text.Add(th.Faint.Render("loading…"))
+		return text
 	}
 	if !d.kept {
-		return append(rows, th.Faint.Render("no longer kept"))
+		text.Add(th.Faint.Render("no longer kept"))
+		return text
 	}
-	rows = append(rows, d.args...)
+	text.Append(d.args)
 	switch c.Status {
 	case deck.Running:
-		return rows
+		return text
 	case deck.Lost:
-		rows = append(rows, "", widget.Section(th, "Result", "", w))
-		return append(rows, th.Muted.Render("none: "+p.whyNoResult()))
+		text.Add("", widget.Section(th, "Result", "", w), th.Muted.Render("none: "+p.whyNoResult()))
+		return text
 	default:
 	}
 	title := "Result"
@@ -163,19 +168,20 @@ func (p *Page) detailRows(f *tui.Frame, w int) []string {
 	case c.Images > 1:
 		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
 	}
-	rows = append(rows, "", section(f, title, c.ResultBytes, w))
+	text.Add("", section(f, title, c.ResultBytes, w))
 	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == deck.Refused) {
 		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
-			rows = append(rows, f.Failed(&c.Call, th.Text).Render(l))
+			text.Add(f.Failed(&c.Call, th.Text).Render(l))
 		}
 	}
 	if c.Status == deck.Refused && !d.raw && c.Result != "" {
-		return rows // what is kept of it says the same
+		return text // what is kept of it says the same
 	}
 	if d.body.Cut {
-		rows = append(rows, th.Warn.Render("too large to keep; this is the beginning"))
+		text.Add(th.Warn.Render("too large to keep; this is the beginning"))
 	}
-	return append(rows, d.result...)
+	text.Append(d.result)
+	return text
 }
 
 func section(f *tui.Frame, title string, bytes, w int) string {

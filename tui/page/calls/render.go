@@ -36,7 +36,11 @@ func (p *Page) Render(f *tui.Frame) []string {
 	p.look(f)
 	call := func(b box, note string, focus bool) []string {
 		p.areas = append(p.areas, tui.Area{Part: partDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
-		return widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 1}), b.w, b.h)
+		rows := widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 1}), b.w, b.h)
+		if y := p.text.Cursor() + 1; focus && y > 0 && y < len(rows) {
+			rows[y] = widget.Cursor(f.Theme, rows[y])
+		}
+		return rows
 	}
 	focus := f.Focus && p.part == partDetail
 	switch lw, lh := listSize(f.W, f.H); shapeOf(f.W, f.H) {
@@ -93,19 +97,20 @@ func detailWidth(w, h int) int {
 // result, if there is one and room for it.
 func (p *Page) detailPane(f *tui.Frame, b box) []string {
 	const least = 14
-	rows := p.detailRows(f, detailWidth(f.W, f.H))
+	text := p.detailText(f, detailWidth(f.W, f.H))
+	p.text.Set(text.Folds)
 	c, pic := p.selected(), p.detail.picture
 	if c == nil || pic == nil || p.detail.key != c.key || b.h < least {
-		return p.search.Render(f, &p.scroll, rows, b.x, b.y, b.w, b.h)
+		return p.search.Render(f, &p.text, text.Rows, b.x, b.y, b.w, b.h)
 	}
 	below := b.h / 2
-	text := b.h - below - 1
-	out := widget.Rows(p.search.Render(f, &p.scroll, rows, b.x, b.y, b.w, text), b.w, text)
+	above := b.h - below - 1
+	out := widget.Rows(p.search.Render(f, &p.text, text.Rows, b.x, b.y, b.w, above), b.w, above)
 	out = append(out, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), b.w))
 	if p.view.Picture() != pic {
 		p.view.Set(pic)
 	}
-	return append(out, p.view.Render(f, b.x, b.y+text+1, b.w, below)...)
+	return append(out, p.view.Render(f, b.x, b.y+above+1, b.w, below)...)
 }
 
 // place says which of the calls this is.

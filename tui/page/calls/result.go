@@ -14,37 +14,37 @@ type toolResult struct {
 	Structured json.RawMessage   `json:"structuredContent"`
 }
 
-// resultRows draws a result for reading: texts as texts, JSON in them as JSON,
+// resultText draws a result for reading: texts as texts, JSON in them as JSON,
 // other blocks and what is no tool's result as they were sent.
-func resultRows(d *detail) []string {
+func resultText(d *detail) widget.Text {
 	var r toolResult
 	if d.raw || json.Unmarshal(d.body.Result, &r) != nil || len(r.Content) == 0 {
 		return widget.JSON(d.theme, d.body.Result, d.w)
 	}
-	var rows []string
+	var out widget.Text
 	same := false
 	for i, raw := range r.Content {
 		if i > 0 {
-			rows = append(rows, "")
+			out.Add("")
 		}
 		var block struct{ Type, Text string }
 		if json.Unmarshal(raw, &block) != nil || block.Type != "text" {
-			rows = append(rows, widget.JSON(d.theme, raw, d.w)...)
+			out.Append(widget.JSON(d.theme, raw, d.w))
 			continue
 		}
 		text := strings.TrimSpace(block.Text)
 		if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 			same = same || equal([]byte(text), r.Structured)
-			rows = append(rows, widget.JSON(d.theme, []byte(text), d.w)...)
+			out.Append(widget.JSON(d.theme, []byte(text), d.w))
 			continue
 		}
-		rows = append(rows, textRows(d, plain.Text(block.Text))...)
+		out.Add(textRows(d, plain.Text(block.Text))...)
 	}
 	if len(r.Structured) > 0 && !same {
-		rows = append(rows, "", widget.Section(d.theme, "Structured", "", d.w))
-		rows = append(rows, widget.JSON(d.theme, r.Structured, d.w)...)
+		out.Add("", widget.Section(d.theme, "Structured", "", d.w))
+		out.Append(widget.JSON(d.theme, r.Structured, d.w))
 	}
-	return rows
+	return out
 }
 
 // equal tells whether two JSON texts differ in nothing but space.

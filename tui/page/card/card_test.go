@@ -182,6 +182,8 @@ func TestWhatTheKeysDo(t *testing.T) {
 		{"enter shows what changed", []string{"enter", "enter"}, nil, "+ new words"},
 		{"enter shows what is new", []string{"enter", "down", "enter"}, nil, "This tool is new"},
 		{"enter shows a definition", []string{"enter", "down", "down", "enter"}, nil, "github_create_issue"},
+		{"space folds what is in it", []string{"enter", "down", "down", "enter", "space"}, nil, "▌ {… 3 keys}"},
+		{"the first frame says so", []string{"enter", "down", "down", "enter"}, nil, "space fold"},
 		{"enter shows why something was left out", []string{"enter", "end", "enter"}, nil, "it has no name"},
 		{"a accepts one", []string{"enter", "a"}, []string{"accept github search_code@d1"}, ""},
 		{"a accepts what is read", []string{"enter", "down", "enter", "a"}, []string{"accept github search_users@d2"}, ""},

@@ -26,19 +26,19 @@ func (p *Page) openRow() tea.Cmd {
 		}})
 	}
 	t := *r.tool
-	return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(t.Original), Rows: func(f *tui.Frame, w int) []string { return definition(f, &t, w) }})
+	return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(t.Original), Text: func(f *tui.Frame, w int) widget.Text { return definition(f, &t, w) }})
 }
 
 // definition is a tool as the server describes it, and what it costs.
-func definition(f *tui.Frame, t *deck.Tool, w int) []string {
+func definition(f *tui.Frame, t *deck.Tool, w int) widget.Text {
 	th := f.Theme
-	var rows []string
+	var text widget.Text
 	fact := func(name, value string) {
 		for i, line := range widget.Wrap(plain.Line(value), w-10) {
 			if i > 0 {
 				name = ""
 			}
-			rows = append(rows, th.Muted.Render(widget.Fit(name, 10))+line)
+			text.Add(th.Muted.Render(widget.Fit(name, 10)) + line)
 		}
 	}
 	verdict := string(t.Verdict)
@@ -60,19 +60,19 @@ func definition(f *tui.Frame, t *deck.Tool, w int) []string {
 		fact("trimmed", tui.Bytes(t.Trimmed))
 	}
 	if t.Description != "" {
-		rows = append(rows, "")
-		rows = append(rows, widget.Wrap(plain.Text(t.Description), w)...)
+		text.Add("")
+		text.Add(widget.Wrap(plain.Text(t.Description), w)...)
 	}
 	section := func(title string, raw []byte) {
 		if raw != nil {
-			rows = append(rows, "", widget.Section(th, title, "", w))
-			rows = append(rows, widget.JSON(th, raw, w)...)
+			text.Add("", widget.Section(th, title, "", w))
+			text.Append(widget.JSON(th, raw, w))
 		}
 	}
 	section("Arguments", t.Input)
 	section("Result", t.Output)
 	section("Hints", t.Annotations)
-	return rows
+	return text
 }
 
 // openHeld shows a held definition, which may be accepted there: what is shown, not what

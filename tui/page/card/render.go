@@ -462,7 +462,7 @@ func (p *Page) beside(f *tui.Frame, w, h int) []string {
 	case r.held != nil:
 		name, rows = heldName(r.held), heldRows(th, r.held, w-4)
 	case r.tool != nil:
-		name, rows = r.tool.Original, definition(f, r.tool, w-4)
+		name, rows = r.tool.Original, definition(f, r.tool, w-4).Rows
 	}
 	return widget.Pane(th, plain.Line(name), "", false, rows, w, h)
 }

@@ -1,0 +1,118 @@
+package calls_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+// readFourth reads a call with an object of four keys, the third of which is a list of two,
+// and with more JSON in its result.
+func readFourth(s *frame.Screen) { s.Keys("home", "down", "down", "down", "enter") }
+
+func TestJSONIsFolded(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		readFourth(s)
+		s.Has("▌ {", "space fold")
+		s.Keys("space")
+		s.Has("▌ {… 4 keys}", "space unfold", `type: "image"`)
+		s.Lacks("layers", "hero.pxl")
+		s.Keys("space", "down", "down", "down", "space")
+		s.Has(`file: "hero.pxl"`, "▌   layers: [… 2 items]", "background: null")
+		s.Golden("80x24-folded")
+		s.Keys("down")
+		s.Has("▌   background: null")
+		s.Keys("space")
+		s.Has("▌ {… 4 keys}")
+		s.Keys("space")
+		s.Has("layers: [… 2 items]") // as it was
+		s.Resize(160, 40)
+		s.Has("layers: [… 2 items]", "▌ {")
+	})
+}
+
+func TestSpacePagesWhereThereIsNoJSON(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		text, _ := json.Marshal(strings.Repeat("line\n", 60) + "last")
+		d.SetBody(4, deck.CallBody{Args: json.RawMessage(`{"file":"hero.pxl"}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+		readFourth(s)
+		s.Keys("down", "down", "down", "down", "down")
+		s.Lacks("space fold")
+		s.Keys("space")
+		s.Lacks("Arguments")
+		s.Keys("space", "space", "space")
+		s.Has("▌ last")
+		s.Keys("b", "b", "b", "home", "f")
+		s.Lacks("Arguments", "… 1 key")
+		d.SetBody(3, deck.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+		s.Keys("K")
+		s.Has("Arguments")
+		s.Lacks("▌")
+		s.Keys("space")
+		s.Lacks("Arguments")
+	})
+}
+
+func TestAFoundTextIsUnfolded(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		readFourth(s)
+		s.Keys("down", "down", "down", "space", "up", "up", "up", "space")
+		s.Has("▌ {… 4 keys}")
+		s.Keys("/")
+		s.Type("hat")
+		s.Has(`▌     "hat"`, "1 of 1")
+		s.Keys("enter", "end", "n")
+		s.Has(`▌     "hat"`)
+	})
+}
+
+func TestWhatIsFoldedIsCopiedToo(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		readFourth(s)
+		s.Keys("space", "y", "a")
+		_, text, _ := strings.Cut(s.Raw(), "\x1b]52;c;")
+		text, _, _ = strings.Cut(text, "\a")
+		if got, _ := base64.StdEncoding.DecodeString(text); !strings.Contains(string(got), `"hat"`) {
+			t.Errorf("copied %q", got)
+		}
+	})
+}
+
+// A click folds what begins in its row, and elsewhere takes the cursor there.
+func TestAClickFolds(t *testing.T) {
+	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 160, H: 34}} {
+		show(t, size, func(s *frame.Screen, _ *fake.Deck) {
+			readFourth(s)
+			click := func(text string) {
+				for y, row := range strings.Split(s.Text(), "\n") {
+					if before, _, found := strings.Cut(row, text); found {
+						s.Click(len([]rune(before)), y)
+						return
+					}
+				}
+				t.Fatalf("no %q:\n%s", text, s.Text())
+			}
+			click("layers: [")
+			s.Has("▌   layers: [… 2 items]")
+			click("scale")
+			s.Has("▌   scale: 4", "layers: [… 2 items]")
+			click("layers: [")
+			s.Has("▌   layers: [", `"hat"`)
+		})
+	}
+}
+
+func TestAnotherCallIsShownUnfolded(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		readFourth(s)
+		s.Keys("space", "K")
+		s.Lacks("… ")
+		s.Keys("J")
+		s.Has(`file: "hero.pxl"`)
+	})
+}
