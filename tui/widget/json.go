@@ -17,12 +17,15 @@ const jsonMost = 4000
 
 // JSON draws a JSON value indented and coloured in rows of at most w cells; its objects
 // and arrays can be folded. Strings are shown as text: their line breaks break the row.
-// What is no JSON is shown as it is.
+// Several values may follow one another. What is no JSON is shown as it is.
 func JSON(th *theme.Theme, raw []byte, w int) Text {
 	p := &jsonPrinter{th: th, w: max(w, 8), dec: json.NewDecoder(bytes.NewReader(raw))}
 	p.dec.UseNumber()
 	err := p.value(0, "", "")
-	if err == nil || errors.Is(err, errEnough) {
+	for err == nil && p.dec.More() {
+		err = p.value(0, "", "")
+	}
+	if err == nil && len(bytes.TrimSpace(raw[p.dec.InputOffset():])) == 0 || errors.Is(err, errEnough) {
 		return p.Text
 	}
 	var t Text

@@ -159,6 +159,9 @@ func TestJSON(t *testing.T) {
 		{"text with line breaks", `{"content":[{"type":"text","text":"first\nsecond line that is long enough to be wrapped somewhere"}]}`},
 		{"escapes in strings", `{"evil":"\u001b[31mred\u001b[0m \u202e"}`},
 		{"large numbers stay", `{"id":12345678901234567890}`},
+		{"several values", "{\"line\":1}\n{\"line\":2}\n"},
+		{"text behind a value", `[1] and more`},
+		{"a bracket too many", `{"a":1}}`},
 		{"not json", `{"cut": "of`},
 		{"bare string", `"hello"`},
 	}
