@@ -96,12 +96,12 @@ func (w words) Get(key string) string       { return w[key] }
 func (w words) Put(key, value string) error { w[key] = value; return nil }
 
 func TestThePickersScreen(t *testing.T) {
-	for name, keys := range map[string][]string{"themes-80x24": {"T"}, "themes-high-contrast-80x24": {"T", "down", "down", "down"}} {
+	for name, keys := range map[string][]string{"themes-80x24": {"f9"}, "themes-high-contrast-80x24": {"f9", "down", "down", "down"}} {
 		t.Run(name, func(t *testing.T) {
 			frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 				d := fake.NewDeck(time.Now())
 				return tui.New(tui.Options{
-					Deck: d, Background: "dark", Themes: theme.Schemes(theme.Dark(), theme.Light()), Keys: map[string][]string{"theme": {"T"}},
+					Deck: d, Background: "dark", Themes: theme.Schemes(theme.Dark(), theme.Light()), Keys: map[string][]string{"theme": {"f9"}},
 					Pages: []tui.Page{deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d})},
 				})
 			}, func(s *frame.Screen) {
