@@ -54,12 +54,9 @@ func CallRow(f *Frame, c *deck.Call, w int) string {
 	var b strings.Builder
 	b.WriteString(style.Render(mark) + " ")
 	left := w - 2
-	right, rw := callEnd(f, c), 0
-	if w >= 48 {
-		rw = 10 // the longest, "59 m 59 s", and a gap
-	}
-	if w >= 64 {
-		right, rw = widget.PadLeft(right, rw)+"  "+th.Faint.Render(clock(c.Started, f.Now)), rw+2+clockW
+	right, rw := callEnd(f, c), callEndW(w)
+	if rw > tookW {
+		right = widget.PadLeft(right, tookW) + "  " + th.Faint.Render(clock(c.Started, f.Now))
 	}
 	left -= rw
 	agentW, toolW := callColumns(left)
@@ -83,6 +80,30 @@ func CallRow(f *Frame, c *deck.Call, w int) string {
 		}
 	}
 	return widget.Fit(b.String(), w-rw) + widget.PadLeft(right, rw)
+}
+
+// CallHead names a column of calls: "agent", "tool", "duration" and "start" are those of
+// CallRow.
+type CallHead string
+
+// CallHeads draws the names of the columns of CallRow as a row of w cells, wide enough for
+// all of them. The one that the calls are sorted by stands out, and an arrow says which
+// way.
+func CallHeads(th *theme.Theme, by CallHead, arrow string, w int) string {
+	head := func(name CallHead, before, text, behind string) string {
+		if name == by {
+			return th.Accent.Render(before + text + behind)
+		}
+		return th.Faint.Render(text)
+	}
+	rw := callEndW(w)
+	agentW, toolW := callColumns(w - 2 - rw)
+	right := widget.PadLeft(head("duration", arrow, "Duration", ""), tookW)
+	if rw > tookW {
+		right += "  " + widget.PadLeft(head("start", arrow, "Start", ""), clockW)
+	}
+	left := "  " + widget.Fit(head("agent", "", "Agent", arrow), agentW) + "  " + widget.Fit(head("tool", "", "Tool", arrow), toolW) + "  " + th.Faint.Render("What")
+	return widget.Fit(left, w-rw) + right
 }
 
 // Progress is how far a running call is, as a bar and in figures; "" where that is not
@@ -164,8 +185,20 @@ func callEnd(f *Frame, c *deck.Call) string {
 	return th.Muted.Render(span.Took(c.Duration))
 }
 
-// clockW is how wide clock is.
-const clockW = 6
+// tookW is how wide the longest callEnd is, "59 m 59 s", with a gap; clockW how wide clock
+// is.
+const tookW, clockW = 10, 6
+
+// callEndW is how much of w cells both take.
+func callEndW(w int) int {
+	switch {
+	case w < 48:
+		return 0
+	case w < 64:
+		return tookW
+	}
+	return tookW + 2 + clockW
+}
 
 // clock is a time of today, or of last night, and else a day.
 func clock(t, now time.Time) string {

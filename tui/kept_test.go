@@ -95,7 +95,7 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Group":true,"Filter":"status:waiting shop"}`}},
 		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":3}`}},
 		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent"}`}},
-		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true}`}},
+		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true,"Sort":"duration"}`}},
 		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{`{"Filter":"button","Kind":2,"Breaking":true,"Same":true,"Mode":1}`}},
 		{"pixels", func() tui.Page { return pixels.New(pixels.Options{}) }, []string{`{"Zoom":8,"Ground":1,"Grid":true}`, `{"Zoom":-4,"Ground":0,"Grid":false}`}},
 	} {

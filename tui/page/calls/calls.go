@@ -73,9 +73,10 @@ type Page struct {
 	log    log
 	part   string
 	list   widget.List
-	follow bool // the cursor stays on the newest
-	failed bool // only those that failed
-	raw    bool // results as they were sent
+	follow bool   // the cursor stays on the newest, where the calls are sorted by their start
+	sort   string // column; see sorts
+	failed bool   // only those that failed
+	raw    bool   // results as they were sent
 	filter tui.Filter
 	theme  *theme.Theme
 	shown  bool
@@ -108,7 +109,7 @@ type detail struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true, view: viewer.Viewer{Slot: "calls"}}
+	p := &Page{opts: o, part: partList, follow: true, sort: byStart, view: viewer.Viewer{Slot: "calls"}}
 	p.filter = tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
 	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
@@ -239,9 +240,12 @@ func (p *Page) change(log func()) tea.Cmd {
 	}
 	log()
 	p.list.SetLen(p.log.rows())
-	if p.follow || key == 0 {
+	switch {
+	case p.log.order != nil && key == 0:
+		p.list.MoveTo(0)
+	case p.follows() || key == 0:
 		p.list.MoveTo(p.log.rows() - 1)
-	} else {
+	default:
 		p.list.MoveTo(p.log.row(key))
 	}
 	return p.load()
@@ -261,7 +265,7 @@ func (p *Page) showCall(key int64) tea.Cmd {
 	p.log.narrow(filter{})
 	p.list.SetLen(p.log.rows())
 	p.list.MoveTo(p.log.row(key))
-	p.follow = p.list.AtEnd()
+	p.follow = p.log.order == nil && p.list.AtEnd()
 	p.part = partDetail
 	return p.load()
 }
@@ -278,7 +282,7 @@ func (p *Page) moved(before int) tea.Cmd {
 			p.list.Move(1)
 		}
 	}
-	p.follow = p.list.AtEnd()
+	p.follow = p.log.order == nil && p.list.AtEnd()
 	return p.load()
 }
 
@@ -310,14 +314,13 @@ func (p *Page) Actions() []tui.Action {
 			return p.narrow()
 		}},
 		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Part: partList, Enabled: func() string {
-			if p.follow {
+			if p.follows() {
 				return "already following"
 			}
 			return ""
 		}, Run: func() tea.Cmd {
 			p.follow, p.part = true, partList
-			p.list.MoveTo(p.log.rows() - 1)
-			return p.load()
+			return p.sortBy(byStart)
 		}},
 		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"y"}, Enabled: p.why, Run: p.chooseCopy},
 		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
@@ -331,6 +334,9 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
 		{ID: "calls.previous", Title: "Previous call", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}...)
+	for _, s := range sorts() {
+		out = append(out, tui.Action{ID: "calls.sort." + s.column, Title: "Sort by " + s.means, Keys: []string{s.key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.column) }})
+	}
 	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
 		move := a.Run
 		a.Run = func() tea.Cmd {
@@ -356,10 +362,11 @@ func (p *Page) step(d int) func() tea.Cmd {
 type look struct {
 	Filter      string
 	Failed, Raw bool
+	Sort        string
 }
 
 // Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.filter.Text(), p.failed, p.raw}) }
+func (p *Page) Kept() string { return tui.Keep(look{p.filter.Text(), p.failed, p.raw, p.sort}) }
 
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
@@ -367,6 +374,9 @@ func (p *Page) Restore(kept string) {
 	if tui.Kept(kept, &l) {
 		p.filter.SetText(plain.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
+		if s := sortOf(l.Sort); s != nil {
+			p.sort, p.log.order = s.column, s.order
+		}
 		p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now()))
 	}
 }

@@ -211,12 +211,12 @@ func TestMouse(t *testing.T) {
 		{frame.Size{W: 160, H: 34}, [2]int{120, 10}},
 	} {
 		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
-			s.Click(10, 3)
+			s.Click(10, 4)
 			s.Has("paused 1 of 9")
 			s.Click(tt.inDetail[0], tt.inDetail[1])
 			s.Has("esc list")
 			s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
-			s.Click(10, 3)
+			s.Click(10, 4)
 			s.Has("enter read")
 		})
 	}

@@ -105,7 +105,7 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 		s.Has("paused 4 of 13", "old_3", "entry: 74")
 		s.Keys("down")
 		s.Has("paused 5 of 13", "README.md")
-		s.Click(10, 7) // the line between
+		s.Click(10, 8) // the line between
 		s.Has("paused 4 of 13")
 		s.Keys("end", "home", "enter", "n", "n", "n", "n")
 		s.Has("5 of 13", "README.md")

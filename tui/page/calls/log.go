@@ -30,6 +30,8 @@ type log struct {
 	calls  []call
 	filter filter
 	found  []int64 // keys; only while a filter is set
+	order  order   // nil: as they began
+	sorted []int64 // keys in that order, of those that the filter lets through
 }
 
 func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
@@ -45,7 +47,7 @@ func (l *log) takeEarlier(list []deck.Call) {
 		early[i] = call{c, int64(i - len(list))}
 	}
 	l.calls = append(early, l.calls[from:]...)
-	l.narrow(l.filter)
+	l.narrow(l.filter) // which sorts them, too
 }
 
 // key is that of the call that is to be shown; 0 when there is none.
@@ -74,7 +76,7 @@ func (l *log) take(changed []deck.Call) {
 			l.calls = slices.Insert(l.calls, i, c)
 		}
 		if !l.filter.empty() {
-			l.sort(&c)
+			l.sift(&c)
 		}
 	}
 	if n := len(l.calls); n > keep+keep/5 {
@@ -82,10 +84,11 @@ func (l *log) take(changed []deck.Call) {
 		i, _ := slices.BinarySearch(l.found, l.calls[0].key)
 		l.found = slices.Clone(l.found[i:])
 	}
+	l.sort()
 }
 
-// sort puts a call among those that the filter lets through, or takes it out.
-func (l *log) sort(c *call) {
+// sift puts a call among those that the filter lets through, or takes it out.
+func (l *log) sift(c *call) {
 	j, in := slices.BinarySearch(l.found, c.key)
 	switch lets := l.filter.lets(&c.Call); {
 	case lets && !in:
@@ -98,14 +101,14 @@ func (l *log) sort(c *call) {
 // narrow sets the filter.
 func (l *log) narrow(f filter) {
 	l.filter, l.found = f, nil
-	if f.empty() {
-		return
-	}
-	for i := range l.calls {
-		if f.lets(&l.calls[i].Call) {
-			l.found = append(l.found, l.calls[i].key)
+	if !f.empty() {
+		for i := range l.calls {
+			if f.lets(&l.calls[i].Call) {
+				l.found = append(l.found, l.calls[i].key)
+			}
 		}
 	}
+	l.sort()
 }
 
 // len is how many calls the filter lets through.
@@ -119,9 +122,10 @@ func (l *log) len() int {
 // first is which of those is the first of this run.
 func (l *log) first() int { return l.search(0) }
 
-// line is the row between earlier runs and this one; -1 when either has no call.
+// line is the row between earlier runs and this one; -1 when either has no call, or they
+// are mixed.
 func (l *log) line() int {
-	if i := l.first(); i > 0 && i < l.len() {
+	if i := l.first(); l.order == nil && i > 0 && i < l.len() {
 		return i
 	}
 	return -1
@@ -141,7 +145,10 @@ func (l *log) at(row int) *call {
 	if i < 0 || i >= l.len() || row == l.line() {
 		return nil
 	}
-	if l.filter.empty() {
+	switch {
+	case l.order != nil:
+		return l.byKey(l.sorted[i])
+	case l.filter.empty():
 		return &l.calls[i]
 	}
 	return l.byKey(l.found[i])
@@ -164,6 +171,9 @@ func (l *log) byKey(key int64) *call {
 
 // row is the row of a call, or where it would be.
 func (l *log) row(key int64) int {
+	if l.order != nil {
+		return max(slices.Index(l.sorted, key), 0)
+	}
 	i := l.search(key)
 	if line := l.line(); line >= 0 && i >= line {
 		return i + 1

@@ -126,6 +126,8 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		note = th.Warn.Render(plain.Line(p.log.filter.err.Error()))
 	case p.failed:
 		note = th.Warn.Render("only failed")
+	case p.log.order != nil:
+		note = th.Faint.Render("by " + p.sort + "  " + p.place(f))
 	case p.follow:
 		note = th.Faint.Render("following")
 		if n := p.failures.Fresh(); n > 0 && w >= 60 && p.part != partFilter {
@@ -143,6 +145,14 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		rows = append(rows, p.filter.Row(f, 2, 1, w-4, p.part == partFilter))
 		h--
 	}
+	if w >= 60 && h >= 6 && p.log.len() > 0 {
+		h--
+		room := w - 4 - 2 // beside the cursor
+		if p.log.rows() > h {
+			room -= 2 // and the scroll bar
+		}
+		rows = append(rows, "  "+p.heads(th, room))
+	}
 	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
 		for _, line := range widget.Wrap(p.nothing(), w-6) {
@@ -154,7 +164,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			}
 		}
 	} else {
-		ended := p.log.first() == p.log.len() // there is no call of this run
+		ended := p.log.order == nil && p.log.first() == p.log.len() // there is no call of this run
 		if ended {
 			h = min(h-1, p.log.len())
 		}

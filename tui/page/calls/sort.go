@@ -1,0 +1,110 @@
+package calls
+
+import (
+	"cmp"
+	"slices"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// order compares calls. Those that are alike stand from the newest to the oldest.
+type order func(a, b *call) int
+
+// sorting is a way to sort the calls.
+type sorting struct {
+	key    string // the letter of its head
+	column string // the head
+	means  string
+	order  order // nil: as they began
+	down   bool  // the largest first
+}
+
+// byStart is the column of the order in which calls come.
+const byStart = "start"
+
+func sorts() []sorting {
+	return []sorting{
+		{"S", byStart, "start: as they began", nil, false},
+		{"A", "agent", "agent", func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }, false},
+		{"T", "tool", "tool", func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }, false},
+		{"D", "duration", "duration: what runs, then the longest", longest, true},
+	}
+}
+
+// longest compares by duration. What runs comes first: nobody knows how long it will take.
+func longest(a, b *call) int {
+	switch runs := a.Status == deck.Running; {
+	case runs && b.Status == deck.Running:
+		return a.Started.Compare(b.Started)
+	case runs:
+		return -1
+	case b.Status == deck.Running:
+		return 1
+	}
+	return cmp.Compare(b.Duration, a.Duration)
+}
+
+// sortOf is the way to sort by a column; nil when there is none.
+func sortOf(column string) *sorting {
+	all := sorts()
+	if i := slices.IndexFunc(all, func(s sorting) bool { return s.column == column }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
+
+// sortBy sorts the calls by a column and shows the first of them. By start, the cursor stays
+// on its call, or the newest.
+func (p *Page) sortBy(column string) tea.Cmd {
+	p.sort = column
+	load := p.change(func() {
+		p.log.order = sortOf(column).order
+		p.log.sort()
+	})
+	if p.log.order == nil {
+		return load
+	}
+	p.list.MoveTo(0)
+	return tea.Batch(load, p.load())
+}
+
+// follows tells whether the cursor stays on the newest call.
+func (p *Page) follows() bool { return p.follow && p.log.order == nil }
+
+// heads are the names of the columns.
+func (p *Page) heads(th *theme.Theme, w int) string {
+	arrow := th.Glyph.Up
+	if sortOf(p.sort).down {
+		arrow = th.Glyph.Down
+	}
+	return tui.CallHeads(th, tui.CallHead(p.sort), arrow, w)
+}
+
+// sort puts the calls that the filter lets through in their order.
+func (l *log) sort() {
+	l.sorted = nil
+	if l.order == nil {
+		return
+	}
+	var list []*call
+	for i := range l.calls {
+		if c := &l.calls[i]; l.filter.empty() || l.lets(c) {
+			list = append(list, c)
+		}
+	}
+	arrange.By(list, func(a, b *call) int { return cmp.Or(l.order(a, b), cmp.Compare(b.key, a.key)) })
+	for _, c := range list {
+		l.sorted = append(l.sorted, c.key)
+	}
+}
+
+// lets tells whether the filter has let a call through.
+func (l *log) lets(c *call) bool {
+	_, found := slices.BinarySearch(l.found, c.key)
+	return found
+}

@@ -1,0 +1,116 @@
+package calls_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/colorprofile"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+)
+
+// listed are the tools in the list, from the top, without the prefixes of servers.
+func listed(s *frame.Screen) string {
+	var out []string
+	for l := range strings.SplitSeq(s.Text(), "\n") {
+		for _, tool := range []string{"read_project", "batch_get", "memory", "render", "compare", "ask", "design", "haunt", "screenshot", "echo", "old_"} {
+			if strings.Contains(l, tool) {
+				out = append(out, tool)
+			}
+		}
+	}
+	return strings.Join(out, " ")
+}
+
+func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
+	const asTheyBegan = "read_project batch_get memory render compare ask design haunt screenshot"
+	for _, tt := range []struct{ name, keys, head, note, want string }{
+		{"as they began", "", "↑Start", "following", asTheyBegan},
+		{"duration", "D", "↓Duration", "by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
+		{"tool", "T", "Tool↑", "by tool  1 of 9", "ask haunt compare memory design batch_get screenshot render read_project"},
+		{"agent", "A", "Agent↑", "by agent  1 of 9", "screenshot haunt design compare batch_get read_project ask memory render"},
+		{"only failed", "De", "↓Duration", "only failed", "memory compare"},
+		{"back to the start", "DS", "↑Start", "following", asTheyBegan},
+		{"back to the start after a look", "DjjS", "↑Start", "paused 7 of 9", asTheyBegan},
+		{"back to the newest", "Djjf", "↑Start", "following", asTheyBegan},
+		{"at the end of another order", "DGS", "↑Start", "paused 5 of 9", asTheyBegan},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+				s.Keys(strings.Split(tt.keys, "")...)
+				s.Has(tt.head, tt.note)
+				if got := listed(s); got != tt.want {
+					t.Errorf("listed %s\nwant   %s", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+func TestSortedCallsOfAFilter(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("D", "/")
+		s.Type("claude")
+		if got, want := listed(s), "screenshot design haunt batch_get read_project compare"; got != want {
+			t.Errorf("listed %s, want %s", got, want)
+		}
+		s.Keys("enter")
+		for _, agent := range []string{"claude", "codex"} {
+			d.Add(deck.Call{AgentName: agent, Tool: "echo", Status: deck.OK, Duration: 200 * time.Millisecond})
+		}
+		s.Wait(time.Second)
+		if got, want := listed(s), "screenshot design echo haunt batch_get read_project compare"; got != want {
+			t.Errorf("listed %s, want %s", got, want)
+		}
+	})
+}
+
+// The call under the cursor stays there while others come.
+func TestTheCursorStaysOnItsCallInAnyOrder(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+		s.Keys("T", "down", "down")
+		s.Has("▌ ✗ claude     logicstamp_compare")
+		for range 5 {
+			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		}
+		s.Wait(time.Second)
+		s.Has("▌ ✗ claude     logicstamp_compare", "by tool  8 of 14")
+	})
+}
+
+// Sorted by anything else, calls of earlier runs and of this one are mixed.
+func TestEarlierRunsAreSortedAmongTheOthers(t *testing.T) {
+	showPast(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, _ *fake.Deck, p *past) {
+		p.tell(s)
+		s.Keys("T")
+		s.Lacks("deck opened")
+		if got, want := listed(s), "ask haunt compare memory old_ old_ old_ old_ design batch_get"; !strings.HasPrefix(got, want) {
+			t.Errorf("listed %s, want %s", got, want)
+		}
+		s.Keys("down", "down", "down", "down", "enter")
+		s.Has("entry: 71")
+		s.Keys("esc", "S")
+		s.Has("deck opened")
+	})
+}
+
+func TestTheOrderIsKeptBetweenRuns(t *testing.T) {
+	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+		before := calls.New(calls.Options{})
+		for _, a := range before.Actions() {
+			if a.ID == "calls.sort.tool" {
+				a.Run()
+			}
+		}
+		p := calls.New(calls.Options{})
+		p.Restore(`{"Sort":"unknown"}`)
+		p.Restore(before.Kept())
+		return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{p}})
+	}, func(s *frame.Screen) { s.Has("by tool  1 of 9") })
+}
