@@ -224,22 +224,43 @@ func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 	c.shows(d, "END")
 }
 
+// subAgents counts those at work in the only session of Claude Code.
+func (d *driver) subAgents() int {
+	d.t.Helper()
+	out, _ := d.command("sessions", "--json").Output()
+	var l sessionList
+	if json.Unmarshal(out, &l) == nil {
+		for _, s := range l.Sessions {
+			if s.Agent == "claude" {
+				return s.Subagents
+			}
+		}
+	}
+	return -1
+}
+
 // TestWhatRealSubAgentsAskIsHeld has two sub-agents ask at once, of which one is answered
-// in the deck and one in the terminal.
+// in the deck and one in the terminal. A third one works and asks nothing.
 func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
 	second := subAgent(t, "HELPERB")
 	second.Along = true
-	model := mockmodel.New(t, "", subAgent(t, "HELPERA"), second)
+	third := subAgent(t, "HELPERC")
+	third.Along = true
+	model := mockmodel.New(t, "", subAgent(t, "HELPERA"), second, third)
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
 	model.Script("HELPERB", bash(t, "mkdir -p second"))
+	model.Script("HELPERC", bash(t, "sh wait.sh"))
+	d.puts(filepath.Join(d.project, "wait.sh"), []byte("until [ -e go ]; do sleep 0.1; done\n"))
+	allowed(t, d, "Bash(sh wait.sh)")
 	deck := d.window("--page", "ask")
 	deck.wide()
 	deck.shows(d, "Ask")
 	c := d.codes(model)
 	d.until("two prompts", func() bool { return d.prompted() == 2 })
+	d.until("three sub-agents", func() bool { return d.subAgents() == 3 })
 	if s := c.screen(); strings.Contains(s, "Do you want to proceed?") {
 		t.Errorf("the terminal asks:\n%s", s)
 	}
@@ -263,6 +284,9 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 		return err == nil
 	})
 	d.settled(deck)
+	d.until("one sub-agent", func() bool { return d.subAgents() == 1 })
+	d.puts(filepath.Join(d.project, "go"), nil)
+	d.until("no sub-agent", func() bool { return d.subAgents() == 0 })
 }
 
 func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {

@@ -15,6 +15,7 @@ type Session struct {
 
 	State      SessionState
 	Since      time.Time // when the state began; zero if unknown
+	Started    time.Time // when its process began; zero if unknown
 	WaitingFor string    // what a waiting session waits for, in a few words
 	Note       string    // why nothing more is known, such as "not set up"; "" if all is
 
@@ -22,7 +23,7 @@ type Session struct {
 	Title     string // its name, as the agent's program gives it
 	Mode      string // of permissions, in the agent's word
 	Model     string
-	Subagents int // running
+	Subagents int // at work
 
 	LastTool, LastSubject string // the last call of a tool, and what it was about
 

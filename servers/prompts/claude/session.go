@@ -26,6 +26,7 @@ type session struct {
 	ID      string `json:"sessionId"`
 	Folder  string `json:"cwd"`
 	Started string `json:"procStart"` // of the process, as the system counts
+	Began   int64  `json:"startedAt"` // of the process, in ms
 	Domain  string `json:"pidDomain"` // of process ids
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
@@ -104,10 +105,13 @@ func (s *session) row(open []*item) deck.Session {
 	if s.Stamp > 0 {
 		r.Since = time.UnixMilli(s.Stamp)
 	}
+	if s.Began > 0 {
+		r.Started = time.UnixMilli(s.Began)
+	}
 	if pane := s.Tmux[strings.LastIndexByte(s.Tmux, '.')+1:]; isPane(pane) {
 		r.Place.TmuxPane = pane
 	}
-	asks := map[string]bool{} // sub-agents: others may run that nothing tells of
+	asks := map[string]bool{} // sub-agents; of the others the session's conversation tells
 	for _, it := range open { // a session with an open prompt waits, whatever its file says
 		state, waits := deck.WaitsForPermission, "permission to use "+it.req.Prompt.Tool
 		switch it.req.Prompt.Kind {

@@ -88,6 +88,17 @@ func TestASessionOfTwoProcessesIsWhereItLastDidSomething(t *testing.T) {
 	}
 }
 
+func TestASessionIsListedWithWhenItsProcessBegan(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		d.writes(session{ID: sessionID, Status: "busy", Began: 1795421723430})
+		shown := map[string]deck.Session{}
+		d.reports(shown)
+		if began := shown[sessionID].Started; began.UnixMilli() != 1795421723430 {
+			t.Errorf("it began %v", began)
+		}
+	})
+}
+
 func TestSubAgentsThatAskAreCounted(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		for i, id := range []string{"", "a1", "a2", "a2"} {

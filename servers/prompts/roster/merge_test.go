@@ -344,6 +344,38 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 	})
 }
 
+// TestSubAgentsOfASessionAreThoseAtWork lists a session of which one sub-agent works and
+// one asks.
+func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {
+	home := t.TempDir()
+	dir := filepath.Join(home, "projects", "-src-shop", "s")
+	if err := os.MkdirAll(filepath.Join(dir, "subagents"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	const line = `{"type":"user","message":{"role":"user","content":"go"},"timestamp":"2026-08-02T09:00:00Z"}` + "\n"
+	for _, path := range []string{dir + ".jsonl", filepath.Join(dir, "subagents", "agent-a.jsonl"), filepath.Join(dir, "subagents", "agent-b.jsonl")} {
+		if err := os.WriteFile(path, []byte(line), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})}, func(r *roster.Roster) {
+		s := deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", Subagents: 1}
+		for _, w := range []struct {
+			state deck.SessionState
+			want  int
+		}{{deck.Working, 2}, {deck.WaitsForPermission, 2}, {deck.Background, 2}, {deck.StateUnknown, 2}, {deck.Idle, 1}, {deck.Ended, 0}} {
+			s.State, s.Since = w.state, time.Now()
+			r.Report(s)
+			if w.state != deck.Idle && w.state != deck.Ended {
+				time.Sleep(15 * time.Second) // its files are looked at
+			}
+			if n := find(r, "s").Subagents; n != w.want {
+				t.Errorf("%s: %d sub-agents, want %d", w.state, n, w.want)
+			}
+		}
+	})
+}
+
 func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
 	run(t, roster.Options{}, func(r *roster.Roster) {
 		now := time.Now()

@@ -195,6 +195,12 @@ func (w *row) session() deck.Session {
 		s.Cost = f.Cost
 	}
 	s.Shared = f.Shared
+	switch {
+	case s.State == deck.Ended:
+		s.Subagents = 0
+	case s.State != deck.Idle: // those that its adapter knows are among those that its files tell of
+		s.Subagents = max(s.Subagents, f.Subagents)
+	}
 	if s.State == deck.Ended && s.Since.Before(midnight(time.Now())) {
 		s.Cost.Today, s.Shared.Today = 0, 0 // its files are not looked at any more
 	}

@@ -27,6 +27,7 @@ func claudeSubagents(main, _ string) (folder, pattern string) {
 
 // claudeRecord is a line of Claude Code's transcript.
 type claudeRecord struct {
+	Type        string `json:"type"`
 	RequestID   string `json:"requestId"`
 	IsSidechain bool   `json:"isSidechain"`
 	CustomTitle string `json:"customTitle"`
@@ -38,6 +39,7 @@ type claudeRecord struct {
 	Message     struct {
 		ID, Model string
 		Usage     *claudeUsage
+		Stop      string `json:"stop_reason"`
 		Content   json.RawMessage
 	}
 }
@@ -60,7 +62,7 @@ type claudeUsage struct {
 // its request: it is written once for each of its parts, and its counts grow.
 func claudeLine(text []byte, sub bool) (line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"toolDenialKind"`) && !says(`"type":"summary"`) {
+	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"toolDenialKind"`) && !says(`"type":"summary"`) && !(sub && says(`"type":"user"`)) {
 		return line{}, false
 	}
 	var rec claudeRecord
@@ -70,6 +72,7 @@ func claudeLine(text []byte, sub bool) (line, bool) {
 	l := line{mode: rec.Mode, title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary)}
 	if sub {
 		l.mode, l.title = "", ""
+		l.turn, l.when = claudeTurn(&rec), rec.Timestamp.Time
 	}
 	if rec.Denial != "" {
 		l.denied = claudeDenied(rec.Message.Content)
@@ -96,11 +99,32 @@ func claudeLine(text []byte, sub bool) (line, bool) {
 	return l, true
 }
 
+// claudeTurn tells whether a line of a sub-agent is its last. Interrupting one adds a
+// message that says so.
+func claudeTurn(rec *claudeRecord) turn {
+	switch rec.Type {
+	case "assistant":
+		if rec.Message.Stop != "" && rec.Message.Stop != "tool_use" {
+			return turnOver
+		}
+		return inTurn
+	case "user":
+		const interrupted = "[Request interrupted by user"
+		for _, p := range claudeParts(rec.Message.Content) {
+			if strings.HasPrefix(p.Text, interrupted) {
+				return turnOver
+			}
+		}
+		return inTurn
+	}
+	return sameTurn
+}
+
 // claudePart is one of what a message consists of.
 type claudePart struct {
-	Type, ID, Name string
-	Input          json.RawMessage
-	Use            string `json:"tool_use_id"`
+	Type, ID, Name, Text string
+	Input                json.RawMessage
+	Use                  string `json:"tool_use_id"`
 }
 
 // claudeParts are those of a message; none if it is only text.

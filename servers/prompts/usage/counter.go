@@ -121,6 +121,7 @@ func (c *Counter) Look(of *deck.Session) (Found, bool) {
 	changed := c.look(s, root, home, of.Transcript)
 	s.dirty = s.dirty || changed
 	found := c.found(s)
+	found.Subagents = s.working(of)
 	changed, s.told = changed || fresh || moved || found != s.told, found
 	return found, changed
 }
@@ -139,7 +140,7 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		s.addSubagents(root, main)
 		again := false
 		for _, t := range slices.Clone(s.Files) {
-			did, err := t.read(root, c.first, func(text []byte) { c.take(s, text, t.Sub) })
+			did, err := t.read(root, c.first, func(text []byte) { c.take(s, text, t) })
 			if s.program.total {
 				t.Older = t.From
 			}
@@ -245,12 +246,14 @@ func (s *session) modelOf(r *reply) string {
 	return ""
 }
 
-// take counts what a line says.
-func (c *Counter) take(s *session, text []byte, sub bool) {
+// take counts what a line of a file says.
+func (c *Counter) take(s *session, text []byte, of *tail) {
+	sub := of.Sub
 	l, ok := s.program.parse(text, sub)
 	if !ok {
 		return
 	}
+	of.turned(&l)
 	s.Title, s.Mode = cmp.Or(l.title, s.Title), cmp.Or(l.mode, s.Mode)
 	if l.tool != "" {
 		s.Tool, s.subject, s.call = l.tool, l.subject, l.call

@@ -35,6 +35,9 @@ type tail struct {
 	From  int64 `json:",omitempty"` // where the first look began
 	Older int64 `json:",omitempty"` // how far what is before From has been read
 	At    int64
+	// Last is when a sub-agent wrote its last message, Over whether that is its final one.
+	Last time.Time `json:",omitzero"`
+	Over bool      `json:",omitempty"`
 
 	size int64
 	mod  time.Time

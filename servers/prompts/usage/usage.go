@@ -17,6 +17,8 @@ type Found struct {
 
 	Title, Mode, Model    string
 	LastTool, LastSubject string // the last call of a tool, and what it was about
+
+	Subagents int // at work
 }
 
 // reply counts the tokens of one reply of a model. A program may write it several times as
@@ -78,6 +80,7 @@ type line struct {
 	tool, subject string
 	call          string // ID of the call of the tool, "" without one
 	denied        string // ID of a call that the user has denied
+	turn          turn   // of the sub-agent that wrote it
 }
 
 // program knows how one agent's program keeps conversations.

@@ -426,7 +426,7 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	fact("model", plain.Line(s.Model))
 	fact("mode", plain.Line(s.Mode))
 	if s.Subagents > 0 {
-		fact("agents", fmt.Sprintf("%d sub-agents at work", s.Subagents))
+		fact("agents", span.Count(s.Subagents, "sub-agent")+" at work")
 	}
 	fact("context", contextLine(th, s, w-12))
 	fact("tokens", usageLine(s))

@@ -1,0 +1,35 @@
+package usage
+
+import "github.com/mcpdeck/mcpdeck/servers/deck"
+
+// turn is what a line of a sub-agent says of whether it is at work.
+type turn int
+
+const (
+	sameTurn turn = iota // nothing
+	inTurn               // it is
+	turnOver             // this is its last message
+)
+
+// turned notes what a line says. Those of a large file come out of order.
+func (t *tail) turned(l *line) {
+	if l.turn != sameTurn && !l.when.Before(t.Last) {
+		t.Last, t.Over = l.when, l.turn == turnOver
+	}
+}
+
+// working counts the sub-agents at work in a session as it is now. Not every sub-agent
+// says that it has ended: some do with their process, and none is at work in an idle
+// session.
+func (s *session) working(now *deck.Session) (n int) {
+	for _, t := range s.Files {
+		switch {
+		case t.Last.IsZero() || t.Over || t.Last.Before(now.Started):
+		case now.State == deck.Ended, now.State == deck.Idle && t.Last.Before(now.Since):
+			t.Over, s.dirty = true, true
+		default:
+			n++
+		}
+	}
+	return n
+}
