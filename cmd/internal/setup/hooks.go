@@ -7,7 +7,6 @@ import (
 	"reflect"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/tailscale/hujson"
 
@@ -65,22 +64,21 @@ func (h hooks) add(before []byte) ([]byte, error) {
 			return nil, fmt.Errorf("read it as JSON: %w", err)
 		}
 		w := jsonWriter{indent: indentOf(text)}
-		all, err := w.object(&root, hooksKey, 1)
+		all, outer, err := w.object(&root, hooksKey, "")
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range h.events {
-			list := lookup(all, e.Event)
+			list := memberOf(all, e.Event)
 			if list == nil {
-				w.set(all, e.Event, hujson.Value{Value: &hujson.Array{}}, 2)
-				list = lookup(all, e.Event)
+				list = w.set(all, e.Event, hujson.Value{Value: &hujson.Array{}}, outer)
 			}
-			array, ok := list.Value.(*hujson.Array)
+			array, ok := list.Value.Value.(*hujson.Array)
 			if !ok {
 				return nil, fmt.Errorf("find %q: it is not a list", e.Event)
 			}
 			if !h.renew(array) {
-				w.append(array, literal(h.group(e)), 3)
+				w.append(array, literal(h.group(e)), leadOf(list.Name.BeforeExtra, outer))
 			}
 		}
 		return root.Pack(), nil
@@ -134,19 +132,19 @@ func word(v hujson.Value) string {
 }
 
 // append adds an element to a list, on a line of its own unless the others share one.
-func (w jsonWriter) append(a *hujson.Array, value hujson.Value, depth int) {
-	before, after := "\n"+strings.Repeat(w.indent, depth), "\n"+strings.Repeat(w.indent, depth-1)
+func (w jsonWriter) append(a *hujson.Array, value hujson.Value, outer string) {
+	comments := bytes.TrimRight(a.AfterExtra, " \t\r\n")
+	before, after := "\n"+outer+w.indent, "\n"+leadOf(a.AfterExtra, outer)
 	n := len(a.Elements)
-	if n > 0 && !bytes.Contains(a.Elements[n-1].BeforeExtra, []byte("\n")) {
-		before, after = " ", string(a.AfterExtra)
+	if n > 0 {
+		last := a.Elements[n-1].BeforeExtra
+		if before = "\n" + leadOf(last, outer+w.indent); len(comments) == 0 && !bytes.Contains(last, []byte("\n")) {
+			before, after = " ", string(a.AfterExtra)
+		}
 	}
 	value.AfterExtra = nil
 	if n > 0 && a.Elements[n-1].AfterExtra != nil { // a comma stands behind the last
 		value.AfterExtra = hujson.Extra{}
-	}
-	comments := bytes.TrimRight(a.AfterExtra, " \t\r\n")
-	if len(comments) > 0 {
-		before, after = "\n"+strings.Repeat(w.indent, depth), "\n"+strings.Repeat(w.indent, depth-1)
 	}
 	value.BeforeExtra = append(comments, before...)
 	a.Elements = append(a.Elements, value)

@@ -2,6 +2,7 @@ package setup
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,10 +23,10 @@ func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	}
 	w := jsonWriter{indent: indentOf(before)}
 	depth := len(at.path)
-	parent, name := &root, at.path[depth-1]
+	parent, name, lead := &root, at.path[depth-1], ""
 	servers, ok := parent.Value.(*hujson.Object)
-	for i, key := range at.path[:depth-1] {
-		if servers, err = w.object(parent, key, i+1); err != nil {
+	for _, key := range at.path[:depth-1] {
+		if servers, lead, err = w.object(parent, key, lead); err != nil {
 			return nil, err
 		}
 		parent, ok = &hujson.Value{Value: servers}, true
@@ -33,16 +34,16 @@ func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	if !ok {
 		return nil, fmt.Errorf("find %q: the file does not hold an object", name)
 	}
-	if inner := lookup(servers, name); inner != nil {
-		entry, ok := inner.Value.(*hujson.Object)
+	if inner := memberOf(servers, name); inner != nil {
+		entry, ok := inner.Value.Value.(*hujson.Object)
 		if !ok {
 			return nil, fmt.Errorf("find %q: it is not an object", name)
 		}
 		entry.Members = without(entry.Members, at.drop)
-		w.merge(entry, ms, depth+1)
+		w.merge(entry, ms, leadOf(inner.Name.BeforeExtra, lead))
 		return root.Pack(), nil
 	}
-	w.set(servers, name, w.written(ms, depth), depth)
+	w.set(servers, name, w.written(ms, w.lead(servers, lead)), lead)
 	return root.Pack(), nil
 }
 
@@ -60,63 +61,94 @@ func without(ms []hujson.ObjectMember, drop []string) []hujson.ObjectMember {
 	return out
 }
 
-// jsonWriter adds members in the style of the file.
+// jsonWriter adds members in the style of the file: below those that are there. Its
+// methods are told with what the line begins that holds the opening bracket.
 type jsonWriter struct{ indent string }
 
-// lookup is the value under a name, nil if there is none.
-func lookup(o *hujson.Object, name string) *hujson.Value {
+// leadOf is what the line begins with that a member, an element or a closing bracket
+// stands on: outer unless it has a line of its own.
+func leadOf(before hujson.Extra, outer string) string {
+	i := bytes.LastIndexByte(before, '\n')
+	if i < 0 {
+		return outer
+	}
+	return blanks(before[i+1:])
+}
+
+// blanks are what a line begins with.
+func blanks(line []byte) string { return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))]) }
+
+// lead is what the line of a new member begins with.
+func (w jsonWriter) lead(o *hujson.Object, outer string) string {
+	inner := outer + w.indent
+	if n := len(o.Members); n > 0 {
+		inner = leadOf(o.Members[n-1].Name.BeforeExtra, inner)
+	}
+	return inner
+}
+
+// memberOf is the member with a name, nil if there is none.
+func memberOf(o *hujson.Object, key string) *hujson.ObjectMember {
 	for i := range o.Members {
-		if o.Members[i].Name.Value.(hujson.Literal).String() == name {
-			return &o.Members[i].Value
+		if name(o.Members[i]) == key {
+			return &o.Members[i]
 		}
 	}
 	return nil
 }
 
-// object returns the object under key, made if it is not there.
-func (w jsonWriter) object(v *hujson.Value, key string, depth int) (*hujson.Object, error) {
+// lookup is the value under a name, nil if there is none.
+func lookup(o *hujson.Object, name string) *hujson.Value {
+	if m := memberOf(o, name); m != nil {
+		return &m.Value
+	}
+	return nil
+}
+
+// object returns the object under key, made if it is not there, and what its line begins
+// with.
+func (w jsonWriter) object(v *hujson.Value, key, outer string) (*hujson.Object, string, error) {
 	o, ok := v.Value.(*hujson.Object)
 	if !ok {
-		return nil, fmt.Errorf("find %q: the file does not hold an object", key)
+		return nil, "", fmt.Errorf("find %q: the file does not hold an object", key)
 	}
-	if found := lookup(o, key); found != nil {
-		inner, ok := found.Value.(*hujson.Object)
-		if !ok {
-			return nil, fmt.Errorf("find %q: it is not an object", key)
-		}
-		return inner, nil
+	found := memberOf(o, key)
+	if found == nil {
+		found = w.set(o, key, hujson.Value{Value: &hujson.Object{}}, outer)
 	}
-	inner := &hujson.Object{}
-	w.set(o, key, hujson.Value{Value: inner}, depth)
-	return inner, nil
+	inner, ok := found.Value.Value.(*hujson.Object)
+	if !ok {
+		return nil, "", fmt.Errorf("find %q: it is not an object", key)
+	}
+	return inner, leadOf(found.Name.BeforeExtra, outer), nil
 }
 
 // merge sets members of an entry, and those of its maps, one by one: others
 // are the user's.
-func (w jsonWriter) merge(o *hujson.Object, ms []clients.Member, depth int) {
+func (w jsonWriter) merge(o *hujson.Object, ms []clients.Member, outer string) {
 	for _, m := range ms {
 		values, isMap := m.Value.(map[string]string)
-		old := lookup(o, m.Key)
+		old := memberOf(o, m.Key)
 		if isMap && old != nil {
-			if inner, ok := old.Value.(*hujson.Object); ok {
+			if inner, ok := old.Value.Value.(*hujson.Object); ok {
 				for k, v := range values {
-					w.merge(inner, []clients.Member{{Key: k, Value: v}}, depth+1)
+					w.merge(inner, []clients.Member{{Key: k, Value: v}}, leadOf(old.Name.BeforeExtra, outer))
 				}
 				continue
 			}
 		}
-		w.set(o, m.Key, literal(m.Value), depth)
+		w.set(o, m.Key, literal(m.Value), outer)
 	}
 }
 
-// set replaces a member's value or appends the member on a line of its own.
-func (w jsonWriter) set(o *hujson.Object, key string, value hujson.Value, depth int) {
+// set replaces a member's value or appends the member on a line of its own, and returns it.
+func (w jsonWriter) set(o *hujson.Object, key string, value hujson.Value, outer string) *hujson.ObjectMember {
 	value.BeforeExtra, value.AfterExtra = hujson.Extra(" "), nil
-	if old := lookup(o, key); old != nil {
-		if meaning(*old) != meaning(value) {
-			old.Value = value.Value
+	if old := memberOf(o, key); old != nil {
+		if meaning(old.Value) != meaning(value) {
+			old.Value.Value = value.Value
 		}
-		return
+		return old
 	}
 	// A comma stands behind the last member if something, even nothing, is
 	// noted after it. Comments before the brace stay where they are.
@@ -127,10 +159,11 @@ func (w jsonWriter) set(o *hujson.Object, key string, value hujson.Value, depth 
 	comments := bytes.TrimRight(o.AfterExtra, " \t\r\n")
 	value.AfterExtra = after
 	o.Members = append(o.Members, hujson.ObjectMember{
-		Name:  hujson.Value{BeforeExtra: append(comments, "\n"+strings.Repeat(w.indent, depth)...), Value: hujson.String(key)},
+		Name:  hujson.Value{BeforeExtra: append(comments, "\n"+w.lead(o, outer)...), Value: hujson.String(key)},
 		Value: value,
 	})
-	o.AfterExtra = hujson.Extra("\n" + strings.Repeat(w.indent, depth-1))
+	o.AfterExtra = hujson.Extra("\n" + leadOf(o.AfterExtra, outer))
+	return &o.Members[len(o.Members)-1]
 }
 
 // meaning is a value without what only people see.
@@ -140,11 +173,11 @@ func meaning(v hujson.Value) string {
 	return v.String()
 }
 
-// written is an entry, its members at depth+1.
-func (w jsonWriter) written(ms []clients.Member, depth int) hujson.Value {
+// written is an entry.
+func (w jsonWriter) written(ms []clients.Member, outer string) hujson.Value {
 	o := &hujson.Object{}
 	for _, m := range ms {
-		w.set(o, m.Key, literal(m.Value), depth+1)
+		w.set(o, m.Key, literal(m.Value), outer)
 	}
 	return hujson.Value{Value: o}
 }
@@ -173,12 +206,19 @@ func literal(value any) hujson.Value {
 	return v
 }
 
-// indentOf is what the file's first indented line begins with.
+// indentOf is the least that a line of the file is indented more than the one before it.
 func indentOf(b []byte) string {
+	var above, least string
 	for l := range bytes.Lines(b) {
-		if n := len(l) - len(bytes.TrimLeft(l, " \t")); n > 0 && len(bytes.TrimSpace(l)) > 0 {
-			return string(l[:n])
+		text := bytes.TrimSpace(l)
+		if len(text) == 0 || text[0] == '/' || text[0] == '*' { // of comments, the text may be indented
+			continue
 		}
+		lead := blanks(l)
+		if more, ok := strings.CutPrefix(lead, above); ok && more != "" && (least == "" || len(more) < len(least)) {
+			least = more
+		}
+		above = lead
 	}
-	return "  "
+	return cmp.Or(least, "  ")
 }

@@ -153,7 +153,7 @@ func TestSettingsBehindALinkAreEditedWhereTheyAre(t *testing.T) {
 func TestOfSettingsThatChangedSinceTheHooksAloneAreTakenOut(t *testing.T) {
 	for _, tt := range []struct{ name, client, before, from, to, want string }{
 		{"a setting added", "claude", "{\n  \"model\": \"opus\"\n}\n", `"model": "opus"`, `"model": "haiku"`, "{\n  \"model\": \"haiku\"\n}\n"},
-		{"another hook behind ours", "claude", `{"hooks": {"PermissionRequest": []}}`, "86400}]}", "86400}]}, " + mine, `"PermissionRequest": [` + "\n      " + mine + "\n    ]"},
+		{"another hook behind ours", "claude", `{"hooks": {"PermissionRequest": []}}`, "86400}]}", "86400}]}, " + mine, `"PermissionRequest": [` + "\n  " + mine + "\n]"},
 		{
 			"another hook in our group", "gemini", "{}\n", `"command": "/opt/mcpdeck hook gemini", "timeout": 2000}`,
 			`"command": "/opt/mcpdeck hook gemini", "timeout": 2000}, {"type": "command", "command": "mine"}`, `{"hooks": [{"type": "command", "command": "mine"}]}`,
@@ -214,6 +214,58 @@ func TestHooksOfAnotherPathAreRenewedInTheirPlace(t *testing.T) {
 	if b, err := os.ReadFile(path); err != nil || string(b) != "{}\n" {
 		t.Errorf("undone: %v\n%s", err, b)
 	}
+}
+
+// TestHooksAreIndentedAsTheOnesBesideThem has hooks of an earlier setup in files of several
+// styles, of which one is renewed and the others come beside it.
+func TestHooksAreIndentedAsTheOnesBesideThem(t *testing.T) {
+	const earlier, renewed = `{"hooks": [{"type": "command", "command": "/old/mcpdeck hook claude", "timeout": 86400}]}`, `{"hooks": [{"type": "command", "command": "/opt/mcpdeck hook claude", "timeout": 86400}]}`
+	const brief = `{"hooks": [{"type": "command", "command": "/opt/mcpdeck hook claude", "async": true, "timeout": 10}]}`
+	lines := func(open, event, element, closing, end string) (before, after string) {
+		list := func(name, group string) string {
+			return event + `"` + name + `": [` + element + group + closing + "]"
+		}
+		before = open + list("PermissionRequest", earlier) + end
+		return before, open + list("PermissionRequest", renewed) + "," + list("Elicitation", renewed) + "," + list("SessionStart", brief) + "," + list("SessionEnd", brief) + end
+	}
+	for name, style := range map[string][5]string{
+		"two spaces":                    {"{\n  \"hooks\": {", "\n    ", "\n      ", "\n    ", "\n  }\n}\n"},
+		"four spaces":                   {"{\n    \"hooks\": {", "\n        ", "\n            ", "\n        ", "\n    }\n}\n"},
+		"tabs":                          {"{\n\t\"hooks\": {", "\n\t\t", "\n\t\t\t", "\n\t\t", "\n\t}\n}\n"},
+		"tabs, two brackets on a line":  {"{\"hooks\": {", "\n\t", "\n\t\t", "\n\t", "\n}}\n"},
+		"tabs, two at once":             {"{\"hooks\": {", "\n\t\t", "\n\t\t\t", "\n\t\t", "\n\t}\n}\n"},
+		"spaces, two brackets":          {"{\"hooks\": {", "\n    ", "\n      ", "\n    ", "\n  }\n}\n"},
+		"tabs, below an indented text":  {"/*\n * mine\n */\n{\n\t\"hooks\": {", "\n\t\t", "\n\t\t\t", "\n\t\t", "\n\t}\n}\n"},
+		"no indentation, but new lines": {"{\n\"hooks\": {", "\n", "\n  ", "\n", "\n}\n}\n"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			before, want := lines(style[0], style[1], style[2], style[3], style[4])
+			h := hooksOf(clientOf(t, "claude"), "/opt/mcpdeck hook claude")
+			h.grammar = clients.JSONC
+			got, err := h.add([]byte(before))
+			if err != nil || string(got) != want {
+				t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
+			}
+		})
+	}
+	t.Run("compact", func(t *testing.T) {
+		h := hooksOf(clientOf(t, "claude"), "/opt/mcpdeck hook claude")
+		got, err := h.add([]byte(`{"hooks":{"PermissionRequest":[` + earlier + `],"SessionStart":[` + mine + `]}}`))
+		want := `{"hooks":{"PermissionRequest":[` + renewed + `],"SessionStart":[` + mine + `, ` + brief + "],\n" +
+			"  \"Elicitation\": [\n    " + renewed + "\n  ],\n  \"SessionEnd\": [\n    " + brief + "\n  ]\n}}"
+		if err != nil || string(got) != want {
+			t.Errorf("%v, got\n%s\nwant\n%s", err, got, want)
+		}
+	})
+}
+
+func clientOf(t *testing.T, name string) clients.Client {
+	t.Helper()
+	c, err := promptsOf(name, Prompter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }
 
 func TestSettingsThatDisableHooksAreNamed(t *testing.T) {

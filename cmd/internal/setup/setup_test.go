@@ -111,9 +111,9 @@ func TestEditingKeepsWhatIsThere(t *testing.T) {
 `},
 		{"an entry of ours by address", `{"mcpServers": {"mcpdeck": {"url": "http://127.0.0.1:7337/mcp"}}}
 `, `{"mcpServers": {"mcpdeck": {
-      "command": "/opt/mcpdeck",
-      "args": ["mcp", "--gateway"]
-    }}}
+  "command": "/opt/mcpdeck",
+  "args": ["mcp", "--gateway"]
+}}}
 `},
 		{"a byte order mark and other line ends", "\ufeff{\r\n\t\"a\": 1\r\n}\r\n", "\ufeff{\r\n\t\"a\": 1,\r\n\t\"mcpServers\": {\r\n\t\t\"mcpdeck\": {\r\n" +
 			"\t\t\t\"command\": \"/opt/mcpdeck\",\r\n\t\t\t\"args\": [\"mcp\", \"--gateway\"]\r\n\t\t}\r\n\t}\r\n}\r\n"},
