@@ -132,7 +132,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 		t.Errorf("%v: it says %q\n%s", err, seen.Result, said)
 	}
 	d.write(taken) // as they were before their programs kept something there
-	if out, err := d.command("undo").CombinedOutput(); err != nil {
+	if out, err := d.command("undo", "--yes").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
 	same(t, "given back", files, d.read(files))

@@ -21,11 +21,11 @@ func undoCommand(a *app) *cobra.Command {
 		Use:   "undo [ID]",
 		Short: "Undo a change that mcpdeck made to configuration files",
 		Long: `Undo a change that mcpdeck made to configuration files: the last one, or the
-one with the given ID.
+one with the given ID. It shows what becomes of the files, and asks.
 
 Either all files of the change are restored, byte for byte, or none is.
-If a file has since changed elsewhere, only the change itself is undone, after
-showing how. If it has changed in the same place, nothing is written.`,
+If a file has since changed elsewhere, only the change itself is undone.
+If it has changed in the same place, nothing is written.`,
 		Example: "  mcpdeck undo --list\n  mcpdeck undo\n  mcpdeck undo 12",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -46,7 +46,7 @@ showing how. If it has changed in the same place, nothing is written.`,
 		},
 	}
 	c.Flags().BoolVar(&f.list, "list", false, "list the changes that can be undone")
-	c.Flags().BoolVar(&f.yes, "yes", false, "do not ask when a file has changed since then")
+	c.Flags().BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
 
@@ -99,27 +99,17 @@ func undo(c *cobra.Command, j change.Journal, id string, yes bool) error {
 	return fmt.Errorf("undo %s: %w; mcpdeck undo --list shows them", id, change.ErrNone)
 }
 
-// takeBack takes a change back. Where more is changed than that, it shows how and asks.
-// A dry run writes nothing.
+// takeBack takes a change back when the user has seen what becomes of the files and
+// agrees. A dry run writes nothing.
 func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 	for _, f := range u.Files {
-		switch {
-		case !f.Exact:
-			c.Println(f.Path, "has changed since; only this is changed:")
-		case dryRun:
-			c.Println(f.Path)
-		default:
-			continue
-		}
-		for _, l := range change.Preview(f.Now, f.New) {
-			c.Println("  " + l)
-		}
+		showRestored(c, f)
 	}
 	if dryRun {
 		c.Println("nothing was written")
 		return nil
 	}
-	if !u.Exact() && !yes && !confirmed(c) {
+	if len(u.Files) > 0 && !yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
 		return exitCode(exitFailed)
 	}
@@ -137,4 +127,26 @@ func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 		c.Println("already undone")
 	}
 	return nil
+}
+
+// showRestored shows what becomes of a file. Of one that goes or comes back as a whole,
+// nobody wants to read what is in it.
+func showRestored(c *cobra.Command, f change.Restored) {
+	switch {
+	case f.Gone():
+		c.Println(f.Path)
+		c.Println("  the file is removed")
+		return
+	case f.Now == nil:
+		c.Println(f.Path)
+		c.Println("  the file is put back")
+		return
+	case f.Exact:
+		c.Println(f.Path)
+	default:
+		c.Println(f.Path, "has changed since; only this is changed:")
+	}
+	for _, l := range change.Preview(f.Now, f.New) {
+		c.Println("  " + l)
+	}
 }
