@@ -344,6 +344,31 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 	})
 }
 
+// TestTheFirstSessionIsCountedSoon reports one right after the first look, which found
+// none: mcpdeck sessions waits 400 ms for more to be known.
+func TestTheFirstSessionIsCountedSoon(t *testing.T) {
+	home := t.TempDir()
+	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(`{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		r := &roster.Roster{}
+		go r.Run(ctx, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})})
+		time.Sleep(10 * time.Millisecond)
+		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle})
+		time.Sleep(399 * time.Millisecond)
+		if s := find(r, "s"); s.Usage.In != 10 {
+			t.Errorf("its tokens are %+v", s.Usage)
+		}
+	})
+}
+
 // TestSubAgentsOfASessionAreThoseAtWork lists a session of which one sub-agent works and
 // one asks.
 func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {

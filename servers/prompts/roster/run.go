@@ -102,7 +102,9 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		case <-timer.C:
 		}
 		now := time.Now()
-		looked, soon = now, false
+		if soon = false; r.any() { // else the first session need not wait
+			looked = now
+		}
 		rest := now.Sub(rested) >= restEvery
 		if rest {
 			rested = now
@@ -119,6 +121,12 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		}
 		timer.Reset(next)
 	}
+}
+
+func (r *Roster) any() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.all) > 0
 }
 
 func (r *Roster) takeSpent(c *usage.Counter) {
