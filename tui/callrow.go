@@ -76,7 +76,11 @@ func CallRow(f *Frame, c *deck.Call, w int) string {
 		if bar := Progress(th, c); bar != "" && widget.Width(bar) <= restW {
 			b.WriteString("  " + bar)
 		} else {
-			b.WriteString("  " + restStyle.Render(widget.Cut(what, restW)))
+			rest := restStyle.Render(what)
+			if !failed && Question(c) != "" {
+				rest = widget.Spans(th, restStyle, what)
+			}
+			b.WriteString("  " + widget.Cut(rest, restW))
 		}
 	}
 	return widget.Fit(b.String(), w-rw) + widget.PadLeft(right, rw)

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Sessions is the list of agents' sessions on this machine.
@@ -130,6 +131,8 @@ func SessionLegend(th *theme.Theme) []Sign {
 func SessionSubject(s *deck.Session) string {
 	last := strings.TrimSpace(plain.Line(s.LastTool) + "  " + plain.Line(s.LastSubject))
 	switch {
+	case s.State == deck.WaitsForAnswer && s.WaitingFor != "":
+		return widget.Unmarked(plain.Line(s.WaitingFor))
 	case s.State.Waits():
 		return cmp.Or(plain.Line(s.WaitingFor), last)
 	case s.State == deck.Working || s.State == deck.Background:

@@ -1,10 +1,8 @@
 package widget
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/mcpdeck/mcpdeck/theme"
 )
@@ -33,7 +31,6 @@ func Markdown(th *theme.Theme, text string, w int) []string {
 // a list with emphasis or links, fenced code or a table.
 func LooksMarkdown(text string) bool {
 	score := 0
-	re := marks()
 	lines := strings.Split(text, "\n")
 	for i, line := range lines[:min(len(lines), 400)] {
 		t := strings.TrimSpace(line)
@@ -45,7 +42,7 @@ func LooksMarkdown(text string) bool {
 		case item(t) > 0:
 			score++
 		}
-		if re.MatchString(t) {
+		if Unmarked(t) != t {
 			score++
 		}
 		if score >= 2 {
@@ -83,7 +80,7 @@ func (m *markdown) block() {
 			style = th.Accent
 		}
 		text := strings.TrimRight(strings.TrimSpace(body[heading(body):]), "# ")
-		for _, l := range Wrap(plainSpans(text), m.w) {
+		for _, l := range Wrap(Unmarked(text), m.w) {
 			m.rows = append(m.rows, style.Render(l))
 		}
 	case rule(body):
@@ -111,7 +108,7 @@ func (m *markdown) block() {
 // para draws a line of text behind first, and what it is wrapped to behind rest.
 func (m *markdown) para(in int, first, rest, text string, style theme.Style) {
 	pad := blank(max(min(in, m.w/2, m.w-Width(first)-2), 0))
-	for i, l := range Closed(Wrap(m.spans(text, style), max(m.w-len(pad)-Width(first), 2))) {
+	for i, l := range Closed(Wrap(Spans(m.th, style, text), max(m.w-len(pad)-Width(first), 2))) {
 		head := rest
 		if i == 0 {
 			head = first
@@ -161,62 +158,6 @@ func item(s string) int {
 func rule(s string) bool {
 	s = strings.ReplaceAll(s, " ", "")
 	return len(s) > 2 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
-}
-
-// marks find what is marked within a line.
-var marks = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile("``?([^`\n]+)``?|\\*\\*([^*\\s](?:[^*\n]*[^*\\s])?)\\*\\*|__([^_\\s](?:[^_\n]*[^_\\s])?)__\\b|~~([^~\n]+)~~|" +
-		"\\B\\*([^*\\s](?:[^*\n]*[^*\\s])?)\\*\\B|\\b_([^_\\s](?:[^_\n]*[^_\\s])?)_\\b|!?\\[([^\\]\n]+)\\]\\(([^)\\s]+)\\)")
-})
-
-// spans draws the text of a line with what is marked in it.
-func (m *markdown) spans(s string, base theme.Style) string {
-	th := m.th
-	return eachMark(s, func(s string) string { return Linked(th, base, s) }, func(g []string) string {
-		switch {
-		case g[1] != "":
-			return th.Info.Render(g[1])
-		case g[2] != "" || g[3] != "":
-			return th.Strong.Render(g[2] + g[3])
-		case g[4] != "":
-			return th.Faint.Render(g[4])
-		case g[5] != "" || g[6] != "":
-			return th.Emphasis.Render(g[5] + g[6])
-		case g[7] == g[8]:
-			return Link(th, g[8], g[8])
-		}
-		return Link(th, g[7], g[8]) + " " + th.Faint.Render("("+g[8]+")")
-	})
-}
-
-// plainSpans is the text of a line without its marks.
-func plainSpans(s string) string {
-	return eachMark(s, func(s string) string { return s }, func(g []string) string {
-		if g[7] != "" {
-			return g[7] + " (" + g[8] + ")"
-		}
-		return strings.Join(g[1:7], "")
-	})
-}
-
-// eachMark puts a line together of its text and of what is marked in it, by the groups
-// of inlineMarks.
-func eachMark(s string, text func(string) string, marked func(groups []string) string) string {
-	var b strings.Builder
-	at := 0
-	for _, loc := range marks().FindAllStringSubmatchIndex(s, -1) {
-		groups := make([]string, len(loc)/2)
-		for i := range groups {
-			if from := loc[2*i]; from >= 0 {
-				groups[i] = s[from:loc[2*i+1]]
-			}
-		}
-		b.WriteString(text(s[at:loc[0]]))
-		b.WriteString(marked(groups))
-		at = loc[1]
-	}
-	b.WriteString(text(s[at:]))
-	return b.String()
 }
 
 // Closed ends a style and a link at the end of its row and opens it again in the next,
@@ -311,7 +252,7 @@ func columns(body [][]string, n, w int) []int {
 	total := 2 * (n - 1)
 	for _, r := range body {
 		for i, c := range r {
-			widths[i] = max(widths[i], Width(plainSpans(c)))
+			widths[i] = max(widths[i], Width(Unmarked(c)))
 		}
 	}
 	for _, cw := range widths {
@@ -341,7 +282,7 @@ func (m *markdown) tableRow(cells []string, widths []int, aligns []string, head 
 	wrapped, h := make([][]string, len(widths)), 1
 	for i, w := range widths {
 		if i < len(cells) {
-			wrapped[i] = Closed(Wrap(m.spans(cells[i], style), w))
+			wrapped[i] = Spanned(m.th, style, cells[i], w)
 			h = max(h, len(wrapped[i]))
 		}
 	}

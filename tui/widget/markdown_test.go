@@ -24,7 +24,7 @@ func TestMarkdown(t *testing.T) {
 		{"a long line of code is broken, not cut", "~~~\nabcdefghijkl\n~~~", 8, "│ abcdef\n│ ghijkl"},
 		{"code in a list keeps its own indent", "- a\n  ```\n  if x {\n    y\n  ```", 40, "· a\n│ if x {\n│   y"},
 		{"code without an end", "```\n# not a heading", 40, "│ # not a heading"},
-		{"emphasis", "*one* _two_ __three__ ~~four~~ **five**", 60, "one two three four five"},
+		{"emphasis", "*one* _two_ __two words__ ~~four~~ **five**", 60, "one two two words four five"},
 		{"no emphasis", "a * b * c, snake_case_name, 2*3*4 = 24", 60, "a * b * c, snake_case_name, 2*3*4 = 24"},
 		{"numbers hang", "10. one two three", 12, "10. one two\n    three"},
 		{"nested", "- a\n  - b\n    1. c", 40, "· a\n  · b\n    1. c"},

@@ -74,7 +74,7 @@ func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
 		side = w / 2
 		w -= side + 2
 	}
-	ask := styled(plain.BareText(q.Question), w, th.Strong)
+	ask := widget.Spanned(th, th.Strong, plain.BareText(q.Question), w)
 	about := widget.Markdown(th, plain.BareText(q.Description), w)
 	if preview != "" && side == 0 && p.preview {
 		about = previewRows(th, preview, w)
@@ -179,8 +179,8 @@ func (p *Page) optionRows(f *tui.Frame, q questions.Question, a *questions.Answe
 		start := len(o.rows)
 		o.add(i, p.optionHead(f, q, a, i, labels[i], w)...)
 		if opt.Description != "" && (all || at) {
-			for _, l := range widget.Wrap(plain.BareText(opt.Description), max(w-8, 4)) {
-				o.add(i, strings.Repeat(" ", indent(q))+f.Theme.Muted.Render(l))
+			for _, l := range widget.Spanned(f.Theme, f.Theme.Muted, plain.BareText(opt.Description), max(w-8, 4)) {
+				o.add(i, strings.Repeat(" ", indent(q))+l)
 			}
 		}
 		if p.draft.Field == questions.NoteField && p.draft.Option == i {
@@ -244,21 +244,21 @@ func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.Answe
 		number = strconv.Itoa(i + 1)
 	}
 	in := indent(q)
-	text := label
+	text := widget.Spans(th, style, label)
 	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (p.draft.Field != questions.NoteField || p.draft.Option != i) {
-		text += dash(th) + note
+		text += style.Render(dash(th) + note)
 	}
 	tail := ""
 	if slices.Contains(q.Recommended, i) && !questions.MarkedRecommended(q.Options[i].Label) {
 		tail = " recommended"
 	}
-	lines := widget.Wrap(text, max(w-in-1, 4))
+	lines := widget.Closed(widget.Wrap(text, max(w-in-1, 4)))
 	out := make([]string, 0, len(lines)+1)
 	for n, l := range lines {
 		if n == 0 {
-			out = append(out, cursor+mark+" "+th.Faint.Render(number)+" "+style.Render(l))
+			out = append(out, cursor+mark+" "+th.Faint.Render(number)+" "+l)
 		} else {
-			out = append(out, strings.Repeat(" ", in)+style.Render(l))
+			out = append(out, strings.Repeat(" ", in)+l)
 		}
 	}
 	if tail != "" {
@@ -444,13 +444,13 @@ func shownLabels(q questions.Question) []string {
 		if out[i] = strings.TrimSpace(plain.Bare(o.Label)); out[i] == "" {
 			out[i] = "(only invisible characters)"
 		}
-		count[out[i]]++
+		count[widget.Unmarked(out[i])]++
 	}
 	seen := map[string]int{}
 	for i, l := range out {
-		if count[l] > 1 {
-			seen[l]++
-			out[i] = fmt.Sprintf("%s (%d)", l, seen[l])
+		if drawn := widget.Unmarked(l); count[drawn] > 1 {
+			seen[drawn]++
+			out[i] = fmt.Sprintf("%s (%d)", l, seen[drawn])
 		}
 	}
 	return out

@@ -200,6 +200,8 @@ const shop = `[{"id":"auth","header":"Auth","question":"How should the shop's AP
 
 const previews = `[{"id":"layout","question":"Which layout for the settings page?","options":[{"label":"Two columns","preview":"+-----+----+\n| nav | a  |\n+-----+----+"},{"label":"Tabs","preview":"[A] [B]"}]}]`
 
+const marked = `[{"id":"parser","question":"Replace **all** of ` + "`parse_*.go`" + ` with [participle](https://a.example/p)?","options":[{"label":"Yes, ` + "`participle`" + `","description":"*Fewer* lines; snake_case and *.go stay"},{"label":"**No**","description":"see ` + "`__init__`" + `"}]}]`
+
 func TestGoldenFrames(t *testing.T) {
 	sizes := []struct {
 		name string
@@ -223,6 +225,10 @@ func TestGoldenFrames(t *testing.T) {
 		{"reader", []string{shop}, []string{"d"}},
 		{"preview", []string{previews}, []string{"v", "down"}},
 		{"history", []string{abc}, []string{"enter", "wait", "enter", "H"}},
+		{"markdown", []string{marked}, []string{"down"}},
+		{"markdown-list", []string{marked, abc}, []string{"esc"}},
+		{"markdown-reader", []string{marked}, []string{"d"}},
+		{"markdown-history", []string{marked}, []string{"enter", "wait", "enter", "H"}},
 	}
 	for _, v := range views {
 		for _, s := range sizes {

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/form"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // partForm is what the parts of a form begin with.
@@ -112,7 +113,7 @@ func (p *Page) wheelForm(d int) {
 
 // renderForm draws the open form: what it is about, and its fields.
 func (p *Page) renderForm(f *tui.Frame, q questions.Question, b box) []string {
-	ask := part{rows: styled(plain.BareText(q.Question), b.w, f.Theme.Strong), h: max(b.h/3, 1)}
+	ask := part{rows: widget.Spanned(f.Theme, f.Theme.Strong, plain.BareText(q.Question), b.w), h: max(b.h/3, 1)}
 	ask.h = min(ask.h, len(ask.rows))
 	rows := ask.draw(f.Theme, b.w)
 	if b.h > 12 {

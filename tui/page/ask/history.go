@@ -58,20 +58,44 @@ func (h *history) copy() tea.Cmd {
 // recordText is a record as text: who asked, the questions, the answers.
 func recordText(r questions.Record) string {
 	var b strings.Builder
-	b.WriteString(plain.Line(r.Request.Client()))
-	if cwd := r.Request.Cwd(); cwd != "" {
-		b.WriteString(" in " + plain.Line(cwd))
-	}
-	b.WriteByte('\n')
-	for i, q := range r.Request.Questions {
-		asked := plain.BareText(q.Question)
-		if d := r.Request.Prompt; d != nil && d.Kind == questions.Permission {
-			asked = plain.Line(d.Tool) + "\n" + plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
-		}
-		b.WriteString("\n" + asked + "\n")
+	b.WriteString(asker(r) + "\n")
+	for i := range r.Request.Questions {
+		b.WriteString("\n" + asked(r, i) + "\n")
 		b.WriteString("  " + recordAnswer(r, i) + "\n")
 	}
 	return b.String()
+}
+
+// asker is who asked, and where it works.
+func asker(r questions.Record) string {
+	s := plain.Line(r.Request.Client())
+	if cwd := r.Request.Cwd(); cwd != "" {
+		s += " in " + plain.Line(cwd)
+	}
+	return s
+}
+
+// asked is question i, or what a permission is for.
+func asked(r questions.Record, i int) string {
+	if d := r.Request.Prompt; exact(&r.Request) {
+		return plain.Line(d.Tool) + "\n" + plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+	}
+	return plain.BareText(r.Request.Questions[i].Question)
+}
+
+// recordRows draws recordText, the Markdown of questions as on the page that asks them.
+func recordRows(th *theme.Theme, r questions.Record, w int) []string {
+	rows := styled(asker(r), w, th.Muted)
+	for i := range r.Request.Questions {
+		rows = append(rows, "")
+		if text := asked(r, i); exact(&r.Request) {
+			rows = append(rows, styled(text, w, th.Text)...)
+		} else {
+			rows = append(rows, widget.Spanned(th, th.Text, text, w)...)
+		}
+		rows = append(rows, styled("  "+recordAnswer(r, i), w, th.Text)...)
+	}
+	return rows
 }
 
 // recordAnswer is the answer to question i in words.
@@ -101,7 +125,7 @@ func recordAnswer(r questions.Record, i int) string {
 	}
 	var parts []string
 	for _, l := range res.SelectedOptions {
-		s := strings.TrimSpace(plain.Bare(l))
+		s := chosen(&r.Request, l)
 		if g, ok := r.Request.Granted(r.Reply.Results); ok && g.Effect != "" {
 			s += ": " + plain.Line(g.Effect)
 		}
@@ -139,14 +163,8 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 	detail := min(max(rest/2, 4), rest)
 	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string { return h.row(f, h.found[i], w) })...)
 	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
-	for i, l := range strings.Split(strings.TrimSpace(recordText(h.found[max(h.list.Cursor, 0)])), "\n") {
-		style := th.Text
-		if i == 0 {
-			style = th.Muted
-		}
-		for _, r := range widget.Wrap(l, f.W-2) {
-			rows = append(rows, " "+style.Render(r))
-		}
+	for _, r := range recordRows(th, h.found[max(h.list.Cursor, 0)], f.W-2) {
+		rows = append(rows, " "+r)
 	}
 	return rows[:min(len(rows), f.H)]
 }
@@ -176,7 +194,7 @@ func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
 	}
 	// The answer goes first, then the question, then who asked.
 	room := w - 3 - widget.Width(right) - 1
-	asked := about(&r.Request)
+	asked := aboutRow(th, th.Text, &r.Request)
 	end := " " + th.Glyph.Right + " " + ending(r)
 	end = widget.Cut(end, max(room*2/3, room-widget.Width(asked)))
 	asked = widget.Cut(asked, room-widget.Width(end))

@@ -200,7 +200,7 @@ func (p *Page) listRow(f *tui.Frame, i, w int) string {
 		right = append(right, d)
 	}
 	right = append(right, f.Ago(it.Arrived))
-	text := widget.Cut(about(&it.Request), w)
+	text := widget.Cut(aboutRow(th, th.Text, &it.Request), w)
 	return widget.Ends(" "+mark+" "+text, th.Muted.Render(strings.Join(right, " "+th.Glyph.Dot+" ")), w-1)
 }
 
@@ -258,7 +258,7 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 	p.review.SetLen(len(qs))
 	head := th.Muted.Render("enter sends these answers")
 	if i, why := p.draft.FirstOpen(qs); i >= 0 {
-		head = th.Warn.Render(fmt.Sprintf("%s: %s", plain.Bare(qs[i].Label(i)), why)) + th.Muted.Render("; enter goes there")
+		head = th.Warn.Render(fmt.Sprintf("%s: %s", label(qs[i], i), why)) + th.Muted.Render("; enter goes there")
 	}
 	if it.State == questions.Sending {
 		head = th.Good.Render("being sent") + th.Muted.Render("; enter sends it now, u takes it back")
@@ -266,7 +266,7 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 	head = widget.Cut(head, w)
 	name := 0
 	for i, q := range qs {
-		name = max(name, min(widget.Width(plain.Bare(q.Label(i))), w/3))
+		name = max(name, min(widget.Width(label(q, i)), w/3))
 	}
 	list := p.review.Render(th, w, max(h-2, 0), true, func(i, width int) string {
 		mark := th.Good.Render(th.Glyph.OK)
@@ -276,14 +276,14 @@ func (p *Page) renderReview(f *tui.Frame, it questions.Item, w, h int) []string 
 		case !p.draft.Answered(qs, i):
 			mark = th.Faint.Render(th.Glyph.Off)
 		}
-		return mark + " " + widget.Fit(plain.Bare(qs[i].Label(i)), name) + "  " + summary(f, qs, p.draft, i)
+		return mark + " " + widget.Fit(label(qs[i], i), name) + "  " + summary(f, &it.Request, p.draft, i)
 	})
 	return widget.Rows(append([]string{head, ""}, list...), w, h)
 }
 
 // summary is an answer on one line.
-func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) string {
-	th := f.Theme
+func summary(f *tui.Frame, req *questions.Request, d questions.Draft, i int) string {
+	th, qs := f.Theme, req.Questions
 	if !d.Answered(qs, i) {
 		return th.Faint.Render("not answered")
 	}
@@ -298,7 +298,7 @@ func summary(f *tui.Frame, qs []questions.Question, d questions.Draft, i int) st
 	}
 	labels := make([]string, len(r.SelectedOptions))
 	for n, l := range r.SelectedOptions {
-		labels[n] = strings.TrimSpace(plain.Bare(l))
+		labels[n] = chosen(req, l)
 		if note := r.Notes[l]; note != "" {
 			labels[n] += dash(th) + plain.Line(note)
 		}
@@ -340,15 +340,15 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 
 // questionText is everything of a question, to be read.
 func questionText(th *theme.Theme, q questions.Question, w int) []string {
-	rows := styled(plain.BareText(q.Question), w, th.Strong)
+	rows := widget.Spanned(th, th.Strong, plain.BareText(q.Question), w)
 	if q.Description != "" {
 		rows = append(append(rows, ""), widget.Markdown(th, plain.BareText(q.Description), w)...)
 	}
 	for i, l := range shownLabels(q) {
-		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+l)
+		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+widget.Spans(th, th.Text, l))
 		if d := q.Options[i].Description; d != "" {
-			for _, l := range widget.Wrap(plain.BareText(d), w-2) {
-				rows = append(rows, "  "+th.Muted.Render(l))
+			for _, l := range widget.Spanned(th, th.Muted, plain.BareText(d), w-2) {
+				rows = append(rows, "  "+l)
 			}
 		}
 		if v := q.Options[i].Preview; v != "" {

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // NotifyMode is how much a new question may draw attention.
@@ -223,7 +224,7 @@ func announce(items []questions.Item, private bool) string {
 		if private {
 			return plain.Cut(who+" asks something", 120)
 		}
-		return plain.Cut(who+" asks: "+plain.Bare(it.Request.Questions[0].Question), 120)
+		return plain.Cut(who+" asks: "+widget.Unmarked(plain.Bare(it.Request.Questions[0].Question)), 120)
 	}
 	askers := map[string]bool{}
 	for _, it := range items {

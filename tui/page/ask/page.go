@@ -230,9 +230,9 @@ func (p *Page) WindowTitle() string {
 	for _, it := range p.snap.Items {
 		if it.Waits() {
 			q := it.Request.Questions[0]
-			what := plain.Bare(q.Label(0))
+			what := label(q, 0)
 			if q.Header == "" && !p.opt.Notify.Private {
-				what = plain.Bare(q.Question)
+				what = widget.Unmarked(plain.Bare(q.Question))
 			}
 			if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
 				what = plain.Line(d.Tool) // what it would do may be private

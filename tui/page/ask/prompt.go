@@ -9,7 +9,9 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // readFor is how long a permission has to be on screen before a key can be meant for it.
@@ -253,3 +255,29 @@ func about(r *questions.Request) string {
 	}
 	return strings.TrimSpace(plain.Line(d.Tool) + "  " + plain.Line(d.Subject()))
 }
+
+// aboutRow draws what a request asks: a question with its Markdown, and exactly what a
+// permission is for.
+func aboutRow(th *theme.Theme, style theme.Style, r *questions.Request) string {
+	if exact(r) {
+		return style.Render(about(r))
+	}
+	return widget.Spans(th, style, about(r))
+}
+
+// exact tells whether the texts of a request are drawn as they are: what is about to run
+// has no Markdown.
+func exact(r *questions.Request) bool {
+	return r.Prompt != nil && r.Prompt.Kind == questions.Permission
+}
+
+// chosen is the label of an option that was chosen.
+func chosen(r *questions.Request, label string) string {
+	if label = plain.Bare(label); !exact(r) {
+		label = widget.Unmarked(label)
+	}
+	return strings.TrimSpace(label)
+}
+
+// label is the short name of question i.
+func label(q questions.Question, i int) string { return widget.Unmarked(plain.Bare(q.Label(i))) }

@@ -394,6 +394,27 @@ func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
 	}, bash("1", "make"), bash("2", "make install"))
 }
 
+func TestNothingIsMarkdownInAPermission(t *testing.T) {
+	const command = "rm `*.o` **/all** *x*"
+	r := bash("1", command)
+	r.Prompt.Path = ""
+	r.Questions[0].Options = slices.Clone(r.Questions[0].Options)
+	r.Questions[0].Options[0].Label = "Allow `*.o`"
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has(command, "Allow `*.o`")
+		d.Keys("d")
+		d.Has(command, "Allow `*.o`")
+		d.Keys("esc", "esc")
+		d.Has(command)
+		d.Keys("enter")
+		d.Wait(time.Second)
+		d.Keys("y")
+		d.reply(calls[0])
+		d.Keys("H")
+		d.Has("Bash  "+command, "Allow `*.o`")
+	}, r)
+}
+
 func TestPromptFrames(t *testing.T) {
 	names := []string{"held", "edit", "long", "arguments", "plan", "own", "terminal"}
 	for i, r := range fake.Prompts() {

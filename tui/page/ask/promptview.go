@@ -236,7 +236,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
 	}
 	return []string{
-		"", " " + who + th.Muted.Render("  "+about(&r.Request)),
+		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
 		"", " " + th.Strong.Render(settledWords(r)),
 		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
 	}

@@ -216,7 +216,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("the agent moved on; it still gets your answer")
 	}
 	if t := it.Request.Title; t != "" {
-		return th.Muted.Render(plain.Bare(t))
+		return widget.Spans(th, th.Muted, plain.Bare(t))
 	}
 	return ""
 }
@@ -236,7 +236,7 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 		case p.draft.Answered(qs, i):
 			mark = th.Good.Render(th.Glyph.OK)
 		}
-		name := widget.Cut(plain.Bare(q.Label(i)), 18)
+		name := widget.Cut(label(q, i), 18)
 		if i == p.draft.Tab {
 			labels[i] = th.Selected.Over(" " + mark + " " + th.Strong.Render(name) + " ")
 		} else {

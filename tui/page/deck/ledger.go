@@ -189,7 +189,15 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 		end, room = "", w-widget.Width(left)
 		e.whole = e.whole && widget.Width(text) <= room
 	}
-	return widget.Ends(left+style.Render(widget.Cut(text, room)), end, w)
+	drawn := style.Render(text)
+	switch d := r.Prompt; {
+	case d != nil && d.Kind == ask.Permission: // shown exactly
+	case e.done.IsZero():
+		drawn = widget.Spans(th, style, text)
+	default:
+		drawn = style.Render(widget.Unmarked(text))
+	}
+	return widget.Ends(left+widget.Cut(drawn, room), end, w)
 }
 
 // struck draws what has been answered.

@@ -337,6 +337,16 @@ func TestNothingWaitsIsOneLine(t *testing.T) {
 	}, command("claude", "1", "make"))
 }
 
+func TestMarkdownIsDrawnInAQuestionAndNotInAPermission(t *testing.T) {
+	asked := ask.Request{
+		From:      ask.From{Client: "codex"},
+		Questions: []ask.Question{{ID: "q", Question: "Keep `go.mod` and **all** of *.go?", Kind: ask.Text, AllowOther: true, Required: true}},
+	}
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Has("Keep go.mod and all of *.go?", "rm `*.o` **all** *x*")
+	}, asked, command("claude", "1", "rm `*.o` **all** *x*"))
+}
+
 func TestLedgerFrames(t *testing.T) {
 	tests := []struct {
 		name  string

@@ -408,7 +408,7 @@ func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Styl
 		return th.Glyph.Off, th.Faint, th.Faint.Render("gone"), th.Faint.Render(f.Ago(a.Gone))
 	case a.Waiting:
 		if asked := p.asked(a); asked != "" {
-			return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + th.Strong.Render(asked), th.Warn.Render(age)
+			return th.Glyph.Wait, th.Warn, th.Warn.Render("asks you") + "  " + widget.Spans(th, th.Strong, asked), th.Warn.Render(age)
 		}
 		return th.Glyph.Wait, th.Warn, th.Warn.Render("waits for you") + th.Muted.Render("  "+tools), th.Warn.Render(age)
 	}
