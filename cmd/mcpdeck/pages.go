@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"path/filepath"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -81,6 +83,16 @@ func (h *instance) pages(watch bool) []tui.Page {
 func (h *instance) filesIn(folder string) []string {
 	ctx, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
-	files, _ := h.cfg.Roots.Files(ctx, folder) // what cannot be read is not offered
+	files, _ := h.cfg.Roots.Files(ctx, folder, h.listedByGit) // what cannot be read is not offered
+	return files
+}
+
+// listedByGit are the files of a project that git does not ignore; none without git or a
+// repository, or where that is not to be read, and then all of them count.
+func (h *instance) listedByGit(ctx context.Context, project string) []string {
+	ctx, done := context.WithTimeout(ctx, time.Second) // leaves time to look for them without git
+	defer done()
+	repo := gittree.Repo{Project: project, Scratch: filepath.Join(h.cfg.Paths.Stamp, "git"), Environ: h.cfg.Environ}
+	files, _ := repo.Files(ctx)
 	return files
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -23,16 +24,65 @@ const (
 // less deep first. It follows no link and looks into no folder that version control or a
 // package manager fills. What is too much, or not read when ctx ends, is left out, and so
 // is a name that cannot be typed.
-func (r *Rules) Files(ctx context.Context, dir string) ([]string, error) {
-	return r.files(ctx, dir, maxFiles)
+//
+// Where listed names files, only those of them count. It gets the project's folder without
+// links, and may be nil.
+func (r *Rules) Files(ctx context.Context, dir string, listed func(ctx context.Context, dir string) []string) ([]string, error) {
+	return r.files(ctx, dir, listed, maxFiles)
 }
 
-func (r *Rules) files(ctx context.Context, dir string, most int) ([]string, error) {
+func (r *Rules) files(ctx context.Context, dir string, listed func(context.Context, string) []string, most int) ([]string, error) {
 	root, err := r.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	defer root.Close()
+	if listed != nil {
+		if names := listed(ctx, root.Name()); len(names) > 0 {
+			return present(ctx, root, names, most), nil
+		}
+	}
+	return walk(ctx, root, most)
+}
+
+// present are the regular files among names that Files may list.
+func present(ctx context.Context, root *os.Root, names []string, most int) []string {
+	folders := map[string]bool{".": true} // whether each is one, and not reached by a link
+	var folder func(name string) bool
+	folder = func(name string) bool {
+		is, known := folders[name]
+		if !known {
+			is = folder(path.Dir(name)) && !filled(path.Base(name)) && mode(root, name).IsDir()
+			folders[name] = is
+		}
+		return is
+	}
+	var files []string
+	for depth := range maxDepth {
+		for _, name := range names {
+			if len(files) == most || ctx.Err() != nil {
+				return files
+			}
+			if strings.Count(name, "/") == depth && typed(name) && filepath.IsLocal(filepath.FromSlash(name)) && path.Clean(name) == name &&
+				folder(path.Dir(name)) && mode(root, name).IsRegular() {
+				files = append(files, name)
+			}
+		}
+	}
+	return files
+}
+
+// mode is what a path below root is, no regular file and no folder where nothing is.
+func mode(root *os.Root, name string) fs.FileMode {
+	info, err := root.Lstat(filepath.FromSlash(name))
+	if err != nil {
+		return fs.ModeIrregular
+	}
+	return info.Mode()
+}
+
+// walk are the files of all folders.
+func walk(ctx context.Context, root *os.Root, most int) ([]string, error) {
 	var files []string
 	entries := 0
 	for level, depth := []string{"."}, 0; len(level) > 0 && depth < maxDepth; depth++ {

@@ -12,6 +12,7 @@ package gittree
 import (
 	"context"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -105,9 +106,15 @@ func Wanted(rel string, style bool) bool {
 	return rel == "package.json" || manifest.IsSource(rel, style)
 }
 
-// Present lists the project's files of now that can matter: tracked ones and
-// untracked ones that git does not ignore.
+// Present lists the project's files of now that can matter.
 func (r Repo) Present(ctx context.Context, style bool) ([]string, error) {
+	names, err := r.Files(ctx)
+	return slices.DeleteFunc(names, func(name string) bool { return !Wanted(name, style) }), err
+}
+
+// Files lists the project's files of now: tracked ones and untracked ones that git does
+// not ignore. A tracked file need not be there.
+func (r Repo) Files(ctx context.Context) ([]string, error) {
 	v, err := r.open(ctx, false)
 	if err != nil {
 		return nil, err
@@ -127,7 +134,7 @@ func (r Repo) Present(ctx context.Context, style bool) ([]string, error) {
 	var names []string
 	seen := map[string]bool{}
 	for name := range strings.SplitSeq(out, "\x00") {
-		if filepath.IsLocal(filepath.FromSlash(name)) && Wanted(name, style) && !seen[name] {
+		if filepath.IsLocal(filepath.FromSlash(name)) && !seen[name] {
 			seen[name] = true
 			names = append(names, name)
 		}

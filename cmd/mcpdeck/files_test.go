@@ -1,0 +1,64 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+)
+
+func TestFilesThatGitIgnoresAreNotOffered(t *testing.T) {
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("needs git: ", err)
+	}
+	home := t.TempDir()
+	project, ran := filepath.Join(home, "shop"), filepath.Join(home, "ran")
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		path := filepath.Join(project, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	git := func(args ...string) {
+		t.Helper()
+		c := exec.Command("git", args...)
+		c.Dir, c.Env = project, []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "GIT_CONFIG_NOSYSTEM=1"}
+		if out, err := c.CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v\n%s", args, err, out)
+		}
+	}
+	for _, name := range []string{"main.go", "gone.go", "web/new.ts", "web/dist/app.js", "notes.log"} {
+		write(name, "x", 0o600)
+	}
+	write(".gitignore", "dist/\n*.log\n", 0o600)
+
+	h := &instance{cfg: &config.Config{Environ: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, Paths: config.Paths{Stamp: filepath.Join(home, "state")}}}
+	offered := func() string { return fmt.Sprint(slices.Sorted(slices.Values(h.filesIn(project)))) }
+	if got, want := offered(), "[.gitignore gone.go main.go notes.log web/dist/app.js web/new.ts]"; got != want {
+		t.Errorf("without a repository it offers %s, want %s", got, want)
+	}
+
+	git("init", "-q")
+	git("add", "main.go", "gone.go")
+	write(".git/evil", "#!/bin/sh\necho ran >> '"+ran+"'\n", 0o700)
+	git("config", "core.fsmonitor", filepath.Join(project, ".git", "evil"))
+	if err := os.Remove(filepath.Join(project, "gone.go")); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := offered(), "[.gitignore main.go web/new.ts]"; got != want {
+		t.Errorf("it offers %s, want %s", got, want)
+	}
+	if _, err := os.Stat(ran); err == nil {
+		t.Error("a program that the repository names has run")
+	}
+}
