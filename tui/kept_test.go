@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/card"
+	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	home "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
@@ -33,6 +34,15 @@ func (k *keeper) Update(m tea.Msg) tea.Cmd {
 	}
 	return nil
 }
+
+// sounds are those of agents.
+type sounds struct {
+	clippy.Tools
+	muted bool
+}
+
+func (s *sounds) Muted() bool  { return s.muted }
+func (s *sounds) Mute(on bool) { s.muted = on }
 
 func TestAPagesStateIsThereAgainInTheNextRun(t *testing.T) {
 	store := words{}
@@ -95,8 +105,14 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Group":true,"Filter":"status:waiting shop"}`}},
 		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":3}`}},
 		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent"}`}},
+		{"sounds", func() tui.Page {
+			return home.New(home.Options{Widgets: []home.Widget{clippy.NewWidget(&sounds{})}})
+		}, []string{`{"Sort":"","Widgets":{"clippy":"muted"}}`}},
 		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true,"Sort":"duration"}`}},
-		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{`{"Filter":"button","Kind":2,"Breaking":true,"Same":true,"Mode":1}`}},
+		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{
+			`{"Filter":"button","Kind":2,"Breaking":true,"Same":true,"Mode":1}`,
+			`{"Filter":"","Kind":0,"Breaking":false,"Same":false,"Mode":0,"Folds":["breaking","content only"]}`,
+		}},
 		{"pixels", func() tui.Page { return pixels.New(pixels.Options{}) }, []string{`{"Zoom":8,"Ground":1,"Grid":true}`, `{"Zoom":-4,"Ground":0,"Grid":false}`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -107,7 +123,7 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 				}
 			}
 			fresh := tt.make().(tui.Keeper).Kept()
-			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Sort":-1}`} {
+			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Folds":["gone.tsx"],"Widgets":{"clippy":"loud","gone":"x"}}`, `{"Sort":-1}`} {
 				p := tt.make().(tui.Keeper)
 				if p.Restore(bad); p.Kept() != fresh {
 					t.Errorf("%s became %s", bad, p.Kept())

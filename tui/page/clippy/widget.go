@@ -79,10 +79,44 @@ func (b *Bell) Feed() tui.Feed {
 type Widget struct {
 	tools   Tools
 	damaged bool // the memory is
+	usual   bool // sounds are muted without a key
+	chosen  bool // whether they are, by the last key
 }
 
 // NewWidget makes the note.
-func NewWidget(t Tools) *Widget { return &Widget{tools: t} }
+func NewWidget(t Tools) *Widget {
+	usual := t.Muted()
+	return &Widget{tools: t, usual: usual, chosen: usual}
+}
+
+// Name implements the Keeper of the Deck page.
+func (w *Widget) Name() string { return "clippy" }
+
+// What is kept of a key that mutes sounds, or has them on again.
+const (
+	muted = "muted"
+	heard = "heard"
+)
+
+// Kept implements the Keeper of the Deck page: what the user chose by a key, unless the
+// configuration says the same, or has changed since.
+func (w *Widget) Kept() string {
+	switch {
+	case w.chosen == w.usual || w.chosen != w.tools.Muted():
+		return ""
+	case w.chosen:
+		return muted
+	}
+	return heard
+}
+
+// Restore implements the Keeper of the Deck page.
+func (w *Widget) Restore(kept string) {
+	if kept == muted || kept == heard {
+		w.chosen = kept == muted
+		w.tools.Mute(w.chosen)
+	}
+}
 
 // Server is "": what is wrong with the server is said as of any other.
 func (w *Widget) Server() string { return "" }
@@ -115,6 +149,7 @@ func (w *Widget) Actions() []tui.Action {
 
 func (w *Widget) mute() tea.Cmd {
 	on := !w.tools.Muted()
+	w.chosen = on
 	w.tools.Mute(on)
 	text := "agents' sounds are on"
 	if on {

@@ -115,6 +115,35 @@ func TestMute(t *testing.T) {
 	}
 }
 
+func TestWhatTheKeyForSoundsDidIsKept(t *testing.T) {
+	for _, usual := range []bool{false, true} {
+		f := &fakeTools{muted: usual}
+		w := NewWidget(f)
+		press := func() { results(action(t, w, "clippy.mute").Run()) }
+		press()
+		kept := w.Kept()
+		next := &fakeTools{muted: usual}
+		again := NewWidget(next)
+		again.Restore(kept)
+		if next.muted == usual || again.Kept() != kept {
+			t.Errorf("after a restart sounds are muted: %v, as without the key; kept %q, then %q", next.muted, kept, again.Kept())
+		}
+		f.muted = usual // by the configuration, which has changed
+		if kept := w.Kept(); kept != "" {
+			t.Errorf("the configuration has changed, and it keeps %q", kept)
+		}
+		f.muted = !usual
+		press()
+		if kept := w.Kept(); kept != "" {
+			t.Errorf("all is as without the key, and it keeps %q", kept)
+		}
+		again.Restore("nonsense")
+		if next.muted == usual {
+			t.Error("what it does not know changed something")
+		}
+	}
+}
+
 func TestRepair(t *testing.T) {
 	f := &fakeTools{}
 	w := NewWidget(f)

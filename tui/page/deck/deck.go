@@ -53,6 +53,14 @@ type Widget interface {
 	Update(msg tea.Msg) tea.Cmd
 }
 
+// Keeper is a widget that keeps something between runs, as a page does. Its name tells it
+// from the others'.
+type Keeper interface {
+	Name() string
+	Kept() string
+	Restore(kept string)
+}
+
 // Questions is where the questions wait; *ask.Queue is one. The page answers permissions.
 type Questions interface {
 	tui.Questions

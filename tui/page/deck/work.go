@@ -223,16 +223,43 @@ func sorts() [][3]string {
 }
 
 // look is what the page keeps between runs.
-type look struct{ Sort string }
+type look struct {
+	Sort    string
+	Widgets map[string]string `json:",omitempty"` // what each keeps, by its name
+}
+
+// keepers are the widgets that keep something between runs.
+func (p *Page) keepers() (all []Keeper) {
+	for _, w := range p.opts.Widgets {
+		if k, ok := w.(Keeper); ok {
+			all = append(all, k)
+		}
+	}
+	return all
+}
 
 // Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.sort}) }
+func (p *Page) Kept() string {
+	l := look{p.sort, map[string]string{}}
+	for _, k := range p.keepers() {
+		if kept := k.Kept(); kept != "" {
+			l.Widgets[k.Name()] = kept
+		}
+	}
+	return tui.Keep(l)
+}
 
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.Sort }) {
+	if !tui.Kept(kept, &l) {
+		return
+	}
+	if slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.Sort }) {
 		p.sort = l.Sort
+	}
+	for _, k := range p.keepers() {
+		k.Restore(l.Widgets[k.Name()])
 	}
 }
 

@@ -303,11 +303,12 @@ type look struct {
 	Kind           int
 	Breaking, Same bool
 	Mode           mode
+	Folds          []string `json:",omitempty"` // of sections, where they are not as at first
 }
 
 // Kept implements tui.Keeper.
 func (p *Page) Kept() string {
-	return tui.Keep(look{p.edit.Value(), p.typeAt, p.view.breaking, p.view.same, p.mode})
+	return tui.Keep(look{p.edit.Value(), p.typeAt, p.view.breaking, p.view.same, p.mode, p.view.unusual()})
 }
 
 // Restore implements tui.Keeper.
@@ -320,6 +321,12 @@ func (p *Page) Restore(kept string) {
 	p.view.filter = strings.Fields(strings.ToLower(p.edit.Value()))
 	p.view.breaking, p.view.same, p.mode = l.Breaking, l.Same, l.Mode
 	p.typeAt, p.view.sign = l.Kind, kinds()[l.Kind]
+	for _, title := range l.Folds {
+		if slices.Contains(sections(), title) {
+			key := "s:" + title
+			p.view.closed[key] = !folded()[key]
+		}
+	}
 }
 
 // nextType narrows to one sign after the other, then to none.

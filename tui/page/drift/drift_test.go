@@ -303,6 +303,29 @@ func TestFiltersAndFolds(t *testing.T) {
 	})
 }
 
+func TestFoldsAreAsTheUserLeftThem(t *testing.T) {
+	kept := ""
+	for run, keys := range [][]string{{"home", "left", "end", "up", "right"}, {"home", "right"}, {"ctrl+l"}} {
+		var page *drift.Page
+		frame.Run(t, frame.Size{W: 120, H: 60}, colorprofile.TrueColor, func() tea.Model {
+			page = drift.New(drift.Options{Source: fake.NewDrift(time.Now(), fake.DriftResult(time.Now())), Project: "/home/ann/shop"})
+			page.Restore(kept)
+			return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{page}})
+		}, func(s *frame.Screen) {
+			look := func(folded, unfolded bool) {
+				t.Helper()
+				if text := s.Text(); strings.Contains(text, "✖ Knob") == folded || strings.Contains(text, "= src/Page.tsx") != unfolded {
+					t.Errorf("run %d: breaking folded %v, content only unfolded %v, in\n%s", run, folded, unfolded, text)
+				}
+			}
+			look(run == 1, run > 0)
+			s.Keys(keys...)
+			look(run == 0, true)
+			s.Do(func() { kept = page.Kept() })
+		})
+	}
+}
+
 // What broke, where and who is hit is on the first frame, at every width that has
 // room for the details: its name, what of it changed, its line, who imports it.
 func TestTheFirstFrameTellsWhatBrokeWhereAndWhoIsHit(t *testing.T) {

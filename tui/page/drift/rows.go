@@ -165,6 +165,20 @@ func folded() map[string]bool {
 	return map[string]bool{"s:content only": true, "s:affected only": true}
 }
 
+// sections are the titles of all parts of the list that can be folded.
+func sections() []string {
+	return []string{
+		"breaking", "changed", "new, gone or moved", "roots", "signatures not in contracts", "not covered", "warnings", "affected only", "content only",
+	}
+}
+
+// unusual are the titles of the parts that are folded and were open at first, or the other
+// way round.
+func (v view) unusual() []string {
+	first := folded()
+	return slices.DeleteFunc(sections(), func(title string) bool { return v.closed["s:"+title] == first["s:"+title] })
+}
+
 // hasSame tells whether the result names its unchanged folders.
 func (b *board) hasSame() bool {
 	return slices.ContainsFunc(b.result.FolderDiffs, func(f compare.FolderDiff) bool { return f.Status == compare.FolderUnchanged })
