@@ -149,6 +149,12 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	d := demoDriver(t)
 	w := d.plays("0s")
 	w.shows(d, "That was the deck.")
+	w.press("2")
+	w.press("H")
+	w.shows(d, "DROP TABLE orders_old' → Deny")
+	if strings.Contains(w.screen(), "not confirmed") {
+		t.Errorf("an agent has not confirmed a decision:\n%s", w.screen())
+	}
 	w.quits()
 }
 

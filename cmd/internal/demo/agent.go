@@ -106,6 +106,17 @@ func (a *agent) hook(ctx context.Context, event map[string]any) (printed string,
 	return printed, json.Unmarshal(raw, &printed)
 }
 
+// daemon has the stand-in run the daemon of Codex's sessions, and returns the answer to
+// what it asks.
+func (a *agent) daemon(ctx context.Context, d daemonAsks) (answer string, err error) {
+	params, err := rpc.Raw(d)
+	if err != nil {
+		return "", err
+	}
+	raw, err := a.conn.Call(ctx, daemonMethod, params)
+	return string(raw), err
+}
+
 // plugin has the stand-in say lines as OpenCode's plugin does, and returns the body that
 // the deck posts, if it is asked for one.
 func (a *agent) plugin(ctx context.Context, l pluginLines) (body string, err error) {

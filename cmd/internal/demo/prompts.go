@@ -40,6 +40,9 @@ func (s *Show) opens(ctx context.Context) error {
 	if err := s.o.Folder.write(s.transcript(), string(reply)+"\n"); err != nil {
 		return err
 	}
+	if _, err := s.codexIs(ctx, nil); err != nil {
+		return err
+	}
 	folder := s.o.Folder.project("opencode")
 	_, err = s.plugin(ctx, false,
 		map[string]any{"v": 1, "hello": "opencode", "mode": "stream", "directory": folder},
@@ -140,8 +143,7 @@ func (s *Show) prompted() (n int) {
 // claudeAsks has Claude Code ask by its hook, and in its terminal.
 func (s *Show) claudeAsks(ctx context.Context) error {
 	input := map[string]any{"command": "rm -rf build && npm publish", "description": "Publish the shop"}
-	s.asked++
-	id := "toolu_" + strconv.Itoa(s.asked)
+	id := "toolu_" + s.number()
 	err := errors.Join(
 		s.records("assistant", map[string]any{"type": "tool_use", "id": id, "name": "Bash", "input": input}),
 		s.claudeIs("waiting", "permission prompt"),
@@ -149,12 +151,24 @@ func (s *Show) claudeAsks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = s.hooked(ctx, "claude", map[string]any{
+	printed, err := s.agents["claude"].hook(ctx, map[string]any{
 		"session_id": claudeSession, "hook_event_name": "PermissionRequest", "cwd": s.o.Folder.Project(), "permission_mode": "default", "tool_name": "Bash",
 		"transcript_path": filepath.Join(s.o.Folder.Home, filepath.FromSlash(s.transcript())),
 		"tool_input":      input,
 	})
+	if err == nil && !strings.Contains(printed, "behavior") {
+		err = fmt.Errorf("the hook of claude printed %q", printed)
+	}
 	return errors.Join(err, s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
+}
+
+// number tells what an agent asks from all it asked before.
+func (s *Show) number() (n string) {
+	s.with(func() {
+		s.asked++
+		n = strconv.Itoa(s.asked)
+	})
+	return n
 }
 
 // records adds a line to the transcript of claude's session.
@@ -166,19 +180,29 @@ func (s *Show) records(kind string, block map[string]any) error {
 	return s.o.Folder.add(s.transcript(), string(line))
 }
 
-// codexAsks has Codex ask by its hook, which its terminal waits for.
-func (s *Show) codexAsks(ctx context.Context) error {
-	return s.hooked(ctx, "codex", map[string]any{
-		"session_id": codexSession, "turn_id": "turn_1", "hook_event_name": "PermissionRequest", "cwd": s.o.Folder.project("codex"), "permission_mode": "default",
-		"tool_name": "Bash", "tool_input": map[string]any{"command": "psql -c 'DROP TABLE orders_old'", "description": "Remove the old table"},
-	})
+// codexIs has the daemon of Codex run its session and say what it asks, and returns the
+// answer.
+func (s *Show) codexIs(ctx context.Context, asks json.RawMessage) (answer string, err error) {
+	home := filepath.Join(s.o.Folder.Home, ".codex")
+	return s.agents["codex"].daemon(ctx, daemonAsks{Home: home, Session: codexSession, Asks: asks, Info: map[string]any{
+		"cwd": s.o.Folder.project("codex"), "name": "Orders of the shop", "model": "gpt-5.4", "source": "cli", "updatedAt": time.Now().Unix(),
+		"path": filepath.Join(home, "sessions", codexSession+".jsonl"),
+	}})
 }
 
-// hooked runs a hook, which must decide.
-func (s *Show) hooked(ctx context.Context, agent string, event map[string]any) error {
-	printed, err := s.agents[agent].hook(ctx, event)
-	if err == nil && !strings.Contains(printed, "behavior") {
-		err = fmt.Errorf("the hook of %s printed %q", agent, printed)
+// codexAsks has Codex ask by the daemon of its sessions, and in its terminal.
+func (s *Show) codexAsks(ctx context.Context) error {
+	params, err := rpc.Raw(map[string]any{
+		"kind": "command", "threadId": codexSession, "turnId": "turn_1", "itemId": "call_" + s.number(), "startedAtMs": time.Now().UnixMilli(),
+		"command": "psql -c 'DROP TABLE orders_old'", "reason": "Remove the old table", "cwd": s.o.Folder.project("codex"),
+		"availableDecisions": []string{"accept", "acceptForSession", "cancel"},
+	})
+	if err != nil {
+		return err
+	}
+	answer, err := s.codexIs(ctx, params)
+	if err == nil && !strings.Contains(answer, "decision") {
+		err = fmt.Errorf("codex was told %q", answer)
 	}
 	return err
 }

@@ -91,7 +91,7 @@ func script() []scene {
 			say:  "All three ask to run a command: in their terminals, and here.",
 			try:  "y allows once, n denies. If you wait, the demo denies.",
 			keys: []string{"n", "n", "n", "n"},
-			ends: "All three have your decisions; codex alone does not confirm it.",
+			ends: "All three have your decisions, and have confirmed them.",
 		},
 		{
 			agents: forecast, ready: func(*Show) bool { return true }, alone: func(s *Show) error { return s.o.TurnOn("weather") },

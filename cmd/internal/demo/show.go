@@ -46,12 +46,12 @@ type Options struct {
 type Show struct {
 	o      Options
 	agents map[string]*agent
-	asked  int // permissions, by claude
 
 	hints hint.Feed
 	mu    sync.Mutex // guards what follows
 	now   tui.GuideMsg
 	seen  seen
+	asked int // permissions, by agents that number them
 }
 
 // seen is what the screen has told of the user.

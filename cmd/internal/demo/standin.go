@@ -30,7 +30,9 @@ type standIn struct {
 	mu  sync.Mutex // guards out
 	out io.Writer
 
-	plugin *plugin // used by the reader of the input alone; nil: not connected yet
+	// These are started by the reader of the input; nil: not yet.
+	plugin *plugin
+	codex  *daemon
 }
 
 // StandIn runs as a stand-in for an agent's program until in ends. program is the path
@@ -71,6 +73,9 @@ func StandIn(ctx context.Context, agent, program string, environ []string, in io
 			continue
 		case pluginMethod:
 			s.plug(ctx, m.ID, m.Params)
+			continue
+		case daemonMethod:
+			s.daemon(ctx, m.ID, m.Params)
 			continue
 		}
 		if _, err := relay.In.Write(append(bytes.Clone(line), '\n')); err != nil {
