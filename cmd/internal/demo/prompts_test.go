@@ -12,6 +12,39 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 )
 
+func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := ask.New(ask.Options{Hold: -1})
+		s := New(Options{Queue: q, Pace: time.Hour})
+		start := time.Now()
+		sc := scene{ready: waiting(1), keys: []string{"1"}, agents: func(ctx context.Context, _ *Show) error {
+			_, err := q.Ask(ctx, ask.Request{Questions: []ask.Question{{ID: "q", Question: "May I?", Kind: ask.Text, AllowOther: true, Required: true}}})
+			time.Sleep(2 * time.Second) // it goes on with the answer
+			return err
+		}}
+		go func() {
+			time.Sleep(time.Minute)
+			if err := q.Answer(q.Pending().Items[0].ID, []ask.Result{{ID: "q", CustomInput: "yes"}}); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(time.Second)
+			s.Next()
+		}()
+		if err := s.play(t.Context(), "1/1", sc); err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(start); took > 2*time.Minute {
+			t.Errorf("it went on after %v", took)
+		}
+		if s.now.Press != "" {
+			t.Errorf("it pressed %s where nothing was asked any more", s.now.Press)
+		}
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestPromptsComeInTheSameOrderEachTimeTheyArePlayed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := New(Options{Queue: ask.New(ask.Options{Hold: -1})})

@@ -167,7 +167,6 @@ func (s *Show) failed(ctx context.Context, err error) error {
 
 // play plays one scene.
 func (s *Show) play(ctx context.Context, number string, sc scene) error {
-	s.with(func() { s.seen.next = false })
 	s.tell(ctx, number, sc.begins, "")
 	acted := s.act(ctx, sc)
 	over := func() bool {
@@ -233,8 +232,17 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 		return sc.agents == nil || over() || sc.did != nil && sc.did(s)
 	}
 	for !done() {
-		if err := s.idle(ctx, done); err != nil {
+		if s.left(sc) {
+			if err := s.wait(ctx, func() bool { return done() || !s.left(sc) }); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := s.idle(ctx, func() bool { return done() || s.left(sc) }); err != nil {
 			return err
+		}
+		if s.left(sc) {
+			continue
 		}
 		if s.o.Line != nil {
 			if sc.alone == nil {
@@ -246,10 +254,9 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 			return s.wait(ctx, over)
 		}
 		for _, key := range sc.keys {
-			if done() {
+			if done() || s.left(sc) {
 				break
 			}
-			s.with(func() { s.seen.next = false }) // this is what it led to
 			s.press(key)
 			if err := pause.For(ctx, min(max(s.o.Pace/6, keyGap), time.Second)); err != nil {
 				return err
@@ -258,6 +265,10 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 	}
 	return nil
 }
+
+// left tells whether the user has answered all that a scene asks, and the rest is left to
+// the agents. Whoever wants to go on then, wants it once they have done it.
+func (s *Show) left(sc scene) bool { return sc.page == "" && len(open(s)) == 0 }
 
 // onPage tells whether the user is where a scene wants them, and says what can be pressed
 // where they are.
@@ -312,8 +323,11 @@ func (s *Show) user() seen {
 	return s.seen
 }
 
-// skipped tells whether the user wants to go on.
-func (s *Show) skipped() bool { return s.user().next }
+// skipped tells whether the user wants to go on. It does so once for each time.
+func (s *Show) skipped() (next bool) {
+	s.with(func() { next, s.seen.next = s.seen.next, false })
+	return next
+}
 
 // Plain tells whether there is no screen.
 func (s *Show) Plain() bool { return s.o.Line != nil }
