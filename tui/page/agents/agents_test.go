@@ -215,3 +215,16 @@ func TestANarrowRuleKeepsTheMostImportantCount(t *testing.T) {
 		s.Has("━ 2 wait for you")
 	})
 }
+
+func TestAStateThatHasJustBegunSaysSo(t *testing.T) {
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Has("allow? for 1 m")
+		s.Do(func() {
+			all.All[0].Since = time.Now().Add(time.Hour)
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Has("allow? just now")
+		s.Lacks("for now")
+	})
+}

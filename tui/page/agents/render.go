@@ -405,7 +405,11 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	mark, style, word := tui.SessionMark(f, s)
 	state := style.Render(mark + " " + word)
 	if !s.Since.IsZero() {
-		state += th.Muted.Render(" for " + age(f, s.Since))
+		how := " for " + age(f, s.Since)
+		if how == " for now" { // which means something else
+			how = " just now"
+		}
+		state += th.Muted.Render(how)
 	}
 	rows = append(rows, state)
 	if s.Title != "" {
