@@ -10,6 +10,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/charmbracelet/x/ansi"
+
 	model "github.com/mcpdeck/mcpdeck/servers/form"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -118,6 +120,16 @@ func TestDefaultsAreShown(t *testing.T) {
 	}
 	if b.press("ctrl+s"); fmt.Sprint(b.sent) != `[{}]` {
 		t.Errorf("sent %q", b.sent)
+	}
+}
+
+func TestMarkdownInADescriptionIsDrawn(t *testing.T) {
+	b := opened(t, `{"properties":{"a":{"type":"string","minLength":2,"description":"A `+"`name`"+`, **not** a path, or *.go"}}}`, Options{})
+	got := ansi.Strip(b.draw(t, 60, 8))
+	for _, want := range []string{"    A name, not a path, or *.go  ", "    at least 2 characters"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
 	}
 }
 

@@ -135,7 +135,7 @@ func (d *drawing) field(i int) {
 	}
 	if here {
 		for _, l := range d.about(field) {
-			d.add(nil, "    "+th.Muted.Render(l))
+			d.add(nil, "    "+l)
 		}
 		if f.open && chooses(field) {
 			d.options(field)
@@ -262,14 +262,16 @@ func (d *drawing) about(field model.Field) []string {
 	if s.Nullable {
 		facts = append(facts, "may be null")
 	}
-	text := plain.BareText(s.About)
-	if len(facts) > 0 {
-		text = strings.TrimLeft(text+"\n"+strings.Join(facts, ", "), "\n")
+	var rows []string
+	w := max(d.w-4, 4)
+	if text := plain.BareText(s.About); text != "" {
+		rows = widget.Spanned(d.th, d.th.Muted, text, w)
 	}
-	if text == "" {
-		return nil
+	if len(facts) > 0 { // patterns among them, which are no Markdown
+		for _, l := range widget.Wrap(strings.Join(facts, ", "), w) {
+			rows = append(rows, d.th.Muted.Render(l))
+		}
 	}
-	rows := widget.Wrap(text, max(d.w-4, 4))
 	if len(rows) > aboutRows {
 		rows = append(rows[:aboutRows-1], rows[len(rows)-1])
 	}

@@ -4,12 +4,14 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
@@ -17,7 +19,7 @@ func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
 		q := ask.New(ask.Options{Hold: -1})
 		s := New(Options{Queue: q, Pace: time.Hour})
 		start := time.Now()
-		sc := scene{ready: waiting(1), keys: []string{"1"}, agents: func(ctx context.Context, _ *Show) error {
+		sc := scene{say: "It asks.", try: "Press 1.", ready: waiting(1), keys: []string{"1"}, agents: func(ctx context.Context, _ *Show) error {
 			_, err := q.Ask(ctx, ask.Request{Questions: []ask.Question{{ID: "q", Question: "May I?", Kind: ask.Text, AllowOther: true, Required: true}}})
 			time.Sleep(2 * time.Second) // it goes on with the answer
 			return err
@@ -28,6 +30,9 @@ func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
 				t.Error(err)
 			}
 			time.Sleep(time.Second)
+			if msg, ok := s.Feed().Load().(tui.GuideMsg); !ok || !strings.Contains(msg.Try, "u takes it back") {
+				t.Errorf("while the answer is sent it says %+v", msg)
+			}
 			s.Next()
 		}()
 		if err := s.play(t.Context(), "1/1", sc); err != nil {

@@ -202,11 +202,16 @@ func (s *Show) play(ctx context.Context, number string, sc scene) error {
 
 // tell says what a scene has to say.
 func (s *Show) tell(ctx context.Context, number, text, try string) {
-	switch {
-	case text == "":
-	case s.o.Line != nil:
+	if text != "" && s.o.Line != nil {
 		s.o.Line(ctx, "demo "+number+": "+text)
-	default:
+		return
+	}
+	s.hint(number, text, try)
+}
+
+// hint says on the screen, if there is one, what can be pressed now.
+func (s *Show) hint(number, text, try string) {
+	if text != "" && s.o.Line == nil {
 		s.say("demo "+number, text, try)
 	}
 }
@@ -233,9 +238,11 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 	}
 	for !done() {
 		if s.left(sc) {
+			s.hint(number, sc.say, "Sent in a moment; until then, u takes it back.")
 			if err := s.wait(ctx, func() bool { return done() || !s.left(sc) }); err != nil {
 				return err
 			}
+			s.hint(number, sc.say, sc.try)
 			continue
 		}
 		if err := s.idle(ctx, func() bool { return done() || s.left(sc) }); err != nil {
