@@ -120,7 +120,7 @@ type terminal struct {
 func (b *inbox) command(env []string, args ...string) *exec.Cmd {
 	c := exec.Command(b.path, args...)
 	c.Dir = filepath.Join(b.home, "project")
-	c.Env = append([]string{"HOME=" + b.home, "PATH=" + filepath.Dir(b.node) + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "TMPDIR=" + os.TempDir()}, env...)
+	c.Env = append([]string{"HOME=" + b.home, "PATH=" + filepath.Dir(b.node) + ":" + os.Getenv("PATH"), "TERM=xterm-256color", "TMPDIR=" + b.home}, env...)
 	return c
 }
 
