@@ -118,6 +118,16 @@ func (p *Page) place(f *tui.Frame) string {
 	return f.Theme.Faint.Render(tui.Place(p.log.place(p.list.Cursor), p.log.len()))
 }
 
+// failedNote is how many failed calls the user has not seen, where a list of w cells has
+// room for it; "" for none.
+func (p *Page) failedNote(th *theme.Theme, w int) string {
+	n := p.failures.Fresh()
+	if n == 0 || w < 60 || p.part == partFilter {
+		return ""
+	}
+	return th.Bad.Render(strconv.Itoa(n)+" failed") + "  " + th.Key.Render("!") + th.Muted.Render(" seen") + "  "
+}
+
 func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	th := f.Theme
 	note := ""
@@ -127,12 +137,9 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	case p.failed:
 		note = th.Warn.Render("only failed")
 	case p.log.order != nil:
-		note = th.Faint.Render("by " + p.sort + "  " + p.place(f))
+		note = p.failedNote(th, w) + th.Faint.Render("by "+p.sort+"  "+p.place(f))
 	case p.follow:
-		note = th.Faint.Render("following")
-		if n := p.failures.Fresh(); n > 0 && w >= 60 && p.part != partFilter {
-			note = th.Bad.Render(strconv.Itoa(n)+" failed") + "  " + th.Key.Render("!") + th.Muted.Render(" seen") + "  " + note
-		}
+		note = p.failedNote(th, w) + th.Faint.Render("following")
 	default:
 		note = th.Warn.Render("paused")
 		if at := p.place(f); at != "" {

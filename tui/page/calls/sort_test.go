@@ -32,7 +32,7 @@ func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 	const asTheyBegan = "read_project batch_get memory render compare ask design haunt screenshot"
 	for _, tt := range []struct{ name, keys, head, note, want string }{
 		{"as they began", "", "↑Start", "following", asTheyBegan},
-		{"duration", "D", "↓Duration", "by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
+		{"duration", "D", "↓Duration", "2 failed  ! seen  by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
 		{"tool", "T", "Tool↑", "by tool  1 of 9", "ask haunt compare memory design batch_get screenshot render read_project"},
 		{"agent", "A", "Agent↑", "by agent  1 of 9", "screenshot haunt design compare batch_get read_project ask memory render"},
 		{"only failed", "De", "↓Duration", "only failed", "memory compare"},
