@@ -34,18 +34,23 @@ func (w *window) again(key string, counts func() bool) (at time.Time) {
 }
 
 // answers waits for a prompt on the deck's screen and presses keys. A prompt that has only
-// just come takes none, and says so.
+// just come takes none, and says so. The screen of a prompt answered before may have the
+// words of this one, which is why it has to be gone.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
-	w.shows(d, prompt)
+	const sending = "takes it back"
+	d.until("the screen asks "+prompt, steady(func() bool {
+		s := w.screen()
+		return strings.Contains(s, prompt) && !strings.Contains(s, sending)
+	}))
 	for _, k := range keys {
-		counts := func() bool {
+		counts := steady(func() bool {
 			s := w.screen()
 			if k.shows != "" {
 				return strings.Contains(s, k.shows)
 			}
-			return !strings.Contains(s, prompt) || strings.Contains(s, "takes it back")
-		}
+			return !strings.Contains(s, prompt) || strings.Contains(s, sending)
+		})
 		w.press(k.press)
 		d.until(fmt.Sprintf("%q counts, or does not", k.press), func() bool {
 			return counts() || strings.Contains(w.screen(), "just appeared; press")
@@ -55,6 +60,18 @@ func (w *window) answers(d *driver, prompt string, keys ...key) {
 			w.press(k.press)
 			d.until(fmt.Sprintf("%q counts", k.press), counts)
 		}
+	}
+}
+
+// steady tells whether something is so at two looks: a screen may be read while half of a
+// frame is drawn, with lines of the one before.
+func steady(is func() bool) func() bool {
+	return func() bool {
+		if !is() {
+			return false
+		}
+		time.Sleep(100 * time.Millisecond)
+		return is()
 	}
 }
 

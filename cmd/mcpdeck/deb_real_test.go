@@ -70,7 +70,7 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	c.shows(d, "? for shortcuts")
 	c.says("go")
 	deck.answers(d, "mcp__mcpdeck__ask wants to run", key{"y", ""})
-	deck.answers(d, "Which colour?", key{"2", ""})
+	deck.answers(d, "2 ochre", key{"2", ""}) // the permission before shows the question, too
 	if got := c.answered(0); !strings.Contains(got, "ochre") || strings.Contains(got, "teal") {
 		t.Errorf("the tool ask answers %s, want ochre", got)
 	}
