@@ -123,10 +123,10 @@ func spanAt(s string, i int) (inline, bool) {
 
 // codeAt is code between as many backticks as it begins with.
 func codeAt(s string, i int) (inline, bool) {
-	n := run(s[i:])
 	if before, _ := utf8.DecodeLastRuneInString(s[:i]); before == '`' || before == '\\' || word(before) {
 		return inline{}, false // as in don`t
 	}
+	n := run(s[i:])
 	for j := i + n; j < len(s); j++ {
 		if s[j] != '`' {
 			continue
@@ -147,8 +147,11 @@ func codeAt(s string, i int) (inline, bool) {
 // emphasisAt is text between stars, underscores or tildes that stand as those around
 // words do.
 func emphasisAt(s string, i int) (inline, bool) {
+	if !opens(s[:i]) { // first, so that a run is measured once, not from each of its signs
+		return inline{}, false
+	}
 	c, n := s[i], run(s[i:])
-	if n > 3 || c == '_' && n > 2 || c == '~' && n != 2 || !opens(s[:i]) {
+	if n > 3 || c == '_' && n > 2 || c == '~' && n != 2 {
 		return inline{}, false
 	}
 	inner := s[i+n:]

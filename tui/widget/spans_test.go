@@ -50,6 +50,19 @@ func TestNamesAndPatternsStayExact(t *testing.T) {
 	}
 }
 
+// TestHostileLines reads lines made to take quadratic time, which would take minutes; each
+// must come back at once.
+func TestHostileLines(t *testing.T) {
+	for _, part := range []string{"`", "*", "_", "~", "!", "[", "[a](", " *", " _", " ~~", "('*`", " *a_b ~~", "\"`a "} {
+		t.Run(part, func(t *testing.T) {
+			line := strings.Repeat(part, 1<<20/len(part))
+			if got := widget.Unmarked(line); len(got) > len(line) {
+				t.Errorf("%d bytes became %d", len(line), len(got))
+			}
+		})
+	}
+}
+
 func FuzzSpans(f *testing.F) {
 	f.Add("**a `b` [c](https://d.example)** _e_ ~~f~~\n```\n*g*", 9)
 	th := theme.New(theme.Options{Dark: true})
