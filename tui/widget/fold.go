@@ -179,6 +179,7 @@ func (f *Folds) Render(th *theme.Theme, rows []string, w, h int) []string {
 		f.cursor = first
 	}
 	f.placed = true
+	f.moveTo(f.place()) // the text may have fewer rows than before
 	out := f.Window.Render(th, drawn, w, h)
 	if f.follow() { // which can only be done once the window knows how many rows there are
 		out = f.Window.Render(th, drawn, w, h)

@@ -72,3 +72,24 @@ func TestTheCursorOfFoldsIsSeen(t *testing.T) {
 		}
 	}
 }
+
+// In wider rows a text has fewer of them.
+func TestWhatIsAtTheCursorOfAShorterTextFolds(t *testing.T) {
+	th := theme.New(theme.Options{Dark: true})
+	raw := []byte(`{"a":"` + strings.Repeat("word ", 40) + `","b":[1]}`)
+	f := widget.Folds{Window: &widget.Scroll{}}
+	render := func(w int) []string {
+		text := widget.JSON(th, raw, w)
+		f.Set(text.Folds)
+		return f.Render(th, text.Rows, w, 40)
+	}
+	render(20)
+	f.Move(1 << 20)
+	rows := render(300)
+	if row := strings.TrimSpace(ansi.Strip(rows[f.Cursor()])); row != "}" {
+		t.Fatalf("the cursor is on %q", row)
+	}
+	if _, ok := f.Value(); !ok {
+		t.Error("there is nothing to fold")
+	}
+}
