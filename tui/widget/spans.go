@@ -94,6 +94,9 @@ func eachSpan(line string, text func(string) string, draw func(inline) string) s
 	for i := 0; i < len(line); i++ {
 		s, ok := spanAt(line, i)
 		if !ok {
+			if strings.HasPrefix(line[i:], "://") {
+				i += restOfAddress(line[i:]) - 1
+			}
 			continue
 		}
 		if at < i {
@@ -229,6 +232,15 @@ func linkAt(s string, i int) (inline, bool) {
 		return inline{}, false
 	}
 	return inline{'[', 1, inner[:j], target[:k], len(s) - len(target) + k + 1}, true
+}
+
+// restOfAddress is how much of a text may be part of the address that it is in.
+func restOfAddress(s string) int {
+	i := strings.IndexFunc(s, func(r rune) bool { return r <= ' ' || r > unicode.MaxASCII || strings.ContainsRune("\"<>`{|}", r) })
+	if i < 0 {
+		return len(s)
+	}
+	return i
 }
 
 // address tells whether a text is where a link may lead, and no part of a pattern.

@@ -25,6 +25,8 @@ func TestMarksWithinALineAreDrawn(t *testing.T) {
 		"これは**太字**です":                  text("これは") + bold("太字") + text("です"),
 		"see [`a.go`](src/a.go#L1)":    text("see ") + widget.Link(th, "a.go", "src/a.go#L1") + " " + th.Faint.Render("(src/a.go#L1)"),
 		"![logo](https://a.example/x)": widget.Link(th, "logo", "https://a.example/x") + " " + th.Faint.Render("(https://a.example/x)"),
+		"*a* http://b.example/c_ _d_":  italic("a") + text(" ") + widget.Linked(th, th.Muted, "http://b.example/c_") + text(" ") + italic("d"),
+		"**http://b.example** _c_":     widget.Linked(th, th.Strong, "http://b.example") + text(" ") + italic("c"),
 		"`a`\n```\n*b*\n```\n`c`":      code("a") + "\n" + text("```") + "\n" + text("*b*") + "\n" + text("```") + "\n" + code("c"),
 	} {
 		if got := widget.Spans(th, th.Muted, in); got != want {
@@ -42,7 +44,7 @@ func TestNamesAndPatternsStayExact(t *testing.T) {
 		"*.go,*.md", "*.go and *.md", "src/**/*.go", "**/*.go and **/*.md", "{**/a,**/b}", "*/foo/*", "*test.go*", "rm *.o",
 		"char *a, *b, *c", "f(*p)*(q)", "f(**kwargs, x**2)", "char **argv, **envp", "~/a~~b", "~~~x~~~", "****", "**", "***x**",
 		`\*x\*`, "don`t and can`t", "`open", "``", "handlers[i](event.x)", "[a-z](foo)", "[0-9](.*)", "[x](see below)", "[a]", "[](x/y)", "x_1_y", "$_foo_$",
-		"https://a.example/_x_/*y*/**z**",
+		"https://a.example/_x_/*y*/**z**", "https://a.example/(*x*)?y='_z_'&[b](/c)",
 	} {
 		if got := widget.Unmarked(s); got != s {
 			t.Errorf("%q became %q", s, got)
