@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -45,11 +46,23 @@ func (h *instance) approve(ctx context.Context, a clippy.Approval) bool {
 			// The name differs each time, so that no earlier answer is taken for this one.
 			ID: "allow-" + rand.Text(), Header: "Allow", Kind: ask.Confirm, Required: true,
 			Question:    fmt.Sprintf("May %s use %s?", a.Agent, a.Tool),
-			Description: a.Detail,
+			Description: fenced(a.Detail),
 			Options:     []ask.Option{{Label: yes}, {Label: "Refuse"}},
 		}},
 	})
 	return err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
+}
+
+// fenced is a line as Markdown that is drawn as it is written; "" stays.
+func fenced(line string) string {
+	fence := "```"
+	switch {
+	case line == "":
+		return ""
+	case strings.HasPrefix(line, fence): // which would end it
+		fence = "~~~"
+	}
+	return fence + "\n" + line + "\n" + fence
 }
 
 // clippyFollows returns what takes over Clippy's settings when the configuration

@@ -2,15 +2,21 @@ package main
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 func TestApprove(t *testing.T) {
@@ -62,6 +68,35 @@ func TestApprove(t *testing.T) {
 					t.Fatal(err)
 				}
 			})
+		})
+	}
+}
+
+// What an agent wants to do is the agent's to name, and the user has to see the name as it
+// is.
+func TestWhatIsToBeApprovedIsDrawnExactly(t *testing.T) {
+	th := theme.New(theme.Options{})
+	for _, detail := range []string{
+		"n.txt (3 bytes)", "> n.txt (3 bytes)", "*a* `b` [c](d/e).txt (3 bytes)", "# n.txt # (3 bytes)", "- n.txt (3 bytes)", "write ```", "```", "```` (3 bytes)", "~~~", "---",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			running, err := host.New(host.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := &instance{host: running, queue: ask.New(ask.Options{Hold: -1})}
+			go h.approve(t.Context(), clippy.Approval{Tool: "haunt_desktop", Agent: "claude", Detail: detail})
+			synctest.Wait()
+			q := h.queue.Pending().Items[0].Request.Questions[0]
+			if rows := ansi.Strip(strings.Join(widget.Markdown(th, plain.BareText(q.Description), 80), "\n")); !strings.Contains(rows, detail) {
+				t.Errorf("%s is drawn as %q", detail, rows)
+			}
+			if err := h.queue.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if err := running.Stop(t.Context()); err != nil {
+				t.Fatal(err)
+			}
 		})
 	}
 }
