@@ -50,12 +50,21 @@ func TestFilesThatGitIgnoresAreNotOffered(t *testing.T) {
 
 	git("init", "-q")
 	git("add", "main.go", "gone.go")
+	// git lists another repository as one name.
+	for _, name := range []string{"nested/one.go", "module/two.go"} {
+		write(name, "x", 0o600)
+	}
+	git("init", "-q", "nested")
+	git("-C", "module", "init", "-q")
+	git("-C", "module", "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-q", "--allow-empty", "-m", "x")
+	git("-c", "advice.addEmbeddedRepo=false", "add", "module")
+	git("-C", "module", "init", "-q", "--separate-git-dir", filepath.Join(project, ".git", "module"))
 	write(".git/evil", "#!/bin/sh\necho ran >> '"+ran+"'\n", 0o700)
 	git("config", "core.fsmonitor", filepath.Join(project, ".git", "evil"))
 	if err := os.Remove(filepath.Join(project, "gone.go")); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := offered(), "[.gitignore main.go web/new.ts]"; got != want {
+	if got, want := offered(), "[.gitignore main.go module/two.go nested/one.go web/new.ts]"; got != want {
 		t.Errorf("it offers %s, want %s", got, want)
 	}
 	if _, err := os.Stat(ran); err == nil {

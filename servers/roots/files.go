@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -25,8 +26,9 @@ const (
 // package manager fills. What is too much, or not read when ctx ends, is left out, and so
 // is a name that cannot be typed.
 //
-// Where listed names files, only those of them count. It gets the project's folder without
-// links, and may be nil.
+// Where listed names files, only those of them count. A folder that it names counts with all
+// that is in it, unless files in it are named: so does git list another repository. It gets
+// the project's folder without links, and may be nil.
 func (r *Rules) Files(ctx context.Context, dir string, listed func(ctx context.Context, dir string) []string) ([]string, error) {
 	return r.files(ctx, dir, listed, maxFiles)
 }
@@ -42,10 +44,10 @@ func (r *Rules) files(ctx context.Context, dir string, listed func(context.Conte
 			return present(ctx, root, names, most), nil
 		}
 	}
-	return walk(ctx, root, most)
+	return walk(ctx, root, []string{"."}, most), nil
 }
 
-// present are the regular files among names that Files may list.
+// present are the regular files among names, and in folders among them, that Files may list.
 func present(ctx context.Context, root *os.Root, names []string, most int) []string {
 	folders := map[string]bool{".": true} // whether each is one, and not reached by a link
 	var folder func(name string) bool
@@ -57,19 +59,30 @@ func present(ctx context.Context, root *os.Root, names []string, most int) []str
 		}
 		return is
 	}
-	var files []string
+	var files, whole []string
 	for depth := range maxDepth {
 		for _, name := range names {
 			if len(files) == most || ctx.Err() != nil {
 				return files
 			}
-			if strings.Count(name, "/") == depth && typed(name) && filepath.IsLocal(filepath.FromSlash(name)) && path.Clean(name) == name &&
-				folder(path.Dir(name)) && mode(root, name).IsRegular() {
+			name = strings.TrimSuffix(name, "/")
+			if strings.Count(name, "/") != depth || !typed(name) || !filepath.IsLocal(filepath.FromSlash(name)) || path.Clean(name) != name ||
+				!folder(path.Dir(name)) {
+				continue
+			}
+			switch is := mode(root, name); {
+			case is.IsRegular():
 				files = append(files, name)
+			case is.IsDir() && !filled(path.Base(name)):
+				whole = append(whole, name)
 			}
 		}
 	}
-	return files
+	if len(files) == most {
+		return files
+	}
+	whole = slices.DeleteFunc(whole, func(name string) bool { return folders[name] })
+	return append(files, walk(ctx, root, whole, most-len(files))...)
 }
 
 // mode is what a path below root is, no regular file and no folder where nothing is.
@@ -81,18 +94,17 @@ func mode(root *os.Root, name string) fs.FileMode {
 	return info.Mode()
 }
 
-// walk are the files of all folders.
-func walk(ctx context.Context, root *os.Root, most int) ([]string, error) {
-	var files []string
+// walk are the files in folders and in all below them.
+func walk(ctx context.Context, root *os.Root, level []string, most int) (files []string) {
 	entries := 0
-	for level, depth := []string{"."}, 0; len(level) > 0 && depth < maxDepth; depth++ {
+	for depth := 0; len(level) > 0 && depth < maxDepth; depth++ {
 		var below []string
 		for _, at := range level {
 			err := each(root, at, func(d fs.DirEntry) bool {
 				entries++
 				switch name := path.Join(at, d.Name()); {
-				case !typed(d.Name()):
-				case d.IsDir() && !filled(d.Name()):
+				case !typed(d.Name()) || filled(d.Name()): // of a submodule, .git is a file
+				case d.IsDir():
 					below = append(below, name)
 				case d.Type().IsRegular():
 					files = append(files, name)
@@ -100,12 +112,12 @@ func walk(ctx context.Context, root *os.Root, most int) ([]string, error) {
 				return ctx.Err() == nil && len(files) < most && entries < maxEntries
 			})
 			if errors.Is(err, errEnough) {
-				return files, nil
+				return files
 			}
 		}
 		level = below
 	}
-	return files, nil
+	return files
 }
 
 var errEnough = errors.New("enough was read")
