@@ -48,6 +48,14 @@ func (a Areas) Of(part string) *Area {
 	return nil
 }
 
+// Head adds the place of a column's head, with the cells beside it, where an arrow may
+// stand, if it is whole in a row of heads that is drawn at x, y.
+func (a *Areas) Head(row string, x, y int, head string, run func() tea.Cmd) {
+	if before, _, found := strings.Cut(ansi.Strip(row), head); found {
+		*a = append(*a, Area{X: x + widget.Width(before) - 1, Y: y, W: widget.Width(head) + 2, H: 1, Run: run})
+	}
+}
+
 // Count adds the place of a count, if it is whole in a rule that begins the row y.
 func (a *Areas) Count(rule string, y int, count string, run func() tea.Cmd) {
 	text := ansi.Strip(rule)

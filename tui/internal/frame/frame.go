@@ -155,6 +155,19 @@ func (s *Screen) Click(x, y int) {
 	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}, tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
 }
 
+// ClickOn clicks at the first place of a text on the screen.
+func (s *Screen) ClickOn(text string) {
+	s.t.Helper()
+	screen := s.Text()
+	for y, row := range strings.Split(screen, "\n") {
+		if before, _, found := strings.Cut(row, text); found {
+			s.Click(ansi.StringWidth(before), y)
+			return
+		}
+	}
+	s.t.Errorf("the screen lacks %q to click on:\n%s", text, screen)
+}
+
 // Drag moves the mouse from a cell to another one with the left button held down.
 func (s *Screen) Drag(x, y, toX, toY int) {
 	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft})

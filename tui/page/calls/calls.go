@@ -73,10 +73,10 @@ type Page struct {
 	log    log
 	part   string
 	list   widget.List
-	follow bool   // the cursor stays on the newest, where the calls are sorted by their start
-	sort   string // column; see sorts
-	failed bool   // only those that failed
-	raw    bool   // results as they were sent
+	follow bool      // the cursor stays on the newest, where the calls are sorted by their start
+	sort   tui.Order // see sorts
+	failed bool      // only those that failed
+	raw    bool      // results as they were sent
 	filter tui.Filter
 	theme  *theme.Theme
 	shown  bool
@@ -109,7 +109,7 @@ type detail struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true, sort: byStart, view: viewer.Viewer{Slot: "calls"}}
+	p := &Page{opts: o, part: partList, follow: true, sort: tui.Order{By: byStart}, view: viewer.Viewer{Slot: "calls"}}
 	p.filter = tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
 	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
@@ -319,8 +319,8 @@ func (p *Page) Actions() []tui.Action {
 			}
 			return ""
 		}, Run: func() tea.Cmd {
-			p.follow, p.part = true, partList
-			return p.sortBy(byStart)
+			p.follow, p.sort = true, tui.Order{By: byStart}
+			return p.reorder()
 		}},
 		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"y"}, Enabled: p.why, Run: p.chooseCopy},
 		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
@@ -362,7 +362,7 @@ func (p *Page) step(d int) func() tea.Cmd {
 type look struct {
 	Filter      string
 	Failed, Raw bool
-	Sort        string
+	tui.Order
 }
 
 // Kept implements tui.Keeper.
@@ -374,8 +374,8 @@ func (p *Page) Restore(kept string) {
 	if tui.Kept(kept, &l) {
 		p.filter.SetText(plain.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
-		if s := sortOf(l.Sort); s != nil {
-			p.sort, p.log.order = s.column, s.order
+		if s := sortOf(l.By); s != nil {
+			p.sort, p.log.order = l.Order, s.turned(l.Turned)
 		}
 		p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now()))
 	}
@@ -398,8 +398,11 @@ func (p *Page) unfilterOrLeave() tea.Cmd {
 
 func (p *Page) click(m tui.ClickMsg) tea.Cmd {
 	a := p.areas.At(m.X, m.Y)
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case a.Run != nil:
+		return a.Run()
 	}
 	before, focus := p.list.Cursor, p.part == a.Part
 	p.search.Keep()

@@ -88,20 +88,11 @@ func TestAClickFolds(t *testing.T) {
 	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 160, H: 34}} {
 		show(t, size, func(s *frame.Screen, _ *fake.Deck) {
 			readFourth(s)
-			click := func(text string) {
-				for y, row := range strings.Split(s.Text(), "\n") {
-					if before, _, found := strings.Cut(row, text); found {
-						s.Click(len([]rune(before)), y)
-						return
-					}
-				}
-				t.Fatalf("no %q:\n%s", text, s.Text())
-			}
-			click("layers: [")
+			s.ClickOn("layers: [")
 			s.Has("▌   layers: [… 2 items]")
-			click("scale")
+			s.ClickOn("scale")
 			s.Has("▌   scale: 4", "layers: [… 2 items]")
-			click("layers: [")
+			s.ClickOn("layers: [")
 			s.Has("▌   layers: [", `"hat"`)
 		})
 	}

@@ -137,7 +137,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	case p.failed:
 		note = th.Warn.Render("only failed")
 	case p.log.order != nil:
-		note = p.failedNote(th, w) + th.Faint.Render("by "+p.sort+"  "+p.place(f))
+		note = p.failedNote(th, w) + th.Faint.Render("by "+p.sort.By+"  "+p.place(f))
 	case p.follow:
 		note = p.failedNote(th, w) + th.Faint.Render("following")
 	default:
@@ -158,7 +158,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		if p.log.rows() > h {
 			room -= 2 // and the scroll bar
 		}
-		rows = append(rows, "  "+p.heads(th, room))
+		rows = append(rows, "  "+p.heads(th, 4, 1+len(rows), room))
 	}
 	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {

@@ -3,6 +3,7 @@ package calls
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -18,10 +19,21 @@ type order func(a, b *call) int
 // sorting is a way to sort the calls.
 type sorting struct {
 	key    string // the letter of its head
-	column string // the head
+	column string // the head, in lower case
 	means  string
 	order  order // nil: as they began
 	down   bool  // the largest first
+}
+
+// turned is the order, or the other way around.
+func (s *sorting) turned(turned bool) order {
+	switch {
+	case !turned:
+		return s.order
+	case s.order == nil:
+		return func(a, b *call) int { return cmp.Compare(b.key, a.key) }
+	}
+	return func(a, b *call) int { return s.order(b, a) }
 }
 
 // byStart is the column of the order in which calls come.
@@ -58,12 +70,18 @@ func sortOf(column string) *sorting {
 	return nil
 }
 
-// sortBy sorts the calls by a column and shows the first of them. By start, the cursor stays
-// on its call, or the newest.
+// sortBy sorts the calls by a column, the second time the other way around, and shows the
+// first of them. As they began, the cursor stays on its call, or the newest.
 func (p *Page) sortBy(column string) tea.Cmd {
-	p.sort = column
+	p.sort.Sort(column)
+	return p.reorder()
+}
+
+// reorder puts the calls into their order.
+func (p *Page) reorder() tea.Cmd {
+	p.part = partList
 	load := p.change(func() {
-		p.log.order = sortOf(column).order
+		p.log.order = sortOf(p.sort.By).turned(p.sort.Turned)
 		p.log.sort()
 	})
 	if p.log.order == nil {
@@ -76,13 +94,14 @@ func (p *Page) sortBy(column string) tea.Cmd {
 // follows tells whether the cursor stays on the newest call.
 func (p *Page) follows() bool { return p.follow && p.log.order == nil }
 
-// heads are the names of the columns.
-func (p *Page) heads(th *theme.Theme, w int) string {
-	arrow := th.Glyph.Up
-	if sortOf(p.sort).down {
-		arrow = th.Glyph.Down
+// heads are the names of the columns, w cells wide at x, y. A click on one does what its key
+// does.
+func (p *Page) heads(th *theme.Theme, x, y, w int) string {
+	row := tui.CallHeads(th, tui.CallHead(p.sort.By), p.sort.Arrow(th, sortOf(p.sort.By).down), w)
+	for _, s := range sorts() {
+		p.areas.Head(row, x, y, strings.ToUpper(s.column[:1])+s.column[1:], func() tea.Cmd { return p.sortBy(s.column) })
 	}
-	return tui.CallHeads(th, tui.CallHead(p.sort), arrow, w)
+	return row
 }
 
 // sort puts the calls that the filter lets through in their order.

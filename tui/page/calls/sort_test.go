@@ -35,6 +35,11 @@ func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 		{"duration", "D", "↓Duration", "2 failed  ! seen  by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
 		{"tool", "T", "Tool↑", "by tool  1 of 9", "ask haunt compare memory design batch_get screenshot render read_project"},
 		{"agent", "A", "Agent↑", "by agent  1 of 9", "screenshot haunt design compare batch_get read_project ask memory render"},
+		{"the shortest first", "DD", "↑Duration", "by duration  1 of 9", "compare memory read_project batch_get haunt render design screenshot ask"},
+		{"the longest first again", "DDD", "↓Duration", "by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
+		{"the other way around", "TT", "Tool↓", "by tool  1 of 9", "read_project render screenshot batch_get design memory compare haunt ask"},
+		{"the newest first", "S", "↓Start", "by start  1 of 9", "screenshot haunt design ask compare render memory batch_get read_project"},
+		{"follow", "Sf", "↑Start", "following", asTheyBegan},
 		{"only failed", "De", "↓Duration", "only failed", "memory compare"},
 		{"back to the start", "DS", "↑Start", "following", asTheyBegan},
 		{"back to the start after a look", "DjjS", "↑Start", "paused 7 of 9", asTheyBegan},
@@ -51,6 +56,40 @@ func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who clicks on a head, or on the arrow beside it, gets what its key does.
+func TestAClickOnAHeadSorts(t *testing.T) {
+	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 160, H: 34}} {
+		show(t, size, func(s *frame.Screen, _ *fake.Deck) {
+			for _, tt := range []struct{ on, head string }{
+				{"Agent", "Agent↑"},
+				{"Agent", "Agent↓"},
+				{"Tool", "Tool↑"},
+				{"↑ ", "Tool↓"},
+				{"uration", "↓Duration"},
+				{"↓Duration", "↑Duration"},
+				{"Start", "↑Start"},
+				{"↑Start", "↓Start"},
+				{"What", "↓Start"},
+			} {
+				s.ClickOn(tt.on)
+				s.Has(tt.head)
+			}
+		})
+	}
+}
+
+// Nothing but the list has the keys that sort, so it has the focus after a click.
+func TestAClickOnAHeadLeavesTheFilter(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("/")
+		s.Type("claude")
+		s.ClickOn("Tool")
+		s.Has("Tool↑")
+		s.Keys("T")
+		s.Has("Tool↓", "/ claude\n")
+	})
 }
 
 func TestSortedCallsOfAFilter(t *testing.T) {
@@ -106,11 +145,12 @@ func TestTheOrderIsKeptBetweenRuns(t *testing.T) {
 		for _, a := range before.Actions() {
 			if a.ID == "calls.sort.tool" {
 				a.Run()
+				a.Run()
 			}
 		}
 		p := calls.New(calls.Options{})
 		p.Restore(`{"Sort":"unknown"}`)
 		p.Restore(before.Kept())
 		return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{p}})
-	}, func(s *frame.Screen) { s.Has("by tool  1 of 9") })
+	}, func(s *frame.Screen) { s.Has("by tool  1 of 9", "Tool↓") })
 }
