@@ -102,9 +102,9 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		make func() tui.Page
 		kept []string
 	}{
-		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Group":true,"Filter":"status:waiting shop"}`}},
+		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true,"Filter":"status:waiting shop"}`}},
 		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":3}`}},
-		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent"}`}},
+		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent","Turned":true}`}},
 		{"sounds", func() tui.Page {
 			return home.New(home.Options{Widgets: []home.Widget{clippy.NewWidget(&sounds{})}})
 		}, []string{`{"Sort":"","Widgets":{"clippy":"muted"}}`}},

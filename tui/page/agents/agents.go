@@ -51,8 +51,8 @@ type Page struct {
 	scroll widget.Scroll
 	search tui.Search // in the detail
 	part   string
-	sort   string // key of a column; "" is by need
-	group  bool   // by project
+	sort   tui.Order // by a column; "" is by need
+	group  bool      // by project
 	filter filter
 	areas  tui.Areas
 }
@@ -78,7 +78,7 @@ func (p *Page) ID() string { return ID }
 
 // look is what the page keeps between runs.
 type look struct {
-	Sort   string
+	tui.Order
 	Group  bool
 	Filter string
 }
@@ -89,8 +89,8 @@ func (p *Page) Kept() string { return tui.Keep(look{p.sort, p.group, p.filter.Te
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && (l.Sort == "" || sortOf(l.Sort) != nil) {
-		p.sort, p.group = l.Sort, l.Group
+	if tui.Kept(kept, &l) && sortOf(l.By) != nil {
+		p.sort, p.group = l.Order, l.Group
 		p.filter.SetText(plain.Line(l.Filter))
 		p.narrow()
 	}
@@ -227,8 +227,11 @@ func (p *Page) arrange() {
 			all = append(all, &p.all[i])
 		}
 	}
-	if less := sortOf(p.sort); less != nil {
-		arrange.Stable(all, less)
+	if compare := sortOf(p.sort.By).compare; compare != nil {
+		arrange.Stable(all, compare)
+	}
+	if p.sort.Turned {
+		slices.Reverse(all)
 	}
 	p.rows = p.rows[:0:0]
 	if p.group {
@@ -282,24 +285,6 @@ func project(s *deck.Session) string {
 	return plain.Line(filepath.Base(s.Folder))
 }
 
-// sortOf compares by a column; nil is by need, as the list comes.
-func sortOf(column string) func(a, b *deck.Session) int {
-	switch column {
-	case "agent":
-		return func(a, b *deck.Session) int { return cmp.Compare(a.Agent, b.Agent) }
-	case "project":
-		return func(a, b *deck.Session) int { return cmp.Compare(project(a), project(b)) }
-	case "tokens":
-		return func(a, b *deck.Session) int { return cmp.Compare(tui.AllTokens(b), tui.AllTokens(a)) }
-	case "cost":
-		return func(a, b *deck.Session) int { return cmp.Compare(b.Cost.USD, a.Cost.USD) }
-	case "context":
-		part := func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
-		return func(a, b *deck.Session) int { return cmp.Compare(part(b), part(a)) }
-	}
-	return nil
-}
-
 // selected is the session under the cursor; nil when there is none.
 func (p *Page) selected() *deck.Session {
 	if i := p.list.Cursor; i >= 0 && i < len(p.rows) {
@@ -345,14 +330,6 @@ func (p *Page) connection(s *deck.Session) *deck.Agent {
 
 // Actions are moving, sorting, and going where a session is.
 func (p *Page) Actions() []tui.Action {
-	by := func(key, column, title string) tui.Action {
-		id := cmp.Or(column, "need")
-		return tui.Action{ID: "agents.sort." + id, Title: "Sort by " + title, Keys: []string{key}, Run: func() tea.Cmd {
-			p.sort = column
-			p.arrange()
-			return nil
-		}}
-	}
 	to := func(part string) func() tea.Cmd {
 		return func() tea.Cmd { p.part = part; return nil }
 	}
@@ -374,12 +351,9 @@ func (p *Page) Actions() []tui.Action {
 			return nil
 		}},
 		{ID: "agents.copy", Title: "Copy the session's ID", Keys: []string{"y"}, Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
-		by("S", "", "need: what waits for you first"),
-		by("A", "agent", "agent"),
-		by("P", "project", "project"),
-		by("T", "tokens", "tokens"),
-		by("C", "cost", "cost"),
-		by("F", "context", "how full the context is"),
+	}
+	for _, s := range sorts() {
+		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.column, "need"), Title: "Sort by " + s.means, Keys: []string{s.key}, Run: func() tea.Cmd { return p.sortBy(s.column) }})
 	}
 	out = slices.Concat(out, p.search.Actions("agents.detail", partDetail), p.filterActions())
 	for _, a := range tui.ListActions("agents.list", partList, &p.list) {

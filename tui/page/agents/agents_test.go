@@ -95,6 +95,10 @@ func TestSortingByAColumn(t *testing.T) {
 			{"T", "shop api payments docs menu shop menu shop"},
 			{"F", "shop api docs payments menu menu shop shop"},
 			{"P", "api docs menu menu payments shop shop shop"},
+			{"P", "shop shop shop payments menu menu docs api"},
+			{"T", "shop api payments docs menu shop menu shop"},
+			{"T", "shop menu shop menu docs payments api shop"},
+			{"S", "shop payments api docs menu menu shop shop"},
 			{"S", "shop payments api docs menu menu shop shop"},
 		} {
 			s.Keys(tt.key)
@@ -103,6 +107,26 @@ func TestSortingByAColumn(t *testing.T) {
 			}
 		}
 	})
+}
+
+func TestAClickOnAHeadSorts(t *testing.T) {
+	for _, size := range []frame.Size{{W: 118, H: 34}, {W: 200, H: 60}} {
+		show(t, size, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
+			for _, tt := range []struct{ on, head, lacks string }{
+				{"Project", "Project↑", "↓"},
+				{"Project↑", "Project↓", "↑"},
+				{"Tokens", "↓Tokens", "↑"},
+				{"Tokens", "↑Tokens", "↓"},
+				{"Full", "↓Full", "↑"},
+				{"What", "↓Full", "↑"},
+				{"State", "State", "↓"},
+			} {
+				s.ClickOn(tt.on)
+				s.Has(tt.head)
+				s.Lacks(tt.lacks)
+			}
+		})
+	}
 }
 
 func TestTheCursorStaysOnItsSession(t *testing.T) {

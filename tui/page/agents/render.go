@@ -67,7 +67,7 @@ func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 	}
 	cols := p.columns(f, w-4)
 	if h >= 6 {
-		rows = append(rows, "  "+p.heads(th, cols, w-4))
+		rows = append(rows, "  "+p.heads(th, cols, 2, len(rows), w-4))
 	}
 	left := h - len(rows)
 	p.areas = append(p.areas, tui.Area{Part: partList, Y: len(rows), W: w, H: left})
@@ -181,6 +181,14 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 	cols := p.allColumns(f)
 	for i := range cols {
 		c := &cols[i]
+		if c.name == p.sort.By {
+			arrow := p.sort.Arrow(f.Theme, sortOf(c.name).down)
+			if c.right {
+				c.head = arrow + c.head
+			} else {
+				c.head += arrow
+			}
+		}
 		used := false
 		for j := range p.all {
 			text, _ := c.cell(&p.all[j])
@@ -195,7 +203,7 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 			c.w = min(c.w, most)
 		}
 		if c.w > 0 {
-			c.w = max(c.w, len(c.head))
+			c.w = max(c.w, widget.Width(c.head))
 		}
 	}
 	drop := func(name string) {
@@ -334,16 +342,6 @@ func where(s *deck.Session) string {
 		return "headless"
 	}
 	return ""
-}
-
-// heads are the names of the columns; the one that is sorted by stands out.
-func (p *Page) heads(th *theme.Theme, cols []column, w int) string {
-	return join(cols, w, func(c *column) (string, theme.Style) {
-		if c.name == p.sort || p.sort == "" && c.name == "state" {
-			return c.head, th.Accent
-		}
-		return c.head, th.Faint
-	})
 }
 
 func line(cols []column, s *deck.Session, w int) string {

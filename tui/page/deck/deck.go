@@ -106,8 +106,8 @@ type Page struct {
 	waits   widget.List
 	ledger  []entry // behind waits
 	focus   inFocus
-	work    []worker // behind agents
-	sort    string   // head of the column by which those are sorted; "" is by need
+	work    []worker  // behind agents
+	sort    tui.Order // by the head of the column by which those are sorted; "" is by need
 	active  map[string]activity
 	follow  bool   // the calls' cursor stays on the newest
 	warned  uint64 // the last warning that the user was told of
@@ -321,7 +321,7 @@ func (p *Page) Actions() []tui.Action {
 		}, Run: p.openWarnings},
 	}...)
 	for _, by := range sorts() {
-		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(by[1], "need"), Title: "Sort the agents by " + by[2], Keys: []string{by[0]}, Part: partAgents, Run: func() tea.Cmd { p.sortBy(by[1]); return nil }})
+		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(by[1], "need"), Title: "Sort the agents by " + by[2], Keys: []string{by[0]}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(by[1]) }})
 	}
 	if p.opts.Setup != nil {
 		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0].Name) }},

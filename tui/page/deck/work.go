@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
@@ -67,6 +68,9 @@ func (p *Page) layWork() {
 	}
 	if less := p.order(); less != nil {
 		arrange.Stable(p.work, less)
+	}
+	if p.sort.Turned {
+		slices.Reverse(p.work)
 	}
 	p.agents.SetLen(len(p.work))
 	if i := slices.IndexFunc(p.work, func(w worker) bool { return w.key() == at }); i >= 0 {
@@ -192,23 +196,20 @@ func (p *Page) workColumns(w int) []workColumn {
 func (p *Page) heads(f *tui.Frame, line theme.Style, glyph string, w int) string {
 	th, out := f.Theme, ""
 	for i, c := range p.workColumns(w) {
-		if i > 0 {
-			out += " " + line.Render(glyph)
+		style := th.Faint
+		if c.head != "" && c.head == p.sort.By {
+			style, c.head = th.Accent, p.sort.Arrow(th, true)+c.head
 		}
 		n := c.w - widget.Width(c.head)
-		if c.head == "" {
-			out += line.Render(widget.Repeat(glyph, n))
+		if i > 0 {
+			out += " "
+			n += gapW - 1
+		}
+		if c.head != "" && n > 0 {
+			out += line.Render(widget.Repeat(glyph, n-1)) + " " + style.Render(c.head)
 			continue
 		}
-		style := th.Faint
-		if c.head == p.sort {
-			style = th.Accent
-		}
-		pad := ""
-		if n > 0 {
-			pad = line.Render(widget.Repeat(glyph, n-1)) + " "
-		}
-		out += pad + style.Render(c.head)
+		out += line.Render(widget.Repeat(glyph, n)) + style.Render(c.head)
 	}
 	if ansi.Strip(out) == widget.Repeat(glyph, widget.Width(out)) {
 		return ""
@@ -224,7 +225,7 @@ func sorts() [][3]string {
 
 // look is what the page keeps between runs.
 type look struct {
-	Sort    string
+	tui.Order
 	Widgets map[string]string `json:",omitempty"` // what each keeps, by its name
 }
 
@@ -255,18 +256,20 @@ func (p *Page) Restore(kept string) {
 	if !tui.Kept(kept, &l) {
 		return
 	}
-	if slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.Sort }) {
-		p.sort = l.Sort
+	if slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.By }) {
+		p.sort = l.Order
 	}
 	for _, k := range p.keepers() {
 		k.Restore(l.Widgets[k.Name()])
 	}
 }
 
-// sortBy puts the rows of those at work into the order of a column; "" is by need.
-func (p *Page) sortBy(column string) {
-	p.sort = column
+// sortBy puts the rows of those at work into the order of a column, the second time the
+// other way around; "" is by need.
+func (p *Page) sortBy(column string) tea.Cmd {
+	p.sort.Sort(column)
 	p.layWork()
+	return nil
 }
 
 // order compares rows by the column that is sorted by; nil is by need.
@@ -279,7 +282,7 @@ func (p *Page) order() func(a, b worker) int {
 			return cmp.Compare(of(b.session), of(a.session))
 		}
 	}
-	switch p.sort {
+	switch p.sort.By {
 	case "today":
 		return by(func(s *deck.Session) float64 { return s.Cost.Today })
 	case "context":

@@ -29,11 +29,24 @@ func TestAgentsAreSortedByTheHeadOfAColumn(t *testing.T) {
 		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All[:4]})
 		l.Has("2 of 4 at work", " calls ", " today ", " context ")
 		for _, tt := range []struct{ key, want string }{
-			{"T", "shop api payments docs"}, {"C", "shop api docs payments"}, {"A", "shop api payments docs"}, {"S", "shop payments api docs"},
+			{"T", "shop api payments docs"}, {"C", "shop api docs payments"}, {"A", "shop api payments docs"}, {"A", "docs payments api shop"}, {"S", "shop payments api docs"}, {"S", "shop payments api docs"},
 		} {
 			l.Keys(tt.key)
 			if got := order(l.Text(), "shop", "payments", "api", "docs"); got != tt.want {
 				t.Errorf("%s: %s, want %s", tt.key, got, tt.want)
+			}
+		}
+		for _, tt := range []struct{ on, head, want string }{
+			{"today", " ↓today ", "shop api payments docs"},
+			{"today", " ↑today ", "docs payments api shop"},
+			{"context", "↓context ", "shop api docs payments"},
+			{"↓context", "↑context ", "payments docs api shop"},
+			{" calls ", "↑context ", "payments docs api shop"},
+		} {
+			l.ClickOn(tt.on)
+			l.Has(tt.head)
+			if got := order(l.Text(), "shop", "payments", "api", "docs"); got != tt.want {
+				t.Errorf("a click on %s: %s, want %s", tt.on, got, tt.want)
 			}
 		}
 	})
