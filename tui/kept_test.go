@@ -103,7 +103,7 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		kept []string
 	}{
 		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true,"Filter":"status:waiting shop"}`}},
-		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":3}`}},
+		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":"p95"}`, `{"Sort":"calls","Turned":true}`}},
 		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent","Turned":true}`}},
 		{"sounds", func() tui.Page {
 			return home.New(home.Options{Widgets: []home.Widget{clippy.NewWidget(&sounds{})}})

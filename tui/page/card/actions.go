@@ -28,7 +28,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "cards.accept", Title: "Accept the definition that is held", Hint: "accept", Keys: []string{"a"}, Part: partTools, Acts: true, Enabled: p.whyNotHeld, Run: p.acceptOne},
 		{ID: "cards.acceptall", Title: "Accept all that is held of the server", Hint: "accept all", Keys: []string{"a", "ctrl+a"}, Acts: true, Enabled: p.whyNothingHeld, Run: p.confirmAccept},
 		{ID: "cards.filter", Title: "Filter the tools", Hint: "filter", Keys: []string{"/"}, Enabled: p.whyNoServer, Run: to(func() string { p.pane = partTools; return partFilter })},
-		{ID: "cards.sort", Title: "Sort the tools by name, context, calls or p95", Hint: "sort", Keys: []string{"o"}, Part: partTools, Run: p.sort},
+		{ID: "cards.sort", Title: "Sort the tools by name, context, calls or p95", Hint: "sort", Keys: []string{"o"}, Part: partTools, Run: p.sortNext},
 		{ID: "cards.allowall", Title: "Allow all tools that the filter shows", Keys: []string{"A"}, Part: partTools, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allowAll(true) }},
 		{ID: "cards.denyall", Title: "Turn off all tools that the filter shows", Keys: []string{"O"}, Part: partTools, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allowAll(false) }},
 		{ID: "cards.resource", Title: "Show the resource", Hint: "look", Keys: []string{"enter"}, Part: partResources, Enabled: p.whyNoItem, Run: p.openItem},
@@ -247,13 +247,6 @@ func (p *Page) look(name string) tea.Cmd {
 		d, _ := p.opts.Cards.Details(name)
 		return detailsMsg{name, d}
 	}
-}
-
-func (p *Page) sort() tea.Cmd {
-	p.order = (p.order + 1) % orders
-	p.arrange()
-	p.lists[partTools].MoveTo(0)
-	return nil
 }
 
 func (p *Page) whyNoCall() string {

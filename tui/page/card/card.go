@@ -90,7 +90,7 @@ type Page struct {
 	again   bool // they have changed since
 
 	filter widget.Editor
-	order  order
+	order  tui.Order   // of the tools
 	rows   []row       // of the tools
 	calls  []deck.Call // of the server, the newest first
 	areas  tui.Areas
@@ -349,8 +349,11 @@ func (p *Page) focus(part string) {
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 	a := p.areas.At(c.X, c.Y)
-	if a == nil {
+	switch {
+	case a == nil:
 		return nil
+	case a.Run != nil:
+		return a.Run()
 	}
 	focus := p.part == a.Part
 	p.search.Keep()
@@ -377,7 +380,7 @@ func (p *Page) click(c tui.ClickMsg) tea.Cmd {
 func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
 	a := p.areas.At(m.X, m.Y)
 	switch {
-	case a == nil:
+	case a == nil, a.Run != nil:
 	case a.Part == partCards:
 		p.servers.Scroll(m.Delta)
 		return p.moved()

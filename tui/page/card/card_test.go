@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/card"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // cards are servers that do as they are told.
@@ -245,6 +246,33 @@ func TestToolsAreSorted(t *testing.T) {
 			s.Keys("o")
 		}
 	})
+}
+
+func TestAClickOnAHeadSorts(t *testing.T) {
+	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
+		run(t, look{size: size}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
+			s.Keys("enter")
+			for _, tt := range []struct{ on, arrow, first string }{
+				{"tokens", "↓", "push_files"},
+				{"tokens", "↑", "create_repos"},
+				{"name", "", "create_issue"},
+				{"name", "", "create_issue"},
+			} {
+				for y, line := range strings.Split(s.Text(), "\n") {
+					if at := strings.LastIndex(line, tt.on); at >= 0 && strings.Contains(line, "agents  ") {
+						s.Click(widget.Width(line[:at]), y)
+					}
+				}
+				s.Has(tt.arrow)
+				text := s.Text()
+				for _, name := range []string{"create_issue", "create_repos", "push_files"} {
+					if strings.Index(text, name) < strings.Index(text, tt.first) {
+						t.Errorf("after a click on %s, %s is above %s", tt.on, name, tt.first)
+					}
+				}
+			}
+		})
+	}
 }
 
 func TestFailuresAreSaid(t *testing.T) {

@@ -5,23 +5,34 @@ import (
 	"slices"
 	"strings"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// order is how the tools are sorted.
-type order int
-
+// What the tools are sorted by.
 const (
-	byName order = iota
-	byContext
-	byCalls
-	byP95
-	orders
+	byName    = "" // as the server lists them
+	byContext = "context"
+	byCalls   = "calls"
+	byP95     = "p95"
 )
 
-func (o order) String() string { return [...]string{"name", "context", "calls", "p95"}[o] }
+// sorts are those in the order in which a key goes through them.
+func sorts() []string { return []string{byName, byContext, byCalls, byP95} }
+
+// sortBy sorts the tools by a column, the second time the other way around.
+func (p *Page) sortBy(column string) tea.Cmd {
+	p.order.Sort(column)
+	p.arrange()
+	p.lists[partTools].MoveTo(0)
+	return nil
+}
+
+// sortNext sorts the tools by the next column.
+func (p *Page) sortNext() tea.Cmd { return p.sortBy(tui.Next(sorts(), p.order.By, 1)) }
 
 // arrange makes the rows of the tools: what is held first. The cursor stays on its row.
 func (p *Page) arrange() {
@@ -72,7 +83,10 @@ func (p *Page) compare(a, b row) int {
 	if a.tool == nil || b.tool == nil {
 		return 0
 	}
-	switch p.order {
+	if p.order.Turned {
+		a, b = b, a
+	}
+	switch p.order.By {
 	case byContext:
 		return cmp.Compare(b.tool.Context, a.tool.Context)
 	case byCalls:
@@ -106,7 +120,7 @@ func (p *Page) rowName(r *row) string {
 }
 
 // look is what the page keeps between runs.
-type look struct{ Sort order }
+type look struct{ tui.Order }
 
 // Kept implements tui.Keeper.
 func (p *Page) Kept() string { return tui.Keep(look{p.order}) }
@@ -114,7 +128,7 @@ func (p *Page) Kept() string { return tui.Keep(look{p.order}) }
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && l.Sort >= 0 && l.Sort < orders {
-		p.order = l.Sort
+	if tui.Kept(kept, &l) && slices.Contains(sorts(), l.By) {
+		p.order = l.Order
 	}
 }

@@ -331,7 +331,7 @@ func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 			body = append(body, "  "+th.Key.Render("/")+" "+edit[0])
 		}
 		if left >= 8 {
-			body = append(body, "  "+p.toolHead(th, inner-2))
+			body = append(body, "  "+p.toolHead(th, x+4, y+1+len(body), inner-2))
 		}
 	}
 	left -= len(body)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 
+	tea "charm.land/bubbletea/v2"
+
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -16,7 +18,7 @@ import (
 type column struct {
 	title string
 	w     int
-	by    order // that it is sorted by
+	by    string // that it is sorted by; "" is by nothing
 	text  func(*deck.Tool) string
 }
 
@@ -44,8 +46,8 @@ func (p *Page) columns(w int) []column {
 		}},
 		{"calls", 7, byCalls, func(t *deck.Tool) string { return figure(t.Figures.Calls) }},
 		{"p95", 9, byP95, func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P95) }) }},
-		{"failed", 8, orders, func(t *deck.Tool) string { return figure(t.Figures.Failed) }},
-		{"p50", 9, orders, func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P50) }) }},
+		{"failed", 8, "", func(t *deck.Tool) string { return figure(t.Figures.Failed) }},
+		{"p50", 9, "", func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P50) }) }},
 		{"context", 10, byContext, func(t *deck.Tool) string {
 			if t.Verdict != deck.Allow {
 				return "0 B"
@@ -85,21 +87,25 @@ func leastName(w int) int {
 	return 28
 }
 
-// toolHead names the columns; an arrow marks the one that rows are sorted by.
-func (p *Page) toolHead(th *theme.Theme, w int) string {
+// toolHead names the columns, w cells wide at x, y; an arrow marks the one that rows are
+// sorted by. A click on one sorts by it.
+func (p *Page) toolHead(th *theme.Theme, x, y, w int) string {
 	cells, marked := "", false
 	for _, c := range p.columns(w) {
 		name := c.title
-		if c.by == p.order && p.order != byName && !marked {
-			name, marked = "↓"+name, true
-			if th.Glyph.ASCII {
-				name = "v" + c.title
-			}
+		if c.by != "" && c.by == p.order.By && !marked {
+			name, marked = p.order.Arrow(th, true)+name, true
 		}
 		cells += rightly(name, c.w)
 	}
 	nameW := p.toolNameWidth(w)
-	return th.Faint.Render(widget.Fit("  name", nameW) + "agents" + widget.Blank(max(w-nameW-6-widget.Width(cells), 0)) + cells)
+	row := widget.Fit("  name", nameW) + "agents" + widget.Blank(max(w-nameW-6-widget.Width(cells), 0)) + cells
+	for _, c := range append(p.columns(w), column{title: "name"}) {
+		if c.by != "" || c.title == "name" {
+			p.areas.Head(row, x, y, c.title, func() tea.Cmd { return p.sortBy(c.by) })
+		}
+	}
+	return th.Faint.Render(row)
 }
 
 func (p *Page) toolNameWidth(w int) int {
