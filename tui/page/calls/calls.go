@@ -175,8 +175,12 @@ func (p *Page) Show() tea.Cmd {
 // Hide stops loading.
 func (p *Page) Hide() { p.shown = false }
 
-// FooterNote says how many calls there are.
+// FooterNote says how many calls there are. Where a call takes the whole page, its rule says
+// so, and the keys have the room.
 func (p *Page) FooterNote(int) string {
+	if p.part == partDetail && shapeOf(p.w, p.h) == one {
+		return ""
+	}
 	n := span.Count(len(p.log.calls), "call")
 	if !p.log.filter.empty() {
 		return strconv.Itoa(p.log.len()) + " of " + n

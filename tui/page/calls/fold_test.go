@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -33,6 +34,21 @@ func TestJSONIsFolded(t *testing.T) {
 		s.Has("layers: [… 2 items]") // as it was
 		s.Resize(160, 40)
 		s.Has("layers: [… 2 items]", "▌ {")
+	})
+}
+
+// However many calls there are, the smallest terminal has room for the key that folds.
+func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
+	show(t, frame.Size{W: 40, H: 12}, func(s *frame.Screen, d *fake.Deck) {
+		for range 2000 {
+			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		}
+		s.Wait(time.Second)
+		s.Has(" calls")
+		readFourth(s)
+		s.Has("4 of 2009", "▌ {", "space fold  / find")
+		s.Keys("space")
+		s.Has("space unfold  / find")
 	})
 }
 
