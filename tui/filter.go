@@ -11,6 +11,7 @@ import (
 
 // Filter is the field in which the query for a list is typed. Its last word is completed.
 type Filter struct {
+	Part   string // of the page, in which it is typed
 	Edit   widget.Editor
 	Fields []string // that a query can have
 	// Values are those that a field can have.
@@ -33,8 +34,14 @@ func (q *Filter) SetText(s string) {
 // Empty tells whether there is no query.
 func (q *Filter) Empty() bool { return strings.TrimSpace(q.Edit.Value()) == "" }
 
-// Picking tells whether the part of the page is PartCompletion while the query is typed.
-func (q *Filter) Picking() bool { return q.completion.Picking() }
+// PartAt is the part whose keys act while one has the focus: PartCompletion while they
+// choose from what completes the query.
+func (q *Filter) PartAt(part string) string {
+	if part == q.Part && q.completion.Picking() {
+		return PartCompletion
+	}
+	return part
+}
 
 // Leave ends the typing.
 func (q *Filter) Leave() { q.completion.Reset() }
@@ -60,9 +67,8 @@ func (q *Filter) typed() tea.Cmd {
 	return q.Narrow()
 }
 
-// Actions complete the query, which is typed in a part. They come before those that keep
-// it or do without.
-func (q *Filter) Actions(id, part string) []Action { return q.completion.Actions(id, part) }
+// Actions complete the query. They come before those that keep it or do without.
+func (q *Filter) Actions(id string) []Action { return q.completion.Actions(id, q.Part) }
 
 // Row draws the field as a row of w cells at x, y of the frame; typing tells whether it has
 // the focus.

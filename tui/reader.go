@@ -27,13 +27,13 @@ type Reader struct {
 func (r *Reader) ID() string { return r.Name }
 
 // TextEntry is true while a text to search for is typed.
-func (r *Reader) TextEntry() bool { return r.search.Typing() }
+func (r *Reader) TextEntry() bool { return r.search.Typing("") }
 
 // Actions are searching, moving and closing.
 func (r *Reader) Actions() []Action {
 	r.folds.Window = &r.pager
 	closing := Action{ID: "reader.close", Title: "Close", Hint: "close", Keys: []string{"esc", "q", "enter"}, Run: func() tea.Cmd { return Close(r.Name) }}
-	return slices.Concat(r.Extra, []Action{closing, FoldAction("reader", "", &r.folds)}, r.search.Actions("reader", ""), ScrollActions("reader", "", &r.folds))
+	return slices.Concat(r.Extra, []Action{closing, FoldAction("reader", "", &r.folds)}, r.search.Actions("reader"), ScrollActions("reader", "", &r.folds))
 }
 
 // FoldAction folds JSON in a window on a text, in a part. It comes before ScrollActions,
@@ -128,7 +128,7 @@ func (r *Reader) Update(msg tea.Msg) tea.Cmd {
 	case ClickMsg:
 		r.folds.Click(msg.Y - 1)
 	}
-	r.search.Update(msg)
+	r.search.Update("", msg)
 	return nil
 }
 

@@ -14,6 +14,8 @@ const PartSearch = "search"
 // Search finds a text in the rows of a window, as less does: / begins, n and N go on.
 // The zero Search has nothing to find.
 type Search struct {
+	Part string // of the page, with the text; "" in an overlay, which has no parts
+
 	edit   widget.Editor
 	typing bool
 	window widget.Window // that was drawn last
@@ -22,8 +24,16 @@ type Search struct {
 	at     int           // index of the hit that is shown
 }
 
-// Typing tells whether the text is being typed: the part is PartSearch then.
-func (s *Search) Typing() bool { return s.typing }
+// Typing tells whether the text to find is being typed while a part has the focus.
+func (s *Search) Typing(part string) bool { return s.typing && part == s.Part }
+
+// PartAt is the part whose keys act while one has the focus: PartSearch while typing.
+func (s *Search) PartAt(part string) string {
+	if s.Typing(part) {
+		return PartSearch
+	}
+	return part
+}
 
 // on tells whether something is searched for.
 func (s *Search) on() bool { return s.typing || !s.edit.Empty() }
@@ -41,11 +51,11 @@ func (s *Search) Keep() {
 	}
 }
 
-// Actions are searching in a window that has the focus in a part. They come before
-// actions that have the same keys while nothing is searched for. An overlay has no
-// parts: there, typing is its own. What is to be done after any of them follows.
-func (s *Search) Actions(id, part string, after ...func()) []Action {
-	typing := PartSearch
+// Actions are searching in a window that has the focus. They come before actions that
+// have the same keys while nothing is searched for. In an overlay, typing is its own.
+// What is to be done after any of them follows.
+func (s *Search) Actions(id string, after ...func()) []Action {
+	part, typing := s.Part, PartSearch
 	if part == "" {
 		typing = ""
 	}
@@ -79,9 +89,14 @@ func (s *Search) Actions(id, part string, after ...func()) []Action {
 	}
 }
 
-// Update takes what is typed and pasted while Typing, and tells whether it did.
-func (s *Search) Update(msg tea.Msg) bool {
-	if !s.typing {
+// Update takes what is typed and pasted while Typing, and tells whether it did. When
+// another part has the focus, the typing ends.
+func (s *Search) Update(part string, msg tea.Msg) bool {
+	switch {
+	case part != s.Part:
+		s.Keep()
+		return false
+	case !s.typing:
 		return false
 	}
 	switch msg := msg.(type) {

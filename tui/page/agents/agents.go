@@ -66,9 +66,9 @@ type row struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, snap: &deck.Snapshot{}}
+	p := &Page{opts: o, part: partList, snap: &deck.Snapshot{}, search: tui.Search{Part: partDetail}}
 	p.list.Cursor = -1
-	p.filter.Fields, p.filter.Values, p.filter.Narrow = match.SessionFields(), p.values, p.narrow
+	p.filter.Part, p.filter.Fields, p.filter.Values, p.filter.Narrow = partFilter, match.SessionFields(), p.values, p.narrow
 	p.filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
 	return p
 }
@@ -103,21 +103,10 @@ func (p *Page) Title() string { return "Agents" }
 func (p *Page) Badge() int { return 0 }
 
 // Part is the part with the focus.
-func (p *Page) Part() string {
-	switch {
-	case p.searching():
-		return tui.PartSearch
-	case p.part == partFilter && p.filter.Picking():
-		return tui.PartCompletion
-	}
-	return p.part
-}
+func (p *Page) Part() string { return p.search.PartAt(p.filter.PartAt(p.part)) }
 
 // TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
-
-// searching tells whether the text to find is being typed: only while its part has the focus.
-func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Show does nothing.
 func (p *Page) Show() tea.Cmd { return nil }
@@ -170,9 +159,7 @@ func about(s *deck.Session) string {
 
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.part != partDetail {
-		p.search.Keep()
-	} else if p.search.Update(msg) {
+	if p.search.Update(p.part, msg) {
 		return nil
 	}
 	switch msg := msg.(type) {
@@ -355,7 +342,7 @@ func (p *Page) Actions() []tui.Action {
 	for _, s := range sorts() {
 		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.column, "need"), Title: "Sort by " + s.means, Keys: []string{s.key}, Run: func() tea.Cmd { return p.sortBy(s.column) }})
 	}
-	out = slices.Concat(out, p.search.Actions("agents.detail", partDetail), p.filterActions())
+	out = slices.Concat(out, p.search.Actions("agents.detail"), p.filterActions())
 	for _, a := range tui.ListActions("agents.list", partList, &p.list) {
 		run := a.Run
 		a.Run = func() tea.Cmd {

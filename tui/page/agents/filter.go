@@ -60,7 +60,7 @@ func (p *Page) filterActions() []tui.Action {
 	to := func(part string) func() tea.Cmd {
 		return func() tea.Cmd { p.part = part; p.filter.Leave(); return nil }
 	}
-	return append(p.filter.Actions("agents.complete", partFilter), []tui.Action{
+	return append(p.filter.Actions("agents.complete"), []tui.Action{
 		{ID: "agents.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Part: partList, Run: to(partFilter)},
 		{ID: "agents.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down"}, Part: partFilter, InText: true, Run: to(partList)},
 		{ID: "agents.unfilter", Title: "Show all sessions", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},

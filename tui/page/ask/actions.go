@@ -265,7 +265,7 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
 		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
 	}
-	return slices.Concat(out, p.search.Actions("ask.reader", partReader), tui.ScrollActions("ask.reader", partReader, &p.reader))
+	return slices.Concat(out, p.search.Actions("ask.reader"), tui.ScrollActions("ask.reader", partReader, &p.reader))
 }
 
 func (p *Page) historyActions() []tui.Action {

@@ -133,7 +133,7 @@ type warning struct {
 // New returns the page for a queue.
 func New(q *questions.Queue, opt Options) *Page {
 	opt.Focus = cmp.Or(opt.Focus, FocusIdle)
-	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, seen: map[int]bool{}, alerts: alerts{looksAt: opt.LooksAt}}
+	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, search: tui.Search{Part: partReader}, seen: map[int]bool{}, alerts: alerts{looksAt: opt.LooksAt}}
 }
 
 // ID implements tui.Page.
@@ -192,7 +192,7 @@ func (p *Page) TextEntry() bool {
 // searching tells whether the text to find in the reader is being typed.
 func (p *Page) searching() bool {
 	_, open := p.current()
-	return p.place == partReader && open && p.search.Typing()
+	return open && p.search.Typing(p.place)
 }
 
 // blank tells whether a question for a text is open with its field closed. What
@@ -285,7 +285,7 @@ func (p *Page) Hide() {
 
 // Update takes what no action did.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.searching() && p.search.Update(msg) {
+	if p.searching() && p.search.Update(p.place, msg) {
 		return nil
 	}
 	p.files.Update(msg)

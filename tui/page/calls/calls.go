@@ -109,8 +109,8 @@ type detail struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true, sort: tui.Order{By: byStart}, view: viewer.Viewer{Slot: "calls"}}
-	p.filter = tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
+	p := &Page{opts: o, part: partList, follow: true, sort: tui.Order{By: byStart}, view: viewer.Viewer{Slot: "calls"}, search: tui.Search{Part: partDetail}}
+	p.filter = tui.Filter{Part: partFilter, Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
 	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.list.Cursor = -1
 	p.text.Window = &widget.Scroll{}
@@ -133,21 +133,10 @@ func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return th.Glyp
 func (p *Page) Narrow() tea.Cmd { return p.Update(tui.FilterCallsMsg{Failed: true}) }
 
 // Part is the part with the focus.
-func (p *Page) Part() string {
-	switch {
-	case p.searching():
-		return tui.PartSearch
-	case p.part == partFilter && p.filter.Picking():
-		return tui.PartCompletion
-	}
-	return p.part
-}
+func (p *Page) Part() string { return p.search.PartAt(p.filter.PartAt(p.part)) }
 
 // TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
-
-// searching tells whether the text to find is being typed: only while its part has the focus.
-func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Feed brings the calls of earlier runs, for all pages. They were written down as
 // they ended; all lists show them as they began.
@@ -190,9 +179,7 @@ func (p *Page) FooterNote(int) string {
 
 // Update takes calls, bodies, and what is typed into the filter or searched for.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.part != partDetail {
-		p.search.Keep()
-	} else if p.search.Update(msg) {
+	if p.search.Update(p.part, msg) {
 		return nil
 	}
 	switch msg := msg.(type) {
@@ -307,7 +294,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
 		tui.FoldAction("calls", partDetail, &p.text),
 	}
-	out = slices.Concat(out, p.search.Actions("calls.detail", partDetail), p.filter.Actions("calls.complete", partFilter))
+	out = slices.Concat(out, p.search.Actions("calls.detail"), p.filter.Actions("calls.complete"))
 	out = append(out, []tui.Action{
 		{ID: "calls.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Run: to(partFilter)},
 		{ID: "calls.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},

@@ -64,7 +64,7 @@ func (p *Page) Actions() []tui.Action {
 	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		out = append(out, tui.ListActions("cards."+pane, pane, p.lists[pane])...)
 	}
-	out = append(out, p.search.Actions("cards.log", partLog, p.logMoved)...)
+	out = append(out, p.search.Actions("cards.log", p.logMoved)...)
 	return append(out, tui.ScrollActions("cards.log", partLog, &p.log, p.logMoved)...)
 }
 

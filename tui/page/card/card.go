@@ -111,7 +111,7 @@ type detailsMsg struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &deck.Snapshot{}, lists: map[string]*widget.List{}}
+	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &deck.Snapshot{}, lists: map[string]*widget.List{}, search: tui.Search{Part: partLog}}
 	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		p.lists[pane] = &widget.List{}
 	}
@@ -134,18 +134,10 @@ func (p *Page) Badge() (n int) {
 }
 
 // Part is the part with the focus.
-func (p *Page) Part() string {
-	if p.searching() {
-		return tui.PartSearch
-	}
-	return p.part
-}
+func (p *Page) Part() string { return p.search.PartAt(p.part) }
 
 // TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
-
-// searching tells whether the text to find is being typed: only while its part has the focus.
-func (p *Page) searching() bool { return p.part == partLog && p.search.Typing() }
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Show loads what the card shows.
 func (p *Page) Show() tea.Cmd {
@@ -167,9 +159,7 @@ func (p *Page) AnyKey() tea.Cmd {
 
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.part != partLog {
-		p.search.Keep()
-	} else if p.search.Update(msg) {
+	if p.search.Update(p.part, msg) {
 		p.logMoved()
 		return nil
 	}

@@ -27,7 +27,7 @@ func do(f func()) func() tea.Cmd {
 func (p *Page) Actions() []tui.Action {
 	out := slices.Concat(p.compareActions(), p.moveActions(), p.changeActions(""), p.viewActions())
 	out = append(out, tui.ListActions("drift.tree", partTree, &p.list, p.fromTop)...)
-	out = append(out, p.search.Actions("drift.detail", partDetail)...)
+	out = append(out, p.search.Actions("drift.detail")...)
 	out = append(out, p.changeActions(partDetail)...) // n goes on among changes where nothing is searched for
 	return append(out, tui.ScrollActions("drift.detail", partDetail, &p.scroll)...)
 }

@@ -115,7 +115,7 @@ type run struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partTree, view: view{closed: folded()}, fresh: map[string]time.Time{}}
+	p := &Page{opts: o, part: partTree, view: view{closed: folded()}, fresh: map[string]time.Time{}, search: tui.Search{Part: partDetail}}
 	p.edit.Placeholder = "path, name, field, sign"
 	p.list.Cursor = -1
 	return p
@@ -134,18 +134,10 @@ func (p *Page) Badge() int { return p.unseen }
 func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
 
 // Part is the part with the focus.
-func (p *Page) Part() string {
-	if p.searching() {
-		return tui.PartSearch
-	}
-	return p.part
-}
+func (p *Page) Part() string { return p.search.PartAt(p.part) }
 
 // TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.searching() }
-
-// searching tells whether the text to find is being typed: only while its part has the focus.
-func (p *Page) searching() bool { return p.part == partDetail && p.search.Typing() }
+func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Show clears the badge.
 func (p *Page) Show() tea.Cmd {
@@ -203,9 +195,7 @@ func (p *Page) result() *compare.Result {
 
 // Update takes results and what is typed into the filter.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.part != partDetail {
-		p.search.Keep()
-	} else if p.search.Update(msg) {
+	if p.search.Update(p.part, msg) {
 		return nil
 	}
 	switch msg := msg.(type) {
