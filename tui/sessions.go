@@ -126,15 +126,22 @@ func SessionLegend(th *theme.Theme) []Sign {
 	}
 }
 
+// SessionAsks is what a session waits for: a question without the marks of Markdown, anything
+// else as it is. It may have several lines, and characters that a terminal would obey.
+func SessionAsks(s *deck.Session) string {
+	if s.State == deck.WaitsForAnswer {
+		return widget.Unmarked(s.WaitingFor)
+	}
+	return s.WaitingFor
+}
+
 // SessionSubject is what a person would say of a session: what it waits for, what it does,
 // what it is about.
 func SessionSubject(s *deck.Session) string {
 	last := strings.TrimSpace(plain.Line(s.LastTool) + "  " + plain.Line(s.LastSubject))
 	switch {
-	case s.State == deck.WaitsForAnswer && s.WaitingFor != "":
-		return widget.Unmarked(plain.Line(s.WaitingFor))
 	case s.State.Waits():
-		return cmp.Or(plain.Line(s.WaitingFor), last)
+		return cmp.Or(plain.Line(SessionAsks(s)), last)
 	case s.State == deck.Working || s.State == deck.Background:
 		return cmp.Or(last, plain.Line(s.Title))
 	case onlyCalls(s):

@@ -252,3 +252,17 @@ func TestAStateThatHasJustBegunSaysSo(t *testing.T) {
 		s.Lacks("for now")
 	})
 }
+
+func TestAWaitingQuestionIsShownWithoutMarks(t *testing.T) {
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Do(func() {
+			for i := range all.All {
+				all.All[i].State, all.All[i].WaitingFor = deck.WaitsForAnswer, "Is **this** the `one`?"
+			}
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Has("Is this the one?")
+		s.Lacks("**")
+	})
+}

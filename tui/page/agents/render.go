@@ -418,7 +418,7 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	}
 	if s.State.Waits() && s.WaitingFor != "" {
 		rows = append(rows, "")
-		para(th.Text, s.WaitingFor)
+		para(th.Text, tui.SessionAsks(s))
 	} else if s.LastTool != "" {
 		rows = append(rows, "", th.Faint.Render("last: ")+th.Strong.Render(plain.Line(s.LastTool)))
 		para(th.Text, s.LastSubject)
