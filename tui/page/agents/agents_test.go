@@ -266,3 +266,14 @@ func TestAWaitingQuestionIsShownWithoutMarks(t *testing.T) {
 		s.Lacks("**")
 	})
 }
+
+func TestTheColumnThatIsSortedByStays(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Lacks("Tokens")
+		s.Keys("T")
+		s.Has("↓Tokens", "Agent", "Project")
+		s.Keys("C")
+		s.Has("↓Cost")
+		s.Lacks("Tokens")
+	})
+}

@@ -2,6 +2,7 @@ package agents
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -176,7 +177,8 @@ const (
 )
 
 // columns are those that fit into w cells, as wide as what is in them. The first of those
-// that go are least missed; the subject takes what is left.
+// that go are least missed, and the one that the list is sorted by is missed more; the subject
+// takes what is left.
 func (p *Page) columns(f *tui.Frame, w int) []column {
 	cols := p.allColumns(f)
 	for i := range cols {
@@ -230,7 +232,9 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 		}
 		return free, wants
 	}
-	for i, name := range []string{"title", "place", "mode", "model", "subs", "tokens", "context", "cost", "age", "project", "agent"} {
+	missed := []string{"title", "place", "mode", "model", "subs", "tokens", "context", "cost", "age", "project"}
+	missed = append(slices.DeleteFunc(missed, func(name string) bool { return name == p.sort.By }), p.sort.By, "agent")
+	for i, name := range missed {
 		least := wholeSubject
 		if i > 4 {
 			least = min(leastSubject, w/2)

@@ -137,7 +137,11 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	case p.failed:
 		note = th.Warn.Render("only failed")
 	case p.log.order != nil:
-		note = p.failedNote(th, w) + th.Faint.Render("by "+p.sort.By+"  "+p.place(f))
+		by := p.sort.By
+		if w < headsFrom {
+			by = p.arrow(th) + by
+		}
+		note = p.failedNote(th, w) + th.Faint.Render("by "+by+"  "+p.place(f))
 	case p.follow:
 		note = p.failedNote(th, w) + th.Faint.Render("following")
 	default:
@@ -152,7 +156,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		rows = append(rows, p.filter.Row(f, 2, 1, w-4, p.part == partFilter))
 		h--
 	}
-	if w >= 60 && h >= 6 && p.log.len() > 0 {
+	if w >= headsFrom && h >= 6 && p.log.len() > 0 {
 		h--
 		room := w - 4 - 2 // beside the cursor
 		if p.log.rows() > h {

@@ -94,10 +94,18 @@ func (p *Page) reorder() tea.Cmd {
 // follows tells whether the cursor stays on the newest call.
 func (p *Page) follows() bool { return p.follow && p.log.order == nil }
 
+// headsFrom is how many cells wide a list is that has heads.
+const headsFrom = 60
+
+// arrow says which way the calls are sorted.
+func (p *Page) arrow(th *theme.Theme) string {
+	return p.sort.Arrow(th, sortOf(p.sort.By).down)
+}
+
 // heads are the names of the columns, w cells wide at x, y. A click on one does what its key
 // does.
 func (p *Page) heads(th *theme.Theme, x, y, w int) string {
-	row := tui.CallHeads(th, tui.CallHead(p.sort.By), p.sort.Arrow(th, sortOf(p.sort.By).down), w)
+	row := tui.CallHeads(th, tui.CallHead(p.sort.By), p.arrow(th), w)
 	for _, s := range sorts() {
 		p.areas.Head(row, x, y, strings.ToUpper(s.column[:1])+s.column[1:], func() tea.Cmd { return p.sortBy(s.column) })
 	}

@@ -80,6 +80,15 @@ func TestAClickOnAHeadSorts(t *testing.T) {
 	}
 }
 
+func TestANarrowListSaysWhichWayItIsSorted(t *testing.T) {
+	show(t, frame.Size{W: 40, H: 12}, func(s *frame.Screen, _ *fake.Deck) {
+		s.Keys("D")
+		s.Has("by ↓duration")
+		s.Keys("D")
+		s.Has("by ↑duration")
+	})
+}
+
 // Nothing but the list has the keys that sort, so it has the focus after a click.
 func TestAClickOnAHeadLeavesTheFilter(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
