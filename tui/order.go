@@ -1,8 +1,27 @@
 package tui
 
 import (
+	"slices"
+
 	"github.com/mcpdeck/mcpdeck/theme"
 )
+
+// Sorting is a way to sort a list.
+type Sorting[T any] struct {
+	Key     string           // that sorts so
+	Column  string           // "" is as the list comes
+	Means   string           // in words, after "Sort by"
+	Compare func(a, b T) int // nil: as the list comes
+	Down    bool             // the largest first
+}
+
+// SortingBy is the one of all that sorts by a column; nil when there is none.
+func SortingBy[T any](all []Sorting[T], column string) *Sorting[T] {
+	if i := slices.IndexFunc(all, func(s Sorting[T]) bool { return s.Column == column }); i >= 0 {
+		return &all[i]
+	}
+	return nil
+}
 
 // Order is how the user has sorted a list: by which column, and whether the other way
 // around. By no column the list is as it comes, which has one way only.

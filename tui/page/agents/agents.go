@@ -89,7 +89,7 @@ func (p *Page) Kept() string { return tui.Keep(look{p.sort, p.group, p.filter.Te
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && sortOf(l.By) != nil {
+	if tui.Kept(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
 		p.sort, p.group = l.Order, l.Group
 		p.filter.SetText(plain.Line(l.Filter))
 		p.narrow()
@@ -214,7 +214,7 @@ func (p *Page) arrange() {
 			all = append(all, &p.all[i])
 		}
 	}
-	if compare := sortOf(p.sort.By).compare; compare != nil {
+	if compare := tui.SortingBy(sorts(), p.sort.By).Compare; compare != nil {
 		arrange.Stable(all, compare)
 	}
 	if p.sort.Turned {
@@ -340,7 +340,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "agents.copy", Title: "Copy the session's ID", Keys: []string{"y"}, Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
 	}
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.column, "need"), Title: "Sort by " + s.means, Keys: []string{s.key}, Run: func() tea.Cmd { return p.sortBy(s.column) }})
+		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Keys: []string{s.Key}, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	out = slices.Concat(out, p.search.Actions("agents.detail"), p.filterActions())
 	for _, a := range tui.ListActions("agents.list", partList, &p.list) {

@@ -184,7 +184,7 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 	for i := range cols {
 		c := &cols[i]
 		if c.name == p.sort.By {
-			arrow := p.sort.Arrow(f.Theme, sortOf(c.name).down)
+			arrow := p.sort.Arrow(f.Theme, tui.SortingBy(sorts(), c.name).Down)
 			if c.right {
 				c.head = arrow + c.head
 			} else {

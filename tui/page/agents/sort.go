@@ -2,7 +2,6 @@ package agents
 
 import (
 	"cmp"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -11,34 +10,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// sorting is a way to sort the sessions.
-type sorting struct {
-	key     string // the letter of its head
-	column  string // "" is by need
-	means   string
-	compare func(a, b *deck.Session) int // nil: as the list comes
-	down    bool                         // the largest first
-}
-
-func sorts() []sorting {
+// sorts are the ways to sort the sessions; as the list comes is by need.
+func sorts() []tui.Sorting[*deck.Session] {
 	full := func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
-	return []sorting{
-		{"S", "", "need: what waits for you first", nil, true},
-		{"A", "agent", "agent", func(a, b *deck.Session) int { return cmp.Compare(a.Agent, b.Agent) }, false},
-		{"P", "project", "project", func(a, b *deck.Session) int { return cmp.Compare(project(a), project(b)) }, false},
-		{"T", "tokens", "tokens", func(a, b *deck.Session) int { return cmp.Compare(tui.AllTokens(b), tui.AllTokens(a)) }, true},
-		{"C", "cost", "cost", func(a, b *deck.Session) int { return cmp.Compare(b.Cost.USD, a.Cost.USD) }, true},
-		{"F", "context", "how full the context is", func(a, b *deck.Session) int { return cmp.Compare(full(b), full(a)) }, true},
+	return []tui.Sorting[*deck.Session]{
+		{Key: "S", Means: "need: what waits for you first", Down: true},
+		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b *deck.Session) int { return cmp.Compare(a.Agent, b.Agent) }},
+		{Key: "P", Column: "project", Means: "project", Compare: func(a, b *deck.Session) int { return cmp.Compare(project(a), project(b)) }},
+		{Key: "T", Column: "tokens", Means: "tokens", Compare: func(a, b *deck.Session) int { return cmp.Compare(tui.AllTokens(b), tui.AllTokens(a)) }, Down: true},
+		{Key: "C", Column: "cost", Means: "cost", Compare: func(a, b *deck.Session) int { return cmp.Compare(b.Cost.USD, a.Cost.USD) }, Down: true},
+		{Key: "F", Column: "context", Means: "how full the context is", Compare: func(a, b *deck.Session) int { return cmp.Compare(full(b), full(a)) }, Down: true},
 	}
-}
-
-// sortOf is the way to sort by a column; nil when there is none.
-func sortOf(column string) *sorting {
-	all := sorts()
-	if i := slices.IndexFunc(all, func(s sorting) bool { return s.column == column }); i >= 0 {
-		return &all[i]
-	}
-	return nil
 }
 
 // sortBy sorts the sessions by a column, the second time the other way around.
@@ -63,7 +45,7 @@ func (p *Page) heads(th *theme.Theme, cols []column, x, y, w int) string {
 		if name == "state" {
 			name = ""
 		}
-		if c.head != "" && sortOf(name) != nil {
+		if c.head != "" && tui.SortingBy(sorts(), name) != nil {
 			p.areas.Head(row, x, y, c.head, func() tea.Cmd { return p.sortBy(name) })
 		}
 	}

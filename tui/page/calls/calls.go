@@ -326,7 +326,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.previous", Title: "Previous call", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}...)
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "calls.sort." + s.column, Title: "Sort by " + s.means, Keys: []string{s.key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.column) }})
+		out = append(out, tui.Action{ID: "calls.sort." + s.Column, Title: "Sort by " + s.Means, Keys: []string{s.Key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
 		move := a.Run
@@ -365,8 +365,8 @@ func (p *Page) Restore(kept string) {
 	if tui.Kept(kept, &l) {
 		p.filter.SetText(plain.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
-		if s := sortOf(l.By); s != nil {
-			p.sort, p.log.order = l.Order, s.turned(l.Turned)
+		if tui.SortingBy(sorts(), l.By) != nil {
+			p.sort, p.log.order = l.Order, orderOf(l.Order)
 		}
 		p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now()))
 	}

@@ -16,35 +16,28 @@ import (
 // order compares calls. Those that are alike stand from the newest to the oldest.
 type order func(a, b *call) int
 
-// sorting is a way to sort the calls.
-type sorting struct {
-	key    string // the letter of its head
-	column string // the head, in lower case
-	means  string
-	order  order // nil: as they began
-	down   bool  // the largest first
-}
-
-// turned is the order, or the other way around.
-func (s *sorting) turned(turned bool) order {
+// orderOf is how the calls are sorted; nil is as they began.
+func orderOf(o tui.Order) order {
+	compare := tui.SortingBy(sorts(), o.By).Compare
 	switch {
-	case !turned:
-		return s.order
-	case s.order == nil:
+	case !o.Turned:
+		return compare
+	case compare == nil:
 		return func(a, b *call) int { return cmp.Compare(b.key, a.key) }
 	}
-	return func(a, b *call) int { return s.order(b, a) }
+	return func(a, b *call) int { return compare(b, a) }
 }
 
 // byStart is the column of the order in which calls come.
 const byStart = "start"
 
-func sorts() []sorting {
-	return []sorting{
-		{"S", byStart, "start: as they began", nil, false},
-		{"A", "agent", "agent", func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }, false},
-		{"T", "tool", "tool", func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }, false},
-		{"D", "duration", "duration: what runs, then the longest", longest, true},
+// sorts are the ways to sort the calls. A column's name is its head in lower case.
+func sorts() []tui.Sorting[*call] {
+	return []tui.Sorting[*call]{
+		{Key: "S", Column: byStart, Means: "start: as they began"},
+		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }},
+		{Key: "T", Column: "tool", Means: "tool", Compare: func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }},
+		{Key: "D", Column: "duration", Means: "duration: what runs, then the longest", Compare: longest, Down: true},
 	}
 }
 
@@ -61,15 +54,6 @@ func longest(a, b *call) int {
 	return cmp.Compare(b.Duration, a.Duration)
 }
 
-// sortOf is the way to sort by a column; nil when there is none.
-func sortOf(column string) *sorting {
-	all := sorts()
-	if i := slices.IndexFunc(all, func(s sorting) bool { return s.column == column }); i >= 0 {
-		return &all[i]
-	}
-	return nil
-}
-
 // sortBy sorts the calls by a column, the second time the other way around, and shows the
 // first of them. As they began, the cursor stays on its call, or the newest.
 func (p *Page) sortBy(column string) tea.Cmd {
@@ -81,7 +65,7 @@ func (p *Page) sortBy(column string) tea.Cmd {
 func (p *Page) reorder() tea.Cmd {
 	p.part = partList
 	load := p.change(func() {
-		p.log.order = sortOf(p.sort.By).turned(p.sort.Turned)
+		p.log.order = orderOf(p.sort)
 		p.log.sort()
 	})
 	if p.log.order == nil {
@@ -99,7 +83,7 @@ const headsFrom = 60
 
 // arrow says which way the calls are sorted.
 func (p *Page) arrow(th *theme.Theme) string {
-	return p.sort.Arrow(th, sortOf(p.sort.By).down)
+	return p.sort.Arrow(th, tui.SortingBy(sorts(), p.sort.By).Down)
 }
 
 // heads are the names of the columns, w cells wide at x, y. A click on one does what its key
@@ -107,7 +91,7 @@ func (p *Page) arrow(th *theme.Theme) string {
 func (p *Page) heads(th *theme.Theme, x, y, w int) string {
 	row := tui.CallHeads(th, tui.CallHead(p.sort.By), p.arrow(th), w)
 	for _, s := range sorts() {
-		p.areas.Head(row, x, y, strings.ToUpper(s.column[:1])+s.column[1:], func() tea.Cmd { return p.sortBy(s.column) })
+		p.areas.Head(row, x, y, strings.ToUpper(s.Column[:1])+s.Column[1:], func() tea.Cmd { return p.sortBy(s.Column) })
 	}
 	return row
 }

@@ -320,8 +320,8 @@ func (p *Page) Actions() []tui.Action {
 			return ""
 		}, Run: p.openWarnings},
 	}...)
-	for _, by := range sorts() {
-		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(by[1], "need"), Title: "Sort the agents by " + by[2], Keys: []string{by[0]}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(by[1]) }})
+	for _, s := range sorts() {
+		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Keys: []string{s.Key}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	if p.opts.Setup != nil {
 		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0].Name) }},

@@ -115,9 +115,9 @@ func (p *Page) section(f *tui.Frame, part string, y, h int) []string {
 		}
 		if heads := p.heads(f, line, glyph, inner); heads != "" {
 			to := inner - widget.Width(heads)
-			for _, by := range sorts() {
-				if by[1] != "" {
-					p.areas.Head(heads, to+2, y, by[1], func() tea.Cmd { return p.sortBy(by[1]) })
+			for _, s := range sorts() {
+				if s.Column != "" {
+					p.areas.Head(heads, to+2, y, s.Column, func() tea.Cmd { return p.sortBy(s.Column) })
 				}
 			}
 			rows[0] = lead + widget.Rule(line, name, glyph, title, "", to) + " " + heads + line.Render(widget.Repeat(glyph, f.W-3-inner)) + " "

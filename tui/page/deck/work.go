@@ -66,8 +66,8 @@ func (p *Page) layWork() {
 			}
 		}
 	}
-	if less := p.order(); less != nil {
-		arrange.Stable(p.work, less)
+	if compare := tui.SortingBy(sorts(), p.sort.By).Compare; compare != nil {
+		arrange.Stable(p.work, compare)
 	}
 	if p.sort.Turned {
 		slices.Reverse(p.work)
@@ -217,10 +217,23 @@ func (p *Page) heads(f *tui.Frame, line theme.Style, glyph string, w int) string
 	return out
 }
 
-// sorts are the keys that sort the agents, with the head of the column and what it is in
-// words; "" is by need.
-func sorts() [][3]string {
-	return [][3]string{{"A", "agent", "agent"}, {"T", "today", "what was spent today"}, {"C", "context", "how full the context is"}, {"S", "", "need"}}
+// sorts are the ways to sort the agents; as the list comes is by need.
+func sorts() []tui.Sorting[worker] {
+	most := func(of func(*deck.Session) float64) func(a, b worker) int {
+		return func(a, b worker) int {
+			if a.session == nil || b.session == nil {
+				return 0
+			}
+			return cmp.Compare(of(b.session), of(a.session))
+		}
+	}
+	full := func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
+	return []tui.Sorting[worker]{
+		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }},
+		{Key: "T", Column: "today", Means: "what was spent today", Compare: most(func(s *deck.Session) float64 { return s.Cost.Today }), Down: true},
+		{Key: "C", Column: "context", Means: "how full the context is", Compare: most(full), Down: true},
+		{Key: "S", Means: "need", Down: true},
+	}
 }
 
 // look is what the page keeps between runs.
@@ -256,7 +269,7 @@ func (p *Page) Restore(kept string) {
 	if !tui.Kept(kept, &l) {
 		return
 	}
-	if slices.ContainsFunc(sorts(), func(s [3]string) bool { return s[1] == l.By }) {
+	if tui.SortingBy(sorts(), l.By) != nil {
 		p.sort = l.Order
 	}
 	for _, k := range p.keepers() {
@@ -269,27 +282,6 @@ func (p *Page) Restore(kept string) {
 func (p *Page) sortBy(column string) tea.Cmd {
 	p.sort.Sort(column)
 	p.layWork()
-	return nil
-}
-
-// order compares rows by the column that is sorted by; nil is by need.
-func (p *Page) order() func(a, b worker) int {
-	by := func(of func(*deck.Session) float64) func(a, b worker) int {
-		return func(a, b worker) int {
-			if a.session == nil || b.session == nil {
-				return 0
-			}
-			return cmp.Compare(of(b.session), of(a.session))
-		}
-	}
-	switch p.sort.By {
-	case "today":
-		return by(func(s *deck.Session) float64 { return s.Cost.Today })
-	case "context":
-		return by(func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) })
-	case "agent":
-		return func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }
-	}
 	return nil
 }
 
