@@ -22,6 +22,7 @@ import (
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	places "github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
@@ -44,6 +45,7 @@ type instance struct {
 	asks     *ask.Client    // of a deck in another process; nil unless headless
 	gate     *proof.Gate    // nil when headless
 	roster   *roster.Roster // of agents' sessions; empty when headless
+	places   places.Finder  // of the terminals that they run in
 	pencil   *pencil.Pencil
 	added    added
 	marking  marking
@@ -69,7 +71,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
-	h := &instance{cfg: cfg, person: person, roster: &roster.Roster{}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
+	h := &instance{cfg: cfg, person: person, roster: &roster.Roster{}, places: places.Finder{Environ: cfg.Environ}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
 		o.Redact = h.redact

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
-	places "github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -31,7 +30,7 @@ func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
 		count.Prune(time.Now())
 		h.roster.Run(ctx, roster.Options{
 			Queue: h.queue, Deck: h.host, Usage: count, Keep: h.keeps, Running: h.running,
-			Name: places.Finder{Environ: h.cfg.Environ}.Name,
+			Name: h.places.Name,
 		})
 	})
 	return ended
@@ -115,7 +114,7 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 
 // jump brings the terminal of a session to the front.
 func (h *instance) jump(s deck.Session) (string, error) {
-	return places.Finder{Environ: h.cfg.Environ}.Jump(context.Background(), s)
+	return h.places.Jump(context.Background(), s)
 }
 
 // jumpTo brings the terminal to the front in which an agent's program asks.
@@ -129,7 +128,7 @@ func (h *instance) jumpTo(r ask.Request) (string, error) {
 // looksAt reports whether the user looks at the terminal in which an agent's program asks.
 func (h *instance) looksAt(r ask.Request) bool {
 	s, ok := h.sessionThatAsks(r)
-	return ok && places.Finder{Environ: h.cfg.Environ}.Shown(context.Background(), s.Place)
+	return ok && h.places.Shown(context.Background(), s)
 }
 
 func (h *instance) sessionThatAsks(r ask.Request) (deck.Session, bool) {

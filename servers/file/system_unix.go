@@ -19,6 +19,12 @@ func OwnedByUser(info fs.FileInfo) bool {
 	return ok && int(s.Uid) == os.Geteuid()
 }
 
+// OwnedBySystem tells whether a file belongs to the administrator of the machine.
+func OwnedBySystem(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Uid == 0
+}
+
 func modeOf(info fs.FileInfo) fs.FileMode { return info.Mode().Perm() }
 
 func patiently(rename func() error) error { return rename() }

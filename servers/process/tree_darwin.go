@@ -3,6 +3,8 @@ package process
 import (
 	"encoding/binary"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -50,6 +52,20 @@ func argsOf(pid int) []string {
 		return nil
 	}
 	return all[:n]
+}
+
+// Executable is the path by which a process was started, and what is there. It is nil where
+// the system does not tell.
+func Executable(pid int) (path string, info os.FileInfo) {
+	b, err := unix.SysctlRaw("kern.procargs2", pid)
+	if err != nil || len(b) < 4 {
+		return "", nil
+	}
+	path, _, _ = strings.Cut(string(b[4:]), "\x00")
+	if info, err = os.Stat(path); err != nil || !filepath.IsAbs(path) {
+		return "", nil
+	}
+	return path, info
 }
 
 // environOf is the environment that a process was started with, behind its arguments;

@@ -65,6 +65,20 @@ func argsOf(pid int) []string {
 	return strings.Split(strings.TrimSuffix(string(b), "\x00"), "\x00")
 }
 
+// Executable is the path of the program that a process runs, and what its file is: also
+// that of a file that was replaced since. It is nil where the system does not tell.
+func Executable(pid int) (path string, info os.FileInfo) {
+	link := "/proc/" + strconv.Itoa(pid) + "/exe"
+	path, err := os.Readlink(link)
+	if err != nil {
+		return "", nil
+	}
+	if info, err = os.Stat(link); err != nil {
+		return "", nil
+	}
+	return strings.TrimSuffix(path, " (deleted)"), info
+}
+
 // TTY is the device of the terminal that a process reads from or writes to, "" if there is
 // none.
 func TTY(pid int) string {

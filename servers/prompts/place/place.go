@@ -4,30 +4,23 @@ package place
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
-var (
-	paneID   = regexp.MustCompile(`^%\d{1,9}$`)
-	windowID = regexp.MustCompile(`^@\d{1,9}$`)
-	groupID  = regexp.MustCompile(`^\$\d{1,9}$`)
-	number   = regexp.MustCompile(`^\d{1,9}$`)
-)
+var number = regexp.MustCompile(`^\d{1,9}$`)
 
 // Of returns where a process runs, as far as the system says it.
 func Of(pid int) deck.Place {
@@ -53,33 +46,41 @@ func Of(pid int) deck.Place {
 }
 
 // Finder brings terminals to the front. It is used by a deck that may be in tmux itself.
+// Its methods are safe for concurrent use.
 type Finder struct {
 	Environ []string // the deck's
+
+	mu    sync.Mutex
+	asked string // the session in doubt that Jump was last told of
+	when  time.Time
 }
 
-// timeout of a terminal's own command.
-const timeout = 3 * time.Second
+const (
+	timeout = 3 * time.Second  // of a terminal's own command
+	twice   = 10 * time.Second // in which the second request follows the first
+)
 
-// pane is a pane of a tmux server.
-type pane struct {
-	socket                          string
-	id, window, group, tty, session string
-	index                           string // of its window and in it: "1.0"
-}
-
-// Name is what people call a place in tmux: "work:1.0"; "" if it is not in tmux.
-func (f Finder) Name(ctx context.Context, p deck.Place) string {
-	if pn, ok := f.pane(ctx, p); ok {
-		return pn.session + ":" + pn.index
+// Name is what people call the place of a session in tmux: "work:1.0"; "" if it is not in
+// tmux. Of a session in doubt nothing is asked.
+func (f *Finder) Name(ctx context.Context, s deck.Session) string {
+	if !f.certain(s) {
+		return ""
 	}
-	return ""
+	pn, err := f.pane(ctx, s.PID, s.Place.TmuxSocket)
+	if err != nil {
+		return ""
+	}
+	return pn.session + ":" + pn.index
 }
 
-// Shown reports whether somebody's tmux shows a place, with the keyboard in it. Of a place
-// elsewhere that is not known.
-func (f Finder) Shown(ctx context.Context, p deck.Place) bool {
-	pn, ok := f.pane(ctx, p)
-	if !ok {
+// Shown reports whether somebody's tmux shows a session, with the keyboard in it. Of a
+// session elsewhere or in doubt that is not known.
+func (f *Finder) Shown(ctx context.Context, s deck.Session) bool {
+	if !f.certain(s) {
+		return false
+	}
+	pn, err := f.pane(ctx, s.PID, s.Place.TmuxSocket)
+	if err != nil {
 		return false
 	}
 	out, err := f.run(ctx, "tmux", "-S", pn.socket, "display-message", "-p", "-t", pn.id, "#{pane_active} #{window_active} #{session_attached}")
@@ -87,20 +88,60 @@ func (f Finder) Shown(ctx context.Context, p deck.Place) bool {
 	return err == nil && active == "" && attached != "" && attached != "0"
 }
 
+// certain reports whether something may be done about a session that no key was pressed
+// for.
+func (f *Finder) certain(s deck.Session) bool { return s.Verified && f.doubt(s.PID) == "" }
+
+// doubt says what of a process is not as it is of the user's own programs; "" if nothing
+// is.
+func (f *Finder) doubt(pid int) string {
+	if pid <= 0 {
+		return "its process is not known"
+	}
+	if socket.Machine(pid) != "" {
+		return "it runs in a container"
+	}
+	names := []string{"HOME", "CLAUDE_CONFIG_DIR", "CODEX_HOME"}
+	theirs := process.Variables(pid, names...)
+	for _, name := range names {
+		if theirs[name] != f.env(name) {
+			return "it runs with another " + name
+		}
+	}
+	return ""
+}
+
+// insists reports whether the user asks for a session once more.
+func (f *Finder) insists(s deck.Session) bool {
+	key := s.Agent + " " + s.ID
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	again := f.asked == key && time.Since(f.when) < twice
+	if f.asked, f.when = key, time.Now(); again {
+		f.asked = ""
+	}
+	return again
+}
+
 // Jump brings the terminal of a session to the front, and returns what the user should
-// know. An error says why it could not.
-func (f Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
-	p := s.Place
+// know. An error says why it could not. To a session in doubt it goes when it is called
+// for that a second time.
+func (f *Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
+	p, pid := s.Place, s.PID
 	if s.Agent == "codex" { // its sessions run in a process of their own, without a terminal
-		pid, err := terminalOf("codex", s.Folder)
-		if err != nil {
+		var err error
+		if pid, err = terminalOf("codex", s.Folder); err != nil {
 			return "", err
 		}
 		p = Of(pid)
 	} else if p == (deck.Place{}) {
-		p = Of(s.PID)
+		p = Of(pid)
 	}
-	if pn, ok := f.pane(ctx, p); ok {
+	if why := f.doubt(pid); pid > 0 && why != "" && !f.insists(s) {
+		return "", fmt.Errorf("%s: ask once more to go to its terminal all the same", why)
+	}
+	pn, refused := f.pane(ctx, pid, p.TmuxSocket)
+	if refused == nil {
 		return f.show(ctx, pn)
 	}
 	if kind, id, _ := strings.Cut(p.Other, " "); number.MatchString(id) {
@@ -114,14 +155,20 @@ func (f Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
 			}
 		}
 	}
-	where := strings.TrimPrefix(p.TTY, "/dev/")
-	if p.Other != "" {
-		where = p.Other
+	return "", unreachable(p, refused)
+}
+
+// unreachable says where a place is that cannot be shown; refused is why its tmux was not
+// asked, if it has one.
+func unreachable(p deck.Place, refused error) error {
+	where := cmp.Or(p.Other, strings.TrimPrefix(p.TTY, "/dev/"))
+	switch {
+	case p.TmuxSocket != "":
+		return fmt.Errorf("mcpdeck does not use the tmux that this session names: %w", refused)
+	case where == "":
+		return errors.New("where this session runs is not known")
 	}
-	if where == "" {
-		return "", errors.New("where this session runs is not known")
-	}
-	return "", fmt.Errorf("mcpdeck cannot bring this terminal to the front; it is %s", where)
+	return fmt.Errorf("mcpdeck cannot bring this terminal to the front; it is %s", where)
 }
 
 // terminalOf finds the one process of a program that works in a folder and has a terminal.
@@ -142,36 +189,7 @@ func terminalOf(program, folder string) (pid int, err error) {
 	return pid, nil
 }
 
-// pane finds the pane of a place among those of the tmux servers that may have it: by its
-// ID, else by its terminal.
-func (f Finder) pane(ctx context.Context, p deck.Place) (pane, bool) {
-	if p.TmuxPane != "" && !paneID.MatchString(p.TmuxPane) || p.TmuxPane == "" && p.TTY == "" {
-		return pane{}, false
-	}
-	sockets := []string{p.TmuxSocket}
-	if p.TmuxSocket == "" {
-		sockets = []string{f.own(), fmt.Sprintf("/tmp/tmux-%d/default", os.Getuid())}
-	}
-	for i, path := range sockets {
-		if path == "" || slices.Contains(sockets[:i], path) || !ours(path) {
-			continue
-		}
-		for _, pn := range f.panes(ctx, path) {
-			if p.TmuxPane != "" && pn.id == p.TmuxPane || p.TmuxPane == "" && pn.tty == p.TTY {
-				return pn, true
-			}
-		}
-	}
-	return pane{}, false
-}
-
-// own is the socket of the tmux server that the deck itself is in; "" if it is in none.
-func (f Finder) own() string {
-	path, _, _ := strings.Cut(f.env("TMUX"), ",")
-	return path
-}
-
-func (f Finder) env(name string) string {
+func (f *Finder) env(name string) string {
 	for _, v := range f.Environ {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {
 			return value
@@ -180,44 +198,7 @@ func (f Finder) env(name string) string {
 	return ""
 }
 
-// ours tells whether a path is a socket of the user's.
-func ours(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && filepath.IsAbs(path) && info.Mode().Type() == fs.ModeSocket && file.OwnedByUser(info)
-}
-
-func (f Finder) panes(ctx context.Context, path string) []pane {
-	out, err := f.run(ctx, "tmux", "-S", path, "list-panes", "-a", "-F", "#{pane_id}\t#{window_id}\t#{session_id}\t#{pane_tty}\t#{window_index}.#{pane_index}\t#{session_name}")
-	if err != nil {
-		return nil
-	}
-	var all []pane
-	for l := range strings.Lines(out) {
-		v := strings.SplitN(strings.TrimSuffix(l, "\n"), "\t", 6)
-		if len(v) == 6 && paneID.MatchString(v[0]) && windowID.MatchString(v[1]) && groupID.MatchString(v[2]) {
-			all = append(all, pane{socket: path, id: v[0], window: v[1], group: v[2], tty: v[3], index: v[4], session: v[5]})
-		}
-	}
-	return all
-}
-
-// show selects a pane, and switches the deck's own tmux client to it.
-func (f Finder) show(ctx context.Context, pn pane) (string, error) {
-	for _, command := range [][]string{{"select-window", "-t", pn.window}, {"select-pane", "-t", pn.id}} {
-		if _, err := f.run(ctx, append([]string{"tmux", "-S", pn.socket}, command...)...); err != nil {
-			return "", err
-		}
-	}
-	name := pn.session + ":" + pn.index
-	if pn.socket == f.own() {
-		if _, err := f.run(ctx, "tmux", "-S", pn.socket, "switch-client", "-t", pn.group); err == nil {
-			return "tmux shows " + name, nil
-		}
-	}
-	return fmt.Sprintf("tmux has selected %s; to see it: tmux attach -t %s", name, strconv.Quote(pn.session)), nil
-}
-
-func (f Finder) run(ctx context.Context, line ...string) (string, error) {
+func (f *Finder) run(ctx context.Context, line ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	path, err := process.Find(line[0])

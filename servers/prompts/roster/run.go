@@ -26,8 +26,8 @@ type Options struct {
 	// Running returns the processes of this machine, among which those of programs are
 	// looked for that nobody reports.
 	Running func() []process.Running
-	// Name returns what people call a place in tmux.
-	Name func(context.Context, deck.Place) string
+	// Name returns what people call the place of a session in tmux.
+	Name func(context.Context, deck.Session) string
 }
 
 // Queue holds what waits for the user.
@@ -205,20 +205,20 @@ func (r *Roster) takeRunning(running func() []process.Running) {
 }
 
 // name asks how places in tmux are called that have no name yet.
-func (r *Roster) name(ctx context.Context, of func(context.Context, deck.Place) string) {
+func (r *Roster) name(ctx context.Context, of func(context.Context, deck.Session) string) {
 	if of == nil {
 		return
 	}
 	r.mu.Lock()
-	nameless := map[key]deck.Place{}
+	nameless := map[key]deck.Session{}
 	for k, w := range r.all {
-		if at := w.at(); at.TmuxPane != "" && at.Tmux == "" && !w.dead {
-			nameless[k] = at
+		if s := w.session(); s.Place.TmuxPane != "" && s.Place.Tmux == "" && !w.dead {
+			nameless[k] = s
 		}
 	}
 	r.mu.Unlock()
-	for k, at := range nameless {
-		name := cmp.Or(of(ctx, at), at.TmuxPane)
+	for k, s := range nameless {
+		name := cmp.Or(of(ctx, s), s.Place.TmuxPane)
 		r.mu.Lock()
 		if w := r.all[k]; w != nil {
 			w.place.Tmux = name
