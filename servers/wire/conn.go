@@ -355,7 +355,7 @@ func (c *Conn) send(o outgoing) {
 
 // noteProtocol records the protocol version that a modern request states.
 func (c *Conn) noteProtocol(e envelope) {
-	if c.sess.legacy.Load() || c.sess.GetProtocolVersion() != "" || !e.modern() {
+	if c.sess.legacy.Load() || c.sess.ProtocolVersion() != "" || !e.modern() {
 		return
 	}
 	var p struct {

@@ -38,6 +38,8 @@ var (
 	_ server.SessionWithElicitation = (*session)(nil)
 	_ server.SessionWithRoots       = (*session)(nil)
 	_ server.SessionWithSampling    = (*session)(nil)
+
+	_ server.SessionWithProtocolVersion = (*session)(nil)
 )
 
 func newSession(c *Conn, agent *host.Agent) *session {
@@ -101,8 +103,9 @@ func (s *session) SetProtocolVersion(v string) {
 	s.agent.Claim("", "", v)
 }
 
-// GetProtocolVersion returns the version of the handshake, "" without one.
-func (s *session) GetProtocolVersion() string {
+// ProtocolVersion returns the version of the handshake, or of the first request that
+// stated one; "" before.
+func (s *session) ProtocolVersion() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.version
