@@ -226,6 +226,7 @@ func (o Options) filled() Options {
 	o.Limits.Start = cmp.Or(o.Limits.Start, time.Minute)
 	o.Limits.Withdraw = cmp.Or(o.Limits.Withdraw, 5*time.Second)
 	o.Catalogue.Title = cmp.Or(o.Catalogue.Title, o.Title)
+	o.Catalogue.RunsTasks = !o.ToolsOnly
 	if !o.Catalogue.Bare {
 		o.Catalogue.Prefix = cmp.Or(o.Catalogue.Prefix, o.ownPrefix())
 	}

@@ -30,10 +30,13 @@ type Options struct {
 	RawTexts bool   // names of tools in texts are not rewritten
 	// Trim lists the members to leave out of definitions; "annotations.title" is a member
 	// of annotations.
-	Trim     []string
-	Reserved []string // exposed names that are the deck's own
-	Preface  string   // put before the instructions; may be empty
-	Guide    string   // used as instructions if the server gives none
+	Trim []string
+	// RunsTasks means that agents call a tool that runs only as a task like any other, and
+	// mcpdeck makes the task.
+	RunsTasks bool
+	Reserved  []string // exposed names that are the deck's own
+	Preface   string   // put before the instructions; may be empty
+	Guide     string   // used as instructions if the server gives none
 	// Entry lists original names of tools, best first. The first that exists carries the
 	// instructions, for clients that do not show a server's own; if none does, another
 	// tool is chosen. nil: no tool carries them.
@@ -64,7 +67,8 @@ type Tool struct {
 
 	Raw json.RawMessage // as the server gave it
 
-	trim []string // see Options
+	trim      []string // see Options
+	runsTasks bool
 }
 
 // Context is the number of bytes of the definition that reach a model: clients pass on
@@ -183,7 +187,9 @@ func read(raw json.RawMessage) (Tool, error) {
 	if t.Input, err = inputSchema(o.Some("inputSchema")); err != nil {
 		return t, err
 	}
-	t.Output = o.Some("outputSchema")
+	if out := o.Some("outputSchema"); out != nil && fitting("outputSchema", out) != nil {
+		t.Output = schemaObjects(out)
+	}
 	if e, err := rawjson.SplitObject(o.Some("execution")); err == nil {
 		t.TaskOnly = e.Str("taskSupport") == "required"
 	}
@@ -192,26 +198,6 @@ func read(raw json.RawMessage) (Tool, error) {
 		t.ReadOnly = a.Flag("readOnlyHint")
 	}
 	return t, nil
-}
-
-// inputSchema adds what some clients cannot do without, a missing schema or a missing
-// root type, and changes nothing else.
-func inputSchema(raw json.RawMessage) (json.RawMessage, error) {
-	if raw == nil {
-		return json.RawMessage(`{"type":"object"}`), nil
-	}
-	o, err := rawjson.SplitObject(raw)
-	if err != nil {
-		return nil, errors.New("its schema is not an object")
-	}
-	if o.Get("type") != nil {
-		return raw, nil
-	}
-	head := []byte(`{"type":"object"`)
-	if len(o) > 0 {
-		head = append(head, ',')
-	}
-	return append(head, bytes.TrimLeft(raw[1:], " \t\r\n")...), nil
 }
 
 // New makes the catalogue of a listing without what the verdict holds.
@@ -262,7 +248,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	}
 	for i := range c.Tools {
 		t := &c.Tools[i]
-		t.trim = o.Trim
+		t.trim, t.runsTasks = o.Trim, o.RunsTasks
 		if slices.Contains(o.Trim, "outputSchema") {
 			t.Output = nil
 		}
@@ -373,12 +359,18 @@ func (t *Tool) JSON() json.RawMessage {
 		if v := own.Get(m.Key); v != nil {
 			m.Value = v
 		}
-		if m.Key == "annotations" && slices.Contains(t.trim, "annotations.title") {
+		if m.Value = fitting(m.Key, m.Value); m.Value == nil || slices.Contains(t.trim, m.Key) {
+			continue
+		}
+		switch {
+		case m.Key == "annotations" && slices.Contains(t.trim, "annotations.title"):
 			m.Value = without(m.Value, "title")
+		case m.Key == "execution" && t.TaskOnly && t.runsTasks:
+			if m.Value = without(m.Value, "taskSupport"); string(m.Value) == "{}" {
+				continue
+			}
 		}
-		if !slices.Contains(t.trim, m.Key) && (string(m.Value) != "null" || !slices.Contains(optionalMembers(), m.Key)) {
-			add(m.Key, m.Value)
-		}
+		add(m.Key, m.Value)
 	}
 	for _, m := range own {
 		if o.Get(m.Key) == nil && string(m.Value) != `""` {
@@ -399,12 +391,6 @@ func without(raw json.RawMessage, key string) json.RawMessage {
 		return raw
 	}
 	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == key }).JSON()
-}
-
-// optionalMembers are members of a definition that clients validate: for a null, which
-// some servers write instead of leaving the member out, they would reject the whole list.
-func optionalMembers() []string {
-	return []string{"title", "outputSchema", "annotations", "icons", "_meta", "execution"}
 }
 
 // Expose returns the name of a tool for agents: with the prefix, only with characters

@@ -10,7 +10,7 @@ const looker = `{"name":"look_at","title":"Look","description":"Then use point_a
 	`"outputSchema":{"type":"object"},"annotations":{"title":"Look","readOnlyHint":true},"icons":[],"_meta":{"a":1}}`
 
 func TestDefinitionsAreAsTheUserWantsThem(t *testing.T) {
-	tools, _ := Read([]json.RawMessage{json.RawMessage(looker), json.RawMessage(`{"name":"point_at","annotations":7}`)})
+	tools, _ := Read([]json.RawMessage{json.RawMessage(looker), json.RawMessage(`{"name":"point_at","annotations":{"x":7}}`)})
 	const input = `"inputSchema":{"type":"object","properties":{"x":{"description":"of point_at"}}}`
 	for name, tt := range map[string]struct {
 		o            Options
@@ -36,7 +36,7 @@ func TestDefinitionsAreAsTheUserWantsThem(t *testing.T) {
 		if saved := len(looker) - len(c.Tools[0].JSON()); name == "trimmed" && c.Tools[0].Trimmed != saved || name != "trimmed" && c.Tools[0].Trimmed != 0 {
 			t.Errorf("%s: %d bytes are left out, want %d", name, c.Tools[0].Trimmed, saved)
 		}
-		if got := string(c.Tools[1].JSON()); got != `{"name":"`+tt.o.Prefix+`point_at","annotations":7,"inputSchema":{"type":"object"}}` {
+		if got := string(c.Tools[1].JSON()); got != `{"name":"`+tt.o.Prefix+`point_at","annotations":{"x":7},"inputSchema":{"type":"object"}}` {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

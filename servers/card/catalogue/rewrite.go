@@ -152,15 +152,13 @@ func (r *renamer) walk(b *bytes.Buffer, raw []byte, named bool, depth int) {
 
 // value copies the value of a schema's key, and rewrites a description.
 func (r *renamer) value(b *bytes.Buffer, key string, raw []byte, depth int) {
-	switch key {
-	case "description":
+	switch holds := holdsOf(key); {
+	case key == "description":
 		b.Write(r.quoted(raw))
-	case "default", "const", "enum", "examples", "example", "required":
+	case holds == values:
 		b.Write(raw)
-	case "properties", "patternProperties", "$defs", "definitions", "dependentSchemas":
-		r.walk(b, raw, true, depth)
 	default:
-		r.walk(b, raw, false, depth)
+		r.walk(b, raw, holds == schemasByName, depth)
 	}
 }
 

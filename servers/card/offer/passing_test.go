@@ -468,6 +468,9 @@ func TestATaskAnswersAsACall(t *testing.T) {
 		if s.modern {
 			return // the newer era has no such tasks
 		}
+		if list := ask(t, a, modern, "tools/list", `{"_meta":{}}`); !strings.Contains(list, `"one_research"`) || strings.Contains(list, "taskSupport") {
+			t.Errorf("listed as %s", list)
+		}
 		got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_research","_meta":{"progressToken":1}}`, modern), "5")
 		if len(got) < 2 || !strings.Contains(got[len(got)-1], `"text":"report"`) || !strings.Contains(got[0], `"message":"reading"`) {
 			t.Errorf("got %s", got)
