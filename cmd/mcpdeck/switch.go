@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -229,6 +230,11 @@ func (h *instance) control(ctx context.Context, c addedCard, r card.Request) (re
 		}
 	}
 	reply, err = c.Control(ctx, r)
+	if r.Verb != "off" && err == nil {
+		for _, text := range h.host.Hidden(c.Name()) {
+			reply.Text = strings.TrimSuffix(reply.Text, "\n") + "\nhidden     " + text + "\n"
+		}
+	}
 	if r.Verb == "status" && err == nil && h.host.IsLazy(c.Name()) {
 		reply.Text += "listing    lazy: agents find the tools with find_tools instead of listing them\n"
 	}
@@ -307,5 +313,11 @@ func (h *instance) Details(name string) (deck.Details, bool) {
 // merged is what a card says of itself, with what else agents have of it.
 func merged(offered, own deck.Details) deck.Details {
 	own.Resources, own.Prompts = offered.Resources, offered.Prompts
+	own.Notes = append(own.Notes, offered.Notes...)
+	for _, t := range offered.Tools {
+		if i := slices.IndexFunc(own.Tools, func(o deck.Tool) bool { return o.Name == t.Name && o.Verdict == deck.Allow }); i >= 0 {
+			own.Tools[i].Verdict, own.Tools[i].Why = t.Verdict, t.Why // another server may have the name
+		}
+	}
 	return own
 }

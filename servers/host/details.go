@@ -37,6 +37,7 @@ func (h *Host) Details(name string) (d deck.Details, ok bool) {
 		d.Prompts = append(d.Prompts, item(p.Key, p.Raw))
 	}
 	d.Instructions, d.Offered = o.Instructions, !m.isOff()
+	m.mark(&d)
 	return d, true
 }
 

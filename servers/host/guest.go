@@ -42,7 +42,7 @@ func (h *Host) Add(m Module) error {
 	h.set(append(slices.Clone(h.all()), g))
 	h.tellWanted(g)
 	h.refreshViews(g)
-	h.warnOfClashes()
+	h.findClashes()
 	h.tell()
 	return nil
 }
@@ -82,7 +82,7 @@ func (h *Host) Replace(ctx context.Context, m Module) error {
 	h.set(append(slices.DeleteFunc(slices.Clone(h.all()), func(o *hosted) bool { return o == old }), g))
 	h.tellWanted(g)
 	h.refreshViews(g)
-	h.warnOfClashes()
+	h.findClashes()
 	h.tell()
 	return err
 }
@@ -146,37 +146,4 @@ func left(during context.Context) string {
 		return gone.text
 	}
 	return ""
-}
-
-// warnOfClashes tells the user of tools that are hidden in views of all servers, once.
-func (h *Host) warnOfClashes() {
-	owner := map[string]*hosted{}
-	for _, m := range h.all() {
-		hidden := map[string][]string{}
-		for _, t := range m.current().Tools {
-			name := t.Tool.Name
-			if first := owner[name]; first == nil {
-				owner[name] = m
-			} else if first != m && m.clashes(name, first) {
-				hidden[first.id.Title] = append(hidden[first.id.Title], name)
-			}
-		}
-		for first, names := range hidden {
-			h.Warn(m.id.Name, fmt.Sprintf("hidden, since %s offers tools of the same name: %s", first, strings.Join(names, ", ")))
-		}
-	}
-}
-
-// clashes notes that a tool is hidden by another module's; false if that was known.
-func (m *hosted) clashes(tool string, first *hosted) bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.hidden[tool] == first.id.Name {
-		return false
-	}
-	if m.hidden == nil {
-		m.hidden = map[string]string{}
-	}
-	m.hidden[tool] = first.id.Name
-	return true
 }

@@ -147,7 +147,7 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 	if raw := v.Raw("tools/list"); len(raw) != 2 || string(raw["shared"]) != `{"name":"shared","of":"a"}` {
 		t.Errorf("as they stand, %s are listed", raw)
 	}
-	if got, want := toolNames(viewOf(t, h, "a")), []string{"same", "shared"}; !slices.Equal(got, want) {
+	if got, want := toolNames(viewOf(t, h, "a")), []string{"shared"}; !slices.Equal(got, want) {
 		t.Errorf("alone, it lists %q, want %q", got, want)
 	}
 	said := func() (texts []string) {
@@ -156,9 +156,19 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 		}
 		return texts
 	}
-	want := []string{"a hidden, since own offers tools of the same name: same", "z hidden, since a offers tools of the same name: shared"}
+	want := []string{"a hidden, since own has the same name: same", "z hidden, since a has the same name: shared"}
 	if got := said(); !slices.Equal(got, want) {
 		t.Errorf("warned of %q, want %q", got, want)
+	}
+	if got, want := h.Hidden("z"), []string{"shared: the name is taken by a"}; !slices.Equal(got, want) {
+		t.Errorf("z says that %q are hidden, want %q", got, want)
+	}
+	d, _ := h.Details("z")
+	if d.Tools[0].Verdict != deck.Hidden || d.Tools[0].Why != "the name is taken by a" || d.Tools[1].Verdict != deck.Allow {
+		t.Errorf("its page has %+v", d.Tools)
+	}
+	if s := h.Snapshot().Servers; s[1].Tools != 1 || s[2].Tools != 1 {
+		t.Errorf("agents have %d and %d tools of the two", s[1].Tools, s[2].Tools)
 	}
 	h.module("z").Changed()
 	if got := said(); !slices.Equal(got, want) {
@@ -169,6 +179,47 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 	}
 	if raw := v.Raw("tools/list"); string(raw["shared"]) != `{"name":"shared","of":"z"}` {
 		t.Errorf("once the first has gone, %s are listed", raw)
+	}
+}
+
+// Agents would bring another server what is meant for the deck.
+func TestNoGuestTakesANameOfTheDecks(t *testing.T) {
+	own := &module{name: "own", tools: []string{"ask", "haunt"}, refuse: "own_later"}
+	h := started(t, Options{Modules: []Module{own}})
+	g := newGuest("bare", "ask", "haunt", "own_status", "own_later", "find_tools", "call_tool", "free")
+	if err := h.Add(g); err != nil {
+		t.Fatal(err)
+	}
+	h.SetProfiles([]Profile{{Name: "without", Servers: []string{"bare"}}})
+	check := func(when string) {
+		t.Helper()
+		for _, spec := range []ViewSpec{{}, {Servers: []string{"bare"}}, {Profile: "without"}} {
+			v, err := h.View(spec)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var has []string
+			for name, to := range v.listing.Load().routes[KindTool] {
+				if to.module.id.Name == "bare" {
+					has = append(has, name)
+				}
+			}
+			if !slices.Equal(has, []string{"free"}) {
+				t.Errorf("%s, %+v has %q", when, spec, has)
+			}
+		}
+	}
+	check("on")
+	if err := h.Deny("own", []string{"ask"}); err != nil {
+		t.Fatal(err)
+	}
+	check("with a tool turned off")
+	if _, err := h.Switch("own", false); err != nil {
+		t.Fatal(err)
+	}
+	check("off")
+	if hidden := h.Hidden("bare"); len(hidden) != 6 {
+		t.Errorf("it says that %q are hidden", hidden)
 	}
 }
 

@@ -56,6 +56,7 @@ type Host struct {
 	cancel    context.CancelFunc
 	modules   atomic.Pointer[[]*hosted] // those there are now; the slice never changes
 	changing  sync.Mutex                // of that, one at a time
+	clashing  sync.Mutex                // held while clashes are found
 	calls     *calls.Log
 	pool      safe.Pool // of the requests of byte streams
 	hints     hint.Feed
@@ -89,14 +90,14 @@ type hosted struct {
 
 	mu     sync.Mutex // guards what follows
 	state  deck.State
-	off    bool              // by the host
-	whole  Offer             // also while it is off
-	offer  Offer             // to agents now
-	denied []string          // tools that the user has turned off
-	tools  int               // listed
-	bytes  int               // of their definitions
-	cost   int               // bytes of what a model gets of them, and of the instructions
-	hidden map[string]string // tools, by the module that hides them; that was said
+	off    bool               // by the host
+	whole  Offer              // also while it is off
+	offer  Offer              // to agents now
+	denied []string           // tools that the user has turned off
+	tools  int                // listed
+	bytes  int                // of their definitions
+	cost   int                // bytes of what a model gets of them, and of the instructions
+	hidden map[offered]string // what another module has in views of all, by its title
 	run    context.CancelFunc
 }
 
@@ -338,7 +339,7 @@ func (m *hosted) Changed() {
 		return
 	}
 	m.host.refreshViews(m)
-	m.host.warnOfClashes()
+	m.host.findClashes()
 	m.host.tell()
 }
 
@@ -360,24 +361,29 @@ func (m *hosted) reoffer() bool {
 	if off {
 		offer = m.turnedOff(whole)
 	}
-	tools, bytes, cost := 0, 0, len(offer.Instructions)
-	for _, t := range offer.Tools {
-		if t.Off != "" {
-			continue
-		}
-		tools++
-		if b, err := json.Marshal(t.definition()); err == nil {
-			bytes += len(b)
-			cost += contextOf(b)
-		}
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.off != off || !slices.Equal(m.denied, denied) { // turned on or off meanwhile; who did that asks again
 		return false
 	}
-	m.whole, m.offer, m.tools, m.bytes, m.cost = whole, offer, tools, bytes, cost
+	m.whole, m.offer = whole, offer
+	m.count()
 	return true
+}
+
+// count adds up what agents have of the module. The caller holds mu.
+func (m *hosted) count() {
+	m.tools, m.bytes, m.cost = 0, 0, len(m.offer.Instructions)
+	for _, t := range m.offer.Tools {
+		if _, hidden := m.hidden[offered{KindTool, t.Tool.Name}]; t.Off != "" || hidden {
+			continue
+		}
+		m.tools++
+		if b, err := json.Marshal(t.definition()); err == nil {
+			m.bytes += len(b)
+			m.cost += contextOf(b)
+		}
+	}
 }
 
 // ResourceUpdated implements Scope.

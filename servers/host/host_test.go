@@ -26,6 +26,7 @@ type module struct {
 	name    string
 	tools   []string
 	stub    string // "": none
+	refuse  string // a name that it refuses; "": none
 	failure error
 	scope   Scope
 	handler server.ToolHandlerFunc
@@ -49,6 +50,12 @@ func (m *module) Offer() Offer {
 	}
 	for _, t := range m.tools {
 		o.Tools = append(o.Tools, Tool{Tool: mcp.NewTool(t), Handler: handler})
+	}
+	o.Refuse = func(tool string) string {
+		if tool != "" && tool == m.refuse {
+			return tool + " comes later"
+		}
+		return ""
 	}
 	if m.stub != "" {
 		o.Stub = []Tool{{Tool: mcp.NewTool(m.stub), Handler: handler}}

@@ -66,7 +66,7 @@ func (l *lists) content(list mcp.MCPMethod) []any {
 // addFinder lists the two tools of the finder, for clients that do not search.
 func (l *lists) addFinder(v *View) {
 	for _, t := range l.finder.definitions() {
-		l.addTool(v.host, v.host.own, nil, t)
+		l.addTool(v, v.host.own, nil, t)
 		l.only[t.Tool.Name] = audience{has: func(client string) bool { return !v.searches(client) }}
 	}
 }
@@ -90,9 +90,9 @@ func (l *lists) asIs(list mcp.MCPMethod, key string, definition json.RawMessage)
 	l.raw[list][key] = definition
 }
 
-// addTool lists a tool, unless an earlier module has one of its name.
-func (l *lists) addTool(h *Host, m *hosted, router Router, t Tool) {
-	if l.has(KindTool, t.Tool.Name) {
+// addTool lists a tool, unless an earlier module has one of its name, or it is the deck's.
+func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) {
+	if l.has(KindTool, t.Tool.Name) || v.taken(m, KindTool, t.Tool.Name) {
 		return
 	}
 	to := route{module: m, tool: t}
@@ -109,7 +109,7 @@ func (l *lists) addTool(h *Host, m *hosted, router Router, t Tool) {
 		}
 	}
 	l.add(toolsList, KindTool, t.Tool.Name, t.definition(), to)
-	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: h.recorded(m, t)})
+	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m, t)})
 }
 
 // addTyped lists what handlers of the library answer for, unless an earlier module has
@@ -143,7 +143,7 @@ func (l *lists) addTyped(h *Host, o Offer) {
 
 // addRaw lists what a module's router answers for. What an earlier module has keeps its
 // place.
-func (l *lists) addRaw(m *hosted, o Offer) {
+func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 	to := route{module: m, router: o.Router}
 	l.routers = append(l.routers, to)
 	for _, d := range o.RawResources {
@@ -178,7 +178,7 @@ func (l *lists) addRaw(m *hosted, o Offer) {
 		})
 	}
 	for _, d := range o.RawPrompts {
-		if l.has(KindPrompt, d.Key) {
+		if l.has(KindPrompt, d.Key) || v.taken(m, KindPrompt, d.Key) {
 			continue
 		}
 		l.add(promptsList, KindPrompt, d.Key, d.Raw, to)

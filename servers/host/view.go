@@ -252,7 +252,7 @@ func (v *View) list() {
 			}
 		}
 		for _, t := range v.toolsOf(m, o) {
-			l.addTool(v.host, m, o.Router, t)
+			l.addTool(v, m, o.Router, t)
 		}
 		l.lazy = l.finder.has(m.id.Name)
 		if l.lazy {
@@ -260,7 +260,7 @@ func (v *View) list() {
 		}
 		l.addTyped(v.host, o)
 		if o.Router != nil {
-			l.addRaw(m, o)
+			l.addRaw(v, m, o)
 		}
 	}
 	v.listing.Store(&l.listing)
