@@ -13,11 +13,23 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// notifies notes that notifications belong to the request.
-func (q *request) notifies() {
-	q.mu.Lock()
-	q.notified = true
-	q.mu.Unlock()
+// Outlet is a session that carries what a request says on the request's own stream.
+type Outlet interface {
+	Open(ctx context.Context) // before anything is said; ctx is that of the request
+	Drain()                   // until everything that was said is written
+}
+
+// outletOf returns the outlet of the request of ctx, nil if its transport needs none.
+func outletOf(ctx context.Context) Outlet {
+	o, _ := server.ClientSessionFromContext(ctx).(Outlet)
+	return o
+}
+
+// drained is a hook of the library, before a reply.
+func drained(ctx context.Context) {
+	if o := outletOf(ctx); o != nil {
+		o.Drain()
+	}
 }
 
 // progress shows how far the call of the request is, if a notification says so.
@@ -41,11 +53,10 @@ func (q *request) progress(method string, params map[string]any) {
 }
 
 // Notify sends a notification about the request of ctx to its client, before the result of
-// the request. Over HTTP it may be on another stream, which the client may read later.
+// the request.
 func Notify(ctx context.Context, method string, params map[string]any) error {
 	var s *server.MCPServer
 	if q := requestFrom(ctx); q != nil {
-		q.notifies()
 		q.progress(method, params)
 		s = q.server
 	}
@@ -67,31 +78,7 @@ func NotifyRaw(ctx context.Context, method string, params json.RawMessage) error
 	if q := requestFrom(ctx); q != nil && method == logMessage && !levelOf(params).ShouldSendTo(q.level()) {
 		return nil
 	}
-	p := wrapped(params)
-	issue, ok := ctx.Value(receiptsKey{}).(func() (string, func()))
-	if !ok {
-		return Notify(ctx, method, p)
-	}
-	id, void := issue()
-	p[RawReceipt] = id
-	err := Notify(ctx, method, p)
-	if err != nil {
-		void()
-	}
-	return err
-}
-
-// RawReceipt is where the receipt of a notification lies, which the transport removes
-// when it writes the notification.
-const RawReceipt = "mcpdeck/receipt"
-
-type receiptsKey struct{}
-
-// WithReceipts returns a context in which every notification of [NotifyRaw] carries a
-// receipt that issue makes. What issue returns with it is called if the notification is
-// not sent.
-func WithReceipts(ctx context.Context, issue func() (id string, void func())) context.Context {
-	return context.WithValue(ctx, receiptsKey{}, issue)
+	return Notify(ctx, method, wrapped(params))
 }
 
 // rawParams are params on their way through the library, which would sort and escape
@@ -107,18 +94,6 @@ func (p rawParams) MarshalText() ([]byte, error) {
 
 func wrapped(params json.RawMessage) map[string]any {
 	return map[string]any{RawMember: rawParams(oneLine(Reply{Result: params}).Result)}
-}
-
-// RawID is where the id lies of a request that goes out in the guise of a notification,
-// which the transport changes back.
-const RawID = "mcpdeck/id"
-
-// SendRaw sends a request to the client over the stream of its request ctx, whatever
-// comes of it.
-func SendRaw(ctx context.Context, id, method string, params json.RawMessage) error {
-	wrapped := wrapped(params)
-	wrapped[RawID] = id
-	return Notify(ctx, method, wrapped)
 }
 
 // RawParams are the params of a notification that go out as they are, nil if it has

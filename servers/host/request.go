@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"sync"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -24,14 +23,13 @@ type request struct {
 	// address is the resource's as the client wrote it, where it was read under another.
 	address string
 
-	mu       sync.Mutex       // guards what follows
-	call     *calls.Record    // nil until a tool's handler runs
-	place    *admission.Place // among the deck's work; nil: none
-	notified bool
-	refusal  string                      // of Failure
-	failure  *rpc.Error                  // of Failure
-	serve    func(context.Context) Reply // of Instead
-	reply    *Reply                      // of Served
+	mu      sync.Mutex                  // guards what follows
+	call    *calls.Record               // nil until a tool's handler runs
+	place   *admission.Place            // among the deck's work; nil: none
+	refusal string                      // of Failure
+	failure *rpc.Error                  // of Failure
+	serve   func(context.Context) Reply // of Instead
+	reply   *Reply                      // of Served
 }
 
 type requestKey struct{}
@@ -57,33 +55,12 @@ func WaitForUser(ctx context.Context) (done func()) {
 	return r.Wait()
 }
 
-// flush waits until the notifications of a request over HTTP are on their way.
-// mcp-go loses one that is sent immediately before the handler returns; our own
-// byte streams do not need this.
-func (q *request) flush(ctx context.Context) {
-	const pause = 3 * time.Millisecond
-	q.mu.Lock()
-	sent := q.notified
-	q.mu.Unlock()
-	session := server.ClientSessionFromContext(ctx)
-	if !sent || session == nil || q.agent.Caller().Transport != "http" {
-		return
-	}
-	for end := time.Now().Add(time.Second); len(session.NotificationChannel()) > 0 && time.Now().Before(end); {
-		time.Sleep(pause)
-	}
-	time.Sleep(pause)
-}
-
 // recorded wraps a tool's handler.
 func (h *Host) recorded(m *hosted, t Tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		q := requestFrom(ctx)
 		if q == nil {
 			return t.Handler(ctx, req)
-		}
-		if req.Params.Meta != nil && req.Params.Meta.ProgressToken != nil {
-			q.notifies() // a handler may do it without Notify
 		}
 		c := calls.Request{Server: m.id.Name, Tool: req.Params.Name, Args: req.Params.RawArguments, Redact: t.Redact}
 		return record(ctx, q, m, c, t.Work, typed, func(ctx context.Context) (*mcp.CallToolResult, error) { return t.Handler(ctx, req) })
@@ -120,7 +97,6 @@ func record[T any](ctx context.Context, q *request, m *hosted, c calls.Request, 
 	if err != nil && !errors.As(err, &chosen) && ctx.Err() == nil {
 		result, err = f.refusal("Error: "+err.Error()), nil
 	}
-	q.flush(ctx)
 	switch {
 	case ctx.Err() != nil:
 		r.End(deck.Cancelled, nil, "cancelled by the agent")

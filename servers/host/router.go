@@ -211,7 +211,6 @@ func (to route) serve(ctx context.Context, v *View, r Request) Reply {
 		if text := left(during); text != "" && reply.Result == nil {
 			return Failed(rpc.CodeInternal, text)
 		}
-		q.flush(ctx)
 	}
 	switch {
 	case err != nil:
@@ -309,6 +308,9 @@ var errServed = errors.New("answered elsewhere")
 
 // instead is the hook by which the library comes to a request.
 func instead(ctx context.Context, _, _ any) error {
+	if o := outletOf(ctx); o != nil {
+		o.Open(ctx)
+	}
 	q := requestFrom(ctx)
 	if q == nil {
 		return nil
@@ -320,6 +322,7 @@ func instead(ctx context.Context, _, _ any) error {
 		return nil
 	}
 	reply := serve(ctx)
+	drained(ctx)
 	q.mu.Lock()
 	q.reply = &reply
 	q.mu.Unlock()

@@ -156,7 +156,13 @@ func (v *View) build() *server.MCPServer {
 	})
 	v.plainAddresses(hooks)
 	hooks.AddOnRequestInitialization(instead)
+	hooks.AddOnSuccess(func(ctx context.Context, _ any, _ mcp.MCPMethod, _, _ any) { drained(ctx) })
 	hooks.AddOnError(v.failed)
+	hooks.AddOnError(func(ctx context.Context, id any, _ mcp.MCPMethod, _ any, _ error) {
+		if id != nil { // else it is not about a request
+			drained(ctx)
+		}
+	})
 	return server.NewMCPServer(name, v.host.opts.Version,
 		server.WithTitle(title),
 		server.WithHooks(hooks),

@@ -9,12 +9,13 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // httpAsker asks the client of a session over the stream of a request of its own.
 type httpAsker struct {
 	*httpAgent
-	request context.Context // as long as the stream is open
+	outlet *outlet // of that request
 }
 
 var _ host.Asker = httpAsker{}
@@ -26,7 +27,7 @@ func (a httpAsker) Ask(ctx context.Context, method string, params json.RawMessag
 		return nil, err
 	}
 	defer r.Forget()
-	if err := host.SendRaw(ctx, r.ID, method, params); err != nil {
+	if err := a.outlet.put(ctx, rpc.Message{ID: r.RawID(), Method: method, Params: params}.Encode()); err != nil {
 		return nil, err
 	}
 	select {
@@ -38,9 +39,29 @@ func (a httpAsker) Ask(ctx context.Context, method string, params json.RawMessag
 	case <-ctx.Done():
 		_ = host.NotifyRaw(ctx, "notifications/cancelled", json.RawMessage(`{"requestId":`+string(r.RawID())+`}`)) // it may be gone
 		return nil, ctx.Err()
-	case <-a.request.Done():
-		return nil, a.request.Err()
+	case <-a.outlet.ctx.Done():
+		return nil, a.outlet.ctx.Err()
 	}
+}
+
+// asked asks with params and for a result of the library's types.
+func asked[R any](ctx context.Context, a httpAsker, method mcp.MCPMethod, params any) (*R, error) {
+	var raw json.RawMessage
+	if params != nil {
+		var err error
+		if raw, err = rpc.Raw(params); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", method, err)
+		}
+	}
+	answer, err := a.Ask(ctx, string(method), raw)
+	if err != nil {
+		return nil, err
+	}
+	result := new(R)
+	if err := json.Unmarshal(answer, result); err != nil {
+		return nil, fmt.Errorf("decode the answer to %s: %w", method, err)
+	}
+	return result, nil
 }
 
 // GetClientCapabilities implements [host.Asker].

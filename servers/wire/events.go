@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -9,8 +8,6 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
-
-	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const (
@@ -51,12 +48,8 @@ type envelopeKey struct{}
 // StoreEvent implements server.EventStore.
 func (s *eventStore) StoreEvent(ctx context.Context, session, stream string, message json.RawMessage) (string, error) {
 	e, _ := ctx.Value(envelopeKey{}).(envelope) // it may belong to none
-	message = asServed(ctx, e, message)
-	if bytes.Contains(message, []byte(host.RawReceipt)) {
-		if _, receipt := unwrapped(message); receipt != "" {
-			s.receipts.stored(receipt)
-		}
-	}
+	message, receipt := s.receipts.unwrapped(asServed(ctx, e, message))
+	defer s.receipts.redeem(receipt) // the library writes it before anything else on the stream
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.sessions[session]

@@ -63,7 +63,7 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	if !f.wants(p) {
 		return len(p), nil
 	}
-	line, receipt := unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))
+	line, receipt := f.receipts.unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))
 	line, status := asServed(f.ctx, f.e, line), f.status
 	if reply, served := host.Served(f.ctx); served && status != -1 {
 		status = f.replied(reply)
@@ -72,12 +72,9 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 		line, status = f.complete(line)
 		f.begin(status)
 	}
+	defer f.receipts.redeem(receipt) // also if the client is gone
 	if _, err := f.ResponseWriter.Write(line); err != nil {
 		return 0, err
-	}
-	if receipt != "" {
-		f.Flush()
-		f.receipts.redeem(receipt)
 	}
 	return len(p), nil
 }

@@ -100,21 +100,25 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	ctx := context.WithValue(agent.Context(r.Context()), envelopeKey{}, e)
-	if agent.list == &h.sessions {
-		ctx = host.WithAsker(ctx, httpAsker{agent, r.Context()})
+	if e.ID != nil && e.Method != string(mcp.MethodInitialize) && e.Method != string(mcp.MethodSubscriptionsListen) {
+		o := &outlet{of: &h.receipts, ctx: r.Context()}
+		o.asker = httpAsker{agent, o}
+		ctx = withOutlet(ctx, o)
+		if agent.list == &h.sessions {
+			ctx = host.WithAsker(ctx, o.asker)
+		}
 	}
 	if serve := served(v.view, e, r.Header); serve != nil {
-		if agent.list == &h.sessions {
-			serve = (&dueReceipts{of: &h.receipts, listening: &agent.listening}).before(serve)
-		}
 		host.Instead(ctx, agent.flight.cancellable(e, serve))
 	}
 	agent.flight.cancelled(e)
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view, receipts: &h.receipts}
-	if r.Method == http.MethodGet {
-		agent.listening.Add(1)
-		defer agent.listening.Add(-1)
+	if e.Method == string(mcp.MethodInitialize) {
+		// The client may use the session as soon as it reads of it.
+		held := &heldResponse{ResponseWriter: w}
+		defer held.send()
+		w = held
 	}
+	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view, receipts: &h.receipts}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)
 	h.updateSession(w, r, e, agent, out.sent)
@@ -196,6 +200,7 @@ func (h *HTTP) serving(view *host.View) *httpView {
 	v := &httpView{view: view, mcp: server.NewStreamableHTTPServer(view.MCP,
 		server.WithStateful(true),
 		server.WithSessionIdleTTL(httpIdle),
+		server.WithHTTPContextFunc(ownSession(view.MCP)),
 		server.WithEventStore(newEventStore(&h.receipts)),
 	)}
 	h.served[view] = v

@@ -3,6 +3,7 @@ package wire
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -79,29 +80,38 @@ func asServed(ctx context.Context, e envelope, written []byte) []byte {
 	return slices.Concat(written[:from], replyMessage(e, reply).Encode(), written[to:])
 }
 
-// unwrapped replaces the params of a notification that the library writes with the raw
-// params, if a module gave them, and returns its receipt.
-func unwrapped(written []byte) (line []byte, receipt string) {
-	if !bytes.Contains(written, []byte(host.RawMember)) {
+// Members of what an [outlet] wraps a message in: the message, and the receipt for it.
+const (
+	wrappedMessage = "mcpdeck/message"
+	wrappedReceipt = "mcpdeck/receipt"
+)
+
+// unwrapped replaces what the library writes by the message that it wraps, with the message's
+// receipt, or else the params of a notification by the raw params, if a module gave them.
+func (r *receipts) unwrapped(written []byte) (line []byte, receipt string) {
+	if !bytes.Contains(written, []byte("mcpdeck/")) {
 		return written, ""
 	}
 	from, to, ok := object(written)
 	if !ok {
 		return written, ""
 	}
-	if _, _, notification := within(written, from, to, "method"); !notification {
+	if _, _, called := within(written, from, to, "method"); !called {
 		return written, ""
 	}
-	start := from + 1
+	start, end := from, to
 	if from, to, ok = within(written, from, to, "params"); !ok {
 		return written, ""
 	}
-	var id []byte
-	params, _ := rawjson.SplitObject(written[from:to]) // the library's, if it is no object there is neither
-	if params.Get(host.RawID) != nil {
-		id = slices.Concat([]byte(`"id":`), params.Get(host.RawID), []byte(","))
+	params, _ := rawjson.SplitObject(written[from:to]) // the library's; if it is no object, it wraps nothing
+	for _, wrapper := range []json.RawMessage{written[from:to], params.Get("requestedSchema")} {
+		o, _ := rawjson.SplitObject(wrapper)
+		receipt := o.Str(wrappedReceipt)
+		if message, err := base64.StdEncoding.DecodeString(o.Str(wrappedMessage)); err == nil && r.issued(receipt) {
+			return slices.Concat(written[:start], message, written[end:]), receipt
+		}
 	}
-	return slices.Concat(written[:start], id, written[start:from], host.Unwrap(written[from:to]), written[to:]), params.Str(host.RawReceipt)
+	return slices.Concat(written[:from], host.Unwrap(written[from:to]), written[to:]), ""
 }
 
 // introduced inserts the identity of the server into what the library writes for a view

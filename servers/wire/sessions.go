@@ -1,11 +1,11 @@
 package wire
 
 import (
+	"bytes"
 	"container/list"
 	"context"
 	"net/http"
 	"net/url"
-	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -27,16 +27,15 @@ const (
 // same client.
 type httpAgent struct {
 	*host.Agent
-	key       string // key of its session or client; "" before the session has an ID
-	view      *httpView
-	list      *list.List    // the list it is on, ordered by last use
-	at        *list.Element // in list
-	open      int           // requests under way
-	listening atomic.Int32  // streams of its session that are open beside its requests
-	flight    flight        // requests that are answered without the library
-	asked     rpc.Pending   // by the deck
-	can       mcp.ClientCapabilities
-	last      time.Time
+	key    string // key of its session or client; "" before the session has an ID
+	view   *httpView
+	list   *list.List    // the list it is on, ordered by last use
+	at     *list.Element // in list
+	open   int           // requests under way
+	flight flight        // requests that are answered without the library
+	asked  rpc.Pending   // by the deck
+	can    mcp.ClientCapabilities
+	last   time.Time
 }
 
 // enter finds or creates the agent of a request. It returns nil if there is no room for
@@ -137,6 +136,26 @@ type unread struct{}
 func (unread) Header() http.Header         { return http.Header{} }
 func (unread) Write(p []byte) (int, error) { return len(p), nil }
 func (unread) WriteHeader(int)             {}
+
+// heldResponse keeps a response until it is sent.
+type heldResponse struct {
+	http.ResponseWriter
+	status int // 0: none yet
+	body   bytes.Buffer
+}
+
+// WriteHeader implements http.ResponseWriter.
+func (h *heldResponse) WriteHeader(status int) { h.status = status }
+
+// Write implements http.ResponseWriter.
+func (h *heldResponse) Write(p []byte) (int, error) { return h.body.Write(p) }
+
+func (h *heldResponse) send() {
+	if h.status != 0 {
+		h.ResponseWriter.WriteHeader(h.status)
+	}
+	_, _ = h.ResponseWriter.Write(h.body.Bytes()) // the client may be gone
+}
 
 func (h *HTTP) leave(a *httpAgent) {
 	h.mu.Lock()
