@@ -120,7 +120,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
 	o := card.Options{
-		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"),
+		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
 		NoRoots: s.Roots == "none",
@@ -197,6 +197,11 @@ func isWithout(s settings.Card, k catalogue.Kind) bool {
 // modeFile is where it is kept whether a card was on.
 func modeFile(cfg *config.Config, name string) string {
 	return filepath.Join(cfg.Paths.CardState, name, "mode")
+}
+
+// faultFile is where it is kept what went wrong last with a server.
+func faultFile(cfg *config.Config, name string) string {
+	return filepath.Join(cfg.Paths.CardState, name, "fault.json")
 }
 
 // lastMode is what the user chose last, "" for nothing yet.

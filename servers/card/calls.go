@@ -422,7 +422,7 @@ func (c *call) trouble(o Outcome) string {
 }
 
 func (c *call) unreached(err error) string {
-	return c.card.opts.Title + " cannot be reached: " + err.Error() + "."
+	return c.card.opts.Title + " cannot be " + barred(err) + ": " + err.Error() + "."
 }
 
 // cause describes why the child ended; "" if it has not.

@@ -31,6 +31,7 @@ type Options struct {
 	Key     string // key that turns the card on or off, as shown to the user; "" if there is none
 	Version string // of mcpdeck, sent to the server
 	Pins    string // file of the accepted definitions; "" keeps them in memory
+	Fault   string // file that keeps what went wrong last; "" keeps it in memory
 	Hold    catalogue.Hold
 	StartOn bool // turn on when the deck starts
 	// OnDemand lists tools from the accepted definitions, once there are any, and starts
@@ -154,7 +155,8 @@ type Card struct {
 	calls  callLog
 	hints  hint.Feed
 
-	work sync.WaitGroup
+	work    sync.WaitGroup
+	keeping sync.Mutex // of the last fault, one at a time
 
 	now atomic.Pointer[moment]
 
@@ -182,6 +184,8 @@ type core struct {
 	trying      int  // consecutive attempts to turn it on by its settings alone; 0: by the user
 	hurried     bool // the deck is closing
 	restarts    int
+	failures    int       // in a row, of whichever child, since one has worked
+	faulty      bool      // the last error was not followed by a child that works
 	lostAt      time.Time // zero unless tools are offered without a child
 	offAt       time.Time
 	failedAt    time.Time // when a failure turned it off; zero once the user has seen it

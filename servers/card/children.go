@@ -56,7 +56,7 @@ func (c *Card) sum(s *Status) {
 		if at.link == Lost || at.link == LinkFailed {
 			s.Failing++
 		}
-		gaveUp = gaveUp || at.link == LinkFailed && at.attempts >= maxFailures
+		gaveUp = gaveUp || at.attempts >= maxFailures && (at.link == LinkFailed || at.link == NoLink)
 		s.Link = sooner(s.Link, at.link)
 		conn := at.child
 		if conn == nil {
@@ -74,6 +74,7 @@ func (c *Card) sum(s *Status) {
 		}
 	}
 	s.For, s.Source, s.Program, s.Searched = found.For, found.Source, found.Program, slices.Clone(found.Searched)
+	s.Failures = c.failures
 	s.Agents, s.GaveUp = len(agents), gaveUp && len(s.Children) == 0
 	if c.opts.OnDemand && strays > maxStrays {
 		s.stray = fmt.Sprintf("%d lines of its output are no messages", strays)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // backoff returns how long to wait before each attempt to restart the child.
@@ -64,7 +65,7 @@ func (c *Card) Reconnect() {
 			}
 		}
 		c.main.attempts, c.trying, c.lostAt, c.failedAt = 0, 0, time.Time{}, time.Time{}
-		c.lastError, c.lastErrorAt = "", time.Time{}
+		c.lastError, c.lastErrorAt, c.failures = "", time.Time{}, 0
 		c.main.reconnect = true
 		c.connect(c.main)
 	})
@@ -101,7 +102,7 @@ func (c *Card) switchOn() {
 		return
 	}
 	c.failedAt, c.lostAt = time.Time{}, time.Time{}
-	c.main.attempts = 0
+	c.main.attempts, c.failures = 0, 0
 	if c.main.link == LinkReady || c.opts.OnDemand && c.offer != nil {
 		c.mode, c.listed = On, c.offer
 		if c.main.link == LinkFailed {
@@ -167,9 +168,10 @@ func (c *Card) fail(text string) {
 }
 
 func (c *Card) remember(text string) {
-	text = plain.Line(text)
-	c.lastError, c.lastErrorAt = text, time.Now()
+	text = redact.Rules{}.Text(plain.Line(text)) // it may be what the server wrote
+	c.lastError, c.lastErrorAt, c.faulty = text, time.Now(), true
 	c.log.Note(text)
+	c.keepFault()
 }
 
 // lingerFrom keeps the children for a while after the card was turned off.
@@ -236,7 +238,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	s.reconnect = false
 	switch {
 	case a.err != nil && c.opts.OnDemand && c.mode == On:
-		s.stumble(a.err.Error())
+		c.stumble(s, a.err.Error())
 		s.link = LinkFailed
 		c.remember(a.err.Error())
 		return false
@@ -256,6 +258,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	c.warnOfHeld()
 	if c.mode == TurningOn {
 		c.mode, c.trying = On, 0
+		c.recovered(s)
 	}
 	if c.mode == On {
 		c.listed = c.offer
@@ -270,6 +273,11 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		c.lingerFrom(time.Now())
 	}
 	c.watchIdle(s, a.child, c.idle(s))
+	c.after(stableAfter, func() {
+		if s.child == a.child {
+			c.recovered(s)
+		}
+	})
 	c.spawn("what agents want", func() { c.heed(s, a.child) })
 	a.child.OnChange(c.relists(a.child))
 	c.spawn("child watch", func() {
@@ -303,17 +311,17 @@ func (c *Card) childGone(s *slot, child *link) {
 	}
 	s.child = nil
 	s.epoch++
-	text := c.opts.Title + " connection lost: " + child.Cause()
+	text := c.opts.Title + " connection lost: " + child.Why()
 	if c.mode == Off {
 		s.link = NoLink
 		c.remember(text)
 		return
 	}
 	if time.Since(child.Ready) >= stableAfter {
-		s.attempts = 0
+		c.recovered(s)
 	}
 	if c.opts.OnDemand {
-		s.stumble(text)
+		c.stumble(s, text)
 		s.link = NoLink
 		c.remember(text)
 		if s.held > 0 || c.subscribed(s) || c.opts.Warm && s == c.main {
@@ -342,6 +350,12 @@ func (c *Card) recall() {
 	}
 	offer := catalogue.New(l, v, c.opts.Catalogue)
 	era := cmp.Or(c.opts.Era, c.remembered())
+	fault := LastFault(c.opts.Fault)
+	c.update(func() {
+		if c.lastError == "" {
+			c.lastError, c.lastErrorAt, c.faulty = plain.Line(fault.Text), fault.Time, fault.Text != ""
+		}
+	})
 	c.update(func() { c.listing, c.verdict, c.offer, c.era = l, v, offer, era })
 }
 

@@ -257,18 +257,18 @@ func (c *Card) attempt(ctx context.Context, s *slot, from From) (a attempt) {
 	if a.err != nil {
 		return a
 	}
-	child, list, err := c.openLink(ctx, s, from, a.found)
+	opened, list, err := c.openLink(ctx, s, from, a.found)
 	if err != nil {
 		a.err = fmt.Errorf("%s failed to start: %w", c.opts.server(), err)
 		if a.found.Open != nil {
-			a.err = fmt.Errorf("%s cannot be reached: %w", c.opts.server(), err)
+			a.err = fmt.Errorf("%s cannot be %s: %w", c.opts.server(), barred(err), err)
 		}
 		return a
 	}
-	a.child = child
+	a.child = opened
 	c.inspect(&a, list)
 	if a.err != nil {
-		child.End()
+		opened.End()
 		a.child = nil
 	}
 	return a
@@ -308,6 +308,7 @@ func (c *Card) closeChild(s *slot) {
 	}
 	if old := s.child; old != nil {
 		s.child = nil
+		c.recovered(s) // it ends in good order
 		end := old.End
 		if c.hurried {
 			end = old.Quit

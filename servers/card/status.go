@@ -33,6 +33,7 @@ type Status struct {
 	Restarts         int
 	Agents           int // number of agents the children serve
 	Failing          int // number of children that were lost or could not be started
+	Failures         int // number of failed starts and early ends in a row, of whichever child
 	Waiting, Running int // number of calls
 
 	Tools        []catalogue.Tool // in the catalogue, also while the card is off and the child is kept
@@ -125,7 +126,7 @@ func (s Status) Sign() Sign {
 	switch {
 	case s.Mode == TurningOn:
 		return Sign{Dim, "starting"}
-	case s.Mode == On && (s.Link == LinkFailed || s.OnDemand && s.Failing > 0):
+	case s.Mode == On && (s.Link == LinkFailed || s.OnDemand && s.failing()):
 		return Sign{Warning, s.Error}
 	case s.Mode == On && !s.OnDemand && s.Link != LinkReady:
 		return Sign{Warning, "reconnecting"}
@@ -143,6 +144,12 @@ func (s Status) Sign() Sign {
 		return Sign{Bad, s.Error}
 	}
 	return Sign{}
+}
+
+// failing reports whether an on-demand server does not work: nothing runs since it failed,
+// or it has ended early again and again.
+func (s Status) failing() bool {
+	return s.Failing > 0 || s.Failures > 0 && len(s.Children) == 0 || s.Failures >= maxFailures
 }
 
 // Fact is a row of [Status.Text].

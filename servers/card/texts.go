@@ -2,10 +2,12 @@ package card
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
@@ -102,6 +104,14 @@ func (o *Options) busy(waiting int) string {
 
 func (o *Options) crowded(children int) string {
 	return fmt.Sprintf("%s is busy: it is running for %d other agents. Try again later.", o.Title, children)
+}
+
+// barred says what cannot be done with a server that has a URL.
+func barred(err error) string {
+	if _, answered := errors.AsType[*child.StatusError](err); answered {
+		return "used"
+	}
+	return "reached"
 }
 
 // noTool returns the answer to a call of a tool that is not listed.

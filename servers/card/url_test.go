@@ -1,8 +1,11 @@
 package card
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -64,5 +67,50 @@ func TestAgentsHaveSessionsOfTheirOwn(t *testing.T) {
 	}
 	if got := server.Count("DELETE"); got != 3 { // and that of the list
 		t.Errorf("%d of 3 sessions were ended", got)
+	}
+}
+
+// A server that refuses because it does not know who the user is says so, at its start
+// and in the middle.
+func TestAServerThatWantsASignInIsSaidToWantOne(t *testing.T) {
+	const want = "it wants a sign-in (HTTP status %d), which mcpdeck cannot do: set a token as its header Authorization in its settings"
+	for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		server := &fake.Server{NoModern: true}
+		var closed atomic.Bool
+		closed.Store(true)
+		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if closed.Load() {
+				w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="https://x/.well-known/oauth-protected-resource"`)
+				w.WriteHeader(code)
+				return
+			}
+			server.Handler().ServeHTTP(w, r)
+		}))
+		defer web.Close()
+		c := New(Options{Name: "far", OnDemand: true, Hooks: Hooks{Find: func(From) (Found, error) {
+			return Found{Open: func(log *child.Log) (child.Link, error) {
+				return streamable.Open(streamable.Options{Name: "far", URL: web.URL, Version: "test", Log: log})
+			}}, nil
+		}}})
+		c.Start(Events{})
+		defer func() { _ = c.Stop(t.Context()) }()
+		c.On()
+		if err := c.Settle(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := fmt.Sprintf(want, code)
+		if s := c.Status(); s.Error != "far's MCP server cannot be used: "+want {
+			t.Errorf("at the start: %s", s.Error)
+		}
+		closed.Store(false)
+		c.switchedOn(t)
+		if r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"}); err != nil || r.IsError {
+			t.Fatalf("got %s, %v", r.JSON(), err)
+		}
+		closed.Store(true)
+		r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"})
+		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "far cannot be used: "+want) {
+			t.Errorf("in the middle: %s, %v", r.JSON(), err)
+		}
 	}
 }

@@ -174,6 +174,14 @@ func (c *Conn) Gone() <-chan struct{} { return c.link.Gone() }
 // Cause returns why the child is gone, as text. Call it only after Gone is closed.
 func (c *Conn) Cause() string { return c.link.Cause() }
 
+// Why returns the cause with what the server wrote about it, for the user.
+func (c *Conn) Why() string {
+	if said := c.link.Reason(); said != "" {
+		return c.link.Cause() + ": " + said
+	}
+	return c.link.Cause()
+}
+
 // End ends the child and waits until it is gone. It may be called any number of times.
 func (c *Conn) End() { c.link.End(c.Busy.Load() > 0) }
 

@@ -3,6 +3,7 @@ package child
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +21,8 @@ type Link interface {
 	// Gone is closed when the link has ended completely. Cause then returns the reason.
 	Gone() <-chan struct{}
 	Cause() string
+	// Reason returns what the server wrote about that, "" if nothing.
+	Reason() string
 	// Fault returns why a server ended before the handshake, as text.
 	Fault() string
 	// End ends the link and waits until it is gone; busy is set if requests are in
@@ -43,14 +46,27 @@ type StatusError struct {
 	Challenge string // the WWW-Authenticate header
 }
 
-func (e *StatusError) Error() string {
-	if e.Text == "" {
-		return fmt.Sprintf("HTTP status %d", e.Code)
-	}
-	return fmt.Sprintf("HTTP status %d: %s", e.Code, e.Text)
+// SignIn reports whether the server wants to know who the user is: it says how to tell
+// it, which for other reasons to refuse it does not.
+func (e *StatusError) SignIn() bool {
+	return (e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden) && e.Challenge != ""
 }
 
-const cancelLimit = 100 * time.Millisecond // for a program to read a notification
+func (e *StatusError) Error() string {
+	text := fmt.Sprintf("HTTP status %d", e.Code)
+	if e.Text != "" {
+		text += ": " + e.Text
+	}
+	if e.SignIn() {
+		return "it wants a sign-in (" + text + "), which mcpdeck cannot do: set a token as its header Authorization in its settings"
+	}
+	return text
+}
+
+const (
+	cancelLimit = 100 * time.Millisecond // for a program to read a notification
+	reasonAge   = 5 * time.Second        // of a line that explains why a program ended
+)
 
 // How long a program may take to end when the deck does.
 const (
@@ -69,6 +85,7 @@ type program struct {
 	conn    *rpc.Conn
 	ending  atomic.Bool // by the deck
 	cause   string      // after gone
+	reason  string      // of what it wrote at its end; after gone
 }
 
 // startProgram starts the program of the options.
@@ -108,14 +125,17 @@ func (p *program) drain() time.Duration {
 
 // watch notices the end of the program.
 func (p *program) watch(c *rpc.Conn) {
+	var end time.Time
 	select {
 	case <-p.Exited:
+		end = time.Now()
 		select {
 		case <-c.Done():
 		case <-time.After(p.drain()):
 		}
 		p.cause = "it ended with " + p.Code()
 	case <-c.Done():
+		end = time.Now()
 		p.cause = "it closed its output"
 		if p.GoneWithin(p.drain()) {
 			p.cause = "it ended with " + p.Code()
@@ -130,6 +150,7 @@ func (p *program) watch(c *rpc.Conn) {
 	case <-time.After(p.drain()):
 	}
 	p.Err.Close()
+	p.reason = p.log.reason(p.name, end.Add(-reasonAge))
 	<-c.Done()
 	close(p.gone)
 }
@@ -150,11 +171,14 @@ func (p *program) Fault() string {
 	case <-p.drained:
 	case <-time.After(p.drain()):
 	}
-	if last := p.log.lastWords(p.name, p.began); last != "" {
-		text += ": " + last
+	if why := p.log.reason(p.name, p.began); why != "" {
+		text += ": " + why
 	}
 	return text
 }
+
+// Reason implements Link.
+func (p *program) Reason() string { return p.reason }
 
 // End implements Link. A program that has time to end is first told that its requests
 // are cancelled.

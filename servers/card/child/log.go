@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,39 +170,6 @@ func (l *Log) Tail(n int) []Line {
 		arrange.By(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
 	}
 	return all
-}
-
-// lastWords returns the line that best explains why the child ended, of those it wrote
-// since then: the last one, or "" if there is none. npm writes a whole page at its end,
-// of which the first line that is more than a code is returned.
-func (l *Log) lastWords(from string, since time.Time) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	last := ""
-	for _, line := range slices.Backward(slices.Concat(l.lines, l.counted())) {
-		if line.From != from || line.Text == "" || line.Time.Before(since) {
-			continue
-		}
-		said, npm := npmError(line.Text)
-		switch {
-		case last == "" && !npm:
-			return line.Text
-		case !npm:
-			return last
-		case last == "" || !strings.HasPrefix(said, "code "):
-			last = line.Text
-		}
-	}
-	return last
-}
-
-func npmError(line string) (said string, ok bool) {
-	for _, start := range []string{"npm error ", "npm ERR! "} {
-		if said, ok = strings.CutPrefix(line, start); ok {
-			return said, true
-		}
-	}
-	return "", false
 }
 
 // drain reads stderr to its end, so that the child never blocks on a full pipe.

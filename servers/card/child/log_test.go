@@ -14,11 +14,20 @@ func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {
 		{"an older npm's", "npm ERR! code E404\nnpm ERR! 404 Not Found\nnpm ERR! A complete log\n", "npm ERR! 404 Not Found"},
 		{"npm's code alone", "npm error code E404\n", "npm error code E404"},
 		{"what came after npm", "npm error code E404\nwrapper gave up\n", "wrapper gave up"},
+		{"brave-search", "Error: A Brave API key is required via --brave-api-key, BRAVE_API_KEY or BRAVE_API_KEY_FILE.\nInvalid configuration\n", "Error: A Brave API key is required via --brave-api-key, BRAVE_API_KEY or BRAVE_API_KEY_FILE."},
+		{"supabase", "Please provide a personal access token (PAT) with the --access-token flag or set the SUPABASE_ACCESS_TOKEN environment variable\nbye\n", "Please provide a personal access token (PAT) with the --access-token flag or set the SUPABASE_ACCESS_TOKEN environment variable"},
+		{"sentry", "Error: No access token was provided.\nRun `sentry-mcp auth login` interactively first, or pass `SENTRY_ACCESS_TOKEN`.\nUsage: sentry [--access-token=<token>]\n  --host <host>   Required for self-hosted instances\n", "Error: No access token was provided."},
+		{"argparse", "usage: fetch [-h]\n             [--proxy-url PROXY_URL]\nfetch: error: unrecognized arguments: --bad\n", "fetch: error: unrecognized arguments: --bad"},
+		{"a variable behind a label", "[ERROR] startup failed\nBRAVE_API_KEY environment variable is required\nexit 1\n", "BRAVE_API_KEY environment variable is required"},
+		{"it goes on without", "No FIRECRAWL_API_KEY set — running in keyless mode; other tools require a key\nError: connect ECONNREFUSED 127.0.0.1:1\nbye\n", "Error: connect ECONNREFUSED 127.0.0.1:1"},
+		{"Node", "/x/index.js:3\n    throw new Error('No key')\n          ^\n\nTypeError [ERR_X]: No key\n    at Object.<anonymous> (/x/index.js:3:11)\n\nNode.js v20.1.0\n", "TypeError [ERR_X]: No key"},
+		{"Python", "Traceback (most recent call last):\n  File \"x.py\", line 1, in <module>\n    import y\nModuleNotFoundError: No module named 'y'\n\nDuring handling of the above exception, another exception occurred:\n\nSystemExit: 1\n", "ModuleNotFoundError: No module named 'y'"},
+		{"warnings", "(node:1) Warning: Setting the NODE_TLS_REJECT_UNAUTHORIZED environment variable makes connections insecure, certificates are required\nnpm warn deprecated x@1: missing\ncannot open /x\nbye\n", "cannot open /x"},
 	} {
 		var l Log
 		l.drain("x", strings.NewReader(r.stderr))
 		l.Note("link")
-		if got := l.lastWords("x", time.Time{}); got != r.want {
+		if got := l.reason("x", time.Time{}); got != r.want {
 			t.Errorf("%s: %q, want %q", r.name, got, r.want)
 		}
 	}

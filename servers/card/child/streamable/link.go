@@ -210,6 +210,9 @@ func (l *link) Cause() string {
 	return l.cause
 }
 
+// Reason implements child.Link.
+func (l *link) Reason() string { return "" }
+
 // Fault implements child.Link.
 func (l *link) Fault() string { return l.Cause() }
 
