@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 
 	"github.com/spf13/cobra"
 
@@ -152,7 +153,7 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 			return card, nil, usagef("there is no command after --")
 		}
 	case f.description(args, dash) != "":
-		b, err := os.ReadFile(source)
+		b, err := file.ReadPlain(source, true, 1<<20)
 		if err != nil {
 			return card, nil, fmt.Errorf("read the description of the server: %w", err)
 		}
@@ -279,7 +280,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 // addDescribed adds the server of a server.json, and says when its package is another's:
 // before the user is asked, if the package is here already, else once it was fetched.
 func addDescribed(c *cobra.Command, cfg *config.Config, f addFlags, path string, card settings.Card, notes []string) error {
-	b, err := os.ReadFile(path)
+	b, err := file.ReadPlain(path, true, 1<<20)
 	if err != nil {
 		return fmt.Errorf("read the description of the server: %w", err)
 	}

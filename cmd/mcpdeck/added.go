@@ -212,7 +212,7 @@ func lastMode(cfg *config.Config, name string) string {
 
 // keptMode are the words that are kept of a server's mode.
 func keptMode(cfg *config.Config, name string) string {
-	b, _ := os.ReadFile(modeFile(cfg, name)) // there may be none
+	b, _ := file.Read(modeFile(cfg, name), 1<<10) // there may be none
 	return strings.TrimSpace(string(b))
 }
 

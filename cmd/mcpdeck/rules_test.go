@@ -93,6 +93,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"what a terminal shows goes through one door", []string{"cmd/internal/console", "cmd/internal/hook"}, standardOutput},
 		{"package variables do not change", nil, changedVariable},
 		{"files are put in place by one room", []string{"servers/file"}, intoPlace},
+		{"what others wrote is opened in one room", []string{"servers/file", "servers/process", "servers/socket"}, opened},
 		{"sorting is in the program once", []string{"servers/pixelsrc/pxl", "tui/picture"}, sorter},
 	}
 	for _, r := range rules {
@@ -210,6 +211,40 @@ func intoPlace(_ source, n ast.Node) string {
 		return name + "; use servers/file"
 	}
 	return ""
+}
+
+// opened finds what may wait at a FIFO, or read without end. A file that must not exist
+// yet can be neither, and a terminal is no file.
+func opened(_ source, n ast.Node) string {
+	call, ok := n.(*ast.CallExpr)
+	if !ok {
+		return ""
+	}
+	x, name := member(call.Fun)
+	switch name {
+	case "ReadFile", "Open":
+		if x != "os" {
+			return ""
+		}
+	case "OpenFile":
+		fresh := false
+		ast.Inspect(call, func(n ast.Node) bool {
+			_, flag := member(n)
+			fresh = fresh || flag == "O_EXCL"
+			return true
+		})
+		if id, ok := call.Args[0].(*ast.Ident); fresh || ok && strings.HasPrefix(id.Name, "terminal") {
+			return ""
+		}
+	case "FS":
+		if len(call.Args) > 0 {
+			return ""
+		}
+	case "OpenRoot":
+	default:
+		return ""
+	}
+	return x + "." + name + "; use servers/file"
 }
 
 // sorter finds what brings a copy of its own of the algorithm.

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -32,7 +31,7 @@ func deniedFile(cfg *config.Config, server string) string {
 func readDenied(cfg *config.Config) map[string][]string {
 	out := map[string][]string{}
 	for _, name := range serverNames() {
-		b, _ := os.ReadFile(deniedFile(cfg, name)) // there may be none
+		b, _ := file.Read(deniedFile(cfg, name), 1<<20) // there may be none
 		if tools := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' }); len(tools) > 0 {
 			out[name] = tools
 		}

@@ -10,13 +10,13 @@ import (
 	"errors"
 	"io/fs"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -140,7 +140,7 @@ func kernelRelease() string {
 	if runtime.GOOS != "linux" {
 		return ""
 	}
-	b, _ := os.ReadFile("/proc/sys/kernel/osrelease")
+	b, _ := file.ReadPlain("/proc/sys/kernel/osrelease", false, 1<<10)
 	return string(b)
 }
 

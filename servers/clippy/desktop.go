@@ -54,7 +54,7 @@ func (d *desktop) write(n Note, set Settings) (Written, error) {
 	case !info.IsDir():
 		return Written{}, say("the Desktop folder is not a directory")
 	}
-	root, err := os.OpenRoot(dir)
+	root, err := file.Root(dir)
 	if err != nil {
 		return Written{}, d.explain(err)
 	}

@@ -14,8 +14,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/gofrs/flock"
-
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
@@ -162,7 +160,7 @@ func (m *memory) locked(ctx context.Context, fn func() error) error {
 	if info, err := os.Lstat(name); err == nil && !info.Mode().IsRegular() {
 		return notPlain()
 	}
-	lock := flock.New(name, flock.SetFlag(os.O_CREATE|os.O_RDONLY|file.NoFollow), flock.SetPermissions(0o600))
+	lock := file.Lock(name)
 	switch ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); {
 	case ok:
 	case err == nil, errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

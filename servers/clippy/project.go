@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
 
@@ -188,7 +189,7 @@ func byKindAndName(a, b Entry) int {
 
 // names reads at most maxNames entries and tells whether there are more.
 func (p *project) names(ctx context.Context, rel string) (names []fs.DirEntry, more bool, err error) {
-	f, err := p.root.OpenFile(rel, os.O_RDONLY|noWait, 0)
+	f, err := file.OpenFolder(p.root, rel)
 	if err != nil {
 		return nil, false, err
 	}

@@ -94,6 +94,12 @@ func ReadPlain(path string, follow bool, limit int64) ([]byte, error) {
 	return read(path, limit, follow, false)
 }
 
+// OpenPlain opens a plain file for reading, whosever it is, through a link only when
+// follow says so.
+func OpenPlain(path string, follow bool) (*os.File, error) {
+	return open(path, os.O_RDONLY, follow, false)
+}
+
 func read(path string, limit int64, follow, own bool) ([]byte, error) {
 	f, err := open(path, os.O_RDONLY, follow, own)
 	if err != nil {

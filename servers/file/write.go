@@ -1,5 +1,5 @@
-// Package file replaces files atomically and durably, and opens the user's own files
-// without following links.
+// Package file replaces files atomically and durably, and opens those that others may
+// have written: plain files alone, bounded, and without waiting or following links.
 package file
 
 import (
@@ -35,7 +35,7 @@ const (
 // or all of the new. When it returns the data is on the disk. A link at path is
 // replaced, never followed. The folder must exist.
 func Write(path string, data []byte, o Options) error {
-	root, err := os.OpenRoot(filepath.Dir(path))
+	root, err := Root(filepath.Dir(path))
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,7 @@ func Move(from, to string) error {
 		return err
 	}
 	for _, dir := range []string{filepath.Dir(to), filepath.Dir(from)} {
-		if root, err := os.OpenRoot(dir); err == nil {
+		if root, err := Root(dir); err == nil {
 			syncRoot(root)
 			closeRoot(root)
 		}

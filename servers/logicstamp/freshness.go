@@ -2,11 +2,11 @@ package logicstamp
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
@@ -55,7 +55,7 @@ func union(a, b []string) []string {
 }
 
 func (s *Service) publishedRecord(project string, c *contract.Context) *published {
-	data, err := os.ReadFile(s.publishedFile(project))
+	data, err := file.Read(s.publishedFile(project), maxPublished)
 	if err != nil {
 		return nil
 	}

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -155,7 +153,7 @@ func (g *gitRun) lock(ctx context.Context) (unlock func(), err error) {
 	if err := os.MkdirAll(g.dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder for trees: %w", err)
 	}
-	l := flock.New(filepath.Join(g.dir, "lock"))
+	l := file.Lock(filepath.Join(g.dir, "lock"))
 	if _, err := l.TryLockContext(ctx, 200*time.Millisecond); err != nil {
 		return nil, err
 	}
@@ -170,7 +168,7 @@ const maxIgnore = 1 << 20
 
 // readIgnore reads the project's .stampignore, unless a link leads out of it.
 func (g *gitRun) readIgnore() {
-	if project, err := os.OpenRoot(g.repo.Project); err == nil {
+	if project, err := file.Root(g.repo.Project); err == nil {
 		data, _ := file.Inside(project, ".stampignore", maxIgnore)
 		g.ignore = string(data)
 		project.Close()

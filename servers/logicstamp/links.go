@@ -37,6 +37,10 @@ func (s *Service) takeSources(ctx context.Context, project string, style bool) (
 	if err := refuseLinks(m.Outside); err != nil {
 		return nil, err
 	}
+	if n := len(m.Special); n > 0 {
+		return nil, problem.New(problem.SourcesUnsafe, "replace it by a file, or remove it",
+			"stamp would wait for what is no plain file: %s", strings.Join(m.Special[:min(n, maxLinks)], ", "))
+	}
 	return m, nil
 }
 

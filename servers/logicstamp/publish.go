@@ -32,7 +32,7 @@ func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c
 		if ctx.Err() != nil {
 			return warnings, nil, ctx.Err()
 		}
-		data, err := os.ReadFile(filepath.Join(e.Dir, filepath.FromSlash(name)))
+		data, err := file.Read(filepath.Join(e.Dir, filepath.FromSlash(name)), maxPublished)
 		if err != nil {
 			return warnings, nil, fmt.Errorf("publish %s: %w", name, err)
 		}
@@ -51,7 +51,7 @@ func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c
 }
 
 func (s *Service) recordPublished(project string, sources *manifest.Manifest) error {
-	index, err := os.ReadFile(filepath.Join(project, contract.IndexFile))
+	index, err := file.ReadPlain(filepath.Join(project, contract.IndexFile), true, maxPublished)
 	if err != nil {
 		return fmt.Errorf("read the published index: %w", err)
 	}

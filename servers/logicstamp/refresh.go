@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"slices"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
@@ -321,14 +321,14 @@ func (s *Service) clean(project string, asked bool) {
 	if !asked && !broken {
 		return
 	}
-	root, err := os.OpenRoot(project) // a link may lead out of it
+	root, err := file.Root(project) // a link may lead out of it
 	if err != nil {
 		return
 	}
 	defer root.Close()
 	_ = root.RemoveAll(".logicstamp/compare")
 	for _, pattern := range []string{"*.tmp", "*.lock"} {
-		found, _ := fs.Glob(root.FS(), ".logicstamp/"+pattern)
+		found, _ := fs.Glob(file.FS(root), ".logicstamp/"+pattern)
 		for _, f := range found {
 			_ = root.Remove(f)
 		}

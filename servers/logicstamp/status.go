@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
@@ -190,7 +190,7 @@ func (s *Service) modes(ctx context.Context, call Call, project string, cleanCac
 	if _, err := s.takeSources(ctx, project, true); err != nil {
 		return nil, err
 	}
-	raw, err := os.ReadFile(filepath.Join(staging, stampcli.ModesFile))
+	raw, err := file.Read(filepath.Join(staging, stampcli.ModesFile), stampcli.MaxModes)
 	if err != nil {
 		return nil, fmt.Errorf("read what stamp measured: %w", err)
 	}

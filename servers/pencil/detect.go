@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Found is the program that a search chose.
@@ -131,7 +132,7 @@ func unusable(path string) string {
 	case runtime.GOOS != "windows" && info.Mode()&0o111 == 0:
 		return "not executable"
 	}
-	f, err := os.Open(path)
+	f, err := file.OpenPlain(path, true)
 	if err != nil {
 		return "not readable"
 	}

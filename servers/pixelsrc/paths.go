@@ -31,7 +31,7 @@ type folder struct {
 
 func (f folder) open() (*os.Root, error) {
 	if f.users {
-		return os.OpenRoot(f.dir)
+		return onDisk.Root(f.dir)
 	}
 	return f.rules.Open(f.dir)
 }
@@ -165,7 +165,7 @@ func (p place) scan(recursive bool) (out scanned, err error) {
 	}
 	defer closeRoot(root)
 	base := strings.Count(p.rel, "/")
-	err = fs.WalkDir(root.FS(), p.rel, func(name string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(onDisk.FS(root), p.rel, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			if name == p.rel {

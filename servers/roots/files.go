@@ -12,6 +12,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // The most that Files looks at.
@@ -40,7 +42,7 @@ func (r *Rules) files(ctx context.Context, dir string, listed func(context.Conte
 	}
 	defer root.Close()
 	if listed != nil {
-		if names := listed(ctx, root.Name()); len(names) > 0 {
+		if names := listed(ctx, filepath.Clean(root.Name())); len(names) > 0 {
 			return present(ctx, root, names, most), nil
 		}
 	}
@@ -129,7 +131,7 @@ func each(root *os.Root, at string, f func(fs.DirEntry) bool) error {
 	if err != nil || !info.IsDir() {
 		return err
 	}
-	dir, err := root.Open(at)
+	dir, err := file.OpenFolder(root, filepath.FromSlash(at))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Rules decide. The nil pointer knows the system's folders alone. They may be
@@ -107,7 +109,7 @@ func (r *Rules) Open(dir string) (*os.Root, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(resolved)
+	root, err := file.Root(resolved)
 	if err != nil {
 		return nil, err
 	}

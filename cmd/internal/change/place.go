@@ -77,7 +77,7 @@ func (p Place) Read() ([]byte, error) {
 
 // look also returns the file's permissions.
 func (p Place) look() ([]byte, fs.FileMode, error) {
-	root, err := os.OpenRoot(p.dir)
+	root, err := file.Root(p.dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, 0, nil
 	}
@@ -121,12 +121,12 @@ func (p Place) put(content []byte, mode fs.FileMode, folders []string) error {
 	if err := p.makeFolders(); err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(p.dir)
+	root, err := file.Root(p.dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	folder, err := root.OpenRoot(filepath.Dir(p.name))
+	folder, err := file.RootIn(root, filepath.Dir(p.name))
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ func (p Place) makeFolders() error {
 	if !p.shared {
 		return os.MkdirAll(filepath.Dir(p.Path()), 0o755)
 	}
-	root, err := os.OpenRoot(p.dir)
+	root, err := file.Root(p.dir)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (p Place) makeFolders() error {
 
 // remove takes the file away, and those of the folders that are empty.
 func (p Place) remove(folders []string) error {
-	root, err := os.OpenRoot(p.dir)
+	root, err := file.Root(p.dir)
 	if err != nil {
 		return err
 	}

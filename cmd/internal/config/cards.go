@@ -17,7 +17,7 @@ import (
 const (
 	cardFolder = "servers.d"
 	cardSuffix = ".toml"
-	cardLimit  = 1 << 20 // bytes of a card's file
+	cardLimit  = 1 << 20 // bytes of a file of settings
 )
 
 // CardFolder is where the cards are that belong to a configuration file.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
@@ -123,7 +124,10 @@ func Load(f Flags) (*Config, error) {
 }
 
 func (c *Config) read(path string, f Flags) error {
-	b, err := os.ReadFile(path)
+	b, err := file.ReadPlain(path, true, cardLimit)
+	if path == os.DevNull { // no settings
+		b, err = nil, nil
+	}
 	switch fault := Unreadable(path); {
 	case err != nil && fault != "":
 		return fmt.Errorf("read the configuration %s: it is %s", path, fault)
@@ -156,6 +160,8 @@ func Unreadable(path string) string {
 	switch info, err := os.Stat(path); {
 	case err == nil && info.IsDir():
 		return "a folder; move it away"
+	case err == nil && !info.Mode().IsRegular():
+		return "not a plain file; move it away"
 	case err != nil:
 		link, missing := os.Lstat(path)
 		if missing != nil || link.Mode()&fs.ModeSymlink == 0 {

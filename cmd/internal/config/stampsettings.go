@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // stampSettings is a file that other LogicStamp servers are set up with. It is
@@ -56,7 +57,7 @@ func (s *stampCommand) UnmarshalJSON(b []byte) error {
 // readStampSettings takes over what the file says. What cannot be used is a
 // warning, and the default stays.
 func (c *Config) readStampSettings(dir string) {
-	b, err := os.ReadFile(filepath.Join(dir, stampSettings))
+	b, err := file.ReadPlain(filepath.Join(dir, stampSettings), true, cardLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}

@@ -155,7 +155,7 @@ func (f Folder) write(name, text string) error {
 
 // add adds to the end of a file below the home.
 func (f Folder) add(name, text string) error {
-	w, err := os.OpenFile(filepath.Join(f.Home, filepath.FromSlash(name)), os.O_APPEND|os.O_WRONLY, 0)
+	w, err := file.Open(filepath.Join(f.Home, filepath.FromSlash(name)), os.O_APPEND|os.O_WRONLY)
 	if err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (f Folder) add(name, text string) error {
 
 // edit replaces a text in a file below the home.
 func (f Folder) edit(name, old, text string) error {
-	b, err := os.ReadFile(filepath.Join(f.Home, filepath.FromSlash(name)))
+	b, err := file.Read(filepath.Join(f.Home, filepath.FromSlash(name)), 1<<20)
 	if err != nil {
 		return err
 	}

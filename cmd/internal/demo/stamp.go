@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 )
 
@@ -57,7 +58,7 @@ func readComponents(ctx context.Context, project string) (components, error) {
 		imported = regexp.MustCompile(`from '(\.[^']+)'`)
 	)
 	for _, f := range list.Files {
-		text, err := os.ReadFile(filepath.Join(project, filepath.FromSlash(f.Path)))
+		text, err := file.Read(filepath.Join(project, filepath.FromSlash(f.Path)), 1<<20)
 		if err != nil {
 			return c, err
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
@@ -63,7 +64,7 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 		if to != "" && to != ".pxl" {
 			return nil, 0, usagef("-o %s: a %s file becomes .pxl", output, from)
 		}
-		data, err := os.ReadFile(file)
+		data, err := onDisk.ReadPlain(file, true, 16<<20)
 		if err != nil {
 			return nil, 0, fmt.Errorf("read %s: %w", file, reason(err))
 		}

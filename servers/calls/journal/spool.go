@@ -13,8 +13,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -45,7 +43,7 @@ func (s spool) locked(ctx context.Context, f func() error) error {
 	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
 		return err
 	}
-	lock := flock.New(s.path+".lock", flock.SetFlag(os.O_CREATE|os.O_RDONLY|file.NoFollow), flock.SetPermissions(0o600))
+	lock := file.Lock(s.path + ".lock")
 	defer lock.Close() //nolint:errcheck // nothing was written through it
 	ctx, cancel := context.WithTimeout(ctx, spoolWait)
 	defer cancel()

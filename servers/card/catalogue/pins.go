@@ -410,7 +410,7 @@ func (p *Pins) pinProgram(program string) (programPin, error) {
 	if pin == p.file.Program {
 		return pin, nil
 	}
-	f, err := os.Open(program)
+	f, err := file.OpenPlain(program, true)
 	if err != nil {
 		return programPin{}, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
+
 	"github.com/gofrs/flock"
 
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -35,7 +37,10 @@ type Leftover struct {
 	Own bool // it is in the group of the program, and not something the program let go
 }
 
-const marksPrefix = "children-"
+const (
+	marksPrefix = "children-"
+	maxMarks    = 16 << 20
+)
 
 // ErrMark is why a program was not started whose mark cannot be kept.
 var ErrMark = errors.New("keep the mark of a child")
@@ -51,7 +56,7 @@ func OpenMarks(dir string) (*Marks, []Leftover, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	m.file = flock.New(filepath.Join(dir, marksPrefix+m.own), flock.SetPermissions(0o600))
+	m.file = file.Lock(filepath.Join(dir, marksPrefix+m.own))
 	for {
 		if err := m.file.Lock(); err != nil {
 			return nil, nil, fmt.Errorf("keep the marks of children: %w", err)
@@ -82,14 +87,14 @@ func leftovers(dir string) (all []Leftover, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
-		lock := flock.New(file)
+	for _, name := range files {
+		lock := file.Lock(name)
 		if free, err := lock.TryLock(); err != nil || !free {
 			continue // its deck lives
 		}
-		found, err := leftBy(file)
+		found, err := leftBy(name)
 		if err == nil && len(found) == 0 {
-			_ = os.Remove(file)
+			_ = os.Remove(name)
 		}
 		all = append(all, found...)
 		_ = lock.Unlock()
@@ -98,8 +103,8 @@ func leftovers(dir string) (all []Leftover, err error) {
 }
 
 // leftBy finds what is left of the children of the deck whose file this is.
-func leftBy(file string) (all []Leftover, err error) {
-	b, err := os.ReadFile(file)
+func leftBy(name string) (all []Leftover, err error) {
+	b, err := file.Read(name, maxMarks)
 	if err != nil {
 		return nil, err
 	}
@@ -108,7 +113,7 @@ func leftBy(file string) (all []Leftover, err error) {
 		mark, pid, _ := strings.Cut(lines.Text(), " ")
 		groups[mark], _ = strconv.Atoi(pid)
 	}
-	own := strings.TrimPrefix(filepath.Base(file), marksPrefix)
+	own := strings.TrimPrefix(filepath.Base(name), marksPrefix)
 	if own == "" {
 		return nil, errors.New("a file of marks without a name")
 	}
@@ -139,8 +144,8 @@ func (m *Marks) Start(c process.Command) (p *process.Child, mark string, err err
 	return p, mark, nil
 }
 
-func note(file, line string) (err error) {
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_APPEND, 0)
+func note(name, line string) (err error) {
+	f, err := file.Open(name, os.O_WRONLY|os.O_APPEND)
 	if err != nil {
 		return err
 	}

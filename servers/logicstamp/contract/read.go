@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"runtime"
@@ -353,7 +352,7 @@ func readInside(dir, name string, limit int64) ([]byte, error) {
 	if err != nil || relErr != nil || !filepath.IsLocal(rel) {
 		return nil, leaves(name)
 	}
-	root, err := os.OpenRoot(base)
+	root, err := file.Root(base)
 	if err != nil {
 		return nil, err
 	}

@@ -75,7 +75,7 @@ func openNew(dir string) (*os.Root, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	return os.OpenRoot(dir)
+	return file.Root(dir)
 }
 
 func (v *view) absent(ctx context.Context, c Commit) bool {
@@ -217,7 +217,7 @@ func staysInside(name, target string) bool {
 // Copy brings present files into dir as Extract does. Files that are gone,
 // folders, and what leads out of the project are left out.
 func (r Repo) Copy(ctx context.Context, names []string, dir string) error {
-	from, err := os.OpenRoot(r.Project)
+	from, err := file.Root(r.Project)
 	if err != nil {
 		return failed(ctx, "open the project", err)
 	}

@@ -186,7 +186,7 @@ func checkObjects(ctx context.Context, objects string) error {
 		if name := d.Name(); name != "alternates" && name != "http-alternates" {
 			return nil
 		}
-		b, err := os.ReadFile(p)
+		b, err := file.ReadPlain(p, false, 1<<20)
 		if err != nil {
 			return err
 		}

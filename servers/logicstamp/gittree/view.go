@@ -170,11 +170,10 @@ func globEscape(path string) string {
 
 // copyPlain copies a regular file, if there is one.
 func copyPlain(from, to string) error {
-	info, err := os.Lstat(from)
-	if err != nil || !info.Mode().IsRegular() {
+	in, err := file.OpenPlain(from, false)
+	if errors.Is(err, file.ErrNotPlain) || errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	in, err := os.Open(from)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,7 @@ func Load(dir string) (*Manifest, error) {
 		return nil, err
 	}
 	var beside outlines
-	data, err = os.ReadFile(filepath.Join(dir, outlineFile))
+	data, err = file.Read(filepath.Join(dir, outlineFile), maxKept)
 	if err != nil || json.Unmarshal(data, &beside) != nil || beside.Version != outline.Version {
 		return m, nil //nolint:nilerr // see above
 	}

@@ -18,6 +18,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -57,6 +58,9 @@ type Manifest struct {
 	// Outside are the links that the CLI would follow to where nobody allowed it
 	// to read, sorted by path. They are in none of the lists.
 	Outside []Link `json:"-"`
+	// Special are the paths at which the CLI would open what is no file (a FIFO would
+	// make it wait without end), sorted. They are in none of the lists.
+	Special []string `json:"-"`
 	// Configs say where imports lead that are not relative, sorted by folder.
 	// They are kept with the outlines.
 	Configs []Config `json:"-"`
@@ -80,6 +84,13 @@ const SecurityReport = "stamp_security_report.json"
 func inputNames() []string {
 	return append([]string{ignoreFile, SecurityReport, "package.json"}, locks()...)
 }
+
+// The CLI's own folder in a project, and what it keeps there, which says nothing of the
+// sources.
+const (
+	ownFolder = ".logicstamp"
+	ownConfig = ownFolder + "/config.json"
+)
 
 // locks are the inputs that the CLI itself does not read.
 func locks() []string {
@@ -134,7 +145,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	rules := readIgnore(p)
 	m := &Manifest{Style: opts.Style}
 	var configs []string
-	err = fs.WalkDir(p.project.FS(), ".", func(rel string, d fs.DirEntry, err error) error {
+	err = fs.WalkDir(file.FS(p.project), ".", func(rel string, d fs.DirEntry, err error) error {
 		switch link := d != nil && d.Type()&fs.ModeSymlink != 0; {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -150,7 +161,10 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 			return nil
 		case link:
 			m.link(p, rel, d.Name(), rules)
-		case d.Type().IsRegular() && sourceName(d.Name(), opts.Style):
+		case !sourceName(d.Name(), opts.Style):
+		case !d.Type().IsRegular():
+			m.Special = append(m.Special, rel)
+		default:
 			if info, err := d.Info(); err == nil {
 				m.Files = append(m.Files, newFile(rel, info, place{p.project, rel}))
 			}
@@ -165,6 +179,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	sortFiles(m.Files)
 	sortFiles(m.Inputs)
 	arrange.By(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	slices.Sort(m.Special)
 	if err := hashAll(ctx, m, opts.Known); err != nil {
 		return nil, err
 	}
@@ -189,13 +204,15 @@ func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) {
 		m.Outside = append(m.Outside, Link{Path: rel, Target: target})
 	case info.Mode().IsRegular():
 		m.Files = append(m.Files, newFile(rel, info, at))
+	case !info.IsDir():
+		m.Special = append(m.Special, rel)
 	}
 }
 
 // takeInputs lists the other files that matter. The CLI reads and writes below
 // .logicstamp, too.
 func (m *Manifest) takeInputs(p *places) {
-	for _, name := range append(inputNames(), ".logicstamp") {
+	for _, name := range append(inputNames(), ownFolder, ownConfig) {
 		target, info, err := p.resolve(name)
 		if err != nil {
 			continue
@@ -204,8 +221,11 @@ func (m *Manifest) takeInputs(p *places) {
 		switch {
 		case !ok && !slices.Contains(locks(), name):
 			m.Outside = append(m.Outside, Link{Path: name, Target: target})
+		case name == ownConfig && info.Mode().IsRegular():
 		case ok && info.Mode().IsRegular():
 			m.Inputs = append(m.Inputs, newFile(name, info, at))
+		case !info.IsDir() && !slices.Contains(locks(), name):
+			m.Special = append(m.Special, name)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func openPlaces(project string, allowed []string) (*places, error) {
 	if err != nil {
 		return nil, err
 	}
-	root, err := os.OpenRoot(full)
+	root, err := file.Root(full)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (p *places) find(target string) (place, bool) {
 			continue
 		}
 		if p.open[i] == nil {
-			if p.open[i], err = os.OpenRoot(dir); err != nil {
+			if p.open[i], err = file.Root(dir); err != nil {
 				continue
 			}
 		}

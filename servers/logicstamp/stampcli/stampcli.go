@@ -261,8 +261,12 @@ func contextArgs(v Version, out string, a Analysis) ([]string, error) {
 	return args, nil
 }
 
-// ModesFile is the name of what CompareModes writes into its folder.
-const ModesFile = "context_compare_modes.json"
+// ModesFile is the name of what CompareModes writes into its folder, and MaxModes
+// more than it ever has.
+const (
+	ModesFile = "context_compare_modes.json"
+	MaxModes  = 16 << 20
+)
 
 // CompareModes measures the modes of the project and leaves ModesFile in out.
 func (r *Runner) CompareModes(ctx context.Context, p Program, project, out string) error {

@@ -163,16 +163,11 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 	used := map[string]bool{}
 	nodes := map[string]map[string]any{}
 	uses := map[string][]string{}
-	list, err := manifest.Take(context.Background(), project, manifest.Options{})
+	list, err := sources(project)
 	if err != nil {
 		return 94
 	}
-	// Links to files are followed wherever they lead, those to folders are not.
-	for _, l := range list.Outside {
-		list.Files = append(list.Files, manifest.File{Path: l.Path})
-	}
-	for _, f := range list.Files {
-		rel := f.Path
+	for _, rel := range list {
 		text, err := os.ReadFile(filepath.Join(project, rel))
 		if err != nil || !manifest.IsSource(rel, false) {
 			continue
@@ -240,6 +235,27 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 		"summary": map[string]int{"totalComponents": len(nodes), "totalBundles": len(nodes) - len(used), "totalFolders": len(folders), "totalTokenEstimate": 100 * len(nodes)},
 		"meta":    map[string]string{"source": "logicstamp-context@" + b.Version},
 	})
+}
+
+// sources are the paths that it reads as sources, when it has read what else it needs: all
+// as they come, whatever is there.
+func sources(project string) ([]string, error) {
+	list, err := manifest.Take(context.Background(), project, manifest.Options{})
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range []string{".stampignore", ".logicstamp/config.json", "package.json", manifest.SecurityReport} {
+		_, _ = os.ReadFile(filepath.Join(project, name)) // it may be missing
+	}
+	paths := list.Special
+	for _, f := range list.Files {
+		paths = append(paths, f.Path)
+	}
+	// Links to files are followed wherever they lead, those to folders are not.
+	for _, l := range list.Outside {
+		paths = append(paths, l.Path)
+	}
+	return paths, nil
 }
 
 // reached are the edges from a file, as deep as asked.

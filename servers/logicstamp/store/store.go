@@ -205,7 +205,7 @@ func (s *Store) Again(old *Entry, sources *manifest.Manifest, owner, madeBy stri
 // take brings a file into the entry being built: a link to the previous
 // entry's file if both say the same, else a copy.
 func take(from, to string, previous *Entry, name string) (sum string, err error) {
-	data, err := os.ReadFile(from)
+	data, err := file.Read(from, maxFile)
 	if err != nil {
 		return "", err
 	}
@@ -214,7 +214,7 @@ func take(from, to string, previous *Entry, name string) (sum string, err error)
 	}
 	if previous != nil && previous.Files[name] != "" {
 		old := filepath.Join(previous.Dir, filepath.FromSlash(name))
-		was, err := os.ReadFile(old)
+		was, err := file.Read(old, maxFile)
 		if err == nil && Digest(was) == previous.Files[name] && SameBut(was, data) && os.Link(old, to) == nil {
 			return previous.Files[name], nil
 		}

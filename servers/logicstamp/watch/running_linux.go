@@ -4,11 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // running tells whether a process is the watch that was started at that time.
@@ -20,7 +21,7 @@ func running(pid int, started time.Time) (active, verified bool, reason string) 
 	if err != nil {
 		return false, true, fmt.Sprintf("process %d no longer runs", pid)
 	}
-	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	stat, err := file.ReadPlain(fmt.Sprintf("/proc/%d/stat", pid), false, maxFile)
 	if err != nil {
 		return true, false, ""
 	}
@@ -33,7 +34,7 @@ func running(pid int, started time.Time) (active, verified bool, reason string) 
 	if at, ok := startTime(fields); ok && !started.IsZero() && at.After(started.Add(5*time.Second)) {
 		return false, true, fmt.Sprintf("process %d is a younger one with the same number", pid)
 	}
-	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	line, err := file.ReadPlain(fmt.Sprintf("/proc/%d/cmdline", pid), false, maxFile)
 	if err == nil && len(line) > 0 && !bytes.Contains(line, []byte("stamp")) {
 		return false, true, fmt.Sprintf("process %d is another program", pid)
 	}
@@ -51,7 +52,7 @@ func startTime(fields []string) (time.Time, bool) {
 	if err != nil {
 		return time.Time{}, false
 	}
-	data, err := os.ReadFile("/proc/stat")
+	data, err := file.ReadPlain("/proc/stat", false, maxFile)
 	if err != nil {
 		return time.Time{}, false
 	}

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -86,7 +85,7 @@ func Look(project string) Status {
 }
 
 func readSome(project, name string) ([]byte, error) {
-	root, err := os.OpenRoot(project) // a link may lead out of it
+	root, err := file.Root(project) // a link may lead out of it
 	if err != nil {
 		return nil, err
 	}
@@ -173,7 +172,7 @@ func Violations(project string) json.RawMessage {
 
 // Clean removes the status file of a watch that no longer runs.
 func Clean(project string) {
-	root, err := os.OpenRoot(project) // a link may lead out of it
+	root, err := file.Root(project) // a link may lead out of it
 	if err != nil {
 		return
 	}

@@ -29,7 +29,7 @@ func preview(q *asked, folder string) (diff string, noticed []string) {
 	if !prompts.Within(folder, path) {
 		return "", []string{prompts.Outside}
 	}
-	root, err := os.OpenRoot(folder)
+	root, err := file.Root(folder)
 	if err != nil {
 		return "", nil
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
 // Options say where to look.
@@ -112,7 +113,7 @@ func (c *Counter) Look(of *deck.Session) (Found, bool) {
 		c.sessions[k] = s
 	}
 	s.folder = of.Folder
-	root, err := os.OpenRoot(home)
+	root, err := file.Root(home)
 	if err != nil {
 		return Found{}, false
 	}
@@ -213,7 +214,7 @@ func (s *session) addSubagents(root *os.Root, main string) {
 		return
 	}
 	folder, pattern := s.program.subagents(main, s.id)
-	names, err := fs.Glob(root.FS(), folder+"/"+pattern)
+	names, err := fs.Glob(file.FS(root), folder+"/"+pattern)
 	if err != nil {
 		return
 	}
@@ -369,7 +370,7 @@ func (l lookup) is(name string) bool {
 // newest returns the last name that fits a pattern: names begin with a time, or there is
 // one.
 func (l lookup) newest(pattern string) string {
-	names, err := fs.Glob(l.root.FS(), pattern)
+	names, err := fs.Glob(file.FS(l.root), pattern)
 	if err != nil || len(names) == 0 {
 		return ""
 	}

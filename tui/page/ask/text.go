@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
+
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
@@ -260,12 +262,15 @@ func (p *Page) edit() tea.Cmd {
 	})
 }
 
+// maxEdited is more than an answer may have.
+const maxEdited = 1 << 20
+
 func (p *Page) edited(msg editedMsg) tea.Cmd {
 	defer os.Remove(msg.path)
 	if msg.err != nil {
 		return tui.Toast(tui.Bad, "the editor ended with "+msg.err.Error())
 	}
-	b, err := os.ReadFile(msg.path)
+	b, err := file.Read(msg.path, maxEdited)
 	if err != nil {
 		return tui.Toast(tui.Bad, "the text could not be read: "+err.Error())
 	}

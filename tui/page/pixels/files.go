@@ -3,7 +3,6 @@ package pixels
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -176,17 +176,13 @@ func (f *files) read(path string) (renders []Render, broken string) {
 }
 
 func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
+	data, err := onDisk.ReadPlain(path, true, fileMost)
 	switch {
-	case err != nil:
-		return nil, fmt.Errorf("open the picture: %w", err)
-	case !info.Mode().IsRegular():
+	case errors.Is(err, onDisk.ErrNotPlain):
 		return nil, fmt.Errorf("open the picture: %s is not a file", path)
-	case info.Size() > fileMost:
+	case errors.Is(err, onDisk.ErrTooLarge):
 		return nil, fmt.Errorf("open the picture: %s has more than %d MB", path, fileMost>>20)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
+	case err != nil:
 		return nil, fmt.Errorf("open the picture: %w", err)
 	}
 	return data, nil
