@@ -26,11 +26,11 @@ const (
 // conn serves one client: one request, one reply.
 type conn struct {
 	net.Conn
-	l    *Listener
-	via  *session // nil: the main socket
-	peer Peer
-	in   *lineReader
-	full bool // too many connections: this one is refused
+	l     *Listener
+	via   *session // nil: the main socket
+	peer  Peer
+	in    *lineReader
+	limit int // too many connections: this one is refused; 0: there is room
 }
 
 func (c *conn) serve() {
@@ -59,8 +59,8 @@ func (c *conn) serve() {
 		_ = c.send(m.failure(invalid("%s", err))) // the sender may be gone
 		return
 	}
-	if c.full {
-		_ = c.send(m.fail("busy", fmt.Sprintf("too many connections are open (limit %d); retry when one has closed", c.l.room.Most), "", false)) // as above
+	if c.limit > 0 {
+		_ = c.send(m.fail("busy", fmt.Sprintf("too many connections are open (limit %d); retry when one has closed", c.limit), "", false)) // as above
 		return
 	}
 	if handle := handlers()[m.kind]; handle != nil {

@@ -1,7 +1,7 @@
 package ask
 
 import (
-	"cmp"
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -34,11 +34,10 @@ type ListenOptions struct {
 	// without being asked for a proof. It may be nil.
 	Agents func() []int
 	Log    *slog.Logger
-	// Most is the maximum number of concurrent connections over all sockets; 0: 512.
-	Most int32
+	// Most is the maximum number of concurrent connections over all sockets, and MostOfOne
+	// those of one process; 0: the defaults of a [socket.Room].
+	Most, MostOfOne int
 }
-
-const maxConns = 512
 
 // Listener accepts requests on a main socket and on one socket per session.
 type Listener struct {
@@ -78,7 +77,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.Room{Most: cmp.Or(opt.Most, maxConns)}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.Room{Most: opt.Most, MostOfOne: opt.MostOfOne}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
@@ -92,51 +91,27 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 // Path returns the path of the main socket.
 func (l *Listener) Path() string { return l.main.Path() }
 
+// accept serves the connections of a socket until that is closed. Close ends them.
 func (l *Listener) accept(from *socket.Listener, s *session) {
 	l.wg.Add(1)
 	safe.Go("ask socket", func() {
 		defer l.wg.Done()
-		for {
-			c, err := from.AcceptUnix()
-			if errors.Is(err, net.ErrClosed) {
-				return
-			}
-			if err != nil {
-				l.log.Warn("accept on the question socket", "error", err)
-				time.Sleep(100 * time.Millisecond) // out of descriptors: wait for some to close
-				continue
-			}
-			hear, serve := l.room.Enter()
-			if !hear {
-				l.room.Leave()
-				_ = c.Close() // nobody is told
-				continue
-			}
-			l.wg.Add(1)
-			safe.Go("ask connection", func() {
-				defer l.wg.Done()
-				defer l.room.Leave()
-				l.serve(c, s, !serve)
-			})
-		}
+		socket.Serve(context.Background(), from, socket.Serving{
+			Name: "ask socket", Room: &l.room, Log: l.log, Linger: true,
+			Refused: func() { l.mu.Lock(); l.foreign++; l.mu.Unlock() },
+			Handle: func(_ context.Context, c *net.UnixConn, who socket.Peer, limit int) {
+				l.serve(c, s, who, limit)
+			},
+		})
 	})
 }
 
-func (l *Listener) serve(nc *net.UnixConn, s *session, full bool) {
-	who, err := socket.PeerOf(nc)
-	if err != nil || !who.Trusted() {
-		l.mu.Lock()
-		l.foreign++
-		l.mu.Unlock()
-		_ = nc.Close() // nobody to tell
-		return
-	}
-	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, full: full, peer: peerOf(who.PID)}
+func (l *Listener) serve(nc *net.UnixConn, s *session, who socket.Peer, limit int) {
+	c := &conn{Conn: nc, l: l, via: s, in: &lineReader{r: nc}, limit: limit, peer: peerOf(who.PID)}
 	if s != nil {
 		c.peer.Session = s.Label
 	}
 	if !l.enter(c, s, 1) {
-		_ = nc.Close() // as above
 		return
 	}
 	defer l.enter(c, s, -1)

@@ -244,7 +244,7 @@ func TestThePromptSocketAnswersNothing(t *testing.T) {
 		}
 		go func() { _, _ = io.WriteString(c, lines+"\n") }() // the deck may hang up before the end
 		said, _ := io.ReadAll(c)                             // a reset is a refusal, too
-		if s := strings.TrimSpace(string(said)); s != "" && s != `{"print":""}` {
+		if s := strings.TrimSpace(strings.ReplaceAll(string(said), `{"ping":true}`, "")); s != "" && s != `{"print":""}` {
 			t.Errorf("%.80q is answered with %q", lines, s)
 		}
 		_ = c.Close()

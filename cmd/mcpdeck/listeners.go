@@ -117,10 +117,10 @@ func (r *listeners) serve() error {
 	r.cancel = cancel
 	r.prompts = r.instance.servePrompts(ctx)
 	r.sessions = r.instance.followSessions(ctx)
-	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls()}
+	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	safe.Go("state folder", func() { r.watch(ctx) })
-	safe.Go("deck socket", func() { r.report("socket", srv.Serve(ctx, r.socket)) })
+	safe.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
 	if r.web == nil {
 		return nil
 	}

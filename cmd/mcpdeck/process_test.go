@@ -131,7 +131,13 @@ func (d *driver) relay(args ...string) *agent { return d.hears(nil, args...) }
 // hears is relay, with what it says on standard error.
 func (d *driver) hears(stderr io.Writer, args ...string) *agent {
 	d.t.Helper()
-	a := &agent{t: d.t, cmd: d.command(append([]string{"mcp"}, args...)...), lines: make(chan map[string]any, 100)}
+	return d.speaks(stderr, append([]string{"mcp"}, args...)...)
+}
+
+// speaks is a client of a command that serves MCP.
+func (d *driver) speaks(stderr io.Writer, args ...string) *agent {
+	d.t.Helper()
+	a := &agent{t: d.t, cmd: d.command(args...), lines: make(chan map[string]any, 100)}
 	a.cmd.Stderr = stderr
 	out, err := a.cmd.StdoutPipe()
 	if err != nil {

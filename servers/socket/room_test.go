@@ -3,17 +3,26 @@ package socket
 import "testing"
 
 func TestARoomHearsTwiceAsManyAsItServes(t *testing.T) {
-	r := &Room{Most: 2}
-	want := []struct{ hear, serve bool }{{true, true}, {true, true}, {true, false}, {true, false}, {false, false}}
+	r := &Room{Most: 3, MostOfOne: 2}
+	want := []struct {
+		pid   int
+		hear  bool
+		limit int
+	}{
+		{1, true, 0}, {1, true, 0}, {1, true, 2}, {1, true, 2}, {1, false, 2}, // one process takes its share
+		{2, true, 3}, {2, false, 3}, {0, false, 3}, // of what there is for all
+	}
 	for i, w := range want {
-		if hear, serve := r.Enter(); hear != w.hear || serve != w.serve {
-			t.Errorf("connection %d: heard %v, served %v", i, hear, serve)
+		if hear, limit := r.enter(w.pid); hear != w.hear || limit != w.limit {
+			t.Errorf("connection %d: heard %v, limit %d", i, hear, limit)
 		}
 	}
-	for range want {
-		r.Leave()
+	for _, w := range want {
+		r.leave(w.pid)
 	}
-	if hear, serve := r.Enter(); !hear || !serve {
-		t.Error("a place is not given again")
+	for _, pid := range []int{0, 0, 0} {
+		if hear, limit := r.enter(pid); !hear || limit != 0 {
+			t.Error("a place is not given again, or processes without a name count as one")
+		}
 	}
 }

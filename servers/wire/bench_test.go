@@ -38,7 +38,7 @@ func BenchmarkEcho(b *testing.B) {
 			h.Start()
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
-			go func() { _ = (&wire.Server{Host: h}).Serve(ctx, l) }()
+			go func() { (&wire.Server{Host: h}).Serve(ctx, l) }()
 			conn, err := net.Dial("unix", l.Path())
 			if err != nil {
 				b.Fatal(err)

@@ -174,8 +174,8 @@ func TestOpenConnectionsToTheSocketAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	done := make(chan error, 1)
-	go func() { done <- (&Server{Host: host, most: most}).Serve(ctx, l) }()
+	done := make(chan struct{})
+	go func() { defer close(done); (&Server{Host: host, room: socket.Room{Most: most}}).Serve(ctx, l) }()
 	t.Cleanup(func() { cancel(); l.Close(); <-done })
 	greet := func() (net.Conn, Welcome, error) {
 		c, err := net.Dial("unix", l.Path())

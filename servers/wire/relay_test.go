@@ -55,7 +55,7 @@ func startDeck(t *testing.T, path string, modules ...host.Module) *running {
 			return from.Prove(ctx, "pair")
 		},
 	}}
-	go func() { defer close(done); _ = s.Serve(ctx, l) }()
+	go func() { defer close(done); s.Serve(ctx, l) }()
 	d := &running{host: h}
 	var once atomic.Bool
 	d.kill = func() {

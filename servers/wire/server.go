@@ -3,12 +3,12 @@ package wire
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"slices"
@@ -29,11 +29,10 @@ type Server struct {
 	// Controls are the handlers of requests to the deck itself, by name.
 	Controls map[string]Control
 
-	most int32 // open connections; 0: maxConns
-}
+	Log *slog.Logger // nil: nothing is logged
 
-// maxConns is the maximum number of concurrent connections to the socket.
-const maxConns = 512
+	room socket.Room
+}
 
 // Control handles a request to the deck itself. The result is encoded as JSON. An error
 // is shown to the requester.
@@ -71,43 +70,10 @@ func (r Requester) Prove(ctx context.Context, method string) (string, error) {
 	}
 }
 
-// Serve accepts connections until the listener is closed. Open connections end when
-// Serve returns or ctx is done; Serve does not wait for them.
-func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	room := &socket.Room{Most: cmp.Or(s.most, maxConns)}
-	for {
-		c, err := l.Accept()
-		if err != nil {
-			if errors.Is(err, net.ErrClosed) {
-				return nil
-			}
-			var temporary interface{ Temporary() bool }
-			if errors.As(err, &temporary) && ctx.Err() == nil { // for example, out of file descriptors
-				time.Sleep(50 * time.Millisecond)
-				continue
-			}
-			return fmt.Errorf("accept connection: %w", err)
-		}
-		hear, serve := room.Enter()
-		if !hear {
-			room.Leave()
-			_ = c.Close() // nobody is told
-			continue
-		}
-		safe.Go("connection", func() {
-			defer room.Leave()
-			defer c.Close()
-			stop := context.AfterFunc(ctx, func() { c.Close() })
-			defer stop()
-			full := ""
-			if !serve {
-				full = fmt.Sprintf("mcpdeck is busy: too many connections are open (limit %d); retry when one has ended", room.Most)
-			}
-			s.connection(ctx, c, full)
-		})
-	}
+// Serve accepts connections until the listener is closed or ctx is done. Open connections
+// end then, and Serve returns.
+func (s *Server) Serve(ctx context.Context, l socket.Acceptor) {
+	socket.Serve(ctx, l, socket.Serving{Name: "deck socket", Room: &s.room, Log: s.Log, Handle: s.connection})
 }
 
 // elsewhere refuses a client on whose machine the files are not those that the deck's
@@ -115,13 +81,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 const elsewhere = "this deck serves the files of its own machine, and the request came through %s from another one; " +
 	"run mcpdeck there (its questions can still be answered here, through this deck's question socket)"
 
-// connection serves one connection. full is why the connection is refused, or "".
-func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
-	peer, err := peerOf(c)
-	if err != nil || !peer.Trusted() {
-		return
-	}
-	_ = c.SetReadDeadline(time.Now().Add(helloTime)) // a connection without deadlines has no need of one
+// connection serves one connection.
+func (s *Server) connection(ctx context.Context, c *net.UnixConn, peer socket.Peer, limit int) {
+	_ = c.SetReadDeadline(time.Now().Add(helloTime)) // fails only on a closed connection, which the read reports
 	in := bufio.NewReaderSize(c, burst)
 	lines := rpc.NewLines(in, helloLimit)
 	hello, err := readHello(lines)
@@ -132,7 +94,8 @@ func (s *Server) connection(ctx context.Context, c net.Conn, full string) {
 		return
 	}
 	_ = c.SetReadDeadline(time.Time{})
-	if full != "" {
+	if limit > 0 {
+		full := fmt.Sprintf("mcpdeck is busy: too many connections are open (limit %d); retry when one has ended", limit)
 		_ = s.reply(c, Welcome{Error: full, Final: true})
 		return
 	}
@@ -220,14 +183,6 @@ func (s *Server) agentAbove(pid int) string {
 		}
 	}
 	return ""
-}
-
-func peerOf(c net.Conn) (socket.Peer, error) {
-	u, ok := c.(*net.UnixConn)
-	if !ok {
-		return socket.Peer{}, fmt.Errorf("ask for the peer: not a Unix socket")
-	}
-	return socket.PeerOf(u)
 }
 
 func callerOf(peer socket.Peer, h Hello) deck.Caller {

@@ -115,7 +115,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	}
 	defer l.Close()
 	srv := &wire.Server{Host: h, Version: "perf"}
-	safe.Go("socket", func() { _ = srv.Serve(ctx, l) })
+	safe.Go("socket", func() { srv.Serve(ctx, l) })
 	web, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err

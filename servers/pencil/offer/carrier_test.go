@@ -251,14 +251,14 @@ func (p *play) overPipe(spec host.ViewSpec) carrier {
 
 func (p *play) overSocket(spec host.ViewSpec) carrier {
 	p.t.Helper()
-	l, err := net.Listen("unix", filepath.Join(p.t.TempDir(), "s"))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(p.t.TempDir(), "s"), Net: "unix"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		_ = (&wire.Server{Host: p.host, Version: "test"}).Serve(p.t.Context(), l) // it is closed
+		(&wire.Server{Host: p.host, Version: "test"}).Serve(p.t.Context(), l)
 	}()
 	ours, err := net.Dial("unix", l.Addr().String())
 	if err != nil {

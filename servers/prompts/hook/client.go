@@ -5,8 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -17,7 +19,7 @@ import (
 const (
 	// ReadWithin is how long a hook may take to get its input.
 	ReadWithin  = 2 * time.Second
-	dialWithin  = time.Second
+	greetWithin = 2 * time.Second  // from the start to the first line of the deck
 	heardWithin = 65 * time.Second // a living deck sends a ping every 15 s
 )
 
@@ -41,64 +43,87 @@ type Call struct {
 // Ask sends a call to the deck and returns what the hook is to print. Whatever goes wrong,
 // it is nothing: the agent then asks in its own terminal.
 func Ask(ctx context.Context, c Call) string {
-	var first, event bytes.Buffer
-	if !c.write(&first, &event) {
+	var event bytes.Buffer
+	if !c.event(&event) {
 		return ""
 	}
-	dial, cancel := context.WithTimeout(ctx, dialWithin)
+	text, refused := c.exchange(ctx, greets, event.Bytes())
+	if refused {
+		text, _ = c.exchange(ctx, greetsNot, event.Bytes())
+	}
+	return text
+}
+
+// exchange sends a call in a version of the protocol and returns the deck's decision. An
+// older deck hangs up on a newer version without a word: refused says so.
+func (c Call) exchange(ctx context.Context, version int, event []byte) (text string, refused bool) {
+	hello, err := c.hello(version)
+	if err != nil {
+		return "", false
+	}
+	first := time.Now().Add(greetWithin)
+	dial, cancel := context.WithDeadline(ctx, first)
 	defer cancel()
 	conn, err := socket.Dial(dial, c.Socket)
 	if err != nil {
-		return ""
+		return "", false
 	}
 	defer conn.Close()
-	_ = conn.SetWriteDeadline(time.Now().Add(dialWithin)) // fails only on a closed connection, which the write reports
-	first.Write(event.Bytes())
-	if _, err := conn.Write(first.Bytes()); err != nil {
-		return ""
+	_ = conn.SetDeadline(first) // fails only on a closed connection, which the write reports
+	if _, err := conn.Write(append(hello, event...)); err != nil {
+		return "", !errors.Is(err, os.ErrDeadlineExceeded)
 	}
-	return reply(conn)
+	if version == greetsNot {
+		first = time.Now().Add(heardWithin)
+	}
+	return reply(conn, first)
 }
 
-// reply waits for what the deck wants printed, for as long as the deck is alive.
-func reply(conn net.Conn) string {
+// reply waits for what the deck wants printed, for as long as the deck is alive. Its first
+// line must come before a time. If it hangs up before that, the call was refused.
+func reply(conn net.Conn, first time.Time) (text string, refused bool) {
 	in := bufio.NewReader(conn)
-	for {
-		_ = conn.SetReadDeadline(time.Now().Add(heardWithin)) // as above
+	_ = conn.SetReadDeadline(first) // fails only on a closed connection, which the read reports
+	for heard := false; ; heard = true {
 		line, err := readLine(in)
 		if err != nil {
-			return ""
+			return "", !heard && !errors.Is(err, os.ErrDeadlineExceeded)
 		}
+		_ = conn.SetReadDeadline(time.Now().Add(heardWithin)) // as above
 		var m struct{ Print *string }
 		if json.Unmarshal(line, &m) != nil {
-			return ""
+			return "", false
 		}
 		if m.Print != nil {
-			return *m.Print
+			return *m.Print, false
 		}
 	}
 }
 
-// write makes the lines of a call, and reports whether there is something to say.
-func (c Call) write(hello, event *bytes.Buffer) bool {
+// event makes the line of a call's event, and reports whether there is something to say.
+func (c Call) event(line *bytes.Buffer) bool {
 	raw, err := io.ReadAll(io.LimitReader(c.Input, MaxPayload+1))
 	if err != nil || len(raw) > MaxPayload {
 		return false
 	}
-	event.WriteString(`{"event":"hook","payload":`)
-	if err := json.Compact(event, raw); err != nil {
+	line.WriteString(`{"event":"hook","payload":`)
+	if err := json.Compact(line, raw); err != nil {
 		return false
 	}
-	event.WriteString("}\n")
+	line.WriteString("}\n")
+	return true
+}
+
+// hello makes the first line of a call.
+func (c Call) hello(version int) ([]byte, error) {
 	env := map[string]string{}
 	for _, name := range Variables() {
 		if v := c.Env(name); v != "" {
 			env[name] = v
 		}
 	}
-	line, err := json.Marshal(map[string]any{"v": 1, "hello": c.Agent, "mode": Once, "program": c.Program, "env": env})
-	hello.Write(append(line, '\n'))
-	return err == nil
+	line, err := json.Marshal(map[string]any{"v": version, "hello": c.Agent, "mode": Once, "program": c.Program, "env": env})
+	return append(line, '\n'), err
 }
 
 // State returns the folder of the deck's state below the user's home.

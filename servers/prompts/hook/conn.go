@@ -152,18 +152,18 @@ func (c *Conn) read() {
 	}
 }
 
-// ping tells the program that the deck is alive.
+// ping tells the program that the deck is alive, at once and again and again.
 func (c *Conn) ping() {
 	t := time.NewTicker(pingEvery)
 	defer t.Stop()
 	for {
+		_ = c.send(map[string]bool{"ping": true}) // the reader notices a program that has gone
 		select {
 		case <-c.quit:
 			return
 		case <-c.gone:
 			return
 		case <-t.C:
-			_ = c.send(map[string]bool{"ping": true}) // the reader notices a program that has gone
 		}
 	}
 }

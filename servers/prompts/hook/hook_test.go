@@ -1,6 +1,7 @@
 package hook
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -56,14 +58,14 @@ func TestAHookPrintsWhatTheDeckDecides(t *testing.T) {
 }
 
 func TestOnlyNamedVariablesTravel(t *testing.T) {
-	var hello, event bytes.Buffer
 	h := call("", "{}")
 	h.Env = func(name string) string { return "value of " + name }
-	if !h.write(&hello, &event) {
-		t.Fatal("nothing is sent")
+	hello, err := h.hello(greets)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if n := strings.Count(hello.String(), "value of "); n != len(Variables()) || strings.Contains(hello.String(), "TOKEN") {
-		t.Errorf("%d variables in %s", n, &hello)
+	if n := bytes.Count(hello, []byte("value of ")); n != len(Variables()) || bytes.Contains(hello, []byte("TOKEN")) {
+		t.Errorf("%d variables in %s", n, hello)
 	}
 }
 
@@ -109,21 +111,81 @@ func TestADeckThatIsAliveKeepsAHook(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, theirs := piped(t, goodHello)
 		time.AfterFunc(time.Hour, func() { _ = c.Print("yes") })
-		if got := reply(theirs); got != "yes" {
+		if got, _ := reply(theirs, time.Now().Add(greetWithin)); got != "yes" {
 			t.Errorf("after an hour it prints %q", got)
 		}
 	})
 }
 
 func TestAStoppedDeckLetsAHookGo(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		deck, theirs := net.Pipe()
-		start := time.Now()
-		if got := reply(theirs); got != "" || time.Since(start) != heardWithin {
-			t.Errorf("after %v it prints %q", time.Since(start), got)
+	for name, tt := range map[string]struct {
+		heard  bool
+		within time.Duration
+	}{"nothing was heard": {false, greetWithin}, "something was heard": {true, heardWithin}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				deck, theirs := net.Pipe()
+				if tt.heard {
+					go func() { _, _ = deck.Write([]byte(`{"ping":true}` + "\n")) }()
+				}
+				start := time.Now()
+				if got, refused := reply(theirs, start.Add(greetWithin)); got != "" || refused || time.Since(start) != tt.within {
+					t.Errorf("after %v it prints %q", time.Since(start), got)
+				}
+				_ = deck.Close()
+			})
+		})
+	}
+}
+
+// A deck that accepts nothing is one that is stuck, or out of file descriptors.
+func TestAHookThatHearsNothingEndsSoon(t *testing.T) {
+	dir, err := os.MkdirTemp("", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if got := Ask(t.Context(), call(l.Addr().String(), `{"hook_event_name":"a"}`)); got != "" {
+		t.Errorf("it prints %q", got)
+	}
+}
+
+// An older deck hangs up on what it does not know, and says nothing for 15 seconds.
+func TestAHookSpeaksWithAnOlderDeck(t *testing.T) {
+	dir, err := os.MkdirTemp("", "h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, "s"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			in := bufio.NewReader(c)
+			hello, _ := in.ReadString('\n') // a hook that has gone is no test's
+			if strings.Contains(hello, `"v":1`) {
+				event, _ := in.ReadString('\n')
+				time.Sleep(greetWithin + 100*time.Millisecond) // longer than a newer deck may take
+				_, _ = c.Write([]byte(`{"print":` + strconv.Quote(strings.TrimSpace(event)) + `}` + "\n"))
+			}
+			_ = c.Close()
 		}
-		_ = deck.Close()
-	})
+	}()
+	if got, want := Ask(t.Context(), call(l.Addr().String(), `{"hook_event_name":"a"}`)), `{"event":"hook","payload":{"hook_event_name":"a"}}`; got != want {
+		t.Errorf("it prints %q", got)
+	}
 }
 
 func TestTheHangUpOfAHookIsNoticed(t *testing.T) {
@@ -138,9 +200,11 @@ func TestTheHangUpOfAHookIsNoticed(t *testing.T) {
 func TestAPostIsNumberedAndReportedOn(t *testing.T) {
 	c, theirs := piped(t, `{"v":1,"hello":"opencode","mode":"stream","version":"1","directory":"/p"}`)
 	go func() {
-		in := make([]byte, 200)
-		n, _ := theirs.Read(in)
-		if got := string(in[:n]); got != `{"post":"/permission/p/reply","body":{"reply":"once"},"n":1}`+"\n" {
+		in := bufio.NewScanner(theirs)
+		for in.Scan() && in.Text() == `{"ping":true}` {
+			continue
+		}
+		if got := in.Text(); got != `{"post":"/permission/p/reply","body":{"reply":"once"},"n":1}` {
 			t.Errorf("sent %s", got)
 		}
 		_, _ = theirs.Write([]byte(`{"ping":true}` + "\n" + `{"posted":1,"status":200}` + "\n"))
@@ -186,7 +250,7 @@ func TestThePromptSocketCanOnlyAsk(t *testing.T) {
 
 func TestHellosThatAreRefused(t *testing.T) {
 	for name, line := range map[string]string{
-		"another version": `{"v":2,"hello":"claude","mode":"hook"}`, "no version": `{"hello":"claude","mode":"hook"}`,
+		"another version": `{"v":3,"hello":"claude","mode":"hook"}`, "no version": `{"hello":"claude","mode":"hook"}`,
 		"no agent": `{"v":1,"hello":"","mode":"hook"}`, "no mode": `{"v":1,"hello":"claude"}`, "another mode": `{"v":1,"hello":"claude","mode":"deck"}`,
 		"another key": `{"v":1,"hello":"claude","mode":"hook","as":"user"}`, "variables that are a list": `{"v":1,"hello":"claude","mode":"hook","env":[]}`,
 		"a long name": `{"v":1,"hello":"claude","mode":"hook","version":"` + strings.Repeat("x", maxName+1) + `"}`,

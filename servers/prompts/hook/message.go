@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -29,6 +30,13 @@ type Mode string
 const (
 	Once   Mode = "hook"
 	Stream Mode = "stream"
+)
+
+// Versions of the protocol. They differ in whether the deck sends a ping at once, so that a
+// hook need not wait long for one that is stuck.
+const (
+	greetsNot = 1
+	greets    = 2
 )
 
 // Hello is the first line of a connection. All of it is what the sender says.
@@ -65,7 +73,8 @@ func parseHello(line []byte) (Hello, error) {
 		Agent: o.Str("hello"), Mode: Mode(o.Str("mode")), Program: o.Str("program"), Version: o.Str("version"), Directory: o.Str("directory"),
 		Env: map[string]string{},
 	}
-	if string(o.Get("v")) != "1" || h.Agent == "" || h.Mode != Once && h.Mode != Stream || !known(o, "v", "hello", "mode", "program", "version", "directory", "env") {
+	version, err := strconv.Atoi(string(o.Get("v")))
+	if err != nil || version < greetsNot || version > greets || h.Agent == "" || h.Mode != Once && h.Mode != Stream || !known(o, "v", "hello", "mode", "program", "version", "directory", "env") {
 		return Hello{}, errRefused
 	}
 	env, err := rawjson.SplitObject(o.Some("env"))

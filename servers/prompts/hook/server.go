@@ -7,17 +7,12 @@ package hook
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
-	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
-
-// maxConns is how many connections are served at a time.
-const maxConns = 512
 
 // Handler serves the connections of one agent's program.
 type Handler interface {
@@ -38,9 +33,8 @@ type Server struct {
 	opt  Options
 	l    *socket.Listener
 	room socket.Room
-	ctx  context.Context
 	stop context.CancelFunc
-	wg   sync.WaitGroup
+	done chan struct{} // closed when no connection is served any more
 }
 
 // Listen opens the prompt socket.
@@ -52,9 +46,13 @@ func Listen(o Options) (*Server, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
-	s := &Server{opt: o, l: l, room: socket.Room{Most: maxConns}}
-	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.run("prompt socket", s.accept)
+	s := &Server{opt: o, l: l, done: make(chan struct{})}
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	safe.Go("prompt socket", func() {
+		defer close(s.done)
+		socket.Serve(ctx, l, socket.Serving{Name: "prompt socket", Room: &s.room, Log: o.Log, Handle: s.serve})
+	})
 	return s, nil
 }
 
@@ -64,58 +62,23 @@ func (s *Server) Restore() (bool, error) { return s.l.Restore() }
 // Close ends all connections. Their programs go on as if there were no deck.
 func (s *Server) Close() {
 	s.stop()
-	_ = s.l.Close() // it only ends
-	s.wg.Wait()
-}
-
-func (s *Server) run(name string, fn func()) {
-	s.wg.Add(1)
-	safe.Go(name, func() {
-		defer s.wg.Done()
-		fn()
-	})
-}
-
-func (s *Server) accept() {
-	for {
-		c, err := s.l.AcceptUnix()
-		switch {
-		case errors.Is(err, net.ErrClosed):
-			return
-		case err != nil:
-			s.opt.Log.Warn("accept a connection to the prompt socket", "error", err)
-			return
-		}
-		_, serve := s.room.Enter()
-		peer, err := socket.PeerOf(c)
-		if !serve || err != nil || !peer.Trusted() {
-			s.room.Leave()
-			_ = c.Close() // the program goes on without the deck
-			continue
-		}
-		s.run("prompt connection", func() {
-			defer s.room.Leave()
-			s.serve(c, peer.PID)
-		})
-	}
+	<-s.done
 }
 
 // serve hands a connection to its agent's handler. One of another machine or container is
-// refused: its process cannot be told from others.
-func (s *Server) serve(c net.Conn, pid int) {
-	end := context.AfterFunc(s.ctx, func() { _ = c.Close() }) // also of one that says nothing
-	defer end()
-	if pid != 0 && socket.Machine(pid) != "" {
-		_ = c.Close()
+// refused, since its process cannot be told from others, and so is one that there is no room
+// for: its program goes on without the deck.
+func (s *Server) serve(ctx context.Context, c *net.UnixConn, from socket.Peer, limit int) {
+	if limit > 0 || from.PID != 0 && socket.Machine(from.PID) != "" {
 		return
 	}
-	o, err := Greet(c, pid)
+	o, err := Greet(c, from.PID)
 	if err != nil {
-		s.opt.Log.Info("a connection to the prompt socket was refused", "pid", pid, "error", err)
+		s.opt.Log.Info("a connection to the prompt socket was refused", "pid", from.PID, "error", err)
 		return
 	}
 	defer o.Close()
 	if h := s.opt.Handlers[o.Hello.Agent]; h != nil {
-		h.Serve(s.ctx, o)
+		h.Serve(ctx, o)
 	}
 }

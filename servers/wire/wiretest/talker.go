@@ -107,17 +107,15 @@ func OverStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) Tal
 // dialled is a connection to the deck's socket.
 func dialled(t *testing.T, h *host.Host, spec host.ViewSpec) (conn net.Conn, in *bufio.Reader) {
 	t.Helper()
-	l, err := net.Listen("unix", filepath.Join(t.TempDir(), "s"))
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- (&wire.Server{Host: h, Version: "test"}).Serve(t.Context(), l) }()
+	served := make(chan struct{})
+	go func() { defer close(served); (&wire.Server{Host: h, Version: "test"}).Serve(t.Context(), l) }()
 	t.Cleanup(func() {
 		l.Close()
-		if err := <-served; err != nil {
-			t.Error(err)
-		}
+		<-served
 	})
 	conn, err = net.Dial("unix", l.Addr().String())
 	if err != nil {
