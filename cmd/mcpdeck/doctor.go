@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +15,14 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -40,33 +47,48 @@ func doctorCommand(a *app) *cobra.Command {
 func doctor(c *cobra.Command, a *app, fix bool) error {
 	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Minute)
 	defer cancel()
-	cfg, err := a.load()
-	if err != nil {
-		return err
+	cfg, broken := a.load()
+	if broken != nil && !errors.As(broken, &usage{}) { // the rest is worth knowing, too
+		a.flags.All, a.flags.Alone = true, true
+		cfg, _ = a.load()
 	}
-	h, err := build(cfg, false, nil)
-	if err != nil {
-		return err
+	if cfg == nil {
+		return broken
 	}
-	defer h.stop()
 	findings := []finding{{"ok", "version", version()}, {"ok", "state", cfg.Paths.State}}
-	findings = append(findings, checkConfig(cfg)...)
+	findings = append(findings, checkConfig(cfg, broken)...)
 	for _, text := range waitingIn(ctx, cfg) {
 		findings = append(findings, finding{"note", "config", text})
 	}
-	findings = append(findings, h.checkKeys()...)
+	h, err := build(cfg, false, nil)
+	if err != nil {
+		findings = append(findings, finding{"bad", "servers", err.Error()})
+	} else {
+		defer h.stop()
+		findings = append(findings, h.checkKeys()...)
+	}
 	findings = append(findings, checkClients(cfg)...)
-	findings = append(findings, h.checkPrompts(ctx)...)
+	if h != nil {
+		findings = append(findings, h.checkPrompts(ctx)...)
+	}
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg))
 	findings = append(findings, checkCertificates()...)
-	findings = append(findings, h.checkPencil())
-	findings = append(findings, h.checkStamp(ctx, c, fix), checkTerminal())
+	findings = append(findings, checkCards(cfg)...)
+	if h != nil {
+		findings = append(findings, h.checkPencil(), h.checkStamp(ctx, c, fix))
+	}
+	findings = append(findings, checkTerminal())
+	return report(c, findings)
+}
+
+// report prints what was found.
+func report(c *cobra.Command, findings []finding) error {
 	bad := func(f finding) bool { return f.mark == "bad" }
 	rows := make([][]string, len(findings))
 	for i, f := range findings {
 		rows[i] = []string{f.mark, f.what, f.text}
 	}
-	err = printTable(c, rows, func(row, col int) lipgloss.Style {
+	err := printTable(c, rows, func(row, col int) lipgloss.Style {
 		if col > 0 {
 			return lipgloss.NewStyle()
 		}
@@ -81,12 +103,20 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	return nil
 }
 
-func checkConfig(cfg *config.Config) []finding {
+// checkConfig says what is wrong in the configuration; broken is why the deck would not
+// start with it.
+func checkConfig(cfg *config.Config, broken error) []finding {
 	out := []finding{{"ok", "config", cfg.Paths.Config}}
 	if _, err := os.Stat(cfg.Paths.Config); err != nil {
 		out[0].text = "no file " + cfg.Paths.Config + "; using the defaults"
 	}
+	if broken != nil {
+		out[0] = finding{"bad", "config", broken.Error() + "; mcpdeck does not start with it"}
+	}
 	for _, w := range cfg.Warnings {
+		if _, mistake, _ := strings.Cut(w, " "); broken != nil && strings.Contains(broken.Error(), mistake) {
+			continue // it was just said
+		}
 		out = append(out, finding{"note", "config", w})
 	}
 	return out
@@ -176,6 +206,45 @@ func checkCertificates() []finding {
 		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used; install ca-certificates"}}
 	}
 	return nil
+}
+
+// checkCards says which servers of somebody else's cannot start, and why one failed last.
+func checkCards(cfg *config.Config) (out []finding) {
+	for _, s := range cfg.Cards {
+		mark := "note"
+		if mode := cmp.Or(lastMode(cfg, s.Name), s.Mode); mode == "on" || mode == lazyWord {
+			mark = "bad" // it is on, and does not work
+		}
+		if why := whyNotStarted(cfg, s); why != "" {
+			out = append(out, finding{mark, "servers", s.Name + ": " + why})
+		}
+		if f := card.LastFault(faultFile(cfg, s.Name)); f.Text != "" {
+			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, span.Ago(time.Since(f.Time)), f.Text)})
+		}
+	}
+	return out
+}
+
+// whyNotStarted is why a server could not be started now, "" if nothing stands against it.
+func whyNotStarted(cfg *config.Config, s settings.Card) string {
+	if s.URL != "" {
+		if _, err := cards.Connection(s, machine(cfg)); err != nil {
+			return err.Error()
+		}
+		return ""
+	}
+	command, err := cards.Program(s, machine(cfg))
+	if err != nil {
+		return err.Error()
+	}
+	name := command.Program
+	if strings.ContainsRune(name, filepath.Separator) && !filepath.IsAbs(name) {
+		name = filepath.Join(command.Dir, name)
+	}
+	if _, err := process.Find(name); err != nil {
+		return fmt.Sprintf("%s, which it runs, is not there: install it, or change the command in %s", name, s.File)
+	}
+	return ""
 }
 
 func (h *instance) checkPencil() finding {

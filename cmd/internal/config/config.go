@@ -28,6 +28,8 @@ type Flags struct {
 	Port  int      // of HTTP; -1: as configured
 	Pages []string // that the screen has; nil: ui.start is not checked
 	All   bool     // leave out what cannot be read of the configuration file: it is among the warnings
+	// Alone goes on without a configuration file that cannot be read at all.
+	Alone bool
 
 	Page       string // to show first
 	Background string // dark or light
@@ -88,7 +90,7 @@ func Load(f Flags) (*Config, error) {
 		return nil, err
 	}
 	c.readStampSettings(filepath.Dir(c.Paths.Config))
-	if err := c.read(c.Paths.Config, f); err != nil {
+	if err := c.read(c.Paths.Config, f); err != nil && !f.Alone {
 		return nil, err
 	}
 	maps.DeleteFunc(c.from, func(key, _ string) bool { return c.lines.set(key) > 0 })
