@@ -8,8 +8,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
@@ -75,7 +77,10 @@ func (d *driver) echoes() string {
 // claude is a command of Claude Code's in the project.
 func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 	d.t.Helper()
-	program := realtest.Claude(d.t)
+	program := d.coder
+	if program == "" {
+		program = realtest.Claude(d.t)
+	}
 	c := d.command()
 	c.Path, c.Args = program, append([]string{program}, args...)
 	node, err := exec.LookPath("node")
@@ -91,10 +96,10 @@ func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 	return c
 }
 
-// starts has Claude Code in a terminal.
-func (d *driver) starts(model *mockmodel.Server) *coder {
+// starts has Claude Code in a terminal, in one of its modes of permissions.
+func (d *driver) starts(model *mockmodel.Server, mode string) *coder {
 	d.t.Helper()
-	w := d.terminal(d.claude(model, "--permission-mode", "default"))
+	w := d.terminal(d.claude(model, "--permission-mode", mode))
 	w.wide()
 	return &coder{window: w, d: d, model: model}
 }
@@ -102,7 +107,7 @@ func (d *driver) starts(model *mockmodel.Server) *coder {
 // codes starts Claude Code in a terminal and gives it its task.
 func (d *driver) codes(model *mockmodel.Server) *coder {
 	d.t.Helper()
-	c := d.starts(model)
+	c := d.starts(model, "default")
 	c.shows(d, "? for shortcuts")
 	c.says("go")
 	return c
@@ -200,7 +205,15 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 // keys in the deck, and looks at what the model is told.
 func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 	realtest.On(t)
+	for version, path := range realtest.Claudes(t) {
+		t.Run(version, func(t *testing.T) { answersEveryKind(t, path) })
+	}
+}
+
+func answersEveryKind(t *testing.T, claude string) {
+	t.Helper()
 	d := newDriver(t)
+	d.coder = claude
 	d.claudeHome()
 	rows := everyKind(t, d.project)
 	var steps []mockmodel.Step
@@ -222,6 +235,59 @@ func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
 		t.Errorf("what was denied was done: %q", done)
 	}
 	c.shows(d, "END")
+}
+
+// TestARealPlanIsAcceptedInTheDeck has Claude Code go on only when its plan is accepted, with
+// the plan that the deck has shown.
+func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
+	realtest.On(t)
+	for version, path := range realtest.Claudes(t) {
+		t.Run(version, func(t *testing.T) {
+			d := newDriver(t)
+			d.coder = path
+			d.claudeHome()
+			const text = "Make <b> & go"
+			plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { d.plans(text) }}
+			model := mockmodel.New(t, "", plan, plan, bash(t, "mkdir -p made"))
+			deck := d.window("--page", "ask")
+			deck.wide()
+			deck.shows(d, "Ask")
+			c := d.starts(model, "plan")
+			c.shows(d, "plan mode on")
+			c.says("go")
+			deck.answers(d, text, key{"n", ""})
+			if got := c.answered(0); !strings.Contains(got, "the user denied this") {
+				t.Errorf("of the first plan the model gets %s", got)
+			}
+			deck.answers(d, text, key{"y", ""})
+			if got := c.answered(1); !strings.Contains(got, "approved") {
+				t.Errorf("of the second plan the model gets %s", got)
+			}
+			deck.answers(d, "mkdir -p made", key{"y", ""})
+			if got := c.answered(2); !strings.Contains(got, "no output") {
+				t.Errorf("of what it had planned the model gets %s", got)
+			}
+			c.shows(d, "END")
+		})
+	}
+}
+
+// plans writes the plan into the file that Claude Code has named to its model.
+func (d *driver) plans(text string) {
+	for range 600 {
+		all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
+		for _, file := range all {
+			b, _ := os.ReadFile(file) // it may be written later
+			if m := regexp.MustCompile(`"planFilePath":("[^"]+")`).FindSubmatch(b); m != nil {
+				var path string
+				if json.Unmarshal(m[1], &path) == nil && os.MkdirAll(filepath.Dir(path), 0o700) == nil && os.WriteFile(path, []byte(text+"\n"), 0o600) == nil {
+					return
+				}
+			}
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	d.t.Error("Claude Code names no file for its plan")
 }
 
 // subAgents counts those at work in the only session of Claude Code.

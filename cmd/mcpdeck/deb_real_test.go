@@ -58,7 +58,7 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	deck := d.window("--page", "ask")
 	deck.wide()
 	deck.shows(d, "Ask")
-	c := d.starts(model)
+	c := d.starts(model, "default")
 	defer func() {
 		if t.Failed() {
 			t.Logf("the deck:\n%s\nClaude Code:\n%s", deck.screen(), c.screen())

@@ -32,6 +32,7 @@ type driver struct {
 	root    string   // that programs run in; "" for that of the system
 	log     lines    // of the deck
 	address string   // of its HTTP, where the test has chosen one
+	coder   string   // the Claude Code that runs; "" for the one that was measured
 }
 
 func newDriver(t *testing.T) *driver {

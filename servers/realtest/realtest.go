@@ -101,33 +101,68 @@ func Run(c *exec.Cmd) error {
 	return nil
 }
 
+// The packages of agents' programs, of the versions that are pinned.
+const (
+	pinnedClaude   = "2.1.197"
+	measuredClaude = "2.1.330" // with which prompts were measured
+)
+
+// Newest reports whether tests run with the newest versions of agents' programs in place of
+// those that are pinned: MCPDECK_TEST_NEWEST=1 (task test:newest).
+func Newest() bool {
+	on, _ := strconv.ParseBool(os.Getenv("MCPDECK_TEST_NEWEST"))
+	return on
+}
+
 // Agent returns the path of a real agent, claude, codex, opencode or gemini, or of
 // the node that they run on. The test is skipped if the switch is off.
 func Agent(t testing.TB, name string) string {
 	t.Helper()
-	dir := Kept(t, "agents", func(ctx context.Context, dir string) error {
-		err := install(ctx, dir, "node@22", "@anthropic-ai/claude-code@2.1.197", "@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0")
-		if err != nil {
-			return err
-		}
-		modules := filepath.Join(dir, "node_modules") // npm may not have run the script that puts the program in its place
-		return Run(exec.CommandContext(ctx, filepath.Join(modules, ".bin", "node"), filepath.Join(modules, "@anthropic-ai/claude-code/install.cjs")))
-	})
-	return filepath.Join(dir, "node_modules", ".bin", name)
+	kept, claude, others := "agents", pinnedClaude, []string{"@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0"}
+	if Newest() {
+		kept, claude, others = newest("agents"), "latest", []string{"@openai/codex@latest", "opencode-ai@latest", "@google/gemini-cli@latest"}
+	}
+	return program(t, kept, name, append([]string{"node@22", "@anthropic-ai/claude-code@" + claude}, others...)...)
 }
 
 // Claude returns the path of the version of Claude Code with which its prompts were
 // measured. The test is skipped if the switch is off.
 func Claude(t testing.TB) string {
 	t.Helper()
-	const version = "2.1.330"
-	dir := Kept(t, "claude-code-"+version, func(ctx context.Context, dir string) error {
-		if err := install(ctx, dir, "@anthropic-ai/claude-code@"+version); err != nil {
+	if Newest() {
+		return Agent(t, "claude")
+	}
+	return program(t, "claude-code-"+measuredClaude, "claude", "@anthropic-ai/claude-code@"+measuredClaude)
+}
+
+// Claudes returns the paths of the versions of Claude Code that the deck has to work with,
+// by their names. The test is skipped if the switch is off.
+func Claudes(t testing.TB) map[string]string {
+	t.Helper()
+	if Newest() {
+		return map[string]string{"newest": Agent(t, "claude")}
+	}
+	return map[string]string{pinnedClaude: Agent(t, "claude"), measuredClaude: Claude(t)}
+}
+
+// newest names the folder of what is newest on this day.
+func newest(name string) string { return name + "-newest-" + time.Now().Format(time.DateOnly) }
+
+// program returns the path of a program of packages that are kept together.
+func program(t testing.TB, kept, name string, packages ...string) string {
+	t.Helper()
+	dir := Kept(t, kept, func(ctx context.Context, dir string) error {
+		if err := install(ctx, dir, packages...); err != nil {
 			return err
 		}
-		return Run(exec.CommandContext(ctx, "node", filepath.Join(dir, "node_modules", "@anthropic-ai/claude-code/install.cjs"))) // npm may not have run it
+		modules := filepath.Join(dir, "node_modules")
+		node := filepath.Join(modules, ".bin", "node")
+		if _, err := os.Stat(node); err != nil {
+			node = "node"
+		}
+		return Run(exec.CommandContext(ctx, node, filepath.Join(modules, "@anthropic-ai/claude-code/install.cjs"))) // npm may not have run it
 	})
-	return filepath.Join(dir, "node_modules", ".bin", "claude")
+	return filepath.Join(dir, "node_modules", ".bin", name)
 }
 
 // Corpus returns the folder with the expected pictures of the reference

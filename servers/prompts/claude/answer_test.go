@@ -122,25 +122,38 @@ func TestAnAnswerOfTheModelsOwnIsNotPassedOn(t *testing.T) {
 	}
 }
 
+// plan is one as the deck gets it, with what encoders like to change.
+const plan = `{"plan":"# Plan <b> & \u00e9\n\n1. a","planFilePath":"/p","z":1.0,"a":[]}`
+
 func TestAPlanIsAcceptedOrNot(t *testing.T) {
 	for label, want := range map[string]string{
-		"Accept the plan": `{"behavior":"allow"}`, "Keep planning": `{"behavior":"deny","message":"the user denied this"}`,
-		"Accept the plan. Change the mode for this session": `{"behavior":"allow","updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
+		"Accept the plan": `{"behavior":"allow","updatedInput":` + plan + `}`, "Keep planning": `{"behavior":"deny","message":"the user denied this"}`,
+		"Accept the plan. Change the mode for this session": `{"behavior":"allow","updatedInput":` + plan + `,"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
 	} {
 		t.Run(label, func(t *testing.T) {
 			bubble(t, nil, func(d *desk) {
 				h := d.hook("PermissionRequest", map[string]any{
-					"tool_name": "ExitPlanMode", "tool_input": map[string]any{"plan": "# Plan"},
+					"tool_name": "ExitPlanMode", "tool_input": json.RawMessage(plan),
 					"permission_suggestions": json.RawMessage(`[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`),
 				})
 				it := d.only()
-				if it.Request.Prompt.Kind != ask.Plan || it.Request.Questions[0].Description != "# Plan" {
+				if it.Request.Prompt.Kind != ask.Plan || it.Request.Questions[0].Description != "# Plan <b> & é\n\n1. a" {
 					t.Errorf("the plan is %+v", it.Request)
 				}
 				d.chooses(it, chosen(label))
 				d.prints(h, `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":`+want+`}}`)
 			})
 		})
+	}
+}
+
+// TestAnAcceptedPlanGoesBackToTheByte since Claude Code drops an allow without the plan, and
+// takes another plan for the user's.
+func TestAnAcceptedPlanGoesBackToTheByte(t *testing.T) {
+	q := asked{event: "PermissionRequest", raw: json.RawMessage(plan), choices: []choice{{label: "Accept the plan", grant: ask.Grant{Allow: true}}}}
+	req := &ask.Request{Prompt: &ask.Prompt{Kind: ask.Plan}, Questions: make([]ask.Question, 1)}
+	if got := q.answer(req, ask.Reply{Results: []ask.Result{chosen("Accept the plan")}}); !strings.Contains(got, `"updatedInput":`+plan) {
+		t.Errorf("it prints %s", got)
 	}
 }
 

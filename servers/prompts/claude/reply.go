@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // decision is what a PermissionRequest hook prints.
@@ -45,7 +46,11 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 	}
 	c := q.choices[i]
 	if c.grant.Allow {
-		return printed(decision{Behavior: "allow", Permissions: c.updates})
+		d := decision{Behavior: "allow", Permissions: c.updates}
+		if req.Prompt.Kind == ask.Plan {
+			d.Input = q.raw // without it, an allow is dropped from 2.1.199 on, and the terminal goes on asking
+		}
+		return printed(d)
 	}
 	note := prompts.Note(res)
 	if note == "" {
@@ -108,8 +113,9 @@ func printed(d decision) string {
 	}{"PermissionRequest", d})
 }
 
+// output is what a hook prints. Members that came as JSON keep their bytes.
 func output(v any) string {
-	b, err := json.Marshal(map[string]any{"hookSpecificOutput": v})
+	b, err := rpc.Raw(map[string]any{"hookSpecificOutput": v})
 	if err != nil {
 		return ""
 	}

@@ -102,7 +102,7 @@ func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson
 	q.choices = choices
 	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.tool + "?", Kind: ask.Choice, Required: true}
 	if p.Kind == ask.Plan {
-		one.Header, one.Question, one.Description = "Plan", "Accept this plan?", q.input.Str("plan")
+		one.Header, one.Question, one.Description = "Plan", "Accept this plan?", cmp.Or(q.input.Str("plan"), "The agent has written no plan.")
 	}
 	for _, c := range choices {
 		one.Options = append(one.Options, ask.Option{Label: c.label})
