@@ -7,19 +7,6 @@ import (
 	"time"
 )
 
-// Delivery is whether the asker got the answer.
-type Delivery string
-
-// The delivery states of a reply. Unconfirmed means that it was written, but the asker
-// has not acknowledged it. Elsewhere means that the agent's own program got an answer.
-const (
-	Delivered   Delivery = "delivered"
-	Unconfirmed Delivery = "not confirmed"
-	Undelivered Delivery = "not delivered"
-	Withdrawn   Delivery = "withdrawn"
-	Elsewhere   Delivery = "answered elsewhere"
-)
-
 // Call waits for the answer to a request. Its methods are safe for concurrent use.
 type Call struct {
 	q    *Queue
@@ -42,8 +29,8 @@ func (c *Call) Done() <-chan struct{} { return c.done }
 // [*Error].
 func (c *Call) Reply() (Reply, error) { return c.reply, c.err }
 
-// Delivered tells the queue whether the reply reached the asker. If not, the queue
-// keeps the reply.
+// Delivered tells the queue what was seen of the reply: [Delivered] or [NotTaken], of which
+// the second may be followed by the first. A reply that did not arrive is kept.
 func (c *Call) Delivered(d Delivery) { c.q.delivered(c, d) }
 
 // Leave withdraws the request, because the asker is gone or for the reason it gives.
@@ -102,7 +89,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 		return
 	}
 	if it.req.permission() != nil { // nobody comes back for one
-		q.record(it, Withdrawn, Reply{Reason: why})
+		q.record(it, Withdrawn, Reply{}, why)
 		q.keepDraft(it)
 		q.remove(it)
 		q.changed(true)
@@ -117,7 +104,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 	if it.state == Sending {
 		q.finish(it, q.answer(it))
 	} else {
-		q.record(it, Withdrawn, Reply{Reason: why})
+		q.record(it, Withdrawn, Reply{}, why)
 	}
 	q.trim()
 	q.changed(true)
@@ -141,28 +128,8 @@ func (q *Queue) trim() {
 func (q *Queue) delivered(c *Call, d Delivery) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for i := range q.parked {
-		if q.parked[i].ID == c.id {
-			q.parked[i].sending = false
-		}
-	}
-	for i := len(q.history) - 1; i >= 0; i-- {
-		r := &q.history[i]
-		if r.ID != c.id {
-			continue
-		}
-		if r.Delivery == Delivered {
-			return // another call has brought it
-		}
-		q.history = append([]Record(nil), q.history...) // snapshots share the old one
-		r = &q.history[i]
-		r.Delivery = d
-		q.store.record(*r)
-		if d == Delivered {
-			q.unpark(c.id)
-		}
+	if q.became(c.id, d, "") {
 		q.changed(true)
-		return
 	}
 }
 

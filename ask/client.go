@@ -365,7 +365,7 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 		select {
 		case <-r.acked:
 			_, _ = conn.Write([]byte("{\"type\":\"ack\",\"id\":\"ask\"}\n")) // without it the deck keeps the answer, which does no harm
-		case <-time.After(ackWithin):
+		case <-time.After(ackAtLast):
 		}
 		return true, false
 	case "error":

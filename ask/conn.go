@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -17,8 +18,9 @@ const (
 	requestWithin = 10 * time.Second
 	writeWithin   = 5 * time.Second
 	closeWithin   = 500 * time.Millisecond // on shutdown
-	ackWithin     = 2 * time.Second
-	comesWithin   = 5 * time.Second // for a call that continues elsewhere
+	ackWithin     = takenWithin
+	ackAtLast     = 10 * time.Second // after which an acknowledgement is no longer waited for
+	comesWithin   = 5 * time.Second  // for a call that continues elsewhere
 	statusEvery   = time.Second
 	hangupEvery   = time.Second
 )
@@ -135,31 +137,39 @@ func (c *conn) follow(m *message, call *Call, err error) {
 		_ = c.send(m.failure(err))
 		return
 	}
-	call.Delivered(c.deliver(m, reply, w))
+	if err := c.send(m.reply(reply)); err != nil {
+		call.Delivered(NotTaken)
+		return
+	}
+	c.delivery(m, call, w)
 }
 
-// deliver writes the reply and, if the client supports it, waits for the
-// acknowledgement.
-func (c *conn) deliver(m *message, reply Reply, w *heard) Delivery {
-	if err := c.send(m.reply(reply)); err != nil {
-		return Undelivered
-	}
-	if !m.features["ack"] {
-		return Delivered
-	}
-	timer := time.NewTimer(ackWithin)
-	defer timer.Stop()
+// delivery waits for the client to say that it has the reply. One that never says so has
+// it when it hangs up after reading, or stays.
+func (c *conn) delivery(m *message, call *Call, w *heard) {
+	late, last := time.NewTimer(ackWithin), time.NewTimer(ackAtLast)
+	defer late.Stop()
+	defer last.Stop()
+	says := m.features["ack"]
 	for {
 		select {
 		case l, ok := <-w.lines:
-			if !ok {
-				return Unconfirmed
+			switch {
+			case ok && l.Type == "ack", !ok && !says && !w.unread:
+				call.Delivered(Delivered)
+				return
+			case !ok:
+				call.Delivered(NotTaken)
+				return
 			}
-			if l.Type == "ack" {
-				return Delivered
+		case <-late.C:
+			if !says {
+				call.Delivered(Delivered)
+				return
 			}
-		case <-timer.C:
-			return Unconfirmed
+			call.Delivered(NotTaken) // it may still come
+		case <-last.C:
+			return
 		}
 	}
 }
@@ -252,8 +262,10 @@ type later struct {
 // heard delivers what the client sends after its request. A hang-up comes through the
 // same channel as the lines, so that it cannot overtake them.
 type heard struct {
-	lines chan later    // closed on a full hang-up
-	quit  chan struct{} // closed by the user of heard
+	lines chan later // closed on a full hang-up
+	// unread is set before that if the client hung up without reading all.
+	unread bool
+	quit   chan struct{} // closed by the user of heard
 }
 
 // listen keeps reading. The end of input alone is not a hang-up, since the client may
@@ -276,6 +288,7 @@ func (c *conn) listen() *heard {
 				continue
 			}
 			if err != nil {
+				w.unread = errors.Is(err, syscall.ECONNRESET)
 				break
 			}
 		}

@@ -152,19 +152,30 @@ func (q *Queue) keepNote(it *item) {
 	q.drafts = append(q.drafts, savedDraft{Print: print, Draft: Draft{Answers: []AnswerDraft{{Notes: notes}}}, At: time.Now(), Note: true})
 }
 
-// Settled tells the queue that the prompt was answered elsewhere, and how: "answered in
-// its terminal: allowed". It leaves at once, also from the screen; only a question with a
-// draft stays.
-func (c *Call) Settled(how string) {
-	q := c.q
+// Settled tells the queue that the prompt was answered elsewhere, by the agent's own record,
+// and how: "answered in its terminal: allowed". It leaves at once, also from the screen; only
+// a question with a draft stays. The user's answer, if there is one, did not count.
+func (c *Call) Settled(how string) { c.q.settled(c, Elsewhere, how) }
+
+// Gone tells the queue that nobody asks any more, and why if that is known: nothing shows
+// that the prompt was answered. It leaves like one that is settled.
+func (c *Call) Gone(why string) { c.q.settled(c, Withdrawn, why) }
+
+func (q *Queue) settled(c *Call, d Delivery, how string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it := q.find(c.id)
-	if it == nil || !slices.Contains(it.calls, c) {
+	if it == nil {
+		if q.became(c.id, d, how) {
+			q.changed(true)
+		}
+		return
+	}
+	if !slices.Contains(it.calls, c) {
 		return
 	}
 	it.end(Reply{}, ErrWithdrawn)
-	q.record(it, Elsewhere, Reply{Reason: how})
+	q.record(it, d, Reply{}, how)
 	if it.req.permission() == nil && !it.draft.Empty() {
 		it.absent, it.why, it.left = Gone, how, time.Now()
 		q.changed(true)

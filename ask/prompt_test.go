@@ -64,7 +64,7 @@ func TestAPermissionIsNeverGivenLater(t *testing.T) {
 	defer q.Close()
 	c := opened(t, q, permissionRequest("1", Shared))
 	decide(t, q, 1, 0)
-	c.Delivered(Undelivered)
+	c.Delivered(NotTaken)
 	if s := q.Pending(); s.Parked != 0 || len(s.Kept) != 0 {
 		t.Errorf("%d answers are kept", s.Parked)
 	}
@@ -92,7 +92,7 @@ func TestANoteIsOfferedAgainWithoutItsDecision(t *testing.T) {
 					t.Fatal(err)
 				}
 				<-c.Done()
-				c.Delivered(Unconfirmed)
+				c.Delivered(NotTaken)
 				time.Sleep(tt.after)
 				opened(t, q, tt.again)
 				it := q.Pending().Items[0]
@@ -112,7 +112,7 @@ func TestAPermissionThatIsSettledElsewhereLeavesAlsoFromTheScreen(t *testing.T) 
 	q.SetDraft(1, Draft{Answers: []AnswerDraft{{Chosen: []int{0}}}})
 	c.Settled("answered in its terminal")
 	s := q.Pending()
-	if len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Delivery != Elsewhere || s.History[0].Reply.Reason != "answered in its terminal" {
+	if len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Delivery != Elsewhere || s.History[0].How != "answered in its terminal" {
 		t.Errorf("left is %+v", s)
 	}
 	if q.Send(1) == nil {

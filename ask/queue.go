@@ -72,6 +72,7 @@ type Queue struct {
 	parked   []parked
 	drafts   []savedDraft
 	history  []Record // oldest first
+	unseen   []unseen
 	nextID   int
 	snoozes  int // counts up, to order snoozed requests
 	onScreen int // id of the request being looked at, 0 for none
@@ -354,6 +355,11 @@ func (q *Queue) wake() {
 	for _, it := range q.items {
 		if at := it.next(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
+		}
+	}
+	for _, u := range q.unseen {
+		if next.IsZero() || u.at.Before(next) {
+			next = u.at
 		}
 	}
 	if q.timer != nil {

@@ -226,8 +226,8 @@ func TestUndeliveredAnswerIsParked(t *testing.T) {
 	defer q.Close()
 	c := open(t, q, request(t))
 	_ = q.Send(choose(t, q, 0))
-	c.Delivered(Unconfirmed)
-	if s := q.Pending(); s.Parked != 1 || s.History[0].Delivery != Unconfirmed {
+	c.Delivered(NotTaken)
+	if s := q.Pending(); s.Parked != 1 || s.History[0].Delivery != NotTaken {
 		t.Fatalf("%+v", s)
 	}
 }

@@ -48,6 +48,7 @@ type Record struct {
 	Request  Request   `json:"request"`
 	Reply    Reply     `json:"reply"`
 	Delivery Delivery  `json:"delivery"`
+	How      string    `json:"how,omitempty"` // it was answered elsewhere, or why nobody asks any more
 }
 
 // Item returns the open request with this ID, if any.
@@ -93,7 +94,7 @@ func (q *Queue) Pending() *Snapshot {
 }
 
 func (p *parked) record() Record {
-	r := Record{ID: p.ID, Ended: p.At, Request: p.Request, Reply: p.Reply, Delivery: Undelivered}
+	r := Record{ID: p.ID, Ended: p.At, Request: p.Request, Reply: p.Reply, Delivery: NotTaken}
 	r.Request.ResumeKey, r.Request.Owner = "", ""
 	return r
 }
@@ -112,9 +113,9 @@ func (it *item) view() Item {
 
 // record adds the outcome of a request, or its withdrawal, to the history. A later
 // outcome of the same request replaces an earlier one.
-func (q *Queue) record(it *item, d Delivery, r Reply) {
+func (q *Queue) record(it *item, d Delivery, r Reply, how string) {
 	req, r := q.kept(it.req, r)
-	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d}
+	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d, How: how}
 	rec.Request.ResumeKey, rec.Request.Owner = "", ""
 	kept := make([]Record, 0, len(q.history)+1)
 	for _, h := range q.history {

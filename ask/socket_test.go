@@ -318,8 +318,8 @@ func TestDeliveryIsWhatTheClientConfirms(t *testing.T) {
 		want Delivery
 	}{
 		{"confirmed", func(p *peer) { _, _ = io.WriteString(p, `{"type":"ack","id":2}`+"\n") }, Delivered},
-		{"hung up", func(p *peer) { p.Close() }, Unconfirmed},
-		{"silent", func(*peer) {}, Unconfirmed},
+		{"hung up", func(p *peer) { p.Close() }, NotTaken},
+		{"silent", func(*peer) {}, NotTaken},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -350,7 +350,7 @@ func TestConfirmationBeforeHangUpCounts(t *testing.T) {
 		_, _ = io.WriteString(p, `{"type":"ack","id":2}`+"\n")
 		p.Close()
 		last := func(s *Snapshot) Record { return s.History[len(s.History)-1] }
-		s := d.until("delivered or not", func(s *Snapshot) bool { return last(s).ID == id && last(s).Delivery != Undelivered })
+		s := d.until("delivered or not", func(s *Snapshot) bool { return last(s).ID == id && last(s).Delivery != Sent })
 		if last(s).Delivery != Delivered {
 			t.Fatalf("request %d: %s", id, last(s).Delivery)
 		}

@@ -334,6 +334,7 @@ func (s *store) loadHistory() []Record {
 		if json.Unmarshal(sc.Bytes(), &r) != nil {
 			continue
 		}
+		r.Delivery = lastSeen(r.Delivery)
 		records = slices.DeleteFunc(records, func(o Record) bool { return o.ID == r.ID })
 		records = append(records, r)
 	}

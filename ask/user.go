@@ -231,7 +231,12 @@ func (q *Queue) finish(it *item, r Reply) {
 	} else {
 		q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
 	}
-	q.record(it, Undelivered, r)
+	if len(it.calls) > 0 {
+		q.record(it, Sent, r, "")
+		q.awaits(it)
+	} else {
+		q.record(it, NotTaken, r, it.why)
+	}
 	r.Questions = it.req.Questions
 	it.end(r, nil)
 }
@@ -313,7 +318,7 @@ func (q *Queue) tick() {
 		return
 	}
 	now := time.Now()
-	save := false
+	save := q.overdue(now)
 	for _, it := range slices.Clone(q.items) {
 		at := it.next()
 		if at.IsZero() || at.After(now) {
@@ -327,7 +332,7 @@ func (q *Queue) tick() {
 			q.finish(it, q.answer(it))
 		case it.absent == Restarted || it.absent == HandedOver:
 			it.absent, it.why, it.left = Gone, "the agent did not return", now
-			q.record(it, Withdrawn, Reply{Reason: it.why})
+			q.record(it, Withdrawn, Reply{}, it.why)
 			q.mergeTwin(it)
 		case it.absent == Gone:
 			if it.id == q.onScreen {
@@ -355,7 +360,7 @@ func (q *Queue) expire(it *item) {
 	it.end(r, nil)
 	it.absent, it.why, it.left = Gone, "timed out", time.Now()
 	it.deadline = time.Time{}
-	q.record(it, Withdrawn, r)
+	q.record(it, Withdrawn, r, it.why)
 }
 
 // Close sends the answers that are held back, ends all calls with [ErrShutdown], and

@@ -38,8 +38,8 @@ func about(r *ask.Request) string {
 // settled is how a request ended that was not answered here, behind a colon.
 func settled(s *ask.Snapshot, id int) string {
 	for _, r := range s.History {
-		if r.ID == id && r.Reply.Reason != "" && (r.Delivery == ask.Elsewhere || r.Delivery == ask.Withdrawn) {
-			return ": " + r.Reply.Reason
+		if end := r.End(); r.ID == id && (end == ask.EndElsewhere || end == ask.EndGone) {
+			return ": " + r.Words("")
 		}
 	}
 	return ""

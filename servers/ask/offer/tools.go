@@ -354,7 +354,7 @@ func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error
 		return w.failed(err), nil
 	}
 	if ctx.Err() != nil {
-		w.call.Delivered(questions.Undelivered)
+		w.call.Delivered(questions.NotTaken)
 		return nil, ctx.Err()
 	}
 	w.call.Delivered(questions.Delivered)

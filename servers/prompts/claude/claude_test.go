@@ -239,8 +239,8 @@ func (d *desk) gone(how string) {
 	if len(s.Items) != 0 {
 		d.t.Fatalf("%d items are open", len(s.Items))
 	}
-	if last := s.History[len(s.History)-1]; last.Delivery != ask.Elsewhere || last.Reply.Reason != how {
-		d.t.Errorf("it went %s: %q, want %q", last.Delivery, last.Reply.Reason, how)
+	if last := s.History[len(s.History)-1]; last.Delivery != ask.Elsewhere || last.How != how {
+		d.t.Errorf("it went %s: %q, want %q", last.Delivery, last.How, how)
 	}
 }
 

@@ -210,7 +210,7 @@ func (it *item) answer(ctx context.Context, tick <-chan time.Time) {
 	}
 	it.prints = it.asked.answer(&it.req, reply)
 	if it.conn.Print(it.prints) != nil || it.prints == "" {
-		it.call.Delivered(ask.Undelivered)
+		it.call.Delivered(ask.NotTaken)
 		return
 	}
 	if it.held {
@@ -221,10 +221,10 @@ func (it *item) answer(ctx context.Context, tick <-chan time.Time) {
 	for {
 		select {
 		case <-ctx.Done():
-			it.call.Delivered(ask.Unconfirmed)
+			it.call.Delivered(ask.NotTaken)
 			return
 		case <-late:
-			it.call.Delivered(ask.Unconfirmed)
+			it.call.Delivered(ask.NotTaken)
 			return
 		case <-tick:
 		}

@@ -390,7 +390,7 @@ func TestATranscriptElsewhereIsNotRead(t *testing.T) {
 }
 
 func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
-	for want, status := range map[ask.Delivery]string{ask.Delivered: "busy", ask.Unconfirmed: "waiting"} {
+	for want, status := range map[ask.Delivery]string{ask.Delivered: "busy", ask.NotTaken: "waiting"} {
 		t.Run(string(want), func(t *testing.T) {
 			bubble(t, nil, func(d *desk) {
 				d.bash("make")

@@ -110,7 +110,7 @@ func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	until(t, "the note is not confirmed", func() bool {
 		h := w.queue.Pending().History
-		return len(h) == 1 && h[0].Delivery == ask.Unconfirmed
+		return len(h) == 1 && h[0].Delivery == ask.NotTaken
 	})
 }
 

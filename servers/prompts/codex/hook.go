@@ -145,10 +145,10 @@ func (a *Adapter) hold(ctx context.Context, c *hook.Conn, h *held, call *ask.Cal
 			}
 			text, ok := h.answer(reply)
 			if !ok || c.Print(text) != nil {
-				call.Delivered(ask.Undelivered)
+				call.Delivered(ask.NotTaken)
 				return
 			}
-			call.Delivered(ask.Unconfirmed) // nothing tells
+			call.Delivered(ask.NotTaken) // nothing tells
 			return
 		case <-c.Gone():
 			call.Settled("Codex has ended its hook")

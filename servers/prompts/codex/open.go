@@ -211,13 +211,13 @@ func (l *link) deliver(o *open) {
 	}
 	result, note, ok := o.asked.answer(reply)
 	if !ok || !l.claim(o) {
-		o.call.Delivered(ask.Undelivered)
+		o.call.Delivered(ask.NotTaken)
 		return
 	}
 	noted := note == "" || l.steer(o.asked, note)
 	select {
 	case <-o.ended: // meanwhile
-		o.call.Delivered(ask.Undelivered)
+		o.call.Delivered(ask.NotTaken)
 		return
 	default:
 	}
@@ -235,7 +235,7 @@ func (l *link) deliver(o *open) {
 		o.call.Delivered(ask.Delivered)
 		return
 	}
-	o.call.Delivered(ask.Unconfirmed)
+	o.call.Delivered(ask.NotTaken)
 }
 
 // claim makes the user's answer the one that counts; false if Codex no longer waits.

@@ -211,7 +211,7 @@ func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
 		{"deny with a note", 3, "use make", `{"message":"use make","reply":"reject"}`, "reject", ask.Delivered},
 		{"deny and stop", 4, "", `{"reply":"reject"}`, "reject", ask.Delivered},
 		{"the terminal was faster", 0, "", `{"reply":"once"}`, "reject", ask.Elsewhere},
-		{"no event", 0, "", `{"reply":"once"}`, "", ask.Unconfirmed},
+		{"no event", 0, "", `{"reply":"once"}`, "", ask.NotTaken},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, opencode.Options{}, func(w *world) {
@@ -288,7 +288,7 @@ func TestWhatTheTerminalAnswersLeaves(t *testing.T) {
 		w.q.Show(w.item().ID)
 		p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"always"}}`)
 		s := w.q.Pending()
-		if len(s.Items) != 0 || s.History[0].Delivery != ask.Elsewhere || s.History[0].Reply.Reason != "answered in its terminal: always allowed" {
+		if len(s.Items) != 0 || s.History[0].Delivery != ask.Elsewhere || s.History[0].How != "answered in its terminal: always allowed" {
 			t.Errorf("left is %+v, %+v", s.Items, s.History)
 		}
 		if got := w.row(); got != "ses_1 idle " {

@@ -189,7 +189,7 @@ func (s *stream) post(p *prompt, reply ask.Reply) ask.Delivery {
 	}
 	if err != nil {
 		s.a.opt.Log.Info("an answer for OpenCode was not sent", "error", err)
-		return ask.Undelivered
+		return ask.NotTaken
 	}
 	select {
 	case how := <-p.elsewhere:
@@ -200,7 +200,7 @@ func (s *stream) post(p *prompt, reply ask.Reply) ask.Delivery {
 	case <-time.After(confirmed):
 	case <-s.ctx.Done():
 	}
-	return ask.Unconfirmed
+	return ask.NotTaken
 }
 
 // answer returns what is posted for the user's reply: the last part of the path, and the

@@ -3,6 +3,7 @@ package ask
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,7 +24,10 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	for ; p.notices < len(s.Notices); p.notices++ {
 		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
 	}
-	cmds = append(cmds, p.keptNow(old, s))
+	cmds = append(cmds, p.keptNow(old, s), untaken(old, s))
+	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.ID }); p.place == partSettled && i >= 0 {
+		p.settled = s.History[i] // more may have been seen of it
+	}
 	fresh := p.arrived()
 	if len(fresh) > 0 {
 		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.bring(p.waiting == 0))
@@ -63,6 +67,20 @@ func (p *Page) keptNow(old, s *questions.Snapshot) tea.Cmd {
 		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
 		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
 			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed on the Ask page")
+		}
+	}
+	return nil
+}
+
+// untaken says of an answer that its agent has just not taken.
+func untaken(old, s *questions.Snapshot) tea.Cmd {
+	for _, r := range slices.Backward(s.History) {
+		if r.Request.Prompt == nil || r.End() != questions.EndNotTaken {
+			continue
+		}
+		i := slices.IndexFunc(old.History, func(o questions.Record) bool { return o.ID == r.ID })
+		if i >= 0 && old.History[i].End() == questions.EndSent {
+			return tui.Toast(tui.Warn, strings.TrimSpace(plain.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words("J"))
 		}
 	}
 	return nil

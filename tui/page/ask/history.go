@@ -63,6 +63,9 @@ func recordText(r questions.Record) string {
 		b.WriteString("\n" + asked(r, i) + "\n")
 		b.WriteString("  " + recordAnswer(r, i) + "\n")
 	}
+	if undone(r) {
+		b.WriteString("\n" + r.Words("") + "\n")
+	}
 	return b.String()
 }
 
@@ -95,21 +98,32 @@ func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 		}
 		rows = append(rows, styled("  "+recordAnswer(r, i), w, th.Text)...)
 	}
+	if undone(r) {
+		rows = append(append(rows, ""), styled(r.Words(""), w, th.Warn)...)
+	}
 	return rows
+}
+
+// undone tells whether nothing has shown that the user's answer had an effect.
+func undone(r questions.Record) bool {
+	end := r.End()
+	return end == questions.EndSent || end == questions.EndNotTaken
 }
 
 // recordAnswer is the answer to question i in words.
 func recordAnswer(r questions.Record, i int) string {
-	switch {
+	switch end := r.End(); {
+	case end == questions.EndElsewhere, end == questions.EndGone, end == questions.EndTimedOut:
+		return r.Words("")
 	case r.Reply.Status == questions.Declined:
-		if r.Reply.Reason != "" {
-			return "declined: " + plain.Line(r.Reply.Reason)
+		word := "declined"
+		if r.Request.Decides() {
+			word = "denied"
 		}
-		return "declined"
-	case r.Reply.Status == questions.TimedOut:
-		return "timed out"
-	case r.Delivery == questions.Elsewhere:
-		return settledWords(r)
+		if r.Reply.Reason != "" {
+			return word + ": " + plain.Line(r.Reply.Reason)
+		}
+		return word
 	case i >= len(r.Reply.Results):
 		return "not answered"
 	}
@@ -171,8 +185,8 @@ func (h *history) render(f *tui.Frame, search *widget.Editor) []string {
 
 func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
 	state := ""
-	if r.Delivery != questions.Delivered && r.Delivery != questions.Elsewhere && w >= 60 { // the sign says it, too
-		state = string(r.Delivery) + " " + f.Theme.Glyph.Dot + " "
+	if undone(r) && w >= 60 { // the sign says it, too
+		state = string(r.End()) + " " + f.Theme.Glyph.Dot + " "
 	}
 	return recordRow(f, r, w, state+f.Ago(r.Ended))
 }
@@ -208,30 +222,31 @@ func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
 
 // recordMark is the sign of how a question ended.
 func recordMark(th *theme.Theme, r questions.Record) string {
-	switch {
-	case r.Reply.Status == questions.Declined:
+	switch r.End() {
+	case questions.EndDenied, questions.EndDeclined:
 		return th.Bad.Render(th.Glyph.Fail)
-	case r.Reply.Status == questions.TimedOut:
+	case questions.EndTimedOut:
 		return th.Muted.Render(th.Glyph.Wait)
-	case r.Delivery == questions.Withdrawn:
+	case questions.EndGone:
 		return th.Faint.Render("-")
-	case r.Delivery == questions.Elsewhere:
+	case questions.EndElsewhere:
 		return th.Muted.Render(th.Glyph.Right)
-	case asksBack(r):
-		return th.Info.Render("?")
-	case r.Delivery != questions.Delivered:
+	case questions.EndSent:
+		return th.Muted.Render(th.Glyph.Half)
+	case questions.EndNotTaken:
 		return th.Warn.Render(th.Glyph.Half)
+	case questions.EndAnswered:
+		if r.AsksBack() {
+			return th.Info.Render("?")
+		}
+	case questions.EndAllowed:
 	}
 	return th.Good.Render(th.Glyph.OK)
 }
 
-func asksBack(r questions.Record) bool {
-	return slices.ContainsFunc(r.Reply.Results, func(res questions.Result) bool { return res.Clarify != "" })
-}
-
 // ending is what became of a question, on one line.
 func ending(r questions.Record) string {
-	if len(r.Reply.Results) == 0 {
+	if end := r.End(); len(r.Reply.Results) == 0 || end == questions.EndElsewhere || end == questions.EndGone {
 		return recordAnswer(r, 0)
 	}
 	answers := make([]string, len(r.Reply.Results))

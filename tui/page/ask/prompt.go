@@ -142,12 +142,12 @@ func (p *Page) whyNoRelease() string {
 
 // jump brings the agent's terminal before the user.
 func (p *Page) jump() tea.Cmd {
-	it, ok := p.current()
-	if !ok {
+	r, ok := p.inTerminal()
+	to := p.opt.Jump
+	switch {
+	case !ok:
 		return nil
-	}
-	to, r := p.opt.Jump, it.Request
-	if to == nil {
+	case to == nil:
 		return tui.Toast(tui.Info, "this deck cannot go to a terminal")
 	}
 	return func() tea.Msg {
@@ -163,10 +163,34 @@ func (p *Page) jump() tea.Cmd {
 }
 
 func (p *Page) whyNoJump() string {
-	if it, ok := p.current(); !ok || it.Request.Prompt == nil {
+	if _, ok := p.inTerminal(); !ok {
 		return "no agent's own prompt is open"
 	}
 	return ""
+}
+
+// inTerminal is the prompt whose terminal is meant: the one that is open or just was, the one
+// under the cursor of the history, or the last that its agent has not taken the answer to.
+func (p *Page) inTerminal() (r questions.Request, ok bool) {
+	it, open := p.current()
+	switch {
+	case open:
+		r = it.Request
+	case p.place == partSettled:
+		r = p.settled.Request
+	case p.place == partHistory:
+		if i := p.past.list.Cursor; i >= 0 && i < len(p.past.found) {
+			r = p.past.found[i].Request
+		}
+	default:
+		for _, last := range slices.Backward(p.snap.History) {
+			if last.End() == questions.EndNotTaken && last.Request.Prompt != nil {
+				r = last.Request
+				break
+			}
+		}
+	}
+	return r, r.Prompt != nil
 }
 
 // promptActions are what can be done with permissions and plans, and with what only a
@@ -206,6 +230,9 @@ func (p *Page) promptActions() []tui.Action {
 	seen := row{"terminal", "Go to the terminal that asks", "answer in its terminal", []string{"enter"}, false, p.jump}
 	out = append(out, p.actionsOf(partTerminal, append([]row{seen}, look...))...)
 	leave := tui.Action{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)}
+	for _, part := range []string{partSettled, partHistory, partList} {
+		out = append(out, tui.Action{ID: "ask." + part + ".jump", Title: "Go to the terminal of what its agent has not taken", Keys: []string{"J"}, Part: part, Enabled: p.whyNoJump, Run: p.jump})
+	}
 	return append(out, leave)
 }
 

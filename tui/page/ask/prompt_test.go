@@ -271,7 +271,7 @@ func TestWhatWasSettledElsewhereIsSaidAndKeysDoNothingMeanwhile(t *testing.T) {
 		d.press("N", "'use go ve")
 		calls[0].Leave("the agent ended")
 		d.press("'t quit now", "enter")
-		d.Has("withdrawn: the agent ended")
+		d.Has("gone: the agent ended")
 		d.Keys("esc")
 		d.Has("No questions.")
 	}, bash("1", "make all"))

@@ -237,16 +237,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 	}
 	return []string{
 		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
-		"", " " + th.Strong.Render(settledWords(r)),
+		"", " " + th.Strong.Render(r.Words("J")),
 		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
 	}
-}
-
-// settledWords say how a prompt ended that was not answered here.
-func settledWords(r questions.Record) string {
-	why := cmp.Or(plain.Line(r.Reply.Reason), "answered elsewhere")
-	if r.Delivery == questions.Withdrawn {
-		return "withdrawn: " + why
-	}
-	return why
 }

@@ -102,7 +102,7 @@ func TestWhatWasNotDeliveredStandsInTheList(t *testing.T) {
 		sized(t, size, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 			d.press("2", "wait", "wait", "wait")
 			d.Lacks("not delivered") // it is on its way
-			d.Do(func() { c.Delivered(questions.Undelivered) })
+			d.Do(func() { c.Delivered(questions.NotTaken) })
 			d.Wait(10 * time.Second)
 			d.Has("not delivered", "blue")
 			if size.W > 40 {
@@ -130,7 +130,7 @@ func TestAnAnswerThatDidNotArriveIsSaidAtOnce(t *testing.T) {
 	with(t, `[{"id":"a","question":"Which colour?","options":["red","blue"]}]`, func(d *driver, c *questions.Call) {
 		d.press("2", "wait", "wait", "wait")
 		d.Lacks(word)
-		d.Do(func() { c.Delivered(questions.Undelivered) })
+		d.Do(func() { c.Delivered(questions.NotTaken) })
 		d.Wait(time.Second)
 		d.Has(word)
 	})

@@ -29,7 +29,8 @@ type entry struct {
 	asker string
 	item  ask.Item
 	more  int       // of the same asker
-	done  time.Time // when the item was answered, or left
+	done  time.Time // when the item was answered, or left, or more was seen of it
+	end   ask.End   // what had been seen then
 	whole bool      // all that the user has to know is on screen
 }
 
@@ -70,8 +71,10 @@ func (p *Page) lay(now time.Time) {
 		case e.done.IsZero() && i >= 0:
 			e.item, e.more = items[i], len(items)-1
 		case e.done.IsZero() && !p.snoozed(e.item.ID):
-			e.done = now
-		case now.Sub(e.done) < doneFor:
+			e.done, e.end = now, p.record(e.item.ID).End()
+		case !e.done.IsZero() && e.end != p.record(e.item.ID).End():
+			e.done, e.end = now, p.record(e.item.ID).End()
+		case !e.done.IsZero() && e.end == ask.EndSent, now.Sub(e.done) < doneFor:
 		case len(items) > 0:
 			e = entry{asker: e.asker, item: items[0], more: len(items) - 1}
 		default:
@@ -149,7 +152,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	switch d := r.Prompt; {
 	case !e.done.IsZero():
 		f.RedrawAfter(doneFor - f.Now.Sub(e.done) + time.Millisecond)
-		mark, word, style = th.Muted.Render(th.Glyph.OK), th.Muted.Render(widget.Fit("done", 9)), struck(th)
+		mark, word, style = ended(th, e.end)
 	case r.InTerminal():
 		mark = th.Warn.Render(th.Glyph.Right)
 	case d != nil && d.Door == ask.Held:
@@ -197,7 +200,45 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	default:
 		drawn = style.Render(widget.Unmarked(text))
 	}
+	if !e.done.IsZero() && widget.Width(string(e.end)) > 9 {
+		drawn = th.Text.Render(p.record(e.item.ID).Words("")+" "+th.Glyph.Dot+" ") + drawn
+	}
 	return widget.Ends(left+widget.Cut(drawn, room), end, w)
+}
+
+// record is what is known of a request that no longer waits; of one that has none, that
+// nobody asks any more.
+func (p *Page) record(id int) *ask.Record {
+	s := p.pending()
+	if it, open := s.Item(id); open && it.State == ask.Sending {
+		return &ask.Record{Delivery: ask.Sent}
+	}
+	if i := slices.IndexFunc(s.History, func(r ask.Record) bool { return r.ID == id }); i >= 0 {
+		return &s.History[i]
+	}
+	return &ask.Record{Delivery: ask.Withdrawn}
+}
+
+// ended draws what became of a request: its sign, its word, and how its text is drawn, which
+// is struck out only if something has shown that it was answered.
+func ended(th *theme.Theme, end ask.End) (mark, word string, text theme.Style) {
+	mark, text = th.Muted.Render(th.Glyph.Half), th.Faint
+	switch end {
+	case ask.EndAllowed, ask.EndAnswered:
+		mark, text = th.Muted.Render(th.Glyph.OK), struck(th)
+	case ask.EndDenied, ask.EndDeclined:
+		mark, text = th.Muted.Render(th.Glyph.Fail), struck(th)
+	case ask.EndElsewhere:
+		mark, text = th.Muted.Render(th.Glyph.Right), struck(th)
+	case ask.EndNotTaken:
+		mark = th.Warn.Render(th.Glyph.Half)
+	case ask.EndSent, ask.EndTimedOut, ask.EndGone:
+	}
+	word = string(end)
+	if widget.Width(word) > 9 {
+		word = "" // its words stand before the text
+	}
+	return mark, th.Muted.Render(widget.Fit(word, 9)), text
 }
 
 // struck draws what has been answered.

@@ -95,7 +95,10 @@ func TestAPermissionIsGivenWhereAllOfItIsOnScreen(t *testing.T) {
 			if l.ended() != 1 || err != nil || r.Results[0].SelectedOptions[0] != want {
 				t.Errorf("%s gave %+v, %v", key, r, err)
 			}
-			l.Has("✓ claude", "done")
+			l.Has("◐ claude", "sent")
+			l.calls[0].Delivered(ask.Delivered)
+			l.Wait(100 * time.Millisecond)
+			l.Has(map[string]string{"y": "✓ claude", "n": "✗ claude"}[key], map[string]string{"y": "allowed", "n": "denied"}[key])
 			l.Keys(key, key) // nothing slides under the key
 			l.Wait(8 * time.Second)
 			l.Lacks("make all")
@@ -182,7 +185,7 @@ func TestAnAnsweredRowWaitsForNothing(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Has("1 waits for you")
 		l.Keys("y")
-		l.Has("✓ claude", "nothing waits")
+		l.Has("◐ claude", "nothing waits")
 		l.Lacks("wait for you", "enter whole command", "a answer", "a always…")
 	}, command("claude", "1", "make all"))
 }
@@ -193,7 +196,7 @@ func TestAnAgentThatWaitsIsNotWaitedFor(t *testing.T) {
 		l.Wait(time.Second)
 		l.Has("1 waits for you", "Every agent is listed above.")
 		l.Keys("y")
-		l.Has("✓ claude")
+		l.Has("◐ claude")
 		l.Lacks("Waiting for the first agent")
 	}, command("claude", "1", "make all"))
 }
@@ -257,11 +260,34 @@ func TestMoreOfOneAgentIsCounted(t *testing.T) {
 		l.Wait(time.Second)
 		l.calls[0].Settled("answered in its terminal: allowed")
 		l.Wait(time.Second)
-		l.Has("make one", "done")
+		l.Has("make one", "answered in its terminal: allowed")
 		l.Wait(3 * time.Second)
 		l.Has("make two", "+1")
 		l.Lacks("make one")
 	}, command("claude", "1", "make one"), command("claude", "2", "make two"), command("claude", "3", "make three"))
+}
+
+// TestWhatIsSaidOfARowIsWhatWasSeen of answers that are not taken, and of agents that end.
+func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
+	for name, tt := range map[string]struct {
+		do         func(l *ledger)
+		mark, want string
+	}{
+		"not taken":           {func(l *ledger) { l.Keys("y"); l.Wait(2100 * time.Millisecond) }, "◐", "not taken yet: answer in its terminal"},
+		"its agent ended":     {func(l *ledger) { l.calls[0].Leave("its agent has ended") }, "◐", "gone"},
+		"its hook was killed": {func(l *ledger) { l.calls[0].Gone("") }, "◐", "gone"},
+		"in its terminal":     {func(l *ledger) { l.calls[0].Settled("answered in its terminal: denied") }, "→", "answered in its terminal: denied"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+				l.Wait(time.Second)
+				tt.do(l)
+				l.Wait(100 * time.Millisecond)
+				l.Has(tt.mark+" claude", tt.want)
+				l.Lacks("done", "✓ claude")
+			}, command("claude", "1", "make all"))
+		})
+	}
 }
 
 func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
@@ -273,7 +299,7 @@ func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
 			}
 			l.Wait(time.Second)
 			l.Has(heading)
-			l.Lacks("done", "make one")
+			l.Lacks("sent", "gone", "make one")
 		}
 		l.Lacks("make two")
 	}, command("claude", "1", "make one"), command("codex", "2", "make two"))

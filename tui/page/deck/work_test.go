@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -105,6 +106,7 @@ func TestAnAnsweredRowIsStruckThroughForTwoSeconds(t *testing.T) {
 	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Wait(time.Second)
 		l.Keys("y")
+		l.calls[0].Delivered(ask.Delivered)
 		l.Wait(100 * time.Millisecond)
 		l.Has("make all")
 		struck := ""

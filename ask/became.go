@@ -1,0 +1,181 @@
+package ask
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+)
+
+// Delivery is what is known of what became of the answer to a request.
+type Delivery string
+
+// An answer is Sent until something shows what became of it. It is Delivered only when the
+// asker's own next event shows it; if none has for a while, or if it could not be sent, it
+// is NotTaken, which it may still become Delivered from. Elsewhere means that the asker's
+// own record says that it was answered in its terminal, and Withdrawn that nobody asks any
+// more, whatever the reason.
+const (
+	Sent      Delivery = "sent"
+	Delivered Delivery = "delivered"
+	NotTaken  Delivery = "not taken"
+	Elsewhere Delivery = "answered elsewhere"
+	Withdrawn Delivery = "withdrawn"
+)
+
+// takenWithin is how long an agent's program may take to show that it has an answer. The
+// other doors say themselves what became of one; it is longer for them than they wait.
+const (
+	takenWithin    = 2 * time.Second
+	reportedWithin = 2 * takenWithin
+)
+
+// End is what became of a request, in one word of few: a screen has a sign for each.
+type End string
+
+// The ends of requests.
+const (
+	EndSent      End = "sent"
+	EndAllowed   End = "allowed"
+	EndDenied    End = "denied"
+	EndAnswered  End = "answered"
+	EndDeclined  End = "declined"
+	EndTimedOut  End = "timed out"
+	EndNotTaken  End = "not taken yet"
+	EndElsewhere End = "answered in its terminal"
+	EndGone      End = "gone"
+)
+
+// End returns what became of the request. That something was allowed, denied or answered is
+// said only of what has been seen.
+func (r *Record) End() End {
+	switch {
+	case r.Delivery == Elsewhere:
+		return EndElsewhere
+	case r.Reply.Status == TimedOut:
+		return EndTimedOut
+	case r.Delivery == Withdrawn:
+		return EndGone
+	case r.Delivery == Sent:
+		return EndSent
+	case r.Delivery != Delivered:
+		return EndNotTaken
+	}
+	g, is := r.Request.Granted(r.Reply.Results)
+	switch {
+	case is && g.Allow:
+		return EndAllowed
+	case is, r.Reply.Status == Declined && r.Request.permission() != nil:
+		return EndDenied
+	case r.Reply.Status == Declined:
+		return EndDeclined
+	}
+	return EndAnswered
+}
+
+// AsksBack reports whether the user answered with a question.
+func (r *Record) AsksBack() bool {
+	return slices.ContainsFunc(r.Reply.Results, func(res Result) bool { return res.Clarify != "" })
+}
+
+// Words say what became of the request, the same on every screen and in every command. key
+// is the one that shows the terminal of an agent, "" where there is none.
+func (r *Record) Words(key string) string {
+	terminal := "answer in its terminal"
+	if key != "" {
+		terminal += " (" + key + ")"
+	}
+	how := plain.Line(cmp.Or(r.How, r.Reply.Reason))
+	end, prompt := r.End(), r.Request.Prompt != nil
+	switch {
+	case end == EndElsewhere:
+		return cmp.Or(how, string(EndElsewhere))
+	case end == EndGone && !prompt:
+		return "withdrawn: " + cmp.Or(how, "nobody asks any more")
+	case end == EndGone && how == "":
+		return "gone; " + terminal
+	case end == EndGone:
+		return "gone: " + how
+	case end == EndNotTaken && r.How != "":
+		return "not taken: " + how
+	case end == EndNotTaken && prompt:
+		return "not taken yet: " + terminal
+	case end == EndNotTaken:
+		return "not taken yet: kept until it is asked again"
+	}
+	return string(end)
+}
+
+// unseen is an answer of which nothing has shown what became of it, until then.
+type unseen struct {
+	id int
+	at time.Time
+}
+
+// awaits notes that an answer is on its way.
+func (q *Queue) awaits(it *item) {
+	within := reportedWithin
+	if it.req.Prompt != nil {
+		within = takenWithin
+	}
+	q.unseen = append(q.unseen, unseen{it.id, time.Now().Add(within)})
+}
+
+// overdue says of the answers that nothing has shown in time that they are not taken yet.
+func (q *Queue) overdue(now time.Time) (some bool) {
+	q.unseen = slices.DeleteFunc(q.unseen, func(u unseen) bool {
+		if u.at.After(now) {
+			return false
+		}
+		some = q.became(u.id, NotTaken, "") || some
+		return true
+	})
+	return some
+}
+
+// became notes what has been seen of the answer to a request that has ended. It returns
+// false if that is known already, or was not this user's answer.
+func (q *Queue) became(id int, d Delivery, how string) bool {
+	i := slices.IndexFunc(q.history, func(r Record) bool { return r.ID == id })
+	if i < 0 {
+		return false
+	}
+	was := q.history[i].Delivery
+	switch {
+	case d == was && how == q.history[i].How, was == Elsewhere:
+		return false
+	case d == Elsewhere: // the agent's own record outweighs what it did
+	case was == Withdrawn, was == Delivered:
+		return false
+	case d == Withdrawn: // nobody is left to take it
+		d = NotTaken
+	}
+	q.history = slices.Clone(q.history) // snapshots share the old one
+	r := &q.history[i]
+	r.Delivery, r.How = d, how
+	q.store.record(*r)
+	if d != Sent {
+		q.unseen = slices.DeleteFunc(q.unseen, func(u unseen) bool { return u.id == id })
+	}
+	for i := range q.parked {
+		if q.parked[i].ID == id && d != Sent {
+			q.parked[i].sending = false
+		}
+	}
+	if d == Delivered || d == Elsewhere {
+		q.unpark(id)
+	}
+	return true
+}
+
+// lastSeen is the delivery of a record from an earlier run: what was not seen then is not
+// seen any more.
+func lastSeen(d Delivery) Delivery {
+	switch d {
+	case Delivered, Elsewhere, Withdrawn:
+		return d
+	default: // earlier versions have other words for it
+		return NotTaken
+	}
+}
