@@ -262,7 +262,11 @@ type FilterSessionsMsg struct {
 }
 
 // ShowServerMsg asks the page of servers to show one.
-type ShowServerMsg struct{ Name string }
+type ShowServerMsg struct {
+	Name   string
+	TurnOn bool // as its key does, once the user has read what it runs
+	Lazy   bool // it is turned on as lazy
+}
 
 type (
 	openMsg  struct{ overlay Overlay }

@@ -411,6 +411,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 		return strings.Contains(w.screen(), "▌ ○ echo")
 	})
 	w.press(" ")
+	w.agree(d)
 	d.shows(s, "echo is on: 2 tools offered.")
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
@@ -76,13 +77,24 @@ func (a *agent) lists(tool string) bool {
 	return strings.Contains(fmt.Sprint(a.request("tools/list", "{}")), tool)
 }
 
+// agree presses the key that turns a server on whose terms are on the screen, until it counts.
+func (w *window) agree(d *driver) {
+	w.t.Helper()
+	w.shows(d, "rows shown")
+	d.until("it is agreed to", func() bool {
+		w.press("y")
+		time.Sleep(300 * time.Millisecond)
+		return !strings.Contains(w.screen(), "rows shown")
+	})
+}
+
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	d.echo(`mode = "on"`)
 	w := d.window()
 	w.wide()
-	w.shows(d, "echo: stays off, because what it runs is new")
+	w.shows(d, "echo: stays off, because it is new")
 	a := d.relay()
 	a.handshake("claude")
 	if a.lists("echo_env") {
@@ -91,6 +103,8 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	w.press("hG") // to the servers, and there to the last
 	w.shows(d, "space turn on")
 	w.press(" ")
+	w.agree(d)
+	w.press("1")
 	w.shows(d, "space turn off")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
 	d.until("no warning", func() bool { return !strings.Contains(w.screen(), "stays off") })
@@ -136,5 +150,76 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	w.press("h")
 	w.shows(d, "broken")
 	w.press("G ")
+	w.agree(d)
+	w.shows(d, "broken  failed")
+	w.press("1")
 	w.shows(d, "broken      failed to start: no such file")
+}
+
+// marked puts a server into the user's configuration that leaves a file of a name when it
+// starts, and returns the path of that file.
+func (d *driver) marked(name string, settings ...string) string {
+	d.t.Helper()
+	program, err := exec.LookPath("echo-server")
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	script, mark := filepath.Join(d.home, name+".sh"), filepath.Join(d.home, name+".started")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n: > "+mark+"\nexec "+program+"\n"), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	d.card("echo", script, append(settings, `mode = "on"`)...)
+	return mark
+}
+
+// TestAServerIsTurnedOnAsItWasDrawn rewrites what a server runs after the notice, and again a
+// moment before the key that agrees to it.
+func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t)
+	marks := []string{d.marked("first")}
+	w := d.window()
+	w.wide()
+	w.shows(d, "echo: stays off, because it is new")
+	w.press("hG")
+	w.shows(d, "space turn on")
+	time.Sleep(1200 * time.Millisecond)
+	marks = append(marks, d.marked("second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
+	w.press(" ")
+	w.shows(d, "LD_PRELOAD=/nowhere/x.so")
+	w.shows(d, "second.sh")
+	for _, mark := range marks {
+		if _, err := os.Lstat(mark); err == nil {
+			t.Fatalf("%s was made by a program that nobody agreed to", mark)
+		}
+	}
+	for i, wait := range []time.Duration{0, 160, 250, 600} {
+		w.shows(d, "rows shown")
+		time.Sleep(1200 * time.Millisecond) // for the key to count
+		name := fmt.Sprintf("other%d", i)
+		d.marked(name)
+		time.Sleep(wait * time.Millisecond)
+		w.press("y")
+		d.until("the terms of what runs now", func() bool {
+			screen := w.screen()
+			if !strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, "space turn on") { // the key was for what was drawn, which is no more
+				w.press(" ")
+				time.Sleep(300 * time.Millisecond)
+			}
+			return strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, name+".sh")
+		})
+		if _, err := os.Lstat(filepath.Join(d.home, name+".started")); err == nil {
+			t.Fatalf("%v after it was written, a program runs that was not drawn", wait*time.Millisecond)
+		}
+	}
+	w.agree(d)
+	a := d.relay()
+	a.handshake("claude")
+	d.until("the tools", func() bool { return a.lists("echo_env") })
+	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed {
+		t.Errorf("the tool says %s", said)
+	}
+	if _, err := os.Lstat(filepath.Join(d.home, "other3.started")); err != nil {
+		t.Errorf("what was agreed to does not run: %v", err)
+	}
 }

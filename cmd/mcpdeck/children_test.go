@@ -35,7 +35,7 @@ func (d *driver) turnedOn(name, text string) {
 	}
 	cfg := &config.Config{}
 	cfg.Paths.CardState = filepath.Join(state, "cards")
-	if err := agree(cfg, s); err != nil {
+	if err := (&instance{cfg: cfg}).agree(s); err != nil {
 		d.t.Fatal(err)
 	}
 }

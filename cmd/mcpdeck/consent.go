@@ -1,36 +1,68 @@
 package main
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
+	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
-// consentFile is where it is kept what of a card the user has agreed to run.
+// consents are what of each card the user has agreed to, as digests of its settings. They are
+// read once: a process that writes them while the deck runs turns nothing on in it.
+type consents struct {
+	mu sync.Mutex
+	of map[string]string // by the name of the card
+}
+
+// consentFile is where it is kept what of a card the user has agreed to.
 func consentFile(cfg *config.Config, name string) string {
 	return filepath.Join(cfg.Paths.CardState, name, "consent")
 }
 
-// agreed tells whether the user has turned the card on as it is configured. One that
-// has not been, or that runs something else since, does not start by itself: its file
-// may have come from anywhere.
-func agreed(cfg *config.Config, s settings.Card) bool {
-	b, err := file.Read(consentFile(cfg, s.Name), 1<<10)
-	return err == nil && strings.TrimSpace(string(b)) == s.Digest()
+// readConsents reads those of all cards that have some state.
+func readConsents(cfg *config.Config) map[string]string {
+	out := map[string]string{}
+	entries, _ := os.ReadDir(cfg.Paths.CardState) // there may be none
+	for _, e := range entries {
+		if b, err := file.Read(consentFile(cfg, e.Name()), 1<<10); err == nil {
+			out[e.Name()] = strings.TrimSpace(string(b))
+		}
+	}
+	return out
+}
+
+// terms are what a card runs and may do, and whether the user has agreed to all of it. To one
+// that they have not turned on as it is, they have not: its file may have come from anywhere.
+func (h *instance) terms(s settings.Card) deck.Terms {
+	t := s.Terms()
+	h.consents.mu.Lock()
+	defer h.consents.mu.Unlock()
+	was, known := h.consents.of[s.Name]
+	t.Agreed, t.Changed = known && was == t.Digest, known && was != t.Digest
+	return t
 }
 
 // agree remembers what the user has turned on.
-func agree(cfg *config.Config, s settings.Card) error {
-	path := consentFile(cfg, s.Name)
+func (h *instance) agree(s settings.Card) error {
+	digest := s.Digest()
+	h.consents.mu.Lock()
+	h.consents.of = maps.Clone(h.consents.of)
+	if h.consents.of == nil {
+		h.consents.of = map[string]string{}
+	}
+	h.consents.of[s.Name] = digest
+	h.consents.mu.Unlock()
+	path := consentFile(h.cfg, s.Name)
 	err := file.Folder(filepath.Dir(path))
 	if err == nil {
-		err = file.Write(path, []byte(s.Digest()+"\n"), file.Options{})
+		err = file.Write(path, []byte(digest+"\n"), file.Options{})
 	}
 	if err != nil {
 		return fmt.Errorf("remember what it runs: %w", err)
@@ -47,14 +79,15 @@ func (h *instance) startsOn(cfg *config.Config, s settings.Card) bool {
 	default:
 		return false
 	}
-	if agreed(cfg, s) {
+	t := h.terms(s)
+	if t.Agreed {
 		return true
 	}
-	what := "is new"
-	if _, err := file.Read(consentFile(cfg, s.Name), 1<<10); !errors.Is(err, fs.ErrNotExist) {
-		what = "has changed"
+	why := "it is new"
+	if t.Changed {
+		why = "its settings have changed"
 	}
-	h.host.SetWarnings(s.Name, false, fmt.Sprintf("stays off, because what it runs %s (%s); turn it on with space on it, or with mcpdeck on %s",
-		what, strings.Join(strings.Fields(strings.Join(s.Runs(), ", ")), " "), s.Name))
+	h.host.SetWarnings(s.Name, false, fmt.Sprintf("stays off, because %s (%s); see what it runs and turn it on with space on it, or with mcpdeck on %s",
+		why, strings.Join(strings.Fields(strings.Join(s.Runs(), ", ")), " "), s.Name))
 	return false
 }

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // warned is what an instance warns of about the server git.
@@ -23,10 +26,19 @@ func TestACardStartsByItselfOnlyAsTheUserHasTurnedItOn(t *testing.T) {
 	git := settings.Card{Name: "git", Command: []string{"git-server", "--fast"}, Mode: "on"}
 	cfg := withCards(t, git)
 	h := served(t, cfg)
-	if h.startsOn(cfg, cfg.Cards[0]) || !strings.Contains(warned(h), "what it runs is new (runs git-server --fast)") {
+	if h.startsOn(cfg, cfg.Cards[0]) || !strings.Contains(warned(h), "it is new (runs git-server --fast)") {
 		t.Errorf("a card that the user has not turned on starts; warned: %s", warned(h))
 	}
-	if _, err := h.Toggle("git"); err != nil && !strings.Contains(err.Error(), "git-server") {
+	digest := cfg.Cards[0].Digest()
+	for _, seen := range []string{"", "another"} {
+		if _, err := h.TurnOn("git", false, seen); !errors.Is(err, deck.ErrNotAgreed) {
+			t.Errorf("turned on by who was shown %q: %v", seen, err)
+		}
+	}
+	if err := h.Restart("git"); !errors.Is(err, deck.ErrNotAgreed) {
+		t.Errorf("started: %v", err)
+	}
+	if _, err := h.TurnOn("git", false, digest); err != nil && !strings.Contains(err.Error(), "git-server") {
 		t.Error(err)
 	}
 	if !h.startsOn(cfg, cfg.Cards[0]) {
@@ -34,8 +46,19 @@ func TestACardStartsByItselfOnlyAsTheUserHasTurnedItOn(t *testing.T) {
 	}
 	other := withCards(t, settings.Card{Name: "git", Command: []string{"other-server"}})
 	other.Paths = cfg.Paths
-	if h.startsOn(other, other.Cards[0]) || !strings.Contains(warned(h), "what it runs has changed (runs other-server)") {
+	if h.startsOn(other, other.Cards[0]) || !strings.Contains(warned(h), "its settings have changed (runs other-server)") {
 		t.Errorf("a card that runs something else starts; warned: %s", warned(h))
+	}
+	loose := cfg.Cards[0]
+	loose.Pin = "off"
+	if h.startsOn(cfg, loose) {
+		t.Error("a card starts whose changes are no longer held")
+	}
+	if err := os.WriteFile(consentFile(cfg, "git"), []byte(loose.Digest()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if h.startsOn(cfg, loose) {
+		t.Error("a card starts by what another process has written")
 	}
 	titled := cfg.Cards[0]
 	titled.Title = "Git"
@@ -66,10 +89,10 @@ func TestConsentIsToWhatTheUserWasAskedFor(t *testing.T) {
 	default:
 		t.Error("who waits for the user is not told that there is another server")
 	}
-	if _, err := asked.control(t.Context(), card.Request{Verb: "on"}); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
+	if _, err := asked.control(t.Context(), card.Request{Verb: "on"}, asked.terms.Digest); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
 		t.Errorf("turned on: %v", err)
 	}
-	if agreed(cfg, other.Cards[0]) {
+	if h.terms(other.Cards[0]).Agreed {
 		t.Error("the user has agreed to what they were not asked for")
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -89,7 +90,11 @@ func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
 	f.says = says
 	f.demo = func(h *instance) *demo.Show {
 		o := demo.Options{Folder: folder, Environ: h.cfg.Environ, Deck: h.host, Queue: h.queue, Pages: pageIDs(), Pace: pace, TurnOn: func(server string) error {
-			_, err := h.turn(server, "on")
+			s, err := h.turnable(server)
+			if err != nil {
+				return err
+			}
+			_, err = s.control(context.Background(), card.Request{Verb: "on"}, s.terms.Digest) // which is the demo's own
 			return err
 		}}
 		if f.plain || !terminal() {

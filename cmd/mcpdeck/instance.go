@@ -48,6 +48,7 @@ type instance struct {
 	places   places.Finder  // of the terminals that they run in
 	pencil   *pencil.Pencil
 	added    added
+	consents consents
 	marking  marking
 	denied   denied
 	clippy   *clippy.Service
@@ -81,6 +82,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
 	h.denied.of = readDenied(cfg)
+	h.consents.of = readConsents(cfg)
 	modules, err := h.modules()
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -53,7 +55,7 @@ func switchCommands(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
-			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Cards page."),
+			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Cards page, and y where you have not agreed to what it runs."),
 		verb("lazy", lazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
 			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
@@ -125,24 +127,29 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 	case !on:
 		return h.startFor(ctx, from, r.Name, s, r.Request)
 	}
-	return s.control(ctx, r.Request)
+	return s.control(ctx, r.Request, "")
 }
 
 // turnable is a server as a command turns it on and off.
 type turnable struct {
 	card     *card.Card // nil: it is part of mcpdeck
 	runs     string     // what, once it is on; "" for nothing
+	terms    deck.Terms // of turning it on, as the settings are now
 	on       func() bool
 	hints    func() (<-chan struct{}, func()) // that it may have been turned on or off
 	replaced <-chan struct{}                  // closed when it has other settings, or is gone
-	control  func(context.Context, card.Request) (card.Reply, error)
-	confirm  func(context.Context) (card.Reply, error) // once it is on
+	// control does something. seen is the digest of the terms that the user was shown, "" for
+	// none.
+	control func(ctx context.Context, r card.Request, seen string) (card.Reply, error)
+	confirm func(context.Context) (card.Reply, error) // once it is on
 }
 
 // turnable finds a server but Pencil by its name.
 func (h *instance) turnable(name string) (turnable, error) {
 	if h.isOwn(name) {
-		control := func(_ context.Context, r card.Request) (card.Reply, error) { return h.controlOwn(name, r.Verb) }
+		control := func(_ context.Context, r card.Request, _ string) (card.Reply, error) {
+			return h.controlOwn(name, r.Verb)
+		}
 		return turnable{
 			on: func() bool { return h.server(name).State.Status != deck.Off }, hints: h.host.Subscribe, control: control,
 			confirm: func(context.Context) (card.Reply, error) { return h.controlOwn(name, "status") },
@@ -153,21 +160,28 @@ func (h *instance) turnable(name string) (turnable, error) {
 		return turnable{}, err
 	}
 	return turnable{
-		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")",
+		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", terms: h.terms(c.settings),
 		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: c.Confirm,
-		control: func(ctx context.Context, r card.Request) (card.Reply, error) { return h.control(ctx, c, r) },
+		control: func(ctx context.Context, r card.Request, seen string) (card.Reply, error) {
+			return h.control(ctx, c, r, seen)
+		},
 	}, nil
 }
 
 // startFor turns on a server that is off for a command that shows a proof, and else
 // waits until the user does it on the screen: an agent may have written what it runs.
 func (h *instance) startFor(ctx context.Context, from wire.Requester, name string, s turnable, r card.Request) (any, error) {
+	if _, why := h.gate.Ready(); why == nil && s.terms.Digest != "" && !s.terms.Agreed { // a proof is about to turn it on
+		if err := from.Say(readable(name, s.terms)); err != nil {
+			return nil, err
+		}
+	}
 	ok, why, err := h.proved(ctx, from)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, err)
 	case ok:
-		return s.control(ctx, r)
+		return s.control(ctx, r, s.terms.Digest)
 	case !h.gate.Screen():
 		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, why)
 	}
@@ -195,14 +209,24 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	return h.sayLazy(name, reply), err
 }
 
+// readable are terms as a shell shows them.
+func readable(name string, t deck.Terms) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "To turn %s on is to agree to this:\n", name)
+	for _, f := range t.Facts {
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(plain.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15)))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
 func errReplaced(name string) error {
-	return fmt.Errorf("%s: its settings changed meanwhile; look at them and try again", name)
+	return fmt.Errorf("%s: its settings changed meanwhile: %w", name, deck.ErrNotAgreed)
 }
 
 // control does what the user asks of a card, with a command or a key, and returns when
-// it is done. Turning it on is consent to what it runs, by the settings that the user was
-// shown.
-func (h *instance) control(ctx context.Context, c addedCard, r card.Request) (reply card.Reply, err error) {
+// it is done. Its program starts only if the user has agreed to all its settings, before or by
+// having been shown them: seen is the digest of those.
+func (h *instance) control(ctx context.Context, c addedCard, r card.Request, seen string) (reply card.Reply, err error) {
 	if r.Verb == "toggle" {
 		r.Verb = "on"
 		if h.host.IsLazy(c.Name()) {
@@ -212,20 +236,29 @@ func (h *instance) control(ctx context.Context, c addedCard, r card.Request) (re
 			r.Verb = "off"
 		}
 	}
-	if r.Verb, err = h.chooseLazy(c.Name(), r.Verb); err != nil {
-		return card.Reply{}, err
-	}
-	if r.Verb == "on" || r.Verb == "off" {
+	if r.Verb != "off" && r.Verb != "status" {
 		select {
 		case <-c.replaced:
 			return card.Reply{}, errReplaced(c.Name())
 		default:
 		}
+		switch t := h.terms(c.settings); {
+		case t.Agreed:
+		case seen == "":
+			return card.Reply{}, fmt.Errorf("%s: %w", c.Name(), deck.ErrNotAgreed)
+		case seen != t.Digest:
+			return card.Reply{}, errReplaced(c.Name())
+		}
+	}
+	if r.Verb, err = h.chooseLazy(c.Name(), r.Verb); err != nil {
+		return card.Reply{}, err
+	}
+	if r.Verb == "on" || r.Verb == "off" {
 		h.host.SetWarnings(c.Name(), false) // why it was off, or did not start
 		h.keepMode(c.Name(), r.Verb)
 	}
 	if r.Verb == "on" {
-		if err := agree(h.cfg, c.settings); err != nil {
+		if err := h.agree(c.settings); err != nil {
 			h.host.Warn(c.Name(), err.Error())
 		}
 	}
@@ -241,31 +274,37 @@ func (h *instance) control(ctx context.Context, c addedCard, r card.Request) (re
 	return h.sayLazy(c.Name(), reply), err
 }
 
-// Toggle turns a server on or off for the Deck page. Why one did not start, its row
-// says.
-func (h *instance) Toggle(name string) (string, error) {
+// TurnOn turns a server on for the screen, whose agents then list its tools or, when it is
+// lazy, find them. Why one did not start, its row says.
+func (h *instance) TurnOn(name string, lazy bool, seen string) (string, error) {
+	verb := "on"
+	if lazy {
+		verb = lazyWord
+	}
+	return h.turn(name, verb, seen)
+}
+
+// TurnOff turns a server off for the screen.
+func (h *instance) TurnOff(name string) (string, error) { return h.turn(name, "off", "") }
+
+// turn does what a key asks of a server.
+func (h *instance) turn(name, verb, seen string) (string, error) {
 	if name == "pencil" { // its own page says how it went
-		h.pencil.Toggle()
+		switch verb {
+		case "on":
+			h.pencil.On()
+		case "off":
+			h.pencil.Off()
+		default:
+			return "", errors.New("the tools of Pencil are always listed")
+		}
 		return "", nil
 	}
-	return h.turn(name, "toggle")
-}
-
-// Lazy turns a server on for the Deck page, and has agents find its tools or list them.
-func (h *instance) Lazy(name string, lazy bool) (string, error) {
-	if lazy {
-		return h.turn(name, lazyWord)
-	}
-	return h.turn(name, "on")
-}
-
-// turn does what a key asks of a server but Pencil.
-func (h *instance) turn(name, verb string) (string, error) {
 	s, err := h.turnable(name)
 	if err != nil {
 		return "", err
 	}
-	reply, err := s.control(context.Background(), card.Request{Verb: verb})
+	reply, err := s.control(context.Background(), card.Request{Verb: verb}, seen)
 	if err != nil && s.card != nil && s.card.Status().Error == err.Error() {
 		return "", nil
 	}
@@ -286,7 +325,7 @@ func (h *instance) Restart(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.control(context.Background(), c, card.Request{Verb: "reconnect"})
+	_, err = h.control(context.Background(), c, card.Request{Verb: "reconnect"}, "")
 	return err
 }
 
@@ -301,6 +340,7 @@ func (h *instance) Details(name string) (deck.Details, bool) {
 		d = merged(d, h.pencil.Status().Details())
 	case err == nil:
 		d = merged(d, c.Status().Details())
+		d.Terms = h.terms(c.settings)
 		d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
 	}
 	figures := h.host.Figures(name)

@@ -11,7 +11,7 @@ import (
 func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
 	h := built(t, true)
 	h.host.Start()
-	if said, err := h.Toggle("pencil"); said != "" || err != nil {
+	if said, err := h.TurnOn("pencil", false, ""); said != "" || err != nil {
 		t.Errorf("Pencil: %q, %v", said, err)
 	}
 	if err := h.pencil.Settle(t.Context()); err != nil {
@@ -33,7 +33,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	h.host.Start()
 	before := listedTools(t, h)
 	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
-		if said, err := h.Toggle(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
+		if said, err := h.TurnOff(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 		if err := h.Restart(name); err == nil || err.Error() != name+" is off" {
@@ -55,7 +55,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
-		if said, err := h.Toggle(name); err != nil || !strings.Contains(said, " is on: ") {
+		if said, err := h.TurnOn(name, false, ""); err != nil || !strings.Contains(said, " is on: ") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 	}

@@ -2,6 +2,7 @@ package deck
 
 import (
 	"encoding/json"
+	"errors"
 	"time"
 )
 
@@ -13,6 +14,7 @@ type Details struct {
 	Server   string    // what it calls itself, with its version; "" before it was asked
 	Protocol string    // revision
 	Era      string    // of the protocol: "legacy", "modern", "" before it is known
+	Terms    Terms
 
 	Tools        []Tool // of the server, whoever may use them, as it lists them
 	Resources    []Item // templates among them
@@ -123,3 +125,19 @@ type LogLine struct {
 
 // Tokens estimates how many tokens of a model so many bytes of definitions are.
 func Tokens(bytes int) int { return bytes / 4 }
+
+// Terms are what a server of somebody else's runs and may do: what the user agrees to by
+// turning it on.
+type Terms struct {
+	Digest  string // of all that the facts are about; "" for a server that needs no consent
+	Agreed  bool   // the user has turned it on as it is
+	Changed bool   // the user has turned it on as it was before
+	Facts   []Fact // all of it
+}
+
+// ErrNotAgreed says that a server stays off because the user has not been shown what it runs as
+// it is now.
+var ErrNotAgreed = errors.New("look at what it runs first (space on the Cards page)")
+
+// Fact is something about a server. The value is as it was written, which is not safe to show.
+type Fact struct{ Name, Value string }

@@ -44,6 +44,12 @@ func assignment(text string, i int, plainTokens bool) span {
 		start--
 	}
 	name := text[start:end]
+	if inQuery := sign == '=' && start > 0 && (text[start-1] == '?' || text[start-1] == '&'); inQuery && isQueryKey(name) {
+		v, _ := value(text, i+1)
+		if got := text[v.from:v.to]; !isReference(got) && (len(got) >= 16 || len(got) >= 6 && strings.ContainsAny(got, "0123456789")) {
+			return v
+		}
+	}
 	if name == "" || !secretName(name, plainTokens) {
 		return span{}
 	}

@@ -135,6 +135,16 @@ func isKeyKind(w string) bool {
 	return false
 }
 
+// isQueryKey tells of a name that names a secret in the query of a URL, and elsewhere much
+// else.
+func isQueryKey(name string) bool {
+	switch strings.ToLower(name) {
+	case "key", "sig", "signature", "x-amz-signature":
+		return true
+	}
+	return false
+}
+
 // isStore tells of a word for a program whose address has a password in it.
 func isStore(w string) bool {
 	switch w {

@@ -34,6 +34,7 @@ func TestSecretsAreFoundByName(t *testing.T) {
 		{"line of YAML", `{"text":"user: ada\n  password: HUSH\nport: 1"}`},
 		{"line of TOML", `{"text":"[db]\nsecret_key = \"HUSH\"\n"}`},
 		{"parameter of an address", `{"url":"https://example.com/x?access_token=HUSH&a=1"}`},
+		{"a key in an address", `{"url":"https://example.com/x?v=2&key=HUSH","text":"GET https://example.com/x?sig=HUSH: 403"}`},
 		{"JSON that is cut", `{"text":"{\"password\": \"HUSH\", \"a\": "}`},
 		{"JSON in a text in a text", `{"text":"{\"a\":\"{\\\"name\\\":\\\"password\\\",\\\"value\\\":\\\"HUSH\\\"}\"}"}`},
 		{"JSON quoted three times", `{"text":"\"\\\"{\\\\\\\"password\\\\\\\":\\\\\\\"HUSH\\\\\\\"}\\\"\""}`},

@@ -96,9 +96,9 @@ func script() []scene {
 		{
 			agents: forecast, ready: func(*Show) bool { return true }, alone: func(s *Show) error { return s.o.TurnOn("weather") },
 			say:   "Weather is somebody else's server. Off, it costs agents nothing.",
-			try:   "Press {cards}, G and space: Weather is the last of all servers.",
-			there: "Press G and space: Weather is the last of all servers.",
-			page:  "cards", keys: []string{"{cards}", "G", "space"}, did: func(s *Show) bool { return weather(s).State.Status != deck.Off },
+			try:   "Press {cards}, G and space; read what Weather runs, then press y.",
+			there: "Press G and space; read what Weather runs, then press y.",
+			page:  "cards", keys: []string{"{cards}", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != deck.Off },
 			ends: "claude got its tools at once, and has called one.",
 		},
 	}

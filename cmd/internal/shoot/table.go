@@ -100,7 +100,7 @@ func takes() []take {
 				presses("a"), waits("rm -rf build"), pauses(time.Second), gets("y", "DROP TABLE"), pauses(time.Second),
 				gets("n", "git push"), pauses(time.Second), gets("n", "All three have your decisions"), pauses(time.Second), presses("alt+1"), pauses(time.Second), cuts("inbox.gif"),
 				presses(next), waits("somebody else's"), rolls(), presses("alt+5"), waits("Weather"), pauses(time.Second), presses("G"), pauses(time.Second),
-				gets("space", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
+				gets("space", "Turn on Weather?"), pauses(2 * time.Second), gets("y", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
 			},
 		},
 	}

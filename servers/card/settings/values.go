@@ -1,8 +1,6 @@
 package settings
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -94,22 +92,6 @@ func (v Values) of(whole string) (string, bool) {
 		return other, true
 	}
 	return value, ok
-}
-
-// Digest returns a digest of everything that determines what is run or connected to: what
-// the user consents to.
-func (c Card) Digest() string {
-	if len(c.Env) == 0 {
-		c.Env = nil
-	}
-	if len(c.Headers) == 0 {
-		c.Headers = nil
-	}
-	inherit := slices.Sorted(slices.Values(c.Inherit))
-	// Strings, booleans and maps of them always encode.
-	b, _ := json.Marshal([]any{c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, inherit, c.Headers})
-	h := sha256.Sum256(b)
-	return hex.EncodeToString(h[:])
 }
 
 // Runs returns lines that describe what is run or connected to, without secrets.

@@ -139,8 +139,12 @@ func (p *Page) toggleHint() string {
 }
 
 func (p *Page) toggle() tea.Cmd {
-	name := p.server().Name
-	return tui.Outcome(func() (string, error) { return p.opts.Cards.Toggle(name) })
+	s := p.server()
+	if !isOn(s) {
+		return turnOn(p.opts.Cards, s.Name, s.Lazy, "")
+	}
+	name := s.Name
+	return tui.Outcome(func() (string, error) { return p.opts.Cards.TurnOff(name) })
 }
 
 // cycle leads from off to on, where agents list the tools, to lazy, where they find
@@ -150,8 +154,7 @@ func (p *Page) cycle() tea.Cmd {
 	if isOn(s) && s.Lazy {
 		return p.toggle()
 	}
-	name, lazy := s.Name, isOn(s)
-	return tui.Outcome(func() (string, error) { return p.opts.Cards.Lazy(name, lazy) })
+	return turnOn(p.opts.Cards, s.Name, isOn(s), "")
 }
 
 func (p *Page) whyNoRow() string {

@@ -19,11 +19,12 @@ const ID = "cards"
 
 // Cards are the servers. But for what is said, the methods may take a while.
 type Cards interface {
-	// Toggle turns a server on or off, and returns a sentence for the user, or "".
-	Toggle(name string) (string, error)
-	// Lazy turns a server on, and has agents find its tools or list them. It returns a
-	// sentence as Toggle does.
-	Lazy(name string, lazy bool) (string, error)
+	// TurnOn turns a server on, whose tools agents list or, when it is lazy, find. seen is
+	// the digest of the terms that the user has been shown, "" for none. It returns a sentence
+	// for the user, or "", and [deck.ErrNotAgreed] where they have to be shown them.
+	TurnOn(name string, lazy bool, seen string) (string, error)
+	// TurnOff turns a server off, and returns a sentence as TurnOn does.
+	TurnOff(name string) (string, error)
 	// Restart starts a server anew; one that is on stays on.
 	Restart(name string) error
 	// Details are what there is to know about a server; false when it is gone.
@@ -170,7 +171,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case detailsMsg:
 		return p.taken(msg)
 	case tui.ShowServerMsg:
-		return p.showServer(msg.Name)
+		return p.showServer(msg)
 	case tea.KeyPressMsg:
 		if p.part == partFilter && p.filter.Key(msg) {
 			p.arrange()
@@ -288,12 +289,17 @@ func (p *Page) taken(msg detailsMsg) tea.Cmd {
 	return nil
 }
 
-func (p *Page) showServer(name string) tea.Cmd {
-	if i := p.index(name); i >= 0 {
+func (p *Page) showServer(msg tui.ShowServerMsg) tea.Cmd {
+	i := p.index(msg.Name)
+	if i >= 0 {
 		p.servers.MoveTo(i)
 		p.part, p.pane = partCards, partTools
 	}
-	return p.moved()
+	cmd := p.moved()
+	if i >= 0 && msg.TurnOn && p.opts.Cards != nil {
+		cmd = tea.Batch(cmd, turnOn(p.opts.Cards, msg.Name, msg.Lazy, ""))
+	}
+	return cmd
 }
 
 // panes are the lists that the card has.

@@ -26,6 +26,7 @@ type cards struct {
 	mu      sync.Mutex
 	did     []string
 	details deck.Details
+	terms   deck.Terms // of notion; it is agreed to where there are none
 	fails   error
 }
 
@@ -36,18 +37,28 @@ func (c *cards) note(format string, args ...any) (string, error) {
 	return "", c.fails
 }
 
-func (c *cards) Toggle(name string) (string, error) { return c.note("toggle %s", name) }
-func (c *cards) Restart(name string) error          { _, err := c.note("restart %s", name); return err }
+func (c *cards) TurnOff(name string) (string, error) { return c.note("off %s", name) }
+func (c *cards) Restart(name string) error           { _, err := c.note("restart %s", name); return err }
 
-func (c *cards) Lazy(name string, lazy bool) (string, error) {
-	return c.note("lazy %s %t", name, lazy)
+func (c *cards) TurnOn(name string, lazy bool, seen string) (string, error) {
+	c.mu.Lock()
+	t := c.terms
+	c.mu.Unlock()
+	switch {
+	case name != "notion" || seen == t.Digest:
+	case seen == "":
+		return "", deck.ErrNotAgreed
+	default:
+		return "", fmt.Errorf("notion: its settings changed: %w", deck.ErrNotAgreed)
+	}
+	return c.note("on %s %t %s", name, lazy, seen)
 }
 
 func (c *cards) Details(name string) (deck.Details, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if name != "github" {
-		return deck.Details{Tools: []deck.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: deck.Allow}}, Offered: true}, true
+		return deck.Details{Terms: c.terms, Tools: []deck.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: deck.Allow}}, Offered: true}, true
 	}
 	return c.details, true
 }
@@ -172,10 +183,10 @@ func TestWhatTheKeysDo(t *testing.T) {
 		did  []string
 		has  string
 	}{
-		{"space in the list turns the server off", []string{"space"}, []string{"toggle github"}, ""},
-		{"s makes one that is on lazy", []string{"s"}, []string{"lazy github true"}, ""},
-		{"s turns one on that is off", []string{"down", "s"}, []string{"lazy notion false"}, ""},
-		{"s acts on the card, too", []string{"enter", "s"}, []string{"lazy github true"}, ""},
+		{"space in the list turns the server off", []string{"space"}, []string{"off github"}, ""},
+		{"s makes one that is on lazy", []string{"s"}, []string{"on github true "}, ""},
+		{"s turns one on that is off", []string{"down", "s"}, []string{"on notion false "}, ""},
+		{"s acts on the card, too", []string{"enter", "s"}, []string{"on github true "}, ""},
 		{"space on a tool turns it off", []string{"enter", "down", "down", "space"}, []string{"allow github create_issue false"}, ""},
 		{"space on one that is off allows it", []string{"enter", "down", "down", "down", "space"}, []string{"allow github create_repository true"}, ""},
 		{"space on one that is held says how it is offered", []string{"enter", "space"}, nil, "until you accept it (a)"},
@@ -204,7 +215,7 @@ func TestWhatTheKeysDo(t *testing.T) {
 		{"calls in flight", []string{"enter", "tab", "tab", "tab"}, nil, "github_push_files"},
 		{"the log", []string{"shift+tab"}, nil, "token expires"},
 		{"a text in the log", []string{"shift+tab", "/", "e", "x", "p", "enter"}, nil, "1 of 1"},
-		{"esc leads back", []string{"enter", "esc", "space"}, []string{"toggle github"}, ""},
+		{"esc leads back", []string{"enter", "esc", "space"}, []string{"off github"}, ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

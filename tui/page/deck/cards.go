@@ -1,6 +1,8 @@
 package deck
 
 import (
+	"errors"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -18,7 +20,7 @@ func (p *Page) toggleAction() tui.Action {
 			}
 			return ""
 		},
-		Run: func() tea.Cmd { return p.toggle(p.server().Name) },
+		Run: func() tea.Cmd { return p.toggle(p.server()) },
 	}
 }
 
@@ -52,27 +54,37 @@ func (p *Page) Commands() []tui.Action {
 			to = " off"
 		}
 		name, title := s.Name, plain.Line(s.Title)
-		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + title + to, Acts: true, Run: func() tea.Cmd { return p.toggle(name) }})
+		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + title + to, Acts: true, Run: func() tea.Cmd { return p.toggle(s) }})
 		lazy := !s.Lazy || !isOn(s)
 		words := "List " + title + "'s tools"
 		if lazy {
 			words = "Make " + title + " lazy: agents find its tools"
 		}
 		out = append(out, tui.Action{ID: "deck.lazy." + name, Title: words, Acts: true, Run: func() tea.Cmd {
-			return p.ask(func(c Cards) (string, error) { return c.Lazy(name, lazy) })
+			return p.turnOn(name, lazy)
 		}})
 	}
 	return out
 }
 
-func (p *Page) toggle(name string) tea.Cmd {
-	return p.ask(func(c Cards) (string, error) { return c.Toggle(name) })
+func (p *Page) toggle(s *deck.Server) tea.Cmd {
+	if !isOn(s) {
+		return p.turnOn(s.Name, s.Lazy)
+	}
+	name, cards := s.Name, p.opts.Cards
+	return tui.Outcome(func() (string, error) { return cards.TurnOff(name) })
 }
 
-// ask has the switch do something, and says what came of it.
-func (p *Page) ask(what func(Cards) (string, error)) tea.Cmd {
-	cards := p.opts.Cards
-	return tui.Outcome(func() (string, error) { return what(cards) })
+// turnOn turns a server on. What the user has to read first is shown on the page of servers.
+func (p *Page) turnOn(name string, lazy bool) tea.Cmd {
+	cards, page := p.opts.Cards, p.opts.CardsPage
+	return func() tea.Msg {
+		said, err := cards.TurnOn(name, lazy, "")
+		if errors.Is(err, deck.ErrNotAgreed) && page != "" {
+			return p.show(page, tui.ShowServerMsg{Name: name, TurnOn: true, Lazy: lazy})()
+		}
+		return tui.Outcome(func() (string, error) { return said, err })()
+	}
 }
 
 func (p *Page) whyNoCard() string {

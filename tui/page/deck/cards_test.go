@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,17 +21,17 @@ import (
 // cards are servers that the user can turn on and off.
 type cards struct{ did []string }
 
-func (c *cards) Toggle(name string) (string, error) {
-	c.did = append(c.did, "toggle "+name)
+func (c *cards) TurnOff(name string) (string, error) {
+	c.did = append(c.did, "off "+name)
+	return name + " is off", nil
+}
+
+func (c *cards) TurnOn(name string, lazy bool, seen string) (string, error) {
+	c.did = append(c.did, strings.TrimSpace(fmt.Sprintf("on %s %v %s", name, lazy, seen)))
 	if name == "gone" {
 		return "", errors.New("unknown server \"gone\"")
 	}
 	return name + " is on: 2 tools offered.", nil
-}
-
-func (c *cards) Lazy(name string, lazy bool) (string, error) {
-	c.did = append(c.did, fmt.Sprintf("lazy %s %v", name, lazy))
-	return name + " was asked", nil
 }
 
 func (c *cards) Restart(name string) error {
@@ -74,7 +75,7 @@ func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 		s.Keys("shift+tab", "end", "up")
 		s.Has("space turn on", "○ Echo                 off")
 		s.Keys("space")
-		did(t, c, "toggle echo")
+		did(t, c, "on echo false")
 		s.Has("echo is on: 2 tools offered.")
 		state(deck.State{Status: deck.Starting})
 		s.Has("space turn off", "◐ Echo                 starting…")
@@ -94,7 +95,7 @@ func TestSpaceTurnsAServerOfTheDecksOwnOnOrOff(t *testing.T) {
 		s.Keys("shift+tab", "down")
 		s.Has("space turn off")
 		s.Keys("space")
-		did(t, c, "toggle ask")
+		did(t, c, "off ask")
 	})
 }
 
@@ -103,7 +104,7 @@ func TestThePaletteMakesAServerLazyAndListsItsToolsAgain(t *testing.T) {
 		s.Keys("ctrl+p", "e", "c", "h", "o", "space", "l", "a", "z", "y")
 		s.Has("Make Echo lazy: agents find its tools")
 		s.Keys("enter")
-		s.Has("echo was asked")
+		s.Has("echo is on")
 		d.Change(func(n *deck.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
 			n.Servers[5].State, n.Servers[5].Lazy = deck.State{Status: deck.Ready, Detail: "lazy, idle"}, true
@@ -114,7 +115,7 @@ func TestThePaletteMakesAServerLazyAndListsItsToolsAgain(t *testing.T) {
 		s.Keys("ctrl+p", "L", "i", "s", "t", "space", "E", "c", "h", "o")
 		s.Has("List Echo's tools")
 		s.Keys("enter")
-		did(t, c, "lazy echo true", "lazy echo false")
+		did(t, c, "on echo true", "on echo false")
 	})
 }
 
@@ -188,6 +189,6 @@ func TestTheCommandPaletteTurnsEachCardOnOrOff(t *testing.T) {
 		s.Has("Turn Echo off")
 		s.Lacks("Turn Ask")
 		s.Keys("enter")
-		did(t, c, "toggle echo")
+		did(t, c, "off echo")
 	})
 }

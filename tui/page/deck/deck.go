@@ -29,11 +29,12 @@ type Host interface {
 
 // Cards turn servers on and off. The methods may take a while.
 type Cards interface {
-	// Toggle turns a server on or off, and returns a sentence for the user, or "".
-	Toggle(name string) (string, error)
-	// Lazy turns a server on, and has agents find its tools or list them. It returns a
-	// sentence as Toggle does.
-	Lazy(name string, lazy bool) (string, error)
+	// TurnOn turns a server on, whose tools agents list or, when it is lazy, find. seen is
+	// the digest of the terms that the user has been shown, "" for none. It returns a sentence
+	// for the user, or "", and [deck.ErrNotAgreed] where they have to be shown them.
+	TurnOn(name string, lazy bool, seen string) (string, error)
+	// TurnOff turns a server off, and returns a sentence as TurnOn does.
+	TurnOff(name string) (string, error)
 	// Restart starts anew what is behind a server of somebody else's; one that is on
 	// stays on.
 	Restart(name string) error

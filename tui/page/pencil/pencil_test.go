@@ -71,8 +71,8 @@ func (m *mode) Dismiss() {
 // servers are those of the deck, of which one is Pencil's.
 type servers struct{ *mode }
 
-func (s servers) Toggle(string) (string, error)                { s.note("toggle a server"); return "", nil }
-func (s servers) Lazy(string, bool) (string, error)            { s.note("lazy"); return "", nil }
+func (s servers) TurnOn(string, bool, string) (string, error)  { s.note("on"); return "", nil }
+func (s servers) TurnOff(string) (string, error)               { s.note("off"); return "", nil }
 func (s servers) Restart(string) error                         { s.note("restart"); return nil }
 func (s servers) Accept(string, []godeck.Held) (string, error) { s.note("accept"); return "", nil }
 func (s servers) Allow(string, []string, bool) error           { s.note("allow"); return nil }

@@ -1,0 +1,164 @@
+package settings
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// Digest returns a digest of everything that determines what is run or connected to, and
+// what that may do: what the user consents to. See [Card.Terms].
+func (c Card) Digest() string {
+	if len(c.Env) == 0 {
+		c.Env = nil
+	}
+	if len(c.Headers) == 0 {
+		c.Headers = nil
+	}
+	inherit := slices.Sorted(slices.Values(c.Inherit))
+	what := []any{c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, inherit, c.Headers}
+	// What is at its default is left out, so that a setting that comes to exist later asks
+	// nobody again.
+	if more := c.beside(); len(more) > 0 {
+		what = append(what, more)
+	}
+	b, _ := json.Marshal(what) // strings, booleans and maps of them always encode
+	h := sha256.Sum256(b)
+	return hex.EncodeToString(h[:])
+}
+
+// beside returns those settings of the card that the user consents to beside what it runs, as
+// far as they differ from their default. It leaves out what the screen shows of the card, what
+// the user switches there, and limits.
+func (c Card) beside() (out []deck.Fact) {
+	c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, c.Inherit, c.Headers = nil, "", "", false, "", "", nil, nil, nil
+	c.Name, c.File, c.Title, c.About, c.Key = "", "", "", "", ""
+	c.Mode, c.Tools, c.Resources, c.Prompts = "", nil, "", ""
+	c.MaxInFlight, c.CallTimeout, c.StartTimeout, c.IdleStop = 0, 0, 0, 0
+	words := Words()
+	v := reflect.ValueOf(c)
+	fields, names := fieldsOf(v.Type())
+	for i, f := range fields {
+		value := v.FieldByIndex(f.Index)
+		if value.IsZero() || value.Kind() != reflect.Pointer && value.Comparable() && words[names[i]] != nil && value.Interface() == any(words[names[i]][0]) {
+			continue
+		}
+		if k := value.Kind(); (k == reflect.Slice || k == reflect.Map) && value.Len() == 0 {
+			continue
+		}
+		b, _ := json.Marshal(value.Interface()) // of what TOML has, which encodes
+		out = append(out, deck.Fact{Name: names[i], Value: string(b)})
+	}
+	return out
+}
+
+// Terms returns what of the card is to be read before it is turned on, whole: all that
+// [Card.Digest] is of. Of a variable, a header and a query, a word that looks like a secret
+// is left out; nothing is left out of a command, which every process of the machine can read.
+func (c Card) Terms() deck.Terms {
+	t := deck.Terms{Digest: c.Digest()}
+	add := func(name, value string) { t.Facts = append(t.Facts, deck.Fact{Name: name, Value: value}) }
+	if c.URL != "" {
+		add("connects to", veiled(c.URL, redact.Rules{}.Text(c.URL)))
+	} else {
+		words := make([]string, len(c.Command))
+		for i, w := range c.Command {
+			words[i] = Quote(w)
+		}
+		add("runs", strings.Join(words, " "))
+		add("in", cmp.Or(c.Cwd, "the project of the agent"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
+		add("with", veiled(name+"="+c.Env[name], Masked(name+"=", c.Env[name])))
+	}
+	for _, name := range slices.Sorted(slices.Values(c.Inherit)) {
+		add("with", name+", as mcpdeck has it")
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
+		add("header", veiled(name+": "+c.Headers[name], Masked(name+": ", c.Headers[name])))
+	}
+	if c.AllowHTTP {
+		add("allow_http", "true: what is sent may be read on the way")
+	}
+	if c.Transport != "" && c.Transport != "auto" {
+		add("transport", c.Transport)
+	}
+	if c.Sandbox != "" && c.Sandbox != "off" {
+		add("sandbox", c.Sandbox)
+	}
+	means := meanings()
+	for _, f := range c.beside() {
+		value := strings.Trim(f.Value, `"`)
+		if f.Name == "prefix" {
+			value = f.Value + ", with which the names of its tools begin"
+		} else if meaning := means[f.Name+" "+value]; meaning != "" {
+			value += ": " + meaning
+		}
+		add(f.Name, value)
+	}
+	return t
+}
+
+// meanings says what a setting with a value, by the two words, lets the server do.
+func meanings() map[string]string {
+	return map[string]string{
+		"pin changes":    "agents get new tools before you have seen them",
+		"pin off":        "agents get new and changed tools before you have seen them",
+		"sampling agent": "it may have its agent's model work for it",
+		"elicit agent":   "what it asks goes to the agent's own client",
+		"share deck":     "all agents share one process",
+		"share project":  "all agents of a project share one process",
+		"texts raw":      "names of tools in its texts stay as they are",
+	}
+}
+
+// veiled returns text with those parts hidden that redacted leaves out, if they are but a
+// word of letters, digits and a few signs: nothing that a shell or a loader obeys hides behind
+// the form of a secret.
+func veiled(text, redacted string) string {
+	const stand = "[redacted]"
+	parts := strings.Split(redacted, stand)
+	rest, ok := strings.CutPrefix(text, parts[0])
+	if !ok {
+		return text
+	}
+	var b strings.Builder
+	b.WriteString(parts[0])
+	for i, part := range parts[1:] {
+		at := strings.Index(rest, part)
+		if i == len(parts)-2 {
+			if at = len(rest) - len(part); !strings.HasSuffix(rest, part) {
+				at = -1
+			}
+		}
+		if at < 0 {
+			return text
+		}
+		hidden := rest[:at]
+		if scheme, word, ok := strings.Cut(hidden, " "); ok && isWord(scheme) { // of a header
+			b.WriteString(scheme + " ")
+			hidden = word
+		}
+		if isWord(hidden) {
+			fmt.Fprintf(&b, "[%d characters, not shown]", len(hidden))
+		} else {
+			b.WriteString(hidden)
+		}
+		b.WriteString(part)
+		rest = rest[at+len(part):]
+	}
+	return b.String()
+}
+
+func isWord(s string) bool {
+	return s != "" && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+_=.~-") == ""
+}
