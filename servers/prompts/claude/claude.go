@@ -113,6 +113,7 @@ func (a *Adapter) prompt(ctx context.Context, c *hook.Conn, m hook.Message) {
 	defer a.leave(it)
 	call, err := a.opt.Queue.Open(it.req)
 	if err != nil {
+		close(it.over)
 		return
 	}
 	it.call = call
@@ -130,7 +131,9 @@ func (a *Adapter) enter(it *item) *item {
 		if o.session.ID != it.session.ID {
 			continue
 		}
-		open++
+		if !o.ended {
+			open++
+		}
 		if o.same == it.same && it.arrived.Sub(o.arrived) < joinWithin {
 			return o
 		}
@@ -146,8 +149,9 @@ func (a *Adapter) leave(it *item) {
 	a.mu.Lock()
 	delete(a.items, it)
 	a.mu.Unlock()
-	it.close()
-	a.wake()
+	if it.log != nil {
+		it.log.close()
+	}
 }
 
 // end withdraws what a session that has ended asked.
@@ -156,7 +160,7 @@ func (a *Adapter) end(session string) {
 	defer a.mu.Unlock()
 	for it := range a.items {
 		if it.session.ID == session {
-			it.settle("its session has ended")
+			it.settle(settlement{why: sessionEnded})
 		}
 	}
 }
@@ -175,7 +179,7 @@ func (a *Adapter) used(session string, o rawjson.Object) {
 		oldest = it
 	}
 	if oldest != nil {
-		oldest.settle("answered in its terminal: allowed")
+		oldest.settle(settlement{how: byTerminal + ": allowed", ran: true})
 	}
 }
 
@@ -186,7 +190,7 @@ func (a *Adapter) stopped(session string) {
 	defer a.mu.Unlock()
 	for it := range a.items {
 		if it.session.ID == session && it.req.Prompt.Subagent == "" && it.asked.event == "PermissionRequest" {
-			it.settle("answered in its terminal")
+			it.settle(settlement{why: "its turn has ended"})
 		}
 	}
 }

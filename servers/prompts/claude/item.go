@@ -16,11 +16,29 @@ import (
 // Times of an item.
 const (
 	lookEvery    = 500 * time.Millisecond // at the files that tell what became of it
+	watchEvery   = 50 * time.Millisecond  // the same, while it has just been answered
+	watchClosely = 3 * time.Second
+	watchSlowly  = 2 * time.Second
+	watchFor     = 5 * time.Minute
+	recordedIn   = time.Second // a denial in the terminal is in the transcript
+	unrecorded   = recordedIn / 2
 	confirmIn    = 2 * time.Second        // its call must be in the transcript
 	statusWithin = 5 * time.Second        // its terminal must be waiting, if it still asks
 	startWithin  = 250 * time.Millisecond // its hook connects, whose terminal may wait sooner
-	takenWithin  = 10 * time.Second       // an answer must have had an effect
 )
+
+// Why nobody asks any more.
+const (
+	agentEnded   = "its agent has ended"
+	sessionEnded = "its session has ended"
+)
+
+// settlement is how a prompt was settled by what an event tells: how it was answered
+// elsewhere, or why nobody asks any more.
+type settlement struct {
+	how, why string
+	ran      bool // the tool, which somebody has allowed
+}
 
 // item is one prompt, from the hook that brings it until it is settled.
 type item struct {
@@ -36,13 +54,18 @@ type item struct {
 	log     *transcript
 	claimed string // call in the transcript that it is about; guarded by the adapter
 
-	once    sync.Once
-	settled chan struct{}
-	how     string // it was settled; set before settled is closed
+	once       sync.Once
+	settled    chan struct{}
+	settlement      // set before settled is closed
+	ended      bool // it no longer waits for the user; guarded by the adapter
 
 	held   bool      // the terminal does not ask
 	since  time.Time // when the terminal began to ask
 	waited bool      // the terminal was seen waiting
+	idle   time.Time // since when the terminal is seen to do nothing
+
+	printed time.Time // when the hook was given the answer; zero: it was not
+	allows  bool      // the answer
 
 	unwatched bool // nothing tells whether the terminal was answered
 
@@ -64,19 +87,32 @@ func (a *Adapter) newItem(s session, c *hook.Conn, m hook.Message) *item {
 }
 
 // settle records that the prompt was answered, or ended, elsewhere.
-func (it *item) settle(how string) {
+func (it *item) settle(s settlement) {
 	it.once.Do(func() {
-		it.how = how
+		it.settlement = s
 		close(it.settled)
 	})
 }
 
-// close releases what joined the item and what it holds open.
-func (it *item) close() {
-	close(it.over)
-	if it.log != nil {
-		it.log.close()
+// conclude tells the queue how the prompt was settled.
+func (it *item) conclude() {
+	switch s := it.settlement; {
+	case s.ran && it.allows && !it.printed.IsZero():
+		it.call.Delivered(ask.Delivered)
+	case s.how != "":
+		it.call.Settled(s.how)
+	default:
+		it.gone(s.why)
 	}
+}
+
+// end says that the prompt no longer waits for the user, and releases what joined it.
+func (it *item) end() {
+	it.a.mu.Lock()
+	it.ended = true
+	it.a.mu.Unlock()
+	close(it.over)
+	it.a.wake()
 }
 
 // join has a second hook of the same event print what the first does.
@@ -89,8 +125,18 @@ func (it *item) join(ctx context.Context, c *hook.Conn) {
 	}
 }
 
-// follow waits for the item's end and answers its hook.
+// follow waits for the item's end, answers its hook, and then for what becomes of it.
 func (it *item) follow(ctx context.Context) {
+	it.wait(ctx)
+	if it.printed.IsZero() {
+		_ = it.conn.Print("") // an agent that has gone needs nothing
+	}
+	it.end()
+	it.watch(ctx)
+}
+
+// wait waits until the prompt is answered, or nobody asks any more.
+func (it *item) wait(ctx context.Context) {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
 	gone := it.conn.Gone()
@@ -103,13 +149,14 @@ func (it *item) follow(ctx context.Context) {
 	for {
 		select {
 		case <-it.call.Done():
-			it.answer(ctx, look.C)
+			it.answer()
 			return
 		case <-gone:
-			it.call.Settled(it.ended())
+			it.gone("")
+			it.answer() // if it was meanwhile
 			return
 		case <-it.settled:
-			it.call.Settled(it.how)
+			it.conclude()
 			return
 		case <-released:
 			_ = it.conn.Print("") // as above
@@ -142,18 +189,38 @@ func (it *item) holds() (after <-chan time.Time, released <-chan struct{}) {
 	return time.After(max(hold, 0)), it.call.Released()
 }
 
-// ended tells why the hook of a prompt has ended.
-func (it *item) ended() string {
-	if !it.session.alive() {
-		return "its agent has ended"
-	}
-	if it.log != nil {
-		it.log.read()
-		if how := it.log.outcome(); how != "" {
-			return how
+// gone ends a prompt that nobody asks any more, or whose hook has ended: its terminal ends it
+// when it is denied there, and records that, but something else may have.
+func (it *item) gone(why string) {
+	deadline := time.Now().Add(unrecorded)
+	for {
+		switch v := it.recorded(); {
+		case v != open:
+			it.call.Settled(v.elsewhere())
+			return
+		case !it.session.alive():
+			it.call.Gone(agentEnded)
+			return
+		case time.Now().After(deadline):
+			it.call.Gone(why)
+			return
+		}
+		select {
+		case <-time.After(watchEvery):
+		case <-it.call.Done(): // the user answers what nobody hears any more
+			return
 		}
 	}
-	return "answered in its terminal"
+}
+
+// recorded reads what the transcript says of the prompt.
+func (it *item) recorded() verdict {
+	if it.log == nil {
+		return open
+	}
+	it.log.read()
+	it.log.match(it)
+	return it.log.verdict()
 }
 
 // look finds out whether the prompt was answered elsewhere.
@@ -161,26 +228,34 @@ func (it *item) look() {
 	now, ok := it.now()
 	switch {
 	case !it.session.alive():
-		it.settle("its agent has ended")
+		it.settle(settlement{why: agentEnded})
 		return
 	case ok && now.ID != it.session.ID:
-		it.settle("its session has ended") // the process goes on with another one
+		it.settle(settlement{why: sessionEnded}) // the process goes on with another one
+		return
+	}
+	if v := it.recorded(); v != open {
+		it.settle(settlement{how: v.elsewhere()})
 		return
 	}
 	if it.log != nil {
-		it.log.read()
-		it.log.match(it)
-		if how := it.log.outcome(); how != "" {
-			it.settle(how)
-			return
-		}
 		if late := time.Since(it.arrived) >= confirmIn; late && !it.log.matched() && !it.log.doubted && it.asked.unreadable == "" {
 			it.log.doubted = true
 			it.call.Doubted()
 		}
 	}
-	if ok && it.leftWaiting(now) {
-		it.settle("answered in its terminal")
+	if !ok || !it.leftWaiting(now) {
+		return
+	}
+	if now.Status != "idle" {
+		it.settle(settlement{how: byTerminal})
+		return
+	}
+	if it.idle.IsZero() { // it was denied, and that is recorded soon, or its turn was ended
+		it.idle = time.Now()
+	}
+	if time.Since(it.idle) >= recordedIn {
+		it.settle(settlement{why: "its terminal no longer asks"})
 	}
 }
 
@@ -202,49 +277,108 @@ func (it *item) leftWaiting(now session) bool {
 	return stamp.After(it.since.Add(statusWithin))
 }
 
-// answer gives the user's reply to the hook and watches whether it counted.
-func (it *item) answer(ctx context.Context, tick <-chan time.Time) {
+// answer gives the user's reply to the hook.
+func (it *item) answer() {
 	reply, err := it.call.Reply()
 	if err != nil {
 		return
 	}
 	it.prints = it.asked.answer(&it.req, reply)
+	it.allows = it.asked.allows(&it.req, reply)
+	it.printed = time.Now()
 	if it.conn.Print(it.prints) != nil || it.prints == "" {
+		it.printed = time.Time{}
 		it.call.Delivered(ask.NotTaken)
-		return
 	}
-	if it.held {
-		it.call.Delivered(ask.Delivered) // its terminal shows nothing that could have answered
-		return
-	}
-	late := time.After(takenWithin)
+}
+
+// watch follows what becomes of a prompt that no longer waits for the user, until the agent's
+// own record tells or nothing more will.
+func (it *item) watch(ctx context.Context) {
+	last := time.NewTimer(watchFor)
+	defer last.Stop()
+	every := time.NewTicker(watchEvery)
+	defer every.Stop()
+	slow := time.NewTimer(watchClosely)
+	defer slow.Stop()
+	settled := it.settled
 	for {
+		if it.concluded() {
+			return
+		}
 		select {
 		case <-ctx.Done():
-			it.call.Delivered(ask.NotTaken)
 			return
-		case <-late:
-			it.call.Delivered(ask.NotTaken)
+		case <-last.C:
 			return
-		case <-tick:
-		}
-		if it.taken() {
-			it.call.Delivered(ask.Delivered)
-			return
+		case <-slow.C:
+			every.Reset(watchSlowly)
+		case <-it.changed:
+		case <-every.C:
+		case <-settled:
+			if settled = nil; it.ran && it.req.Prompt.Kind != ask.OwnQuestion { // a question has several answers
+				it.conclude()
+				return
+			}
 		}
 	}
 }
 
-// taken reports whether the session has gone on.
-func (it *item) taken() bool {
-	if it.log != nil {
-		it.log.read()
-		if it.log.outcome() != "" {
-			return true
-		}
+// concluded reports whether all is known that will be, and says it.
+func (it *item) concluded() bool {
+	switch v := it.recorded(); {
+	case v == open:
+	case it.takes(v):
+		it.call.Delivered(ask.Delivered)
+		return true
+	default:
+		it.call.Settled(v.elsewhere())
+		return true
 	}
 	now, ok := readSession(it.session.config, it.session.PID)
-	return ok && now.ID == it.session.ID && now.Status != "" && now.Status != "waiting"
+	switch {
+	case !it.session.alive():
+		it.call.Gone(agentEnded)
+		return true
+	case ok && now.ID != it.session.ID:
+		it.call.Gone(sessionEnded)
+		return true
+	}
+	if !it.printed.IsZero() && ok && it.wentOn(now) {
+		it.call.Delivered(ask.Delivered)
+		return it.log == nil || !it.log.matched() // what is recorded later counts more
+	}
+	return false
+}
+
+// takes reports whether a verdict is what the user answered in the deck.
+func (it *item) takes(v verdict) bool {
+	switch {
+	case it.printed.IsZero():
+		return false
+	case it.allows:
+		return v == allowedByHook
+	}
+	return v == deniedByHook
+}
+
+// wentOn reports whether the session works on since the answer was given. A denial is
+// recorded at once where there are records, and a tool that was allowed only when it has
+// ended: that it works is counted once a denial in the terminal would have been recorded.
+func (it *item) wentOn(now session) bool {
+	if now.Status != "busy" && now.Status != "shell" || !it.allows && it.log != nil && it.log.matched() {
+		return false
+	}
+	began := it.printed
+	if stamp := time.UnixMilli(now.Stamp); !it.held {
+		if !it.waited && stamp.Before(it.printed) || it.waited && stamp.Before(it.since) {
+			return false
+		}
+		if stamp.After(began) {
+			began = stamp
+		}
+	}
+	return time.Since(began) >= recordedIn
 }
 
 // transcriptOf returns the path of the file in which the calls of a session, or of one of

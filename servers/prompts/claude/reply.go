@@ -59,6 +59,19 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 	return printed(decision{Behavior: "deny", Message: orDenied(note), Interrupt: c.grant.Stop})
 }
 
+// allows reports whether a reply has the agent go on with what it asks for.
+func (q *asked) allows(req *ask.Request, r ask.Reply) bool {
+	switch req.Prompt.Kind {
+	case ask.OwnQuestion:
+		return strings.Contains(q.answer(req, r), `"behavior":"allow"`)
+	case ask.ServerForm:
+		return true // its server goes on with any
+	case ask.Permission, ask.Plan:
+	}
+	g, ok := req.Granted(r.Results)
+	return ok && g.Allow
+}
+
 func orDenied(reason string) string {
 	if reason = strings.TrimSpace(reason); reason == "" {
 		return prompts.Denied

@@ -25,9 +25,10 @@ type transcript struct {
 	f       *os.File
 	at      int64 // read so far
 	rest    []byte
-	uses    []use          // calls without a result, oldest first
-	results map[string]end // by call, since the prompt came
-	id      string         // of the call that the prompt is about; "" if it was not found
+	uses    []use             // calls without a result, oldest first
+	results map[string]end    // by call, since the prompt came
+	hooks   map[string]string // what a hook decided, by call
+	id      string            // of the call that the prompt is about; "" if it was not found
 	doubted bool
 }
 
@@ -38,9 +39,31 @@ type use struct {
 
 // end is the result of a call.
 type end struct {
-	decision, denial string
-	old              bool // from before the prompt
+	decision, source, denial string
+	old                      bool // from before the prompt
 }
+
+// verdict is what the transcript says of how a prompt was answered.
+type verdict int
+
+const (
+	open     verdict = iota // it is not
+	answered                // somehow, and not by a hook
+	allowed                 // not by a hook, as is what follows
+	denied
+	allowedByHook
+	deniedByHook
+)
+
+// elsewhere says of a verdict that is not the user's answer in the deck where it came from.
+func (v verdict) elsewhere() string {
+	return map[verdict]string{
+		answered: byTerminal, allowed: byTerminal + ": allowed", denied: byTerminal + ": denied",
+		allowedByHook: "answered by another hook: allowed", deniedByHook: "answered by another hook: denied",
+	}[v]
+}
+
+const byTerminal = "answered in its terminal"
 
 // openTranscript prepares to read the transcript at a path that a hook was told; nil if it
 // is not one of Claude Code's own files.
@@ -57,7 +80,7 @@ func openTranscript(s session, path, agent string) *transcript {
 	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !prompts.Within(filepath.Join(folder, "projects"), dir) {
 		return nil
 	}
-	t := &transcript{path: path, results: map[string]end{}, at: -1}
+	t := &transcript{path: path, results: map[string]end{}, hooks: map[string]string{}, at: -1}
 	t.read()
 	for id, e := range t.results {
 		e.old = true
@@ -117,7 +140,7 @@ func (t *transcript) read() {
 
 // line takes in one record.
 func (t *transcript) line(raw []byte) {
-	if !bytes.Contains(raw, []byte(`"tool_`)) { // most are something else, some of them large
+	if !bytes.Contains(raw, []byte(`"tool_`)) && !bytes.Contains(raw, []byte(`"hook_permission_decision"`)) { // most are something else, some of them large
 		return
 	}
 	var r struct {
@@ -130,8 +153,21 @@ func (t *transcript) line(raw []byte) {
 			Decision string `json:"decision"`
 			Source   string `json:"source"`
 		} `json:"permissionDecision"`
+		Attached struct {
+			Type     string `json:"type"`
+			Event    string `json:"hookEvent"`
+			Use      string `json:"toolUseID"`
+			Decision string `json:"decision"`
+		} `json:"attachment"`
 	}
-	if json.Unmarshal(raw, &r) != nil || r.Type != "assistant" && r.Type != "user" {
+	if json.Unmarshal(raw, &r) != nil {
+		return
+	}
+	switch h := r.Attached; {
+	case r.Type == "attachment" && h.Type == "hook_permission_decision" && h.Event == "PermissionRequest":
+		t.hooks[h.Use] = h.Decision
+		return
+	case r.Type != "assistant" && r.Type != "user":
 		return
 	}
 	var blocks []struct {
@@ -149,7 +185,7 @@ func (t *transcript) line(raw []byte) {
 		case "tool_use":
 			t.uses = append(t.uses, use{b.ID, b.Name, b.Input})
 		case "tool_result":
-			t.results[b.Use] = end{decision: r.Decision.Decision, denial: r.Denial}
+			t.results[b.Use] = end{decision: r.Decision.Decision, source: r.Decision.Source, denial: r.Denial}
 		}
 	}
 }
@@ -170,18 +206,23 @@ func (t *transcript) match(it *item) {
 
 func (t *transcript) matched() bool { return t.id != "" }
 
-// outcome tells how the call has ended, "" while it has not.
-func (t *transcript) outcome() string {
-	e, ok := t.results[t.id]
+// verdict tells how the call came to its end, or was decided.
+func (t *transcript) verdict() verdict {
+	e, ended := t.results[t.id]
+	hook, hooked := t.hooks[t.id]
 	switch {
-	case !ok || t.id == "":
-		return ""
+	case t.id == "", !ended && !hooked:
+		return open
+	case hook == "allow", e.source == "hook" && e.decision == "accept":
+		return allowedByHook
+	case hooked, e.source == "hook":
+		return deniedByHook
 	case e.denial != "":
-		return "answered in its terminal: denied"
+		return denied
 	case e.decision == "accept":
-		return "answered in its terminal: allowed"
+		return allowed
 	}
-	return "answered in its terminal"
+	return answered
 }
 
 // claim reserves a call for an item, unless another one has it.

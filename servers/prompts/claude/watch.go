@@ -180,7 +180,7 @@ func (a *Adapter) open(session string) (all []*item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for it := range a.items {
-		if it.session.ID == session {
+		if it.session.ID == session && !it.ended {
 			all = append(all, it)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
@@ -41,7 +41,7 @@ func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 			t.Errorf("it waits for nothing: %+v", s)
 		}
 		_ = h.conn.Close()
-		synctest.Wait()
+		time.Sleep(unrecorded + watchEvery)
 		d.status("shell", "")
 		state(deck.Background)
 		d.status("dancing", "")
