@@ -33,8 +33,9 @@ If a deck is running, this relays to it. If not, it hosts the same servers itsel
 and switches to a deck when one is opened. Servers: pencil, ask, pixelsrc,
 logicstamp, clippy (default: all).
 
-When standard input ends, requests in flight are still answered as long as
-standard output is read: calls within ten minutes, questions at any time.`,
+When standard input ends, calls in flight are still answered for up to ten
+minutes, as long as standard output is read. A question stays in the deck, which
+keeps its answer for whoever asks it again.`,
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {
@@ -55,6 +56,8 @@ standard output is read: calls within ten minutes, questions at any time.`,
 func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A client that reads no more does not kill what has programs to end.
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	local := &hosting{app: a, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
@@ -80,8 +83,6 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 			})
 		},
 	}
-	// A signal ends the relay as the end of its input does.
-	context.AfterFunc(ctx, func() { os.Stdin.Close() })
 	err := r.Run(ctx)
 	local.stop()
 	if wire.IsUsage(err) || errors.Is(err, host.ErrUnknownServer) {

@@ -123,6 +123,7 @@ type agent struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	in    io.WriteCloser
+	out   io.Closer
 	lines chan map[string]any
 	last  int
 }
@@ -144,6 +145,7 @@ func (d *driver) speaks(stderr io.Writer, args ...string) *agent {
 	if err != nil {
 		d.t.Fatal(err)
 	}
+	a.out = out
 	if a.in, err = a.cmd.StdinPipe(); err != nil {
 		d.t.Fatal(err)
 	}

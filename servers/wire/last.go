@@ -11,8 +11,12 @@ import (
 
 const (
 	// lastCalls is how long calls may go on after the client has closed its output, as long
-	// as somebody reads the answers. Questions may wait for the user until then and longer.
+	// as somebody reads the answers.
 	lastCalls = 10 * time.Minute
+	// lastQuestions is the same for questions, which the deck keeps, with their answers, when
+	// their agent is gone. A client that shuts a server down closes its output, waits for two
+	// seconds, and kills.
+	lastQuestions = time.Second
 	// lastUnread is the same if it cannot be known whether somebody reads.
 	lastUnread = 80 * time.Millisecond
 )
@@ -32,4 +36,11 @@ func awaitAnswers(ctx context.Context, w io.Writer, left func(waited time.Durati
 			return
 		}
 	}
+}
+
+// hungUp returns when the other end of a pipe, a socket or a terminal is closed, and reports
+// whether it has learned of it: of something else it learns nothing.
+func hungUp(of any) bool {
+	f, is := of.(*os.File)
+	return is && closed(f)
 }

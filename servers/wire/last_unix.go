@@ -3,6 +3,7 @@
 package wire
 
 import (
+	"errors"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -22,4 +23,24 @@ func reader(f *os.File) (reads, known bool) {
 		reads = at[0].Revents&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) == 0
 	})
 	return reads && err == nil, failed == nil
+}
+
+// closed is [hungUp] of a file. It keeps a thread, but no processor.
+func closed(f *os.File) (is bool) {
+	raw, err := f.SyscallConn()
+	if err != nil {
+		return true
+	}
+	err = raw.Control(func(fd uintptr) {
+		for {
+			at := []unix.PollFd{{Fd: int32(fd)}} //nolint:gosec // descriptors are small
+			n, err := unix.Poll(at, -1)
+			if errors.Is(err, unix.EINTR) {
+				continue
+			}
+			is = err == nil && n > 0
+			return
+		}
+	})
+	return is && err == nil
 }

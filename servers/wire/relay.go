@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -102,7 +103,8 @@ func IsUsage(err error) bool {
 }
 
 // Run relays messages until In ends and, if Out is a file that is still read, the requests
-// before that are answered, or ctx ends. It returns an error of the first connection or of In.
+// before that are answered; or until ctx ends, or the client has gone. It returns an error of
+// the first connection or of In.
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -116,8 +118,9 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	r.adopt(first)
 	safe.Go("relay link", func() { r.keepLinked(ctx, first) })
-	err = r.fromClient(rpc.NewLines(r.In, rpc.MaxLine))
-	awaitAnswers(ctx, r.Out, r.unanswered)
+	if err = r.input(ctx); ctx.Err() == nil {
+		awaitAnswers(ctx, r.Out, r.unanswered)
+	}
 	r.mu.Lock()
 	r.closing = true
 	l := r.link
@@ -129,13 +132,31 @@ func (r *Relay) Run(ctx context.Context) error {
 	return err
 }
 
-// unanswered returns the number of requests whose answers the client may still wait for. Only
-// questions are waited for without a limit.
+// input forwards what the client says until that ends. A read that blocks, or a deck that is
+// stuck, does not keep the relay once ctx has ended or the client has gone.
+func (r *Relay) input(ctx context.Context) error {
+	read, gone := make(chan error, 1), make(chan struct{})
+	safe.Go("relay input", func() { read <- r.fromClient(rpc.NewLines(r.In, rpc.MaxLine)) })
+	safe.Go("relay client", func() {
+		if hungUp(r.In) && hungUp(r.Out) && pause.For(ctx, lastUnread) == nil { // what it has sent may be read meanwhile
+			close(gone)
+		}
+	})
+	select {
+	case err := <-read:
+		return err
+	case <-gone:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// unanswered returns the number of requests whose answers the client may still wait for.
 func (r *Relay) unanswered(waited time.Duration) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.flight {
-		if f.line != nil || waited < lastCalls {
+		if f.line != nil && waited < lastQuestions || f.line == nil && waited < lastCalls {
 			n++
 		}
 	}

@@ -1,0 +1,82 @@
+//go:build linux
+
+package main
+
+import (
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestARelayEndsWithItsClient plays how clients leave the server that they have started. The
+// protocol has them close its input, wait, and only then send signals.
+func TestARelayEndsWithItsClient(t *testing.T) {
+	t.Parallel()
+	const which = `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`
+	for name, tt := range map[string]struct {
+		question bool
+		leave    func(t *testing.T, a *agent, deck *exec.Cmd)
+	}{
+		"its input ends": {false, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"it is told to end, and its input is open": {false, func(t *testing.T, a *agent, _ *exec.Cmd) {
+			t.Helper()
+			if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+				t.Error(err)
+			}
+		}},
+		"a question waits, and somebody reads": {true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"a question waits, and nobody reads": {true, func(_ *testing.T, a *agent, _ *exec.Cmd) {
+			a.in.Close()
+			a.out.Close()
+		}},
+		"the deck is stuck, and there is more to say": {false, func(t *testing.T, a *agent, deck *exec.Cmd) {
+			t.Helper()
+			if err := deck.Process.Signal(syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = deck.Process.Signal(syscall.SIGCONT) })
+			written := make(chan struct{})
+			go func() {
+				defer close(written)
+				line := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{"a":"` + strings.Repeat("x", 1<<20) + `"}}}` + "\n"
+				for { // until the relay is gone, or this end is closed
+					if _, err := a.in.Write([]byte(line)); err != nil {
+						return
+					}
+				}
+			}()
+			time.Sleep(time.Second) // the relay can pass on no more
+			a.in.Close()
+			a.out.Close()
+			<-written
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t)
+			deck := d.serve()
+			a := d.relay()
+			a.handshake("leaving")
+			if tt.question {
+				a.send(`"waits"`, "tools/call", which)
+				d.until("a question", func() bool { return d.asked() == 1 })
+			}
+			tt.leave(t, a, deck)
+			ended := make(chan error, 1)
+			go func() { ended <- a.cmd.Wait() }()
+			select {
+			case err := <-ended:
+				if err != nil {
+					t.Errorf("it ended with %v", err)
+				}
+			case <-time.After(patience):
+				t.Error("it goes on")
+			}
+			if tt.question && d.asked() != 1 {
+				t.Error("its question is gone")
+			}
+		})
+	}
+}
