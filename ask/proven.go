@@ -24,6 +24,10 @@ var errNoGate = errors.New("this deck does not accept answers from a shell")
 func (c *conn) prove(m *message) {
 	m.v = true
 	if err := c.mayProve(m); err != nil {
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			c.refused(refused.error)
+		}
 		_ = c.send(m.fail("refused", err.Error(), "", false)) // who is refused may be gone
 		return
 	}
@@ -47,6 +51,23 @@ func (c *conn) prove(m *message) {
 	}
 }
 
+// refusedError says that who asks may not act for the user, whatever they show.
+type refusedError struct{ error }
+
+// refused has the screen show who was refused, and why.
+func (c *conn) refused(why error) {
+	if gate := c.l.opt.Gate; gate != nil {
+		gate.Refused(c.who(), why)
+	}
+}
+
+// who is the process at the other end.
+func (c *conn) who() proof.Who {
+	who := proof.Who{Folder: c.peer.Cwd}
+	who.PID, who.Program = socket.Behind(c.peer.PID)
+	return who
+}
+
 // mayProve returns nil if the connection has shown a proof.
 func (c *conn) mayProve(m *message) error {
 	gate := c.l.opt.Gate
@@ -56,14 +77,14 @@ func (c *conn) mayProve(m *message) error {
 	// What stands in a container or brings another machine's connection has none of
 	// its agents above it.
 	if where, _, _ := strings.Cut(c.peer.Machine, " "); where != "" {
-		return fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)
+		return &refusedError{fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)}
 	}
 	method, err := gate.Ready()
 	if err != nil {
-		return err
+		return &refusedError{err}
 	}
 	if err := c.fromAnAgent(); err != nil {
-		return err
+		return &refusedError{err}
 	}
 	if err := c.send(line{ID: m.id, Type: "challenge", V: 1, Method: string(method)}); err != nil {
 		return err
@@ -74,9 +95,7 @@ func (c *conn) mayProve(m *message) error {
 	}
 	var secret string
 	_ = json.Unmarshal(answer.fields["secret"], &secret) // not a string: wrong
-	who := proof.Who{Folder: c.peer.Cwd}
-	who.PID, who.Program = socket.Behind(c.peer.PID)
-	return gate.Try(who, secret)
+	return gate.Try(c.who(), secret)
 }
 
 // another reads one more message of a connection that has sent one.
@@ -98,6 +117,7 @@ func (c *conn) unproven(m *message) {
 	} else if _, err := c.l.opt.Gate.Ready(); err != nil {
 		why = err.Error()
 	}
+	c.refused(errors.New(why))
 	_ = c.send(m.fail("refused", why, "", false)) // it may have left
 }
 

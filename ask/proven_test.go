@@ -26,11 +26,17 @@ func TestCommandLineAnswers(t *testing.T) {
 	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "ask.cli_answers") {
 		t.Errorf("off by default: %v", err)
 	}
+	if tries := d.l.opt.Gate.State().Tries; len(tries) != 1 || !strings.Contains(tries[0].Why, "are off") {
+		t.Errorf("shown in the deck: %+v", tries)
+	}
 	d.l.opt.Gate = pairing(t)
 	d.l.opt.Gate.Pair()
 	d.l.opt.Agents = func() []int { return []int{os.Getpid()} }
 	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "only the user") {
 		t.Errorf("descends from an agent: %v", err)
+	}
+	if tries := d.l.opt.Gate.State().Tries; len(tries) != 1 || !strings.Contains(tries[0].Why, "only the user") {
+		t.Errorf("shown in the deck: %+v", tries)
 	}
 }
 
@@ -86,8 +92,19 @@ func TestOnlyAProvenConnectionAnswers(t *testing.T) {
 		}
 	}
 	d.pending(1)
-	if n := len(gate.State().Tries); n != 2 {
-		t.Errorf("%d attempts were shown, want 2", n)
+	shown, refused := 0, map[string]int{}
+	for _, try := range gate.State().Tries {
+		if try.Why == "" {
+			shown++
+		} else {
+			refused[try.Why]++
+		}
+		if try.PID == 0 {
+			t.Errorf("it is not said who made %+v", try)
+		}
+	}
+	if n := len(refused); shown != 2 || n != 2 { // without a code, and without a proof
+		t.Errorf("%d attempts with a secret were shown, and %v without; want 2 and 2", shown, refused)
 	}
 	if err := show(code).Answer(1, answer); err != nil {
 		t.Errorf("with the code: %v", err)

@@ -43,7 +43,7 @@ func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r card.
 // waits until the user does it on the screen.
 func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		return nil, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent)
+		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent))
 	}
 	shown, err := c.HeldBy(names)
 	if err != nil {
@@ -60,7 +60,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 		return c.AcceptShown(shown)
 	}
 	if !h.gate.Screen() {
-		return nil, fmt.Errorf("%s accept: %w", c.Name(), why)
+		return nil, h.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
 	}
 	if err := from.Say("Waiting for you: press a on " + c.Title() + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
@@ -84,6 +84,14 @@ func (h *instance) proved(ctx context.Context, from wire.Requester) (ok bool, wh
 	}
 	err = h.gate.Try(behind(from), secret)
 	return err == nil, nil, err
+}
+
+// refused has the screen show that a command was refused, and returns why.
+func (h *instance) refused(from wire.Requester, why error) error {
+	if h.gate != nil {
+		h.gate.Refused(behind(from), why)
+	}
+	return why
 }
 
 // behind is who gave a command.

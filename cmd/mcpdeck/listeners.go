@@ -59,6 +59,9 @@ func (a *app) open(screen bool) (*instance, *listeners, error) {
 		h.host.Warn("ask", err.Error())
 	}
 	r, err := openListeners(h)
+	if err == nil {
+		h.sayChanged()
+	}
 	return h, r, err
 }
 

@@ -123,7 +123,7 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 	switch on := s.on(); {
 	case r.Verb == "off" || r.Verb == "status" || r.Verb == "toggle" && on:
 	case from.Agent != "":
-		return nil, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent)
+		return nil, h.refused(from, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent))
 	case !on:
 		return h.startFor(ctx, from, r.Name, s, r.Request)
 	}
@@ -183,7 +183,7 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	case ok:
 		return s.control(ctx, r, s.terms.Digest)
 	case !h.gate.Screen():
-		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, why)
+		return nil, h.refused(from, fmt.Errorf("%s %s: %w", name, r.Verb, why))
 	}
 	if _, err := h.chooseLazy(name, r.Verb); err != nil {
 		return nil, err

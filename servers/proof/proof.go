@@ -66,7 +66,8 @@ func (w Who) String() string {
 type Try struct {
 	At time.Time
 	Who
-	OK bool
+	OK  bool
+	Why string // it was refused without a secret being looked at; "" if one was
 }
 
 // Options say how a Gate decides.
@@ -87,7 +88,7 @@ type Gate struct {
 	code   string // valid until
 	until  time.Time
 	sealed string // the passphrase's hash; "" when none is set
-	wrong  int    // failed attempts since the last right one
+	wrong  int    // failed attempts since the last right one, of those who showed a secret
 	paused time.Time
 	tries  []Try
 	total  int
@@ -222,6 +223,7 @@ func (g *Gate) Try(who Who, secret string) error {
 	err, code, sealed := g.ready(), g.code, g.sealed
 	g.mu.Unlock()
 	if err != nil {
+		g.Refused(who, err)
 		return err
 	}
 	ok := false
@@ -238,9 +240,7 @@ func (g *Gate) record(who Who, ok bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer g.changed()
-	g.total++
-	g.tries = append(g.tries, Try{At: time.Now(), Who: who, OK: ok})
-	g.tries = g.tries[max(0, len(g.tries)-keptTries):]
+	g.keep(Try{At: time.Now(), Who: who, OK: ok})
 	if ok {
 		g.code, g.wrong = "", 0
 		return nil
@@ -256,6 +256,32 @@ func (g *Gate) record(who Who, ok bool) error {
 		return fmt.Errorf("that is the %w code", errWrong)
 	}
 	return fmt.Errorf("that is the %w passphrase", errWrong)
+}
+
+// sameAfter is how long the same refusal of the same program counts as one.
+const sameAfter = 10 * time.Second
+
+// Refused notes that someone wanted to act for the user and was refused, whatever they would
+// have shown. It is no failed attempt: nothing was guessed.
+func (g *Gate) Refused(who Who, why error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := Try{At: time.Now(), Who: who}
+	t.Why, _, _ = strings.Cut(why.Error(), ": wait ") // which says how long
+	for i := len(g.tries) - 1; i >= 0 && t.At.Sub(g.tries[i].At) < sameAfter; i-- {
+		if old := &g.tries[i]; old.Why == t.Why && old.Program == who.Program && old.Folder == who.Folder {
+			return // a program that goes on trying must not push out the others
+		}
+	}
+	g.keep(t)
+	g.changed()
+}
+
+// keep adds to what the screen shows.
+func (g *Gate) keep(t Try) {
+	g.total++
+	g.tries = append(g.tries, t)
+	g.tries = g.tries[max(0, len(g.tries)-keptTries):]
 }
 
 // tidy takes a code however it is typed.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -108,7 +109,8 @@ func TestFailedAttemptsPauseAndThenLock(t *testing.T) {
 			t.Errorf("locked: %v", err)
 		}
 		s := g.State()
-		if !s.Locked || s.Total != tooMany || len(s.Tries) != tooMany || s.Tries[9].PID != 10 || s.Tries[9].OK {
+		looked := slices.DeleteFunc(s.Tries, func(t Try) bool { return t.Why != "" })
+		if !s.Locked || s.Total != tooMany+4 || len(looked) != tooMany || looked[9].PID != 10 || looked[9].OK {
 			t.Errorf("the screen is told %+v", s)
 		}
 		g.Unlock()
@@ -168,4 +170,36 @@ func TestADamagedHashOpensNothing(t *testing.T) {
 	if New(Options{Method: Passphrase, Path: path}).Open(true) == nil {
 		t.Error("a link was followed")
 	}
+}
+
+// Whoever is refused is shown, once in a while, and locks nobody out.
+func TestWhoIsRefusedIsShown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := opened(t, Options{Method: Off}, true)
+		_, off := g.Ready()
+		for i := range 100 {
+			g.Refused(Who{PID: 100 + i, Program: "sh"}, off)
+		}
+		g.Refused(Who{PID: 7, Program: "node"}, off)
+		if s := g.State(); len(s.Tries) != 2 || s.Total != 2 || s.Locked || s.Tries[0].PID != 100 || s.Tries[1].Program != "node" || !strings.HasPrefix(s.Tries[0].Why, "answers from a shell are off") {
+			t.Errorf("%+v", s)
+		}
+		time.Sleep(time.Minute)
+		g.Refused(Who{PID: 9, Program: "sh"}, off)
+		if s := g.State(); s.Total != 3 {
+			t.Errorf("a minute later: %+v", s)
+		}
+		paused := pairing(t)
+		paused.Pair()
+		for range someWrong {
+			_ = paused.Try(Who{Program: "sh"}, "wrong")
+		}
+		for range 5 {
+			time.Sleep(time.Second)
+			_ = paused.Try(Who{Program: "sh"}, "wrong")
+		}
+		if s := paused.State(); s.Total != someWrong+1 || s.Tries[someWrong].Why != "too many failed attempts" {
+			t.Errorf("in a pause: %+v", s)
+		}
+	})
 }

@@ -2,7 +2,9 @@ package config
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"encoding"
+	"encoding/hex"
 	"fmt"
 	"reflect"
 	"slices"
@@ -141,6 +143,12 @@ type Setting struct {
 
 // Same tells whether two settings have the same value.
 func (s Setting) Same(other Setting) bool { return Literal(s.raw) == Literal(other.raw) }
+
+// Digest tells the value from others, also where the literal leaves secrets out.
+func (s Setting) Digest() string {
+	sum := sha256.Sum256([]byte(Literal(s.raw)))
+	return hex.EncodeToString(sum[:])
+}
 
 // Settings are all options with their values. Of servers, profiles and projects they
 // are those that are written, and of none what could be a secret.

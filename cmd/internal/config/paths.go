@@ -28,6 +28,7 @@ type Paths struct {
 	Spool      string // calls that wait for a deck's journal
 	Log        string
 	Screen     string // what the screen remembers between runs
+	RanWith    string // options that the last deck was started with
 	Drafts     string // of answers
 	History    string // of questions
 	Sessions   string // the session sockets of ask
@@ -87,6 +88,7 @@ func paths(home string, f Flags) (Paths, error) {
 		Spool:      filepath.Join(state, "spool"+suffix+".jsonl"),
 		Log:        filepath.Join(state, "log"+suffix+".txt"),
 		Screen:     filepath.Join(state, "screen"+suffix+".json"),
+		RanWith:    filepath.Join(state, "settings"+suffix+".json"),
 		Drafts:     filepath.Join(state, "drafts"+suffix+".json"),
 		History:    filepath.Join(state, "history"+suffix+".jsonl"),
 		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),

@@ -40,9 +40,13 @@ func (p *Page) takeGate(s proof.State) tea.Cmd {
 	p.gate = s
 	var cmds []tea.Cmd
 	for _, t := range s.Tries[len(s.Tries)-max(fresh, 0):] {
-		if t.OK {
+		switch {
+		case t.OK:
 			cmds = append(cmds, tui.Toast(tui.Good, plain.Line(t.Who.String())+" may answer for you"))
-		} else {
+		case t.Why != "":
+			why, _, _ := strings.Cut(t.Why, "; ")
+			cmds = append(cmds, tui.Toast(tui.Warn, plain.Line(t.Who.String()+" was refused: "+why)))
+		default:
 			cmds = append(cmds, tui.Toast(tui.Warn, plain.Line(t.Who.String())+" showed a wrong "+thing(s.Method)))
 		}
 	}

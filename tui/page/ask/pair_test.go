@@ -1,6 +1,7 @@
 package ask_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,9 @@ func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
 		_ = g.Try(proof.Who{PID: 7, Program: "sh\x1b[2J", Folder: "/tmp"}, "wrong")
 		d.Wait(time.Second)
 		d.Has("sh (process 7) in /tmp showed a wrong code", "K7QF-2MWX")
+		g.Refused(proof.Who{PID: 8, Program: "node"}, errors.New("answers from a shell are off; answer in the deck"))
+		d.Wait(time.Second)
+		d.Has("node (process 8) was refused: answers from a shell are")
 		d.Wait(11 * time.Minute)
 		d.Has("has expired")
 	})
