@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -35,8 +36,7 @@ type Options struct {
 
 // Conn is the connection to a server. The server may be any program, so it is read
 // leniently: of a line that ends in a message only the message is taken. A line over
-// the limit ends the request that it answers or, when its beginning does not say
-// which, all that wait.
+// the limit ends the request that it answers or, if it does not say which, all that wait.
 type Conn struct {
 	o       Options
 	pending Pending
@@ -234,12 +234,7 @@ func (c *Conn) read(out io.Reader) {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, ErrLineTooLong):
-			c.o.Note("line on stdout skipped: " + ErrTooLarge.Error())
-			if id, ok := answered(line); ok {
-				c.Fail(id, ErrTooLarge)
-			} else {
-				c.pending.Fail(ErrTooLarge)
-			}
+			c.Skipped(line)
 		case err != nil:
 			return
 		default:
@@ -288,36 +283,19 @@ func decodeEnd(line []byte, rules Rules) (m Message, before []byte, bad *Error) 
 	return m, line, bad
 }
 
-// answered is the id of the request that a line answers of which only the beginning
-// is there.
-func answered(head []byte) (id string, ok bool) {
-	d := json.NewDecoder(bytes.NewReader(head))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return "", false
-	}
-	for {
-		key, err := d.Token()
-		if err != nil {
-			return "", false
-		}
-		switch key {
-		case "id":
-			value, err := d.Token()
-			if err != nil {
-				return "", false
-			}
-			if id, ok = value.(string); !ok {
-				return "", false
-			}
-		case "result", "error":
-			return id, ok
-		case "method":
-			return "", false
-		default:
-			var skipped json.RawMessage
-			if d.Decode(&skipped) != nil {
-				return "", false
-			}
-		}
+// Skipped takes note of a message over the limit, of which only the outline is there: it
+// ends the request that it answers. If it may be an answer but does not say to what, it
+// ends all that wait.
+func (c *Conn) Skipped(outline []byte) {
+	c.o.Note("a message was skipped: " + ErrTooLarge.Error())
+	m, bad := Rules{Lenient: true, Bare: c.o.Bare}.Decode(outline)
+	switch id, err := rawjson.Text(m.ID); {
+	case bad != nil:
+		c.pending.Fail(ErrTooLarge)
+	case m.Method != "":
+	case err != nil:
+		c.pending.Fail(ErrTooLarge)
+	default:
+		c.Fail(id, ErrTooLarge)
 	}
 }

@@ -102,7 +102,7 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, ErrTooLarge)
 		}
 	}
-	if got, want := <-remarks, "line on stdout skipped: the response is larger than 32 MiB"; got != want {
+	if got, want := <-remarks, "a message was skipped: the response is larger than 32 MiB"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
 	third := start(t, c, "x", nil)
@@ -115,7 +115,7 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 func TestAnAnswerOverTheLimitEndsItsOwnRequest(t *testing.T) {
 	c, p := startProgram(t, Options{})
 	first, second := start(t, c, "x", nil), start(t, c, "x", nil)
-	p.says(`{"jsonrpc":"2.0","id":"1","result":"` + strings.Repeat("x", MaxLine) + `"}`)
+	p.says(`{"result":"` + strings.Repeat("x", MaxLine) + `","jsonrpc":"2.0","id":"1"}`)
 	if a := <-first.Reply; !errors.Is(a.Err, ErrTooLarge) {
 		t.Errorf("got %v, want %v", a.Err, ErrTooLarge)
 	}
@@ -153,20 +153,77 @@ func TestAllThatWaitsIsCancelled(t *testing.T) {
 	c.CancelAll(time.Hour)
 }
 
-func TestTheBeginningOfALongAnswerSaysWhatItAnswers(t *testing.T) {
-	for head, want := range map[string]string{
-		`{"jsonrpc":"2.0","id":"7","result":{"a`:                 "7",
-		`{"id":"7", "x":{"id":"8"}, "error":{"message":"`:        "7",
-		`{"jsonrpc":"2.0","result":{"id":"7"`:                    "",
-		`{"jsonrpc":"2.0","id":7,"result":{`:                     "",
-		`{"jsonrpc":"2.0","id":"7","method":"x","result":{`:      "",
-		`{"jsonrpc":"2.0","id":"7","params":{"arguments":"aaaaa`: "",
-		`[{"id":"7","result":1}`:                                 "",
-		`{"id"`:                                                  "",
-		`{`:                                                      "",
+// Of a message over the limit, only its own request fails, wherever it says which: many
+// servers put the id behind the result.
+func TestWhatIsOverTheLimitFailsItsOwnRequestAlone(t *testing.T) {
+	for name, r := range map[string]struct {
+		before, after string
+		fails         string // ids of the three that wait
+	}{
+		"the id first":           {`{"jsonrpc":"2.0","id":"2","result":{"a":"`, `"}}`, "2"},
+		"the id last":            {`{"result":{"id":"1","b":[{"c":"\"}],"id":"3"`, `"}]},"jsonrpc":"2.0","id":"2"}`, "2"},
+		"an error":               {`{"error":{"code":1,"message":"`, `"},"id":"2","jsonrpc":"2.0"}`, "2"},
+		"a notification":         {`{"jsonrpc":"2.0","method":"x","params":{"a":"`, `"}}`, ""},
+		"a request":              {`{"jsonrpc":"2.0","method":"x","params":{"a":"`, `"},"id":"2"}`, ""},
+		"an id of nobody's":      {`{"jsonrpc":"2.0","id":"9","result":{"a":"`, `"}}`, ""},
+		"an answer to nothing":   {`{"jsonrpc":"2.0","result":{"a":"`, `"}}`, "123"},
+		"a number that is no id": {`{"jsonrpc":"2.0","id":2,"result":{"a":"`, `"}}`, "123"},
+		"no message":             {`xyz`, ``, "123"},
+		"a list":                 {`[{"id":"2","result":"`, `"}]`, "123"},
+		"not ended":              {`{"jsonrpc":"2.0","id":"2","result":"`, ``, "2"},
 	} {
-		if got, ok := answered([]byte(head)); got != want || ok != (want != "") {
-			t.Errorf("%s: got %q, %v; want %q", head, got, ok, want)
+		t.Run(name, func(t *testing.T) {
+			c, _ := startProgram(t, Options{})
+			waits := []*Request{start(t, c, "x", nil), start(t, c, "x", nil), start(t, c, "x", nil)}
+			lines := NewLines(strings.NewReader(r.before+strings.Repeat("y", 2*keptMember)+r.after+"\nnext"), keptMember)
+			outline, err := lines.Next()
+			if !errors.Is(err, ErrLineTooLong) {
+				t.Fatal(err)
+			}
+			c.Skipped(outline)
+			if line, err := lines.Next(); string(line) != "next" || err != nil {
+				t.Errorf("the next line: %s, %v", line, err)
+			}
+			fails := ""
+			for _, w := range waits {
+				select {
+				case a := <-w.Reply:
+					if !errors.Is(a.Err, ErrTooLarge) {
+						t.Errorf("request %s: %v", w.ID, a.Err)
+					}
+					fails += w.ID
+				default:
+				}
+			}
+			if fails != r.fails {
+				t.Errorf("requests %q failed, want %q", fails, r.fails)
+			}
+		})
+	}
+}
+
+func TestTheOutlineOfAnObjectIsItsShortMembers(t *testing.T) {
+	long := strings.Repeat(`\"{`, keptMember)
+	for in, want := range map[string]string{
+		`{}`: `{}`,
+		` { "a" : 1 , "b" : [ 1, { "c" : "}" } ] } `: `{"a":1,"b":[1,{"c":"}"}]}`,
+		`{"a":"` + long + `","b":"\\"}`:              `{"a":null,"b":"\\"}`,
+		`{"a":[{"` + long + `":1}],"b":2}`:           `{"a":null,"b":2}`,
+		`{"` + long + `":1,"b":2}`:                   ``, // there is no key to keep
+		`{"b":2,"a":"` + long:                        `{"b":2}`,
+		`{"a":1,"a":2}`:                              ``,
+		`{"a":1}{"b":2}`:                             ``,
+		`[1]`:                                        ``,
+		``:                                           ``,
+	} {
+		for _, piece := range []int{1, 3, len(in) + 1} {
+			var o Outline
+			for rest := []byte(in); len(rest) > 0; rest = rest[min(piece, len(rest)):] {
+				_, _ = o.Write(rest[:min(piece, len(rest))])
+			}
+			if got := string(o.JSON()); got != want {
+				t.Errorf("%.60s in pieces of %d: %s, want %s", in, piece, got, want)
+			}
 		}
 	}
 }

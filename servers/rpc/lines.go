@@ -10,11 +10,8 @@ import (
 // MaxLine is the longest message read, in bytes without the line end.
 const MaxLine = 32 << 20
 
-// headOfLong is how much of a line over the limit is kept.
-const headOfLong = 4 << 10
-
-// ErrLineTooLong is returned for a line over the limit, with its beginning. The line
-// was skipped; reading can go on.
+// ErrLineTooLong is returned for a line over the limit, with its [Outline]. The line was
+// skipped; reading can go on.
 var ErrLineTooLong = errors.New("line is too long")
 
 // Lines reads messages that end with LF or CRLF.
@@ -36,7 +33,7 @@ func NewLines(r io.Reader, limit int) *Lines {
 
 // Next returns the next non-blank line without its end. The bytes belong to the
 // caller. A last line without an end counts. At the end it returns io.EOF. With
-// ErrLineTooLong come the first 4 KiB of the line.
+// ErrLineTooLong comes the line's [Outline].
 func (l *Lines) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
@@ -73,8 +70,11 @@ func (l *Lines) line() ([]byte, error) {
 	for {
 		part, err := l.r.ReadSlice('\n')
 		if len(whole)+len(part) > l.limit+2 {
-			whole = append(whole[:min(len(whole), headOfLong)], part...)
-			return bytes.Clone(whole[:min(len(whole), headOfLong)]), l.skip(err)
+			var o Outline
+			_, _ = o.Write(whole) // never fails
+			_, _ = o.Write(part)
+			err = l.skip(&o, err)
+			return o.JSON(), err
 		}
 		whole = append(whole, part...)
 		if !errors.Is(err, bufio.ErrBufferFull) {
@@ -84,9 +84,11 @@ func (l *Lines) line() ([]byte, error) {
 }
 
 // skip drops what is left of a line that is too long.
-func (l *Lines) skip(err error) error {
+func (l *Lines) skip(o *Outline, err error) error {
 	for errors.Is(err, bufio.ErrBufferFull) {
-		_, err = l.r.ReadSlice('\n')
+		var part []byte
+		part, err = l.r.ReadSlice('\n')
+		_, _ = o.Write(part) // never fails
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err

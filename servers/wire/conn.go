@@ -104,7 +104,11 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 	for ; ; line, err = lines.Next() {
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
-			c.send(outgoing{line: rpc.Failure(nil, rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)})})
+			if reply, answer := tooLong(line); reply != nil {
+				c.send(outgoing{line: reply})
+			} else {
+				c.pending.Resolve(answer)
+			}
 			continue
 		case errors.Is(err, io.EOF) || c.ctx.Err() != nil:
 			return nil

@@ -342,3 +342,21 @@ func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 		}
 	}
 }
+
+func TestARequestOverTheLimitEndsWithAnError(t *testing.T) {
+	c := connect(t, hosttest.Start(t, newFixture()))
+	c.initialize()
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		c.send(`{"jsonrpc":"2.0","params":{"name":"echo","arguments":{"text":"` + strings.Repeat("x", rpc.MaxLine) + `"}},"method":"tools/call","id":9}`)
+	}()
+	if m := c.next(); string(m.ID) != "9" || m.Error == nil || m.Error.Code != rpc.CodeInvalid {
+		t.Errorf("got id %s, %+v", m.ID, m.Error)
+	}
+	<-sent
+	c.send(call("10", "echo", `{"text":"x"}`))
+	if m := c.next(); string(m.ID) != "10" || m.Error != nil {
+		t.Errorf("the next: id %s, %+v", m.ID, m.Error)
+	}
+}

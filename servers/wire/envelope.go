@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
@@ -31,6 +32,19 @@ func (e envelope) token() string {
 
 // goneMessage is the error of a call that the deck ended before answering.
 const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
+
+// tooLong returns what takes the place of a message over the limit, of which only the
+// outline is there: the deck's answer to a request, or an error in the place of an answer
+// to a request of the deck's. Whoever waits for it must not wait for ever.
+func tooLong(outline []byte) (reply []byte, answer rpc.Message) {
+	failure := rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)}
+	m, bad := rpc.Rules{Check: checkNames}.Decode(outline)
+	if bad != nil || m.Method != "" || m.ID == nil {
+		return rpc.Failure(m.ID, failure), rpc.Message{}
+	}
+	raw, _ := rpc.Raw(failure) // always encodes
+	return nil, rpc.Message{ID: m.ID, Err: raw}
+}
 
 // decodeEnvelope parses a message from a client, for all transports. It refuses names
 // that another parser could mistake for names it knows.

@@ -378,8 +378,12 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
-			r.write(rpc.Failure(nil, rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)}))
-			continue
+			reply, answer := tooLong(line)
+			if reply != nil {
+				r.write(reply)
+				continue
+			}
+			line = bytes.TrimSuffix(answer.Line(), []byte("\n"))
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:

@@ -54,15 +54,20 @@ func TestEventsAreReadAsTheStandardSays(t *testing.T) {
 }
 
 func TestAnEventOverTheLimitIsSkipped(t *testing.T) {
-	half := "data: " + strings.Repeat("x", rpc.MaxLine/2+1) + "\n"
-	for name, long := range map[string]string{"in one line": "data: " + strings.Repeat("x", rpc.MaxLine+20) + "\n\n", "in several": half + half + "\n"} {
+	text := strings.Repeat("x", rpc.MaxLine/2+1)
+	for name, tt := range map[string]struct{ stream, want string }{
+		"in one line":        {`data: {"a":"` + text + text + `","id":7}`, `{"a":null,"id":7}`},
+		"in several":         {`data: {"a":"` + text + `",` + "\n" + `data: "b":"` + text + `",` + "\ndata:\ndata:" + `"id":7}`, `{"a":null,"b":null,"id":7}`},
+		"no message":         {"data: " + text + text, ""},
+		"of an unknown name": {"what: " + text + text + "\ndata: 7", "7"},
+	} {
 		t.Run(name, func(t *testing.T) {
-			e := newEvents(strings.NewReader("id: 1\n"+long+"data: next\n\n"), "")
-			if _, data, err := e.next(); !errors.Is(err, rpc.ErrLineTooLong) || e.last != "1" {
-				t.Fatalf("%d bytes, %v, after %q", len(data), err, e.last)
+			e := newEvents(strings.NewReader("id: 1\n"+tt.stream+"\n\ndata: next\n\n"), "")
+			if _, data, err := e.next(); errors.Is(err, rpc.ErrLineTooLong) == strings.HasPrefix(name, "of") || string(data) != tt.want || e.last != "1" {
+				t.Fatalf("%.200s, %v, after %q", data, err, e.last)
 			}
-			if _, data, err := e.next(); err != nil || string(data) != "next" {
-				t.Errorf("then %.20q, %v", data, err)
+			if _, data, err := e.next(); err != nil || string(data) != "next" || e.heard != 2 {
+				t.Errorf("then %.20q, %v, the event %d", data, err, e.heard)
 			}
 		})
 	}

@@ -331,3 +331,61 @@ func TestAGreetingThatIsNotAnsweredIsEndedByTheAnswerToTheOther(t *testing.T) {
 		})
 	}
 }
+
+// Servers behind proxies end each stream after a while: what matters is that they go on.
+func TestAStreamIsResumedForAsLongAsItHasNews(t *testing.T) {
+	const ends = 20 * time.Second
+	for name, tt := range map[string]struct {
+		news  string // on each stream that is resumed
+		fails bool
+	}{
+		"ids":           {news: "id: n%d\ndata:\n\n"},
+		"notifications": {news: `data: {"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":%d}}` + "\n\n"},
+		"nothing":       {news: ": %d\n\n", fails: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := &fake.Server{NoModern: true}
+				var resumed atomic.Int32
+				var id string
+				o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
+					r.Body = io.NopCloser(bytes.NewReader(body))
+					n := int(resumed.Load())
+					switch {
+					case bytes.Contains(body, []byte(`"tools/call"`)):
+						var m struct{ ID json.RawMessage }
+						_ = json.Unmarshal(body, &m)
+						id = string(m.ID)
+						w.Header().Set("Content-Type", "text/event-stream")
+						fmt.Fprint(w, "id: first\nretry: 1000\ndata:\n\n")
+					case r.Header.Get("Last-Event-Id") == "":
+						s.Handler().ServeHTTP(w, r)
+					case n == 40: // 14 minutes later
+						w.Header().Set("Content-Type", "text/event-stream")
+						fmt.Fprintf(w, `data: {"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`+"\n\n", id)
+					default:
+						resumed.Add(1)
+						w.Header().Set("Content-Type", "text/event-stream")
+						fmt.Fprintf(w, tt.news, n)
+						_ = http.NewResponseController(w).Flush()
+						time.Sleep(ends)
+					}
+				}))
+				c, _, err := child.Open(t.Context(), o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"echo"}`) }, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if a := <-r.Reply; (a.Err != nil) != tt.fails || !tt.fails && resumed.Load() != 40 {
+					t.Errorf("after %d streams: %s, %v", resumed.Load(), a.Result, a.Err)
+				}
+				c.End()
+				end()
+			})
+		})
+	}
+}

@@ -26,7 +26,7 @@ const (
 func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.ReadCloser) error {
 	stream := newEvents(body, "")
 	for failed := 0; ; {
-		last := stream.last
+		last, heard := stream.last, stream.heard
 		err := l.read(ctx, id, m, stream, body)
 		body.Close()
 		switch {
@@ -40,7 +40,7 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 		l.mu.Lock()
 		session, version := l.session, l.version
 		l.mu.Unlock()
-		if failed++; stream.last != last {
+		if failed++; stream.last != last || stream.heard != heard {
 			failed = 0
 		}
 		if stream.last == "" || version == modern || failed > resumes {
@@ -69,21 +69,26 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 	}
 }
 
-// read reads a stream until it ends, or until shortly after the response.
+// read reads a stream until it ends, or until shortly after the response. A message over
+// the limit fails the request that it answers.
 func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *events, body io.Closer) error {
 	stop := context.AfterFunc(ctx, func() { body.Close() })
 	defer stop()
 	for drains := false; ; {
 		name, data, err := stream.next()
+		long := errors.Is(err, rpc.ErrLineTooLong)
 		switch {
-		case errors.Is(err, rpc.ErrLineTooLong):
-			return rpc.ErrTooLarge
-		case err != nil:
+		case err != nil && !long:
 			return err
-		case name != "" && name != "message" || len(data) == 0:
+		case name != "" && name != "message" || len(data) == 0 && !long:
 			continue
+		case long && data == nil && id != "":
+			return rpc.ErrTooLarge // whatever it is, it came for this request
+		case long:
+			l.conn.Skipped(data)
+		default:
+			l.take(m, flat(data))
 		}
-		l.take(m, flat(data))
 		if id != "" && !drains && !l.conn.Waits(id) {
 			drains = true
 			t := time.AfterFunc(drainLimit, func() { body.Close() })
@@ -142,12 +147,9 @@ func (l *link) listening(ctx context.Context, session string) {
 		case answer.StatusCode == http.StatusOK:
 			opened = true
 			stream := newEvents(answer.Body, last)
-			err = l.read(ctx, "", rpc.Message{}, stream, answer.Body)
+			_ = l.read(ctx, "", rpc.Message{}, stream, answer.Body) // it is opened again
 			answer.Body.Close()
 			wait, last = openAgain, stream.last
-			if errors.Is(err, rpc.ErrTooLarge) {
-				l.note("a message was skipped: it is larger than 32 MiB")
-			}
 			if stream.retry > 0 {
 				wait = min(max(stream.retry, openOften), openSeldom)
 			}

@@ -382,15 +382,24 @@ func TestAServerIsReachedThroughTheProxy(t *testing.T) {
 }
 
 func TestAnswersOverTheLimitFailTheirCallAlone(t *testing.T) {
-	for _, name := range []string{"legacy", "legacy, JSON"} {
+	for _, name := range []string{"legacy", "legacy, JSON", "the older"} {
 		s := variants()[name]
 		t.Run(name, func(t *testing.T) {
 			o, _ := options(serve(t, s.Handler()))
 			c := connect(t, o)
+			other, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"wait"}`) }, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
 			if got, err := call(t, c, "large", fmt.Sprintf(`{"bytes":%d}`, rpc.MaxLine)); !errors.Is(err, rpc.ErrTooLarge) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
 			says(t, c, "echo", `{"text":"next"}`, "next")
+			if !c.Waits(other.ID) {
+				t.Error("another call ended with it")
+			}
+			c.Offer(other.Cancelled(""))
+			<-other.Reply
 		})
 	}
 }
