@@ -92,16 +92,27 @@ func (v *View) For(c deck.Caller) *View {
 	return fitting
 }
 
-// narrowed is an offer without what the view's profile turns off.
+// narrowed is an offer without what the view's profile hides: to an agent, that is not
+// there at all. A gateway cannot be narrowed, and goes if it leads to some of that.
 func (v *View) narrowed(o Offer) Offer {
 	p := v.profile.Load()
 	if p == nil || len(p.Tools) == 0 {
 		return o
 	}
-	o.Tools = slices.Clone(o.Tools)
-	for i, t := range o.Tools {
-		if !p.allows(t.Tool.Name) && t.Off == "" {
-			o.Tools[i].Off = t.Tool.Name + " is turned off in the profile " + p.Name + ". The user can allow it in mcpdeck."
+	hides := func(t Tool) bool { return !p.allows(t.Tool.Name) }
+	if slices.ContainsFunc(o.Tools, hides) {
+		leads := func(t Tool) bool {
+			return slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name })
+		}
+		o.Tools = slices.DeleteFunc(slices.Clone(o.Tools), func(t Tool) bool { return hides(t) || leads(t) })
+		o.Gateway, o.ForGateway = nil, nil
+	}
+	if refuse := o.Refuse; refuse != nil {
+		o.Refuse = func(tool string) string {
+			if !p.allows(tool) {
+				return ""
+			}
+			return refuse(tool)
 		}
 	}
 	return o

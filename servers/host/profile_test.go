@@ -1,9 +1,13 @@
 package host
 
 import (
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
@@ -72,7 +76,7 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 		}
 	}
 	v, _ := h.View(ViewSpec{Profile: "one"})
-	if text, module := v.refusal("a_put"); text != "a_put is turned off in the profile one. The user can allow it in mcpdeck." || module != "a" {
+	if text, _ := v.refusal("a_put"); text != "" {
 		t.Errorf("refused with %q", text)
 	}
 	if _, err := h.View(ViewSpec{Profile: "two"}); err == nil || !strings.Contains(err.Error(), `there is no profile "two"`) {
@@ -93,4 +97,82 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 	if len(v.all()) != 1 {
 		t.Error("a connection has more once its profile is gone")
 	}
+}
+
+// To an agent, what a profile hides is not there, and beside a server as it is there is no
+// other.
+func TestNothingHiddenIsNamed(t *testing.T) {
+	a, b := &module{name: "a", tools: []string{"a_get", "a_put"}, refuse: "a_put"}, &module{name: "b", tools: []string{"b_get"}}
+	h := started(t, Options{Modules: []Module{a, b}})
+	for _, g := range []*guest{newGuest("far", "far_look", "far_do"), newGuest("other", "other_do")} {
+		if err := h.Add(g); err != nil {
+			t.Fatal(err)
+		}
+	}
+	h.SetProfiles([]Profile{
+		{Name: "one", Servers: []string{"a", "far"}, Tools: map[string]string{"a_put": "off", "far_do": "off"}},
+		{Name: "lazy", Servers: []string{"a", "far"}, Tools: map[string]string{"a_put": "off", "far_do": "off"}, Lazy: []string{"*"}},
+	})
+	hidden := []string{"a_put", "far_do", "b_get", "other"}
+	for name, spec := range map[string]ViewSpec{"a profile": {Profile: "one"}, "a lazy one": {Profile: "lazy"}, "one server of it": {Profile: "one", Servers: []string{"a"}}, "as it is": {Servers: []string{"far"}, AsIs: true}} {
+		v, err := h.View(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := v.instructions("tester")
+		for _, tool := range append(hidden, "b_", "other_do", "nothing", "a_pu", "far_d") {
+			text, _ := v.refusal(tool)
+			said += "\n" + strings.ReplaceAll(text+" "+v.unknown(tool), strconv.Quote(tool), "it")
+		}
+		for _, tool := range v.MCP.ListTools() {
+			b, _ := json.Marshal(tool.Tool)
+			said += "\n" + string(b)
+		}
+		for _, raw := range v.Raw("tools/list") {
+			said += "\n" + string(raw)
+		}
+		for _, word := range hidden {
+			if spec.AsIs && strings.HasPrefix(word, "far") {
+				continue
+			}
+			if strings.Contains(said, word) {
+				t.Errorf("%s names %s:\n%s", name, word, said)
+			}
+		}
+		if _, err := h.View(ViewSpec{Profile: spec.Profile, AsIs: spec.AsIs, Servers: []string{"nope"}}); err == nil || strings.Contains(err.Error(), "other") {
+			t.Errorf("%s: an unknown server: %v", name, err)
+		}
+	}
+}
+
+// A gateway leads to all tools of a server, also to those that a profile hides.
+func TestAGatewayDoesNotLeadPastAProfile(t *testing.T) {
+	g := &gated{module{name: "a", tools: []string{"a_get", "a_put"}}}
+	h := started(t, Options{Modules: []Module{g}})
+	h.SetProfiles([]Profile{{Name: "some", Tools: map[string]string{"a_put": "off"}}, {Name: "all", Tools: map[string]string{"b": "off"}}})
+	for profile, want := range map[string]string{"some": "a_get", "all": "a_get a_put a_tools"} {
+		for _, gateway := range []bool{false, true} {
+			v, err := h.View(ViewSpec{Profile: profile, Gateway: gateway})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := want
+			if gateway && profile == "all" {
+				want = "a_tools"
+			}
+			if got := strings.Join(toolNames(v), " "); got != want {
+				t.Errorf("%s, asked for a gateway %v: %s, want %s", profile, gateway, got, want)
+			}
+		}
+	}
+}
+
+// gated is a module with a gateway.
+type gated struct{ module }
+
+func (g *gated) Offer() Offer {
+	o := g.module.Offer()
+	o.Gateway = []Tool{{Tool: mcp.NewTool(g.name + "_tools"), Handler: o.Tools[0].Handler}}
+	o.ForGateway = func(string) bool { return true }
+	return o
 }

@@ -21,7 +21,7 @@ func (v *View) unknown(tool string) string {
 		all = append(all, names...)
 	}
 	for _, m := range v.host.all() {
-		if !v.has(m) && slices.Contains(v.listed(m), tool) {
+		if !v.has(m) && v.mayName(m) && slices.Contains(v.listed(m), tool) {
 			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s too, or to all servers", said, m.id.Name, m.id.Name)
 		}
 	}
@@ -37,6 +37,13 @@ func (v *View) unknown(tool string) string {
 		return said + "; there are no tools now"
 	}
 	return fmt.Sprintf("%s; call tools/list to see the tools of %s", said, strings.Join(have, ", "))
+}
+
+// mayName reports whether an agent may hear of a module that the view does not have: not
+// in place of a server as it is, and not of what its profile hides.
+func (v *View) mayName(m *hosted) bool {
+	p := v.profile.Load()
+	return !v.Spec.AsIs && (p == nil || len(p.Servers) == 0 || slices.Contains(p.Servers, m.id.Name))
 }
 
 // listed are the names of a module's tools as a view like this lists them to

@@ -80,7 +80,7 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
 	for _, n := range names {
 		if h.module(n) == nil {
-			return nil, fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, n, strings.Join(h.Names(), ", "))
+			return nil, h.unknownServer(n, spec)
 		}
 	}
 	if spec.AsIs && len(names) != 1 {
@@ -112,6 +112,18 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 		v.mu.Unlock() //nolint:staticcheck // an empty section: it waits for the first list
 	}
 	return v, nil
+}
+
+// unknownServer names the servers that there are, unless some of them may be hidden from
+// whoever asks: an agent reads it, too.
+func (h *Host) unknownServer(name string, spec ViewSpec) error {
+	h.mu.Lock()
+	hides := spec.AsIs || slices.ContainsFunc(h.profiles, func(p Profile) bool { return len(p.Servers) > 0 })
+	h.mu.Unlock()
+	if hides {
+		return fmt.Errorf("%w: %q", ErrUnknownServer, name)
+	}
+	return fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, name, strings.Join(h.Names(), ", "))
 }
 
 func (v *View) build() *server.MCPServer {
