@@ -188,7 +188,7 @@ type Request struct {
 func (l *Log) Begin(f *Figures, who deck.Caller, r Request) *Record {
 	c := &Record{log: l, figures: f, redact: r.Redact, call: deck.Call{
 		Agent: who.Agent, AgentName: who.Name(), Server: r.Server,
-		Tool: plain.Cut(plain.Line(r.Tool), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(r.Args),
+		Tool: plain.Cut(redact.Rules{}.Text(plain.Line(r.Tool)), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(r.Args),
 	}}
 	l.queueMu.Lock()
 	l.lastID++

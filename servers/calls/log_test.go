@@ -79,6 +79,25 @@ func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
 	}
 }
 
+func TestASecretInTheNameOfAToolIsNotLogged(t *testing.T) {
+	rec := &recorder{}
+	l := New(Options{Recorder: rec, Redact: redact.Rules{ShapeOnly: true}.Body})
+	l.Start()
+	for _, tool := range []string{"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "password=q7Rk2vTz9Lw4", "get_token"} {
+		l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: tool}).End(deck.Refused, nil, "unknown tool \""+tool+"\"")
+	}
+	l.Stop()
+	var names []string
+	shown, _ := l.Since(0)
+	for _, c := range append(rec.calls, shown...) {
+		names = append(names, c.Tool, c.Result)
+	}
+	all := strings.Join(names, "\n")
+	if strings.Contains(all, "q7Rk") || strings.Contains(all, "ghp_0") || !strings.Contains(all, "get_token") {
+		t.Errorf("logged %s", all)
+	}
+}
+
 func TestTheLogIsBounded(t *testing.T) {
 	l := New(Options{})
 	f := &Figures{}

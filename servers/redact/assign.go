@@ -1,6 +1,9 @@
 package redact
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // assigned finds the values that a text gives to names of secrets: NAME=value in
 // a command, "name": "value", a line of YAML, a header, an option and its value.
@@ -12,9 +15,11 @@ func assigned(text string, plainTokens bool) []span {
 		case '=', ':':
 			v = assignment(text, i, plainTokens)
 		case '-':
-			v = option(text, i, plainTokens)
+			v = option(text, i)
 		case '>':
 			v = element(text, i, plainTokens)
+		case ',':
+			v = second(text, i)
 		default:
 			continue
 		}
@@ -39,21 +44,26 @@ func assignment(text string, i int, plainTokens bool) span {
 	}
 	spaced := end < i
 	end, quoted := unquote(text, end)
-	start := end
-	for start > 0 && end-start < 100 && isNameByte(text[start-1]) {
-		start--
+	start := startOfName(text, end)
+	if sign == '=' && start > 0 && start < end {
+		if n := beforeType(text, start); n > 0 && !secretName(text[start:end], false) {
+			start, end = startOfName(text, n), n
+		}
 	}
 	name := text[start:end]
-	if inQuery := sign == '=' && start > 0 && (text[start-1] == '?' || text[start-1] == '&'); inQuery && isQueryKey(name) {
+	if sign == '=' && start > 0 && (text[start-1] == '?' || text[start-1] == '&') { // of an address
+		plainTokens = false
 		v, _ := value(text, i+1)
-		if got := text[v.from:v.to]; !isReference(got) && (len(got) >= 16 || len(got) >= 6 && strings.ContainsAny(got, "0123456789")) {
+		if got := text[v.from:v.to]; isQueryKey(name) && !isReference(got) && (len(got) >= 16 || len(got) >= 6 && strings.ContainsAny(got, "0123456789")) {
 			return v
 		}
 	}
-	if name == "" || !secretName(name, plainTokens) {
+	plain := plainTokens && isPlain(name)
+	if name == "" || !secretName(name, plainTokens && !plain) || sign == ':' && strings.HasPrefix(name, "--") { // a property of CSS
 		return span{}
 	}
 	at := i + 1
+	header := isHeader(name) && sign == ':' && at < len(text) && text[at] != '='
 	if at < len(text) && (text[at] == '=' && sign == '=' || text[at] == '~' || text[at] == ':') {
 		return span{}
 	}
@@ -63,20 +73,40 @@ func assignment(text string, i int, plainTokens bool) span {
 	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
 		at++
 	}
+	if v := block(text, at); sign == ':' && v.to > 0 {
+		return v
+	}
 	first := quoted || atLineStart(text, start)
 	v, inQuotes := value(text, at)
-	if !inQuotes && isHeader(name) && sign == ':' {
+	if other, ok := otherwise(text, v); ok && !inQuotes {
+		v, inQuotes = other, true
+	}
+	if !inQuotes && header {
 		v.to = endOfHeader(text, start, at)
 	}
 	got := text[v.from:v.to]
 	switch {
-	case inQuotes && !isReference(got):
-		return v
-	case inQuotes || got == "" || isReference(got) || isType(strings.Trim(got, ";,")):
+	case inQuotes && !quoted && isInside(text, start, text[v.from-1]):
+		return span{} // the quotes end here: "Password: "
+	case sign == ':' && isLexeme(name, got), plain && !isRandom(got):
 		return span{}
-	case isHeader(name) && sign == ':' && first:
+	case inQuotes && !isReference(got):
+		if isTypeWord(got) || isSentence(got) || isHeader(name) && isReference(afterScheme(got)) {
+			return span{}
+		}
 		return v
-	case v.to < len(text) && text[v.to] == '(' || (spaced || sign == ':') && isMember(got):
+	case inQuotes || got == "" || isReference(got) || isType(strings.Trim(got, ";,")) || strings.IndexByte("{[(", got[0]) >= 0 && len(got) == 1:
+		return span{}
+	case header && first:
+		if isCookie(name) && !strings.Contains(got, "=") || isReference(afterScheme(got)) {
+			return span{}
+		}
+		return v
+	case isKeyword(text, v) || !isVariable(name) && isName(strings.TrimRight(got, "},;")):
+		return span{}
+	case strings.HasSuffix(name, "tokens") && isNumber(got): // so many
+		return span{}
+	case v.to < len(text) && (text[v.to] == '(' || text[v.to] == '[') || (spaced || sign == ':') && isMember(got):
 		return span{}
 	case (name == "pwd" || name == "Pwd") && strings.ContainsAny(got[:1], "/~."):
 		return span{}
@@ -89,8 +119,152 @@ func assignment(text string, i int, plainTokens bool) span {
 	return v
 }
 
+// startOfName is where the name begins that ends at a place.
+func startOfName(text string, end int) int {
+	start := end
+	for start > 0 && end-start < 100 && (isNameByte(text[start-1]) || text[start-1] >= utf8.RuneSelf) {
+		start--
+	}
+	return start
+}
+
+// beforeType is where the name ends that a type at a place belongs to, name: type = value;
+// 0 for none.
+func beforeType(text string, start int) int {
+	at := strings.TrimRight(text[max(0, start-4):start], " &")
+	if !strings.HasSuffix(at, ":") {
+		return 0
+	}
+	return max(0, start-4) + len(at) - 1
+}
+
+// isInside tells whether a place is between the quotes of a text that began in its line.
+func isInside(text string, at int, quote byte) bool {
+	line := text[max(0, at-200):at]
+	line = line[strings.LastIndexByte(line, '\n')+1:]
+	inside := false
+	for i := range len(line) {
+		switch {
+		case line[i] != quote:
+		case inside:
+			inside = false
+		default: // an apostrophe begins nothing
+			inside = i == 0 || !isNameByte(line[i-1])
+		}
+	}
+	return inside
+}
+
+// isLexeme tells of what a parser calls a token: a word, which no token that opens
+// something is.
+func isLexeme(name, got string) bool {
+	return name == "token" && len(got) > 2 && isEnglish(got)
+}
+
+// isSentence tells of what is said to somebody.
+func isSentence(s string) bool {
+	return strings.Count(s, " ") > 1 && s[0] >= 'A' && s[0] <= 'Z' && strings.IndexByte(".!?", s[len(s)-1]) >= 0 ||
+		strings.Count(s, " ") > 4 && s[0] >= 'A' && s[0] <= 'Z'
+}
+
+// otherwise returns what stands for a value that may be missing: a || "b".
+func otherwise(text string, v span) (span, bool) {
+	for _, or := range [...]string{" || ", " ?? ", " or "} {
+		if at := v.to + len(or); at < len(text) && strings.HasPrefix(text[v.to:], or) {
+			return value(text, at)
+		}
+	}
+	return span{}, false
+}
+
+// second returns the value after a name, both in quotes: f("name", "value").
+func second(text string, i int) span {
+	end, quoted := unquote(text, i)
+	if !quoted {
+		return span{}
+	}
+	start := startOfName(text, end)
+	if start == end || start == 0 || text[start-1] != text[i-1] || !secretName(text[start:end], false) {
+		return span{}
+	}
+	for i++; i < len(text) && text[i] == ' '; {
+		i++
+	}
+	v, inQuotes := value(text, i)
+	if got := text[v.from:v.to]; !inQuotes || isReference(got) || !strings.ContainsAny(got, "0123456789") || strings.Contains(got, " ") {
+		return span{}
+	}
+	return v
+}
+
+// block returns the lines below a name in YAML that end with | or >.
+func block(text string, at int) span {
+	if at == len(text) || text[at] != '|' && text[at] != '>' {
+		return span{}
+	}
+	n := strings.IndexByte(text[at:], '\n')
+	if n < 0 || strings.Trim(text[at+1:at+n], "+-0123456789 \r") != "" {
+		return span{}
+	}
+	from := at + n + 1
+	rest := text[from:]
+	indent := len(rest) - len(strings.TrimLeft(rest, " "))
+	if indent == 0 {
+		return span{}
+	}
+	to := from
+	for line := range strings.Lines(rest) {
+		if strings.TrimSpace(line) != "" && !strings.HasPrefix(line, rest[:indent]) {
+			break
+		}
+		to += len(line)
+	}
+	return span{from + indent, from + len(strings.TrimRight(text[from:to], "\r\n "))}
+}
+
+// isKeyword tells of a word of a language that something follows.
+func isKeyword(text string, v span) bool {
+	if v.to == len(text) || text[v.to] != ' ' {
+		return false
+	}
+	switch text[v.from:v.to] {
+	case "await", "new", "not", "typeof", "yield", "function", "func", "lambda", "async", "move", "return":
+		return true
+	}
+	return false
+}
+
+// isName tells of the name of a secret in the place of one: token: accessToken.
+func isName(s string) bool {
+	for i := range len(s) {
+		if !isLetter(s[i]) && s[i] != '_' {
+			return false
+		}
+	}
+	words := split(s)
+	if len(words) == 0 {
+		return false
+	}
+	switch words[len(words)-1] {
+	case "token", "password", "passwd", "secret", "key", "credentials", "auth", "cookie", "pass", "pwd", "jwt":
+		return true
+	}
+	return false
+}
+
+// isCookie tells of the headers that are nothing without a sign =.
+func isCookie(name string) bool { return strings.HasSuffix(strings.ToLower(name), "cookie") }
+
+// afterScheme is the value of a header without the word before it.
+func afterScheme(s string) string {
+	if scheme, rest, ok := strings.Cut(s, " "); ok && isEnglish(scheme) {
+		return rest
+	}
+	return s
+}
+
 // option returns the value of the option at i, --name value, if it is a secret.
-func option(text string, i int, plainTokens bool) span {
+func option(text string, i int) span {
 	if !strings.HasPrefix(text[i:], "--") || i > 0 && text[i-1] != ' ' && text[i-1] != '\n' && text[i-1] != '\t' {
 		return span{}
 	}
@@ -98,7 +272,7 @@ func option(text string, i int, plainTokens bool) span {
 	for end < len(text) && end-i < 100 && isNameByte(text[end]) {
 		end++
 	}
-	if end == len(text) || text[end] != ' ' || !secretName(text[i+2:end], plainTokens) {
+	if end == len(text) || text[end] != ' ' || !secretName(text[i+2:end], false) {
 		return span{}
 	}
 	v, _ := value(text, end+1)
@@ -148,6 +322,10 @@ func endOfHeader(text string, start, at int) int {
 // value returns what stands at a place: in quotes, or one word.
 func value(text string, at int) (v span, quoted bool) {
 	open := at
+	if open+1 < len(text) && isLetter(text[open]) && strings.IndexByte("\"'", text[open+1]) >= 0 { // f"…"
+		open++
+		at++
+	}
 	if open < len(text) && text[open] == '\\' {
 		open++
 	}
@@ -176,8 +354,11 @@ func value(text string, at int) (v span, quoted bool) {
 	return span{at, at + n}, false
 }
 
-// unquote steps back over the quote behind a name.
+// unquote steps back over the quote behind a name, and over the bracket behind that.
 func unquote(text string, end int) (int, bool) {
+	if end > 1 && text[end-1] == ']' && (text[end-2] == '"' || text[end-2] == '\'') {
+		end--
+	}
 	if end == 0 || text[end-1] != '"' && text[end-1] != '\'' {
 		return end, false
 	}

@@ -8,12 +8,12 @@ import (
 
 // secretName tells whether a name, as of a key, a header or a variable of the
 // environment, says that what it names is a secret; with plainTokens the word token
-// says nothing.
+// alone says nothing.
 func secretName(name string, plainTokens bool) bool {
-	if len(name) > 128 || name == "PWD" || name == "OLDPWD" {
+	if len(name) > 128 || name == "PWD" || name == "OLDPWD" || plainTokens && isPlain(name) || !mayBeSecret(name) {
 		return false
 	}
-	words := split(name)
+	words := split(fold(name))
 	for len(words) > 1 && isVersion(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
@@ -21,20 +21,22 @@ func secretName(name string, plainTokens bool) bool {
 		last := &words[len(words)-1]
 		*last = strings.TrimRight(*last, "0123456789")
 	}
-	if len(words) == 0 || isAbout(words[len(words)-1]) {
+	if len(words) == 0 || isAbout(words) {
 		return false
 	}
-	if slices.Contains(words, "design") || slices.Contains(words, "theme") {
-		plainTokens = true // names of colours and lengths
-	}
+	plainTokens = slices.Contains(words, "design") || slices.Contains(words, "theme") || // names of colours and lengths
+		plainTokens && words[len(words)-1] == "tokens" && !opens(words[0])
 	joined := strings.Join(words, "")
 	for _, part := range [...]string{
 		"password", "passwort", "passwd", "seedphrase", "passphrase", "passcode", "secret", "apikey", "accesskey", "privatekey", "privkey", "signingkey", "credential",
-		"authorization", "cookie", "bearer", "connectionstring", "connstr", "mnemonic", "pincode", "recoverycode", "backupcode",
+		"authorization", "cookie", "bearer", "connectionstring", "connstr", "mnemonic", "pincode", "recoverycode", "backupcode", "motdepasse", "contrasen",
 	} {
 		if i := strings.Index(joined, part); i >= 0 && !strings.HasPrefix(joined[i:], "secretar") {
 			return true
 		}
+	}
+	if !isASCII(joined) && isForeign(joined) {
+		return true
 	}
 	for i, w := range words {
 		if isSecretWord(w) && (i == len(words)-1 || w != "auth" && w != "pass" && w != "pw") {
@@ -56,6 +58,22 @@ func secretName(name string, plainTokens bool) bool {
 	return strings.HasSuffix(joined, "dburl") || strings.HasSuffix(joined, "databaseurl")
 }
 
+// isPlain tells of the name under which a picture says where a colour goes.
+func isPlain(name string) bool { return name == "token" }
+
+// isRandom tells of a text that nobody has thought of.
+func isRandom(s string) bool {
+	changes := 0
+	for i := 1; i < len(s); i++ {
+		if isLetter(s[i]) && isDigit(s[i-1]) || isDigit(s[i]) && isLetter(s[i-1]) {
+			changes++
+		}
+	}
+	return len(s) >= 10 && changes >= 4
+}
+
+func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+
 // split gives the words of a name such as db_pass, dbPass, DB-PASS or DBPass, in
 // lower case.
 func split(name string) []string {
@@ -70,7 +88,7 @@ func split(name string) []string {
 	runes := []rune(name)
 	for i, r := range runes {
 		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r):
 			end()
 			continue
 		case !unicode.IsUpper(r) || i == 0:
@@ -85,7 +103,11 @@ func split(name string) []string {
 
 func isSecretWord(w string) bool {
 	switch w {
-	case "pass", "pwd", "pw", "auth", "otp", "totp", "jwt", "creds", "pat", "dbpass", "dbpwd", "userpass", "webhook":
+	case "pass", "pwd", "pw", "auth", "otp", "totp", "jwt", "creds", "pat", "dbpass", "dbpwd", "userpass", "requirepass", "webhook":
+		return true
+	// The same in other languages.
+	case "kennwort", "mdp", "senha", "wachtwoord", "haslo", "heslo", "losenord", "passord", "adgangskode", "salasana", "jelszo", "sifre", "parola",
+		"lozinka", "geslo", "parool", "matkhau":
 		return true
 	}
 	return false
@@ -101,10 +123,26 @@ func isVersion(w string) bool {
 	return w == "" || w == "v"
 }
 
-// isAbout tells of a last word that names something about a secret.
-func isAbout(w string) bool {
+// isAbout tells of a name that names something about a secret: where it is, what it
+// looks like, who has it.
+func isAbout(words []string) bool {
+	last := words[len(words)-1]
+	switch last {
+	case "count", "length", "type", "kind", "limit", "required", "min", "max", "policy", "expiry", "expires", "ttl", "size", "path", "file", "stdin",
+		"name", "names", "ref", "refs", "label", "placeholder", "hint", "provider", "helper", "store", "manager", "format", "algorithm", "strength",
+		"enabled", "disabled", "visible", "authentication", "method", "age", "domain", "secure", "mode", "schema", "lifetime", "timeout", "endpoint",
+		"color", "colour", "gap", "width", "height", "margin", "padding", "radius", "spacing", "border", "background", "font":
+		return true
+	case "key": // in an object that has a password under it
+		return len(words) > 1 && words[len(words)-2] == "password"
+	}
+	return last == "secret" && words[0] == "existing" // the name of one
+}
+
+// opens tells of a word before "tokens" that are no colours.
+func opens(w string) bool {
 	switch w {
-	case "count", "length", "type", "kind", "limit", "required", "min", "max", "policy", "expiry", "expires", "ttl", "size", "path", "file", "stdin":
+	case "access", "refresh", "auth", "api", "session", "bearer", "personal", "deploy":
 		return true
 	}
 	return false
@@ -181,15 +219,17 @@ func isReference(s string) bool {
 	case '#':
 		return isColour(s[1:])
 	case '$':
-		return len(s) > 1 && (s[1] == '{' && last == '}' || s[1] == '(' || isVariable(s[1:]))
+		return len(s) > 1 && (s[1] == '{' && last == '}' || s[1] == '(' || isVariable(s[1:]) || len(s) == 2 && strings.IndexByte("0123456789@*", s[1]) >= 0)
 	case '%':
-		return len(s) > 2 && last == '%' && isVariable(s[1:len(s)-1])
+		return len(s) == 2 || len(s) > 2 && last == '%' && isVariable(s[1:len(s)-1])
+	case '?', '+':
+		return len(s) == 1
 	case '<':
 		return strings.IndexByte(s, '>') == len(s)-1
 	case '{':
 		return strings.IndexByte(s, '}') == len(s)-1 || strings.HasPrefix(s, "{{") && strings.HasSuffix(s, "}}")
 	}
-	return strings.Trim(s, "*") == "" || s == hidden
+	return strings.Trim(s, "*") == "" || len(s) > 2 && strings.Trim(s, "xX") == "" || strings.Trim(s, ".") == "" || s == hidden
 }
 
 // isVariable tells whether s is the name of a variable in capitals.
@@ -231,6 +271,8 @@ func isTypeWord(s string) bool {
 	switch s {
 	case "string", "number", "boolean", "object", "array", "null", "undefined", "any", "unknown", "void", "true", "false", "nil", "None", "none", "bool", "int":
 		return true
+	case "read", "write", "inherit", "required", "optional", "include", "omit", "same-origin", "strict", "enabled", "disabled", "yes", "no", "success":
+		return true // what is set instead of a secret
 	}
 	return false
 }

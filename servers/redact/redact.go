@@ -50,13 +50,29 @@ var standIn = sync.OnceValue(func() *regexp.Regexp {
 func Whole(body []byte) bool { return !standIn().Match(body) }
 
 // Text returns s without the secrets in it, for logs, errors and the clipboard.
-func (r Rules) Text(s string) string { return r.words(s, false) }
+func (r Rules) Text(s string) string {
+	w := walker{rules: Rules{Known: r.Known}}
+	if in, ok := w.nested(s); ok {
+		return in
+	}
+	return r.words(s, false)
+}
 
 func (r Rules) words(s string, plainTokens bool) string {
 	s = r.Known.hide(s)
 	if len(s) < 5 { // x=y, and no name of a secret is shorter than otp
 		return s
 	}
+	s = found(s, plainTokens)
+	if like := fold(s); like != s {
+		if kept := found(like, plainTokens); kept != like {
+			return kept
+		}
+	}
+	return s
+}
+
+func found(s string, plainTokens bool) string {
 	// One after the other, so that what one leaves whole the next can find.
 	s = hide(s, keys(s))
 	s = hide(s, assigned(s, plainTokens))
@@ -153,7 +169,7 @@ func (w *walker) value(secret bool) error {
 		switch {
 		case w.rules.ShapeOnly:
 			w.instead("[number]")
-		case (secret && !w.plainTokens || w.isMemory()) && !w.under("pass"): // so many tests did; a token's place in pixel art
+		case (secret && !w.ofColours() || w.isMemory()) && !w.under("pass") && !w.counts(): // so many tests did
 			w.instead(hidden)
 		default:
 			w.out.WriteString(t.String())
@@ -327,10 +343,13 @@ func (w *walker) opens(sign byte) bool {
 // text returns what is kept of a text.
 func (w *walker) text(s string, secret bool) string {
 	n := utf8.RuneCountInString(s)
+	if isRandom(s) { // also a key to remember something by is the caller's
+		secret = secret || w.kind.Keep != nil && !strings.Contains(s, " ") || w.plainTokens && len(w.path) > 0 && isPlain(w.path[len(w.path)-1])
+	}
 	switch {
 	case w.rules.ShapeOnly && !w.structural():
 		return fmt.Sprintf("[text, %d characters]", n)
-	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !w.isMode(s) && !(w.plainTokens && isEnglish(s)):
+	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !(w.ofColours() && isEnglish(s)) && !(len(w.path) > 0 && isLexeme(w.path[len(w.path)-1], s)):
 		return hidden
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
@@ -342,16 +361,37 @@ func (w *walker) text(s string, secret bool) string {
 		return fmt.Sprintf("[%d bytes, sha256 %s]", len(b), hex.EncodeToString(sum[:]))
 	}
 	// A structured result is often repeated as text.
-	if start := strings.TrimLeft(s, " \t\r\n"); w.inner < mostNested && len(s) <= nestedJSON && start != "" && strings.IndexByte(`{["`, start[0]) >= 0 {
-		in := walker{rules: w.rules, result: w.result, inner: w.inner + 1, plainTokens: w.plainTokens}
-		if in.walk([]byte(s)) == nil {
-			if in.taken > 0 {
-				return in.out.String()
-			}
-			return s
-		}
+	if in, ok := w.nested(s); ok {
+		return in
 	}
 	return w.rules.words(s, w.plainTokens)
+}
+
+// nested returns what is kept of a text that is JSON; false if it is none.
+func (w *walker) nested(s string) (string, bool) {
+	start := strings.TrimLeft(s, " \t\r\n")
+	if w.inner == mostNested || len(s) > nestedJSON || start == "" || strings.IndexByte(`{["`, start[0]) < 0 {
+		return "", false
+	}
+	in := walker{rules: w.rules, result: w.result, inner: w.inner + 1, plainTokens: w.plainTokens}
+	switch {
+	case in.walk([]byte(s)) != nil:
+		return "", false
+	case in.taken > 0:
+		return in.out.String(), true
+	}
+	return s, true
+}
+
+// ofColours tells of what a picture says of its tokens, which may be called like secrets.
+func (w *walker) ofColours() bool {
+	return w.plainTokens && slices.ContainsFunc(w.path, func(key string) bool {
+		switch key {
+		case "regions", "colors", "palette", "palettes", "roles", "tokens", "relationships":
+			return true
+		}
+		return false
+	})
 }
 
 // isFolder tells of the working folder under the name that a shell gives it,
@@ -360,15 +400,15 @@ func (w *walker) isFolder(s string) bool {
 	return w.under("pwd") && strings.HasPrefix(s, "/")
 }
 
-// isMode tells of what a browser's fetch does with credentials.
-func (w *walker) isMode(s string) bool {
-	return w.under("credentials") && (s == "include" || s == "omit" || s == "same-origin")
-}
-
 // underHeaders tells whether the walker is at a list that may have headers and
 // their values in turn.
 func (w *walker) underHeaders() bool {
 	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "headers")
+}
+
+// counts tells whether the walker is at a number of tokens.
+func (w *walker) counts() bool {
+	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "tokens")
 }
 
 // under tells whether the walker is at a member of that name, in any case.

@@ -23,6 +23,7 @@ var moreShapes = [...]shape{
 	{"GitHub", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", `\b(?:gh[pousr]_|github_pat_)[A-Za-z0-9_]{16,}`},
 	{"GitLab", "glpat-", `\bglpat-[A-Za-z0-9_-]{16,}`},
 	{"signed address", "sig= signature=", `(?i)\b(?:sig|signature)=([A-Za-z0-9%+/=_-]{32,})`},
+	{"Vault", "hvs. hvb.", `\bhv[sb]\.[\w-]{20,}`},
 	{"AWS", "akia asia", `\b(?:AKIA|ASIA)[A-Z0-9]{16}\b`},
 }
 
@@ -43,6 +44,12 @@ var wideShapes = [...]shape{
 	{"sqlcmd", "sqlcmd", `\bsqlcmd\b[^|;&]*?\s-P ?["']?([^\s"']+)`},
 	{"zip", "zip unzip", `\b(?:un)?zip\b[^|;&]*?\s-P ?["']?([^\s"']+)`},
 	{"7z", "7z", `\b7z[ar]?\b[^|;&]*?\s-p["']?([^\s"']+)`},
+	{"netrc", "machine", `^machine\s+\S+\s+(?:(?:login|account)\s+\S+\s+){0,2}password\s+(\S+)`},
+	{"netrc", "default", `^default\s+login\s+\S+\s+password\s+(\S+)`},
+	{"netrc", "login", `^login\s+\S+\s+(?:account\s+\S+\s+)?password\s+([^\s"']*[0-9A-Z_/+!$%-][^\s"']*)`},
+	{"SQL", "password identified", `(?i)^(?:password|identified(?:[ \t]+with[ \t]+\S+)?[ \t]+by)[ \t]+'([^']+)'`},
+	{"said", "password passphrase", "(?i)^(?:password|passphrase) is[: ]+[\"'`]?([^\\s\"'`]*[0-9][^\\s\"'`]*)"},
+	{"set", "env set setx setenv", `(?i)^(?:env|set|setx|setenv)[ \t]+[\w.:/-]*(?:passw(?:or)?d|secret|token|api_?key|credential)[\w.-]*[ \t]+["']?(?-i:([^\s"'=]*[0-9A-Z_/+!$%-][^\s"'=]*))`},
 	{"openssl", "openssl", `\bopenssl\b[^|;&]*?\s-k ["']?([^\s"']+)`},
 }
 
@@ -68,6 +75,9 @@ func (sh shape) window(text string, at int) (w span, ok bool) {
 			w.to = at + 3 + n
 		}
 		return w, strings.IndexByte(text[at:w.to], '@') >= 0
+	case "netrc":
+		w.to = min(len(text), at+512)
+		return w, at == 0 || !isNameByte(text[at-1])
 	case "host":
 		w.from = max(0, at-256)
 		w.from += strings.LastIndexAny(text[w.from:at], " \t\r\n\"'") + 1
@@ -97,8 +107,8 @@ func run(text string, at int) (s span, ok bool) {
 
 // search is the shapes by the words that they need.
 type search struct {
-	starts [1 << 16 / 64]uint64 // by the first two letters: whether a word begins so
-	words  map[[2]byte][]word
+	starts [1 << 16]uint16 // by the first two letters: where in words those are that begin so; 0 for none
+	words  [][]word
 	look   []func() *regexp.Regexp
 }
 
@@ -115,26 +125,29 @@ const narrow = len(shapes) + len(moreShapes)
 
 // theSearch is made on first use: most processes see no text to search.
 var theSearch = sync.OnceValue(func() *search {
-	s := &search{words: map[[2]byte][]word{}}
+	s := &search{words: [][]word{nil}}
 	for i, sh := range slices.Concat(shapes[:], moreShapes[:], wideShapes[:]) {
 		s.look = append(s.look, sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(sh.secret) }))
 		for w := range strings.FieldsSeq(sh.words) {
 			if len(w) > 1 {
-				s.add([2]byte{w[0], w[1]}, word{w, i})
+				s.add(w[0], w[1], word{w, i})
 				continue
 			}
 			for b := range 256 { // what follows may be anything
-				s.add([2]byte{w[0], byte(b)}, word{w, i})
+				s.add(w[0], byte(b), word{w, i})
 			}
 		}
 	}
 	return s
 })
 
-func (s *search) add(at [2]byte, w word) {
-	s.words[at] = append(s.words[at], w)
-	n := uint16(at[0])<<8 | uint16(at[1])
-	s.starts[n/64] |= 1 << (n % 64)
+func (s *search) add(a, b byte, w word) {
+	at := &s.starts[uint16(a)<<8|uint16(b)]
+	if *at == 0 {
+		*at = uint16(len(s.words))
+		s.words = append(s.words, nil)
+	}
+	s.words[*at] = append(s.words[*at], w)
 }
 
 // find returns where the shapes are in a text.
@@ -143,11 +156,7 @@ func (s *search) find(text string) []span {
 	var searched map[int]int // by shape: to where
 	for i := range len(text) - 1 {
 		a, b := lower(text[i]), lower(text[i+1])
-		n := uint16(a)<<8 | uint16(b)
-		if s.starts[n/64]&(1<<(n%64)) == 0 {
-			continue
-		}
-		for _, w := range s.words[[2]byte{a, b}] {
+		for _, w := range s.words[s.starts[uint16(a)<<8|uint16(b)]] {
 			if i < searched[w.shape] || len(text)-i < len(w.text) || !strings.EqualFold(text[i:i+len(w.text)], w.text) {
 				continue
 			}
