@@ -7,18 +7,31 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
-// Ago is the age of t as people say it, and the frame is drawn again when that
-// changes.
+// Ago is the age of t as people say it, and the frame is drawn again when that changes. All
+// ages change at whole seconds, later ones of every ten or sixty: however many rows show one,
+// they are drawn again together.
 func (f *Frame) Ago(t time.Time) string {
-	s, next := span.Age(f.Now.Sub(t))
-	f.RedrawAfter(next)
+	now := f.Now.Truncate(time.Second)
+	age := now.Sub(t.Truncate(time.Second))
+	s, next := span.Age(age)
+	apart := time.Second
+	switch {
+	case age >= time.Hour:
+		apart = time.Minute
+	case age >= time.Minute:
+		apart = 10 * time.Second
+	}
+	at := now.Add(next + apart - 1).Truncate(apart)
+	f.RedrawAfter(at.Sub(f.Now))
 	return s
 }
 
 // Since is Ago in a sentence: "now", "3 m ago".
 func (f *Frame) Since(t time.Time) string {
-	f.Ago(t)
-	return span.Ago(f.Now.Sub(t))
+	if s := f.Ago(t); s != "now" {
+		return s + " ago"
+	}
+	return "now"
 }
 
 // Bytes is a size as people say it: "812 B", "3.1 KB".

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -308,19 +307,11 @@ func (p *Page) allColumns(f *tui.Frame) []column {
 				return "", th.Faint
 			}
 			if s.State.Waits() {
-				return age(f, s.Since), th.Warn
+				return f.Ago(s.Since), th.Warn
 			}
-			return age(f, s.Since), th.Faint
+			return f.Ago(s.Since), th.Faint
 		}},
 	}
-}
-
-// age is how long ago something was. However many rows show one, all are drawn again
-// together, at most once a second.
-func age(f *tui.Frame, t time.Time) string {
-	words, next := span.Age(f.Now.Sub(t))
-	f.RedrawAfter(max(next, time.Second))
-	return words
 }
 
 func tokens(s *deck.Session) string {
@@ -407,7 +398,7 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 	mark, style, word := tui.SessionMark(f, s)
 	state := style.Render(mark + " " + word)
 	if !s.Since.IsZero() {
-		how := " for " + age(f, s.Since)
+		how := " for " + f.Ago(s.Since)
 		if how == " for now" { // which means something else
 			how = " just now"
 		}
