@@ -3,12 +3,9 @@ package claude
 import (
 	"cmp"
 	"context"
-	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -40,27 +37,28 @@ func (a *Adapter) Run(ctx context.Context) {
 	t := time.NewTicker(lookAround)
 	defer t.Stop()
 	watched, all, changed := false, true, []string(nil)
-	known, shown := map[string]session{}, map[string]deck.Session{}
+	files, shown := newSessionFiles(a.opt.Folder), map[string]deck.Session{}
 	for {
 		if !watched && err == nil {
 			watched = w.Add(dir) == nil // it may come later
+			all = all || watched
 		}
 		if all {
-			changed = a.files(known)
+			changed = files.due(time.Now(), true)
 		}
 		for _, name := range changed {
-			a.read(known, name)
+			files.read(name)
 		}
 		a.lookAt(changed)
-		a.report(known, shown)
+		a.report(files.known, shown)
 		all, changed = false, nil
 		select {
 		case <-ctx.Done():
 			return
 		case <-a.kick:
 			all = !watched
-		case <-t.C:
-			all = true
+		case now := <-t.C:
+			changed = files.due(now, !watched)
 		case _, ok := <-w.Errors: // a lost event
 			if all = true; !ok {
 				return
@@ -140,39 +138,6 @@ func replaced(row deck.Session, now map[string]deck.Session) bool {
 		}
 	}
 	return false
-}
-
-// files lists Claude Code's folder: a file for each living process, and those that were
-// there.
-func (a *Adapter) files(known map[string]session) []string {
-	names := slices.Collect(maps.Keys(known))
-	files, err := os.ReadDir(filepath.Join(a.opt.Folder, "sessions"))
-	if err != nil {
-		return names
-	}
-	for _, f := range files {
-		if _, is := known[f.Name()]; !is {
-			names = append(names, f.Name())
-		}
-	}
-	return names
-}
-
-// read takes in what a file says, if its process lives.
-func (a *Adapter) read(known map[string]session, name string) {
-	delete(known, name)
-	digits, ok := strings.CutSuffix(name, ".json")
-	pid, err := strconv.Atoi(digits)
-	if !ok || err != nil {
-		return
-	}
-	config, err := filepath.EvalSymlinks(a.opt.Folder)
-	if err != nil {
-		return
-	}
-	if s, ok := readSession(config, pid); ok && s.alive() && (s.Started != "" || s.Status != "") {
-		known[name] = s
-	}
 }
 
 // open returns the items of a session, the oldest last.

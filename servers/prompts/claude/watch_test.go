@@ -13,11 +13,11 @@ import (
 
 // reports looks at all files, and reports what differs from what was shown.
 func (d *desk) reports(shown map[string]deck.Session) {
-	known := map[string]session{}
-	for _, name := range d.a.files(known) {
-		d.a.read(known, name)
+	files := newSessionFiles(d.folder)
+	for _, name := range files.due(time.Now(), true) {
+		files.read(name)
 	}
-	d.a.report(known, shown)
+	d.a.report(files.known, shown)
 }
 
 func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
@@ -108,6 +108,57 @@ func TestSubAgentsThatAskAreCounted(t *testing.T) {
 		d.reports(shown)
 		if n := shown[sessionID].Subagents; n != 2 {
 			t.Errorf("%d sub-agents run", n)
+		}
+	})
+}
+
+// TestFilesThatWereLeftBehindAreNotReadAgain has the files of many processes that were killed,
+// and of one that lives, looked at for an hour.
+func TestFilesThatWereLeftBehindAreNotReadAgain(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		const many = 5000
+		dir := filepath.Join(d.folder, "sessions")
+		name := func(i int) string { return strconv.Itoa(1<<23+i) + ".json" } // beyond what a process may have as its ID
+		leave := func(name, status string) {
+			t.Helper()
+			pid := strings.TrimSuffix(name, ".json")
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(`{"pid":`+pid+`,"sessionId":"old","status":"`+status+`"}`), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range many {
+			leave(name(i), "busy")
+		}
+		f := newSessionFiles(d.folder)
+		look := func(all bool) {
+			for _, name := range f.due(time.Now(), all) {
+				f.read(name)
+			}
+		}
+		look(true)
+		if f.reads != many+1 || len(f.known) != 1 {
+			t.Fatalf("%d files are read, %d processes known", f.reads, len(f.known))
+		}
+		f.reads = 0
+		const looks = int(time.Hour / lookAround)
+		for range looks {
+			time.Sleep(lookAround)
+			look(false)
+		}
+		if f.reads != looks { // that of the living process
+			t.Errorf("%d files are read in %d looks", f.reads, looks)
+		}
+		if most := many * int(time.Hour/sweepEvery); f.stats > most {
+			t.Errorf("%d files are looked at, at most %d should be", f.stats, most)
+		}
+		// A file that is written, and a new one.
+		f.reads = 0
+		leave(name(7), "shell")
+		leave("new.json", "busy")
+		time.Sleep(sweepEvery)
+		look(false)
+		if f.reads != 3 {
+			t.Errorf("%d files are read, not the living process's, the one that was written and the new one", f.reads)
 		}
 	})
 }
