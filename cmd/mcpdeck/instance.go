@@ -7,12 +7,15 @@ import (
 	"log"
 	"log/slog"
 	"maps"
+	"math"
 	"os"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
@@ -72,6 +75,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err := cfg.Paths.Make(); err != nil {
 		return nil, err
 	}
+	limitMemory()
 	h := &instance{cfg: cfg, person: person, roster: &roster.Roster{}, places: places.Finder{Environ: cfg.Environ}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
@@ -89,7 +93,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	}
 	h.host, err = host.New(host.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of),
+		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {
 		return nil, err
@@ -103,6 +107,23 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		h.pictures = h.pixelsPage()
 	}
 	return h, nil
+}
+
+// limitMemory has the collector keep the process below what all admitted calls, and all that is
+// kept, take together; else the heap may grow to twice that before it looks. A limit that the
+// user has set in the environment stays.
+func limitMemory() {
+	const most = 960 << 20
+	if debug.SetMemoryLimit(-1) == math.MaxInt64 {
+		debug.SetMemoryLimit(most)
+	}
+}
+
+// giveBack returns memory that is not in use to the system.
+func giveBack() {
+	for range 2 { // what pools keep outlasts one collection
+		debug.FreeOSMemory()
+	}
 }
 
 // recorder is the journal, where there is one. Only a deck writes its file; what

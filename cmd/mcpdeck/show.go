@@ -100,7 +100,7 @@ func (h *instance) pixelsPage() *pixels.Page {
 	return pixels.New(pixels.Options{
 		Load: loadPixels(h.cfg),
 		Sources: []pixels.Source{
-			&pixels.Recent{Server: h.pixels, Dialect: h.cfg.PixelsrcOptions().Dialect, Hints: h.host.Subscribe},
+			&pixels.Recent{Server: h.pixels, Hints: h.host.Subscribe},
 			&pixels.Shots{Host: h.host, Hints: h.host.Subscribe, Quiet: "pixelsrc"},
 		},
 	})

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Class is how much a call takes while it runs.
@@ -43,6 +45,9 @@ type Limits struct {
 	// Held is how many bytes of requests may be in memory at once, AgentHeld how many
 	// of one agent: 256 and 96 MiB.
 	Held, AgentHeld int64
+	// Rest is called once no Medium or Large call has run for some seconds, after they
+	// have: it may give memory back. nil: nothing is.
+	Rest func()
 }
 
 func (l Limits) filled() Limits {
@@ -113,6 +118,14 @@ func New(l Limits) *Desk {
 	d.light = lane{slots: l.Light, each: max(l.Light*3/4, 1), memory: int64(l.Light) * Small.Need(), queue: l.Queue, own: l.AgentQueue}
 	d.heavy = lane{slots: l.Slots, each: max(l.Slots-1, 1), memory: l.Memory, queue: l.Queue, own: l.AgentQueue}
 	d.light.eachMemory, d.heavy.eachMemory = d.light.memory, l.Memory*2/3
+	if l.Rest != nil {
+		d.heavy.rest = func() {
+			defer safe.Recover("rest")
+			if running, waiting := d.heavy.load(); running+waiting == 0 {
+				l.Rest()
+			}
+		}
+	}
 	return d
 }
 
@@ -148,6 +161,17 @@ func (p *Place) Leave() {
 	}
 }
 
+// Grow makes the place one of a call that needs so many bytes, where that is more than what
+// its class is taken to need; it may have to wait for them, ahead of the calls that have not
+// begun. The error is that of ctx.
+func (p *Place) Grow(ctx context.Context, need int64) error {
+	if p == nil || need <= p.ticket.need {
+		return nil
+	}
+	p.Leave()
+	return p.again(ctx, need)
+}
+
 // Pause gives the place away while the call waits for something outside. back gets
 // one again, ahead of the calls that have not begun; its error is that of ctx.
 func (p *Place) Pause() (back func(ctx context.Context) error) {
@@ -155,14 +179,17 @@ func (p *Place) Pause() (back func(ctx context.Context) error) {
 		return func(context.Context) error { return nil }
 	}
 	p.Leave()
-	return func(ctx context.Context) error {
-		t := &ticket{agent: p.ticket.agent, need: p.ticket.need, ready: make(chan struct{})}
-		if err := p.lane.enter(ctx, t, true); err != nil {
-			return err
-		}
-		p.ticket = t
-		return nil
+	return func(ctx context.Context) error { return p.again(ctx, p.ticket.need) }
+}
+
+// again takes a place for a call that has begun and has none.
+func (p *Place) again(ctx context.Context, need int64) error {
+	t := &ticket{agent: p.ticket.agent, need: need, ready: make(chan struct{})}
+	if err := p.lane.enter(ctx, t, true); err != nil {
+		return err
 	}
+	p.ticket = t
+	return nil
 }
 
 // Hold counts bytes of a request that an agent makes the deck keep; false when there
@@ -188,11 +215,16 @@ func (d *Desk) Hold(agent string, n int64) (release func(), ok bool) {
 // Load is how many calls run and how many wait.
 func (d *Desk) Load() (running, waiting int) {
 	for _, l := range [...]*lane{&d.light, &d.heavy} {
-		l.mu.Lock()
-		running, waiting = running+l.running.calls, waiting+l.waiting
-		l.mu.Unlock()
+		r, w := l.load()
+		running, waiting = running+r, waiting+w
 	}
 	return running, waiting
+}
+
+func (l *lane) load() (running, waiting int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.running.calls, l.waiting
 }
 
 // use is what calls take.
@@ -218,7 +250,12 @@ type lane struct {
 	waiting int
 	lines   []*line // of agents with calls that run or wait; whose turn is next first
 	taken   time.Duration
+	rest    func()      // some time after the last call; may be nil
+	resting *time.Timer // calls it
 }
+
+// restAfter is how long nothing has run when a lane rests.
+const restAfter = 5 * time.Second
 
 // line is what runs and waits of one agent.
 type line struct {
@@ -344,6 +381,14 @@ func (l *lane) end(t *ticket) {
 	}
 	l.forget(one)
 	l.admit()
+	if l.rest == nil || l.running.calls > 0 {
+		return
+	}
+	if l.resting == nil {
+		l.resting = time.AfterFunc(restAfter, l.rest)
+		return
+	}
+	l.resting.Reset(restAfter)
 }
 
 // drop takes one that waits out of the queue; the caller holds mu.

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -239,4 +240,79 @@ func BenchmarkEnter(b *testing.B) {
 		}
 		p.Leave()
 	}
+}
+
+func TestACallThatNeedsMoreWaitsForIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := New(Limits{Slots: 4, Memory: 1 << 30})
+		first := enter(t, d, "a", Medium)
+		if err := first.Grow(t.Context(), 600<<20); err != nil {
+			t.Fatal(err)
+		}
+		second := enter(t, d, "b", Medium)
+		if err := second.Grow(t.Context(), 1<<20); err != nil { // it has that
+			t.Fatal(err)
+		}
+		grown := make(chan error, 1)
+		go func() { grown <- second.Grow(t.Context(), 600<<20) }()
+		synctest.Wait()
+		select {
+		case err := <-grown:
+			t.Fatalf("both have 600 MiB of 1024: %v", err)
+		default:
+		}
+		first.Leave()
+		if err := <-grown; err != nil {
+			t.Fatal(err)
+		}
+		second.Leave()
+		if running, waiting := d.Load(); running != 0 || waiting != 0 {
+			t.Errorf("%d run and %d wait", running, waiting)
+		}
+		left, cancel := context.WithCancel(t.Context())
+		third, other := enter(t, d, "a", Medium), enter(t, d, "b", Medium)
+		if err := third.Grow(t.Context(), 700<<20); err != nil {
+			t.Fatal(err)
+		}
+		go func() { grown <- other.Grow(left, 700<<20) }()
+		synctest.Wait()
+		cancel()
+		if err := <-grown; !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		other.Leave()
+		third.Leave()
+		if running, waiting := d.Load(); running != 0 || waiting != 0 {
+			t.Errorf("%d run and %d wait", running, waiting)
+		}
+	})
+}
+
+func TestADeskRestsOnceNothingHasRunForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var rests atomic.Int32
+		d := New(Limits{Rest: func() { rests.Add(1) }})
+		enter(t, d, "a", Small).Leave()
+		time.Sleep(time.Minute)
+		if rests.Load() != 0 {
+			t.Error("it rested after what takes nothing")
+		}
+		for range 10 {
+			enter(t, d, "a", Large).Leave()
+			time.Sleep(restAfter / 2)
+		}
+		if rests.Load() != 0 {
+			t.Error("it rested between two calls")
+		}
+		last := enter(t, d, "a", Medium)
+		time.Sleep(2 * restAfter)
+		if rests.Load() != 0 {
+			t.Error("it rested during a call")
+		}
+		last.Leave()
+		time.Sleep(time.Hour)
+		if rests.Load() != 1 {
+			t.Errorf("it rested %d times", rests.Load())
+		}
+	})
 }

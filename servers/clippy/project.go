@@ -158,20 +158,20 @@ func (p *project) list(ctx context.Context, rel, as string) (Listing, error) {
 	if err != nil {
 		return Listing{}, p.explain(err, as)
 	}
-	all := make([]Entry, 0, len(names))
-	for _, n := range names {
+	out := Listing{Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(names), AtLeast: more, Entries: []Entry{}}
+	arrange.By(names, byKindAndName)
+	for len(names) > 0 && len(out.Entries) < maxEntries { // the system is asked about those alone
 		if err := ctx.Err(); err != nil {
 			return Listing{}, err
 		}
-		if e, ok := p.inspect(rel, n); ok {
-			all = append(all, e)
+		if e, ok := p.inspect(rel, names[0].name); ok {
+			out.Entries = append(out.Entries, e)
+		} else {
+			out.Total--
 		}
+		names = names[1:]
 	}
-	arrange.By(all, byKindAndName)
-	out := Listing{
-		Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(all), AtLeast: more,
-		Entries: all[:min(len(all), maxEntries)], Truncated: more || len(all) > maxEntries,
-	}
+	out.Truncated = more || len(names) > 0
 	out.Path = strings.ToValidUTF8(out.Path, "\ufffd")
 	for i := range out.Entries {
 		out.Entries[i].Name = strings.ToValidUTF8(out.Entries[i].Name, "\ufffd")
@@ -179,45 +179,61 @@ func (p *project) list(ctx context.Context, rel, as string) (Listing, error) {
 	return out, nil
 }
 
-func byKindAndName(a, b Entry) int {
-	return cmp.Or(
-		cmp.Compare(a.Type, b.Type), // "directory" before "file"
-		cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)),
-		cmp.Compare(a.Name, b.Name),
-	)
+// named is an entry of which no more is known than its folder tells.
+type named struct {
+	name, folded string
+	folder       bool
+}
+
+func byKindAndName(a, b named) int {
+	switch {
+	case a.folder && !b.folder:
+		return -1
+	case b.folder && !a.folder:
+		return 1
+	}
+	return cmp.Or(cmp.Compare(a.folded, b.folded), cmp.Compare(a.name, b.name))
 }
 
 // names reads at most maxNames entries and tells whether there are more.
-func (p *project) names(ctx context.Context, rel string) (names []fs.DirEntry, more bool, err error) {
+func (p *project) names(ctx context.Context, rel string) (names []named, more bool, err error) {
 	f, err := file.OpenFolder(p.root, rel)
 	if err != nil {
 		return nil, false, err
 	}
 	defer f.Close()
-	for len(names) <= maxNames {
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, false, err
 		}
 		some, err := f.ReadDir(1024)
-		names = append(names, some...)
+		for _, d := range some {
+			if len(names) == maxNames {
+				return names, true, nil
+			}
+			n := named{name: d.Name(), folded: strings.ToLower(d.Name()), folder: d.IsDir()}
+			if d.Type()&fs.ModeSymlink != 0 {
+				info, err := p.root.Stat(entryIn(rel, n.name))
+				n.folder = err == nil && info.IsDir()
+			}
+			names = append(names, n)
+		}
 		if errors.Is(err, io.EOF) || err == nil && len(some) == 0 {
-			break
+			return names, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
 	}
-	if len(names) > maxNames {
-		return names[:maxNames], true, nil
-	}
-	return names, false, nil
 }
+
+func entryIn(rel, name string) string { return rel + string(filepath.Separator) + name }
 
 // inspect describes an entry of the directory rel without opening it. It is
 // false when the entry has vanished.
-func (p *project) inspect(rel string, d fs.DirEntry) (Entry, bool) {
-	e := Entry{Name: d.Name(), Type: "file"}
-	name := rel + string(filepath.Separator) + d.Name()
+func (p *project) inspect(rel, called string) (Entry, bool) {
+	e := Entry{Name: called, Type: "file"}
+	name := entryIn(rel, called)
 	info, err := p.root.Lstat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -230,4 +231,30 @@ func FuzzProjectPath(f *testing.F) {
 			t.Fatalf("%q is outside and was listed: %+v", path, l)
 		}
 	})
+}
+
+// TestALongListingTakesLittle lists a folder with many more entries than are returned: of
+// those that are not, nothing but their names is asked for and kept.
+func TestALongListingTakesLittle(t *testing.T) {
+	const files = 8_000
+	root, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	must(t, os.Mkdir(filepath.Join(root, "many"), 0o755))
+	for i := range files {
+		must(t, os.WriteFile(filepath.Join(root, "many", fmt.Sprintf("File-%05d.TXT", i*7919%files)), nil, 0o644))
+	}
+	p := &projects{}
+	var got Listing
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	got, err = p.list(t.Context(), root, true, "many")
+	runtime.ReadMemStats(&after)
+	must(t, err)
+	if got.Total != files || len(got.Entries) != maxEntries || got.Entries[0].Name != "File-00000.TXT" || got.Entries[999].Name != "File-00999.TXT" {
+		t.Fatalf("%d of %d, from %s to %s", len(got.Entries), got.Total, got.Entries[0].Name, got.Entries[len(got.Entries)-1].Name)
+	}
+	t.Logf("%d bytes a file", (after.TotalAlloc-before.TotalAlloc)/files)
+	if each := (after.TotalAlloc - before.TotalAlloc) / files; each > 900 {
+		t.Errorf("%d bytes were allocated for each file", each)
+	}
 }

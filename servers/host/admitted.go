@@ -25,6 +25,20 @@ func Pause(ctx context.Context) (back func(context.Context) error) {
 	return place.Pause()
 }
 
+// Need says that the call of ctx needs so many bytes, where that shows only once its
+// arguments are read. It may wait for them; its error is that of ctx, and means that the call
+// is over.
+func Need(ctx context.Context, bytes int64) error {
+	q := requestFrom(ctx)
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	place := q.place
+	q.mu.Unlock()
+	return place.Grow(ctx, bytes)
+}
+
 // admit waits until the request may run. The error is an *admission.Busy or that of
 // ctx.
 func (h *Host) admit(ctx context.Context, q *request, class admission.Class) (*admission.Place, error) {

@@ -1,16 +1,24 @@
 package pixelsrc
 
 import (
+	"fmt"
 	"image"
+	"slices"
 	"sync"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
-// Bounds of the store of recent renders.
+// KeptPixels is how many pixels of pictures a deck keeps in memory to look at, whoever
+// drew them and however many there are: those of this store and those of the screen.
+const KeptPixels = 16 << 20
+
+// Bounds of the store of recent renders, which has half of what is kept: the screen keeps
+// more versions. Only a single picture may be larger.
 const (
 	maxRecent       = 64
-	maxRecentPixels = 16 << 20
-	maxKeptSource   = 256 << 10
+	maxRecentPixels = KeptPixels / 2
 )
 
 // Frame is a picture and, in an animation, how long it stands.
@@ -28,11 +36,14 @@ type Render struct {
 	Kind  string // sprite, variant, composition or animation
 	Name  string // of the object
 	Path  string // of the file as the agent gave it, "" for inline source
-	// Source is the text it was drawn from, cut at 256 KiB.
-	Source string
-	Time   time.Time
-	// Frames are smoothed as asked but not scaled; a still picture has one.
-	Frames    []Frame
+	Time  time.Time
+	// Frames are smoothed as asked but not scaled; a still picture has one. Of an animation
+	// there are as many as may be kept; a warning says how many were left out.
+	Frames []Frame
+	// Names are those of the colours, and Tokens says which was painted where, if that is
+	// known.
+	Names     []pxl.Named
+	Tokens    *pxl.TokenMap
 	Loop      bool
 	Scale     int
 	Antialias string
@@ -84,15 +95,7 @@ func (s *store) add(r *Render) {
 		}
 		list = append(list, old)
 	}
-	pixels := 0
-	for i, old := range list {
-		pixels += old.pixels()
-		if i > 0 && (i >= maxRecent || pixels > maxRecentPixels) {
-			list = list[:i]
-			break
-		}
-	}
-	s.list = list
+	s.list = within(list)
 	changed := s.changed
 	s.mu.Unlock()
 	if changed != nil {
@@ -100,15 +103,53 @@ func (s *store) add(r *Render) {
 	}
 }
 
-func (r *Render) pixels() int {
+// within keeps what there is room for: the latest of each object, the newest first, and then
+// those before them.
+func within(list []*Render) []*Render {
+	pixels := 0
+	for i, r := range list {
+		if pixels += r.Pixels(); i > 0 && (i >= maxRecent || pixels > maxRecentPixels) {
+			list = list[:i]
+			break
+		}
+	}
+	pixels = 0
+	for _, r := range list {
+		pixels += r.Pixels()
+	}
+	for i, r := range list {
+		if r.Before == nil {
+			continue
+		}
+		if pixels += r.Before.Pixels(); pixels > maxRecentPixels {
+			pixels -= r.Before.Pixels()
+			alone := *r // the others may be reading it
+			alone.Before = nil
+			list[i] = &alone
+		}
+	}
+	return list
+}
+
+// Pixels is how many pixels its pictures have.
+func (r *Render) Pixels() int {
 	n := 0
 	for _, f := range r.Frames {
 		n += f.Image.Rect.Dx() * f.Image.Rect.Dy()
 	}
-	if r.Before != nil {
-		n += r.Before.pixels()
-	}
 	return n
+}
+
+// CutFrames returns as many frames of an animation as may be kept, and what to say if those
+// are not all.
+func CutFrames[T any](frames []T, area func(T) int) (kept []T, note string) {
+	pixels := 0
+	for i, f := range frames {
+		if pixels += area(f); pixels > maxRecentPixels && i > 0 {
+			return slices.Clone(frames[:i]), fmt.Sprintf("the deck keeps the first %d of %d frames to look at", i, len(frames))
+		}
+	}
+	return frames, ""
 }
 
 // Recent is the latest render of each object and agent.

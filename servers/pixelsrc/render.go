@@ -17,7 +17,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/smooth"
 )
 
 // MaxScale is the largest scale of an [Order].
@@ -53,7 +52,7 @@ func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (
 		return Drawing{}, err
 	}
 	src.target(&o.RenderOptions)
-	o.Tokens = true
+	o.Tokens = true // for the names of the colours
 	res, err := src.Render(o.RenderOptions)
 	if err != nil {
 		return Drawing{}, src.renderError(err)
@@ -75,6 +74,14 @@ func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (
 		return Drawing{}, failf("Cannot render: %v.", err)
 	}
 	return Drawing{pictures, summary(res, o.Scale, warnings)}, nil
+}
+
+// Need is about how many bytes drawing an object takes: for each pixel its colour, and the
+// number of what painted it.
+func (src *Source) Need(o Order) int64 {
+	const bytes = 4 + 2
+	src.target(&o.RenderOptions)
+	return bytes * int64(src.Pixels(o.RenderOptions))
 }
 
 // undrawable answers when a source has nothing to draw, with the reason.
@@ -259,33 +266,62 @@ func (src *Source) warnings(res *pxl.Result) []string {
 // format says.
 func (e *encoder) pictures(ctx context.Context, res *pxl.Result, o Order) ([]Picture, error) {
 	if res.Kind != pxl.KindAnimation || o.Format == "png" {
-		return []Picture{{"image/png", e.png(ctx, res.Image(), o.Scale)}}, nil
+		data := e.png(ctx, rowsOf(res.Image()), o.Scale)
+		if len(data) > maxPictures {
+			return nil, errPictures
+		}
+		return []Picture{{"image/png", data}}, nil
 	}
-	sheet := contactSheet(res.Frames)
+	sheet := sheetOf(res.Frames, min(len(res.Frames), sheetColumns))
 	k := o.Scale
-	for k > 1 && (sheet.Rect.Dx()*k > pxl.MaxOutSide || sheet.Rect.Dx()*sheet.Rect.Dy()*k*k > pxl.MaxOutArea) {
+	for k > 1 && (sheet.w*k > pxl.MaxOutSide || sheet.w*sheet.h*k*k > pxl.MaxOutArea) {
 		k--
 	}
 	second := Picture{"image/png", e.png(ctx, sheet, k)}
+	if len(second.Data) > maxPictures {
+		return nil, errPictures
+	}
 	if o.Format == "sheet" {
 		return []Picture{second}, nil
 	}
 	list := make([]frames.Frame, len(res.Frames))
 	for i, f := range res.Frames {
-		list[i] = frames.Frame{Image: smooth.Scale(f.Image, o.Scale), Duration: f.Duration}
+		list[i] = frames.Frame{Image: f.Image, Duration: f.Duration}
 	}
-	var buf bytes.Buffer
-	err := frames.GIF(ctx, &buf, list, res.Loop)
-	return []Picture{{"image/gif", buf.Bytes()}, second}, err
+	out := bounded{most: maxPictures - len(second.Data)}
+	err := frames.GIF(ctx, &out, list, o.Scale, res.Loop)
+	return []Picture{{"image/gif", out.Bytes()}, second}, err
 }
 
-// contactSheet lays the frames out left to right, in rows of at most 16.
+const (
+	sheetColumns = 16
+	// maxPictures is how many bytes the pictures of an answer have at most: as base64 they
+	// must fit into a line.
+	maxPictures = 16 << 20
+)
+
+var errPictures = fmt.Errorf("the pictures would have more than %d MB; use a smaller scale, a tag or another format", maxPictures>>20)
+
+// bounded is a buffer that takes so many bytes and no more.
+type bounded struct {
+	bytes.Buffer
+	most int
+}
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.Len()+len(p) > b.most {
+		return 0, errPictures
+	}
+	return b.Buffer.Write(p)
+}
+
+// contactSheet lays the frames out left to right, in rows of at most [sheetColumns].
 func contactSheet(list []pxl.Frame) *image.NRGBA {
 	imgs := make([]*image.NRGBA, len(list))
 	for i, f := range list {
 		imgs[i] = f.Image
 	}
-	return frames.Sheet(imgs, min(len(imgs), 16))
+	return frames.Sheet(imgs, min(len(imgs), sheetColumns))
 }
 
 // tally is how many visible pixels a colour has.
@@ -389,14 +425,16 @@ func sizeOf(res *pxl.Result) (w, h int) {
 func (s *Server) keep(who Caller, src *Source, res *pxl.Result, o Order, warnings []string) {
 	r := &Render{
 		Agent: who.Agent, Who: who.Name, Kind: string(res.Kind), Name: res.Name, Path: src.path,
-		Source: src.Text, Time: time.Now(), Loop: res.Loop, Scale: o.Scale, Antialias: res.Antialias, Warnings: warnings,
+		Time: time.Now(), Loop: res.Loop, Scale: o.Scale, Antialias: res.Antialias, Warnings: warnings,
 	}
-	if len(r.Source) > maxKeptSource {
-		r.Source = strings.ToValidUTF8(r.Source[:maxKeptSource], "")
+	kept, note := CutFrames(res.Frames, func(f pxl.Frame) int { return f.Image.Rect.Dx() * f.Image.Rect.Dy() })
+	if note != "" {
+		r.Warnings = append(slices.Clip(warnings), note)
 	}
-	for _, f := range res.Frames {
+	for _, f := range kept {
 		r.Frames = append(r.Frames, Frame{f.Image, f.Duration})
 	}
+	r.Names, r.Tokens = src.Names(res), res.Tokens
 	s.recent.add(r)
 }
 

@@ -43,6 +43,17 @@ func (p *Picture) Same(o *Picture) bool {
 		})
 }
 
+// Pixels is how many pixels its frames have.
+func (p *Picture) Pixels() (n int) {
+	if p == nil {
+		return 0
+	}
+	for _, f := range p.Frames {
+		n += f.Image.Rect.Dx() * f.Image.Rect.Dy()
+	}
+	return n
+}
+
 // Frame is one picture of an animation.
 type Frame struct {
 	Image    *image.NRGBA

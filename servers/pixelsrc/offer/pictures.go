@@ -8,13 +8,14 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
 func render() tool {
 	return tool{
-		name: "pixelsrc_render", title: "Render pixel art", work: admission.Large,
+		name: "pixelsrc_render", title: "Render pixel art", work: admission.Medium,
 		text: "Draws a sprite, variant, composition or animation and returns the picture (PNG; an animation as GIF and contact sheet) with a summary of size, colours and warnings. Look at the result, improve the source, render again. Use a scale of about 8 for small sprites.",
 		takes: fromSource([]arguments.Argument{
 			{Name: "sprite", Text: "The sprite or variant to draw; the first sprite by default."},
@@ -36,6 +37,9 @@ func render() tool {
 			}
 			src, err := c.source("")
 			if err != nil {
+				return nil, err
+			}
+			if err := host.Need(c.ctx, admission.Medium.Need()+src.Need(o)); err != nil {
 				return nil, err
 			}
 			d, err := c.server.Render(c.ctx, c.who, src, o)

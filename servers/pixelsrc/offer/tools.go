@@ -19,8 +19,8 @@ import (
 type tool struct {
 	name, title, text string
 	takes             arguments.List
-	// work is Large for what draws or keeps a picture and its colours, Medium for what
-	// only reads a source.
+	// work is Large for what draws or keeps pictures and their colours, Medium for what only
+	// reads a source. What draws one object says what that takes once the source is read.
 	work admission.Class
 	// run answers a call. Its error is a sentence for the model.
 	run func(*call) ([]mcp.Content, error)

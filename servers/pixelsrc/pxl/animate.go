@@ -58,9 +58,12 @@ func (g *animating) show(res *Result, list []still) error {
 	r, area := g.r, 0
 	for _, f := range list {
 		res.Native.X, res.Native.Y = max(res.Native.X, f.b.w), max(res.Native.Y, f.b.h)
-		out, name := r.smoothPlain(f.b)
+		var out *bitmap
+		var name string
 		if f.from != nil && f.from.b == f.b {
 			out, name = r.antialias(f.from)
+		} else {
+			out, name = r.smoothPlain(f.b)
 		}
 		res.Antialias = name
 		if area += out.w * out.h * r.opt.Scale * r.opt.Scale; area > maxShown && len(res.Frames) > 0 {
@@ -234,6 +237,10 @@ func (g *animating) sequence(list []still) []still {
 					b = &bitmap{w: b.w, h: b.h, pix: b.pix, tok: newBitmap(b.w, b.h, true).tok}
 				}
 				list[k].b = e.run(b, g.a.Transform[i:i+1])
+				if n := list[k].b.w * list[k].b.h; list[k].b != b && !g.r.spend(g.s, o.Pos, 0, n) {
+					list = list[:k+1]
+					break
+				}
 			}
 		}
 		if len(list) > MaxFrames {

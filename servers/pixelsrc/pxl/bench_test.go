@@ -139,7 +139,7 @@ func BenchmarkGIF64(b *testing.B) {
 		var out bytes.Buffer
 		for b.Loop() {
 			out.Reset()
-			if err := frames.GIF(b.Context(), io.Writer(&out), list, true); err != nil {
+			if err := frames.GIF(b.Context(), io.Writer(&out), list, 1, true); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -38,7 +38,7 @@ func (r *Result) GIF(w io.Writer) error {
 	if x, y := frames.Bounds(list); x*y*len(list) > 2*maxShown {
 		return fmt.Errorf("gif: %d frames of %d×%d pixels are %w (at most %d pixels); use a smaller scale or a tag", len(list), x, y, ErrTooLarge, 2*maxShown)
 	}
-	return frames.GIF(context.Background(), w, list, r.Loop)
+	return frames.GIF(context.Background(), w, list, 1, r.Loop)
 }
 
 // Atlas packs every sprite and variant of a document, drawn with the options, and

@@ -200,7 +200,8 @@ func (d *Document) Render(o RenderOptions) (*Result, error) {
 		return nil, err
 	}
 	o.Scale = max(o.Scale, 1)
-	r := &renderer{doc: d, opt: o, states: o.States, tokens: o.Tokens}
+	alone := obj.Kind == KindSprite || obj.Kind == KindVariant // what has a [TokenMap]
+	r := &renderer{doc: d, opt: o, states: o.States, tokens: o.Tokens && alone}
 	res := &Result{Kind: obj.Kind, Name: obj.Name, Scale: o.Scale}
 	err = r.object(res, obj)
 	r.release()

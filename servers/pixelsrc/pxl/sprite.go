@@ -274,7 +274,10 @@ func (r *renderer) draw(rec *recipe, plain bool) *picture {
 		return p
 	}
 	e := effect{r: r, s: s, dial: r.doc.dialect, colors: rec.colors, names: p.names}
-	p.b = e.run(p.b, rec.steps)
+	before := p.b
+	if p.b = e.run(p.b, rec.steps); p.b != before {
+		r.spend(s, rec.pos, 0, max(0, p.b.w*p.b.h-w*h))
+	}
 	return p
 }
 

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -111,7 +112,7 @@ type shots struct {
 	pics map[uint64]*viewer.Picture
 }
 
-// shotsKept bounds them: a screenshot takes some 10 MB.
+// shotsKept bounds them, beside [pixelsrc.KeptPixels]: a screenshot takes some 10 MB.
 const shotsKept = 4
 
 func (s *shots) get(id uint64) *viewer.Picture { return s.pics[id] }
@@ -122,7 +123,12 @@ func (s *shots) put(id uint64, pic *viewer.Picture) {
 	}
 	s.pics[id] = pic
 	s.ids = append(slices.DeleteFunc(s.ids, func(old uint64) bool { return old == id }), id)
-	if len(s.ids) > shotsKept {
+	pixels := 0
+	for _, pic := range s.pics {
+		pixels += pic.Pixels()
+	}
+	for len(s.ids) > shotsKept || len(s.ids) > 1 && pixels > pixelsrc.KeptPixels {
+		pixels -= s.pics[s.ids[0]].Pixels()
 		delete(s.pics, s.ids[0])
 		s.ids = s.ids[1:]
 	}

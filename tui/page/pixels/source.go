@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -26,6 +26,7 @@ func drawFile(path string, load func(string) (*pxl.Document, error)) (out []Rend
 			break
 		}
 	}
+	pixels := 0
 	for _, o := range doc.Objects() {
 		switch o.Kind {
 		case pxl.KindSprite, pxl.KindVariant, pxl.KindComposition, pxl.KindAnimation:
@@ -48,6 +49,9 @@ func drawFile(path string, load func(string) (*pxl.Document, error)) (out []Rend
 		} else {
 			// The text is the identity: the same text is the same picture.
 			r.Picture = FromResult(fmt.Sprintf("%s %s %s\x02%s", path, o.Kind, o.Name, doc.Text()), doc, res)
+			if pixels += r.Picture.Pixels(); pixels > pixelsrc.KeptPixels && len(out) > 0 {
+				r.Picture, r.Failed = nil, "this file has more pixels than can be shown at once; open it without the larger objects"
+			}
 			r.Notes = lines(res.Diagnostics)
 			if broken != "" && !slices.Contains(r.Notes, broken) {
 				r.Notes = slices.Insert(r.Notes, 0, broken)
@@ -80,12 +84,20 @@ func FromResult(key string, doc *pxl.Document, res *pxl.Result) *viewer.Picture 
 	if res.Kind == pxl.KindAnimation && !res.Loop {
 		pic.Loop = viewer.Once
 	}
-	for _, f := range res.Frames {
+	kept, _ := pixelsrc.CutFrames(res.Frames, func(f pxl.Frame) int { return f.Image.Rect.Dx() * f.Image.Rect.Dy() })
+	for _, f := range kept {
 		pic.Frames = append(pic.Frames, viewer.Frame{Image: f.Image, Duration: f.Duration, Name: f.Name})
 	}
-	pic.Tokens = Tokens(doc, res)
-	pic.TokenAt = tokenAt(res.Tokens)
+	name(pic, doc.Names(res), res.Tokens)
 	return pic
+}
+
+// name gives the colours of a picture their names.
+func name(pic *viewer.Picture, names []pxl.Named, at *pxl.TokenMap) {
+	for _, n := range names {
+		pic.Tokens = append(pic.Tokens, viewer.Token{Name: n.Name, Color: n.Color})
+	}
+	pic.TokenAt = tokenAt(at)
 }
 
 func tokenAt(t *pxl.TokenMap) func(frame, x, y int) string {
@@ -98,71 +110,4 @@ func tokenAt(t *pxl.TokenMap) func(frame, x, y int) string {
 		}
 		return ""
 	}
-}
-
-// spriteNames are the sprites that a result shows, each once; an empty name stands for
-// one that is not known.
-func spriteNames(res *pxl.Result) []string {
-	if res.Kind == pxl.KindSprite {
-		return []string{res.Name}
-	}
-	if res.Kind != pxl.KindAnimation || len(res.Frames) == 0 {
-		return []string{""}
-	}
-	var names []string
-	for _, f := range res.Frames {
-		if !slices.Contains(names, f.Name) {
-			names = append(names, f.Name)
-		}
-	}
-	return names
-}
-
-// Tokens are the names that the source has for colours: those of the palettes of the
-// sprites that are shown, or of all palettes where it is not known which those are.
-func Tokens(doc *pxl.Document, res *pxl.Result) []viewer.Token {
-	var out []viewer.Token
-	seen := map[viewer.Token]bool{}
-	add := func(t viewer.Token) {
-		if !seen[t] && !strings.HasPrefix(t.Name, "--") {
-			seen[t] = true
-			out = append(out, t)
-		}
-	}
-	if t := res.Tokens; t != nil {
-		for i, name := range t.Names {
-			add(viewer.Token{Name: name, Color: t.Colors[i]})
-		}
-	}
-	entries := func(list []pxl.Entry) {
-		for _, e := range list {
-			if c, err := doc.Colour(e.Value); err == nil {
-				add(viewer.Token{Name: e.Token, Color: c})
-			}
-		}
-	}
-	found := true
-	for _, name := range spriteNames(res) {
-		o, ok := doc.Find(pxl.KindSprite, name)
-		if !ok || o.Sprite.Palette == nil {
-			found = false
-			continue
-		}
-		entries(o.Sprite.Palette.Inline)
-		if p, ok := doc.Find(pxl.KindPalette, o.Sprite.Palette.Name); ok {
-			entries(p.Palette.Colors)
-		}
-	}
-	if found {
-		return out
-	}
-	for _, o := range doc.Objects() {
-		switch {
-		case o.Palette != nil:
-			entries(o.Palette.Colors)
-		case o.Sprite != nil && o.Sprite.Palette != nil:
-			entries(o.Sprite.Palette.Inline)
-		}
-	}
-	return out
 }

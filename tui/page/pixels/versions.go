@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 
@@ -41,10 +43,47 @@ func (p *Page) keepVersions(renders []Render) int {
 		if n := len(list); n > 0 && r.Picture != nil && list[n-1].Picture == r.Picture {
 			list = list[:n-1] // the last good picture, with what is wrong now
 		}
+		r.Before = nil // it stands in the list, or was forgotten
 		list = append(list, r)
 		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
 	}
+	p.bound(renders)
 	return came
+}
+
+// bound forgets the oldest versions until all pictures that are kept together have no more
+// pixels than the deck may keep. What the sources have, and what is looked at, stays.
+func (p *Page) bound(renders []Render) {
+	counted, pixels := map[*viewer.Picture]bool{nil: true}, 0
+	count := func(pic *viewer.Picture) {
+		if !counted[pic] {
+			counted[pic] = true
+			pixels += pic.Pixels()
+		}
+	}
+	for _, r := range renders {
+		count(r.Picture)
+		if r.Before != nil {
+			count(r.Before.Picture)
+		}
+	}
+	count(p.view.Picture())
+	count(p.marked.picture)
+	for _, pic := range p.shots.pics {
+		count(pic)
+	}
+	var all []Render
+	for _, list := range p.versions {
+		all = append(all, list...)
+	}
+	arrange.By(all, func(a, b Render) int { return b.Time.Compare(a.Time) })
+	for _, r := range all {
+		if counted[r.Picture] || pixels+r.Picture.Pixels() <= pixelsrc.KeptPixels {
+			count(r.Picture)
+			continue
+		}
+		p.versions[r.thing()] = slices.DeleteFunc(p.versions[r.thing()], func(o Render) bool { return o.ID == r.ID })
+	}
 }
 
 // isLatest tells whether the newest version of what is looked at is the one in view.

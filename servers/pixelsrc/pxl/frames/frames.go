@@ -4,11 +4,9 @@ package frames
 
 import (
 	"context"
-	"errors"
 	"image"
 	"image/color"
 	"image/draw"
-	"image/gif"
 	"io"
 	"slices"
 	"time"
@@ -22,9 +20,6 @@ type Frame struct {
 	Duration time.Duration
 }
 
-// errNone is what an animation without frames gives.
-var errNone = errors.New("encode animation: it has no frames")
-
 // Bounds is the common size of all frames: the largest width and height.
 func Bounds(list []Frame) (w, h int) {
 	for _, f := range list {
@@ -32,53 +27,6 @@ func Bounds(list []Frame) (w, h int) {
 		w, h = max(w, b.Dx()), max(h, b.Dy())
 	}
 	return w, h
-}
-
-// GIF writes an animation; frames of different size stand at the top left of
-// the common size. Delays are whole hundredths of a second, at least one. What
-// is not fully transparent is opaque. loop plays it for ever, else it plays once.
-// When ctx ends, so does the writing, with its error.
-func GIF(ctx context.Context, w io.Writer, list []Frame, loop bool) error {
-	if len(list) == 0 {
-		return errNone
-	}
-	width, height := Bounds(list)
-	if width == 0 || height == 0 {
-		return errors.New("encode animation: its frames are empty")
-	}
-	if width > 0xFFFF || height > 0xFFFF {
-		return errors.New("encode animation: a GIF is at most 65535 pixels wide and high; use a smaller scale")
-	}
-	shared := newIndexer(list)
-	out := &gif.GIF{
-		LoopCount: -1,
-		Config:    image.Config{Width: width, Height: height},
-	}
-	if shared != nil {
-		out.Config.ColorModel = shared.palette
-	}
-	if loop {
-		out.LoopCount = 0
-	}
-	for _, f := range list {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		at := shared
-		if at == nil {
-			at = newIndexer([]Frame{f})
-		}
-		if at == nil {
-			var err error
-			if at, err = reduced(ctx, f.Image); err != nil {
-				return err
-			}
-		}
-		out.Image = append(out.Image, at.paint(f.Image, width, height))
-		out.Delay = append(out.Delay, int(min(max(f.Duration/(10*time.Millisecond), 1), 0xFFFF)))
-		out.Disposal = append(out.Disposal, gif.DisposalBackground)
-	}
-	return gif.EncodeAll(writer{ctx, w}, out)
 }
 
 // writer takes nothing more once ctx has ended.
@@ -165,24 +113,6 @@ func reduced(ctx context.Context, img *image.NRGBA) (*indexer, error) {
 		}
 	}
 	return ix, nil
-}
-
-func (ix *indexer) paint(img *image.NRGBA, w, h int) *image.Paletted {
-	out := image.NewPaletted(image.Rect(0, 0, w, h), ix.palette)
-	b := img.Bounds()
-	var last color.NRGBA
-	var at uint8
-	for y := range b.Dy() {
-		in, row := img.Pix[y*img.Stride:], out.Pix[y*out.Stride:]
-		for x := range b.Dx() {
-			c := color.NRGBA{R: in[4*x], G: in[4*x+1], B: in[4*x+2], A: in[4*x+3]}
-			if c != last {
-				last, at = c, ix.of[flat(c)]
-			}
-			row[x] = at
-		}
-	}
-	return out
 }
 
 // Sheet lays pictures out in cells of the largest size, each at the top left of

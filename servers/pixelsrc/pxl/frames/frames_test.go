@@ -29,7 +29,7 @@ func TestGIF(t *testing.T) {
 		{solid(4, 3, blue), 4 * time.Millisecond},
 		{solid(1, 1, color.NRGBA{}), 70 * time.Millisecond},
 	}
-	if err := GIF(t.Context(), &buf, list, true); err != nil {
+	if err := GIF(t.Context(), &buf, list, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	g, err := gif.DecodeAll(&buf)
@@ -60,7 +60,7 @@ func TestGIF(t *testing.T) {
 
 func TestGIFPlaysOnce(t *testing.T) {
 	var buf bytes.Buffer
-	if err := GIF(t.Context(), &buf, []Frame{{solid(1, 1, red), time.Second}}, false); err != nil {
+	if err := GIF(t.Context(), &buf, []Frame{{solid(1, 1, red), time.Second}}, 1, false); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := gif.DecodeAll(&buf); err != nil || g.LoopCount != -1 {
@@ -77,7 +77,7 @@ func TestGIFManyColours(t *testing.T) {
 	}
 	img.SetNRGBA(0, 0, color.NRGBA{})
 	var buf bytes.Buffer
-	if err := GIF(t.Context(), &buf, []Frame{{img, time.Second}, {solid(32, 32, red), time.Second}}, true); err != nil {
+	if err := GIF(t.Context(), &buf, []Frame{{img, time.Second}, {solid(32, 32, red), time.Second}}, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	g, err := gif.DecodeAll(&buf)
@@ -96,7 +96,7 @@ func TestGIFManyColours(t *testing.T) {
 }
 
 func TestGIFWithoutFrames(t *testing.T) {
-	if err := GIF(t.Context(), &bytes.Buffer{}, nil, true); err == nil {
+	if err := GIF(t.Context(), &bytes.Buffer{}, nil, 1, true); err == nil {
 		t.Error("no error")
 	}
 }
@@ -184,7 +184,7 @@ func BenchmarkGIF(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var buf bytes.Buffer
-		if err := GIF(b.Context(), &buf, list, true); err != nil {
+		if err := GIF(b.Context(), &buf, list, 1, true); err != nil {
 			b.Fatal(err)
 		}
 	}
