@@ -78,8 +78,8 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 // or a common one for all requests without a session.
 func (h *HTTP) payer(r *http.Request) string {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	a := h.agents["session "+r.Header.Get(server.HeaderKeySessionID)]
-	h.mu.Unlock()
 	if a == nil {
 		return "http"
 	}

@@ -43,3 +43,57 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 		synctest.Wait()
 	})
 }
+
+// Few clients say that they end, and one may only have nothing to say.
+func TestASessionWithoutAClientIsNotConnected(t *testing.T) {
+	running, err := host.New(host.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &HTTP{Host: running}
+	w := post(h, "", initializeBody)
+	id := w.Header().Get("Mcp-Session-Id")
+	agents := func(want int) {
+		t.Helper()
+		n := 0
+		for _, a := range running.Snapshot().Agents {
+			if a.Gone.IsZero() {
+				n++
+			}
+		}
+		if n != want {
+			t.Fatalf("%d agents are connected, want %d", n, want)
+		}
+	}
+	idle := func(d time.Duration) {
+		a := h.agents["session "+id]
+		a.last = a.last.Add(-d)
+		h.forget()
+	}
+	ping := func(want int) {
+		t.Helper()
+		if w := post(h, id, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); w.Code != want {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+	}
+	agents(1)
+	idle(sessionTTL / 2)
+	agents(1)
+	h.agents["session "+id].open++ // it listens
+	idle(sessionTTL)
+	agents(1)
+	h.agents["session "+id].open--
+	idle(sessionTTL)
+	agents(0)
+	idle(0)
+	agents(0)
+	ping(200)
+	agents(1)
+	if a := running.Snapshot().Agents[len(running.Snapshot().Agents)-1]; a.Client == "" {
+		t.Error("it is not known any more who the client is")
+	}
+	idle(sessionTTL)
+	idle(httpIdle)
+	agents(0)
+	ping(404)
+}

@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	httpIdle = time.Hour       // how long an unused session is kept
-	agentTTL = 2 * time.Minute // how long a client without a session is shown after its last request
+	httpIdle   = time.Hour       // how long an unused session is kept
+	sessionTTL = 5 * time.Minute // how long it is connected after its last request or stream: few clients say that they end
+	agentTTL   = 2 * time.Minute // the same of a client without a session
 
 	maxHTTPAgents = 256 // sessions, and as many clients without one; the least recently used is replaced
 )
@@ -26,16 +27,18 @@ const (
 // httpAgent is an agent connected over HTTP: a session, or all requests that name the
 // same client.
 type httpAgent struct {
-	*host.Agent
-	key    string // key of its session or client; "" before the session has an ID
-	view   *httpView
-	list   *list.List    // the list it is on, ordered by last use
-	at     *list.Element // in list
-	open   int           // requests under way
-	flight flight        // requests that are answered without the library
-	asked  rpc.Pending   // by the deck
-	can    mcp.ClientCapabilities
-	last   time.Time
+	*host.Agent                    // closed while it is asleep
+	asleep      bool               // its session is kept, but it is not connected
+	client      mcp.Implementation // as it said in the handshake
+	key         string             // key of its session or client; "" before the session has an ID
+	view        *httpView
+	list        *list.List    // the list it is on, ordered by last use
+	at          *list.Element // in list
+	open        int           // requests under way
+	flight      flight        // requests that are answered without the library
+	asked       rpc.Pending   // by the deck
+	can         mcp.ClientCapabilities
+	last        time.Time
 }
 
 // enter finds or creates the agent of a request. It returns nil if there is no room for
@@ -63,8 +66,12 @@ func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
 			h.mu.Unlock()
 			return nil
 		}
-		a = &httpAgent{Agent: h.Host.Connect(deck.Caller{Transport: "http"}, v.view.Spec.Servers), view: v, asked: rpc.Pending{Prefix: "deck-"}, can: capabilitiesOf(e)}
+		a = &httpAgent{client: client, view: v, asleep: true, asked: rpc.Pending{Prefix: "deck-"}, can: capabilitiesOf(e)}
 		h.keep(a, key, kept)
+	}
+	if a.asleep {
+		a.Agent, a.asleep = h.Host.Connect(deck.Caller{Transport: "http"}, a.view.view.Spec.Servers), false
+		client = a.client
 	}
 	a.open++
 	h.used(a)
@@ -127,7 +134,9 @@ func (h *HTTP) end(a *httpAgent) {
 		r.Header.Set(server.HeaderKeySessionID, session)
 		a.view.mcp.ServeHTTP(unread{}, r)
 	}
-	a.Close()
+	if !a.asleep {
+		a.Close()
+	}
 }
 
 // unread discards a response.
@@ -184,8 +193,12 @@ func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e envelope,
 	}
 }
 
-// forget drops agents that have been idle for too long.
+// forget drops agents that have been idle for too long. Sessions whose client is there no more,
+// it seems, fall asleep before that: what runs for them ends, and they are shown no more.
 func (h *HTTP) forget() {
+	for _, a := range h.rest() {
+		a.Close()
+	}
 	for kept, ttl := range map[*list.List]time.Duration{&h.sessions: httpIdle, &h.clients: agentTTL} {
 		for {
 			h.mu.Lock()
@@ -200,6 +213,23 @@ func (h *HTTP) forget() {
 			h.end(out)
 		}
 	}
+}
+
+// rest puts sessions to sleep, and returns the connections of their agents.
+func (h *HTTP) rest() (out []*host.Agent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for at := h.sessions.Front(); at != nil; at = at.Next() {
+		a, ok := at.Value.(*httpAgent)
+		if !ok || time.Since(a.last) <= sessionTTL {
+			break
+		}
+		if a.open == 0 && !a.asleep {
+			a.asleep = true
+			out = append(out, a.Agent)
+		}
+	}
+	return out
 }
 
 // oldest returns an agent that has been idle for so long, or nil. The list is ordered,
