@@ -268,6 +268,7 @@ func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
 		return false
 	}
 	due, more := r.toCount(now, all)
+	c.Round()
 	for _, s := range due {
 		found, changed := c.Look(&s)
 		if !changed {

@@ -32,7 +32,7 @@ type Counter struct {
 	opts     Options
 	prices   *Prices
 	sessions map[key]*session
-	first    int64 // how much of a new file is read at once
+	reading  reading
 }
 
 type key struct{ agent, id string }
@@ -42,7 +42,7 @@ func New(o Options) *Counter {
 	if o.Prices == nil {
 		o.Prices = func() *Prices { return nil }
 	}
-	return &Counter{opts: o, prices: o.Prices(), sessions: map[key]*session{}, first: firstRead}
+	return &Counter{opts: o, prices: o.Prices(), sessions: map[key]*session{}, reading: reading{first: firstRead, older: olderRead, times: olderReads}}
 }
 
 // Reprice takes another table of prices if one is in use, and tells whether that is so: what
@@ -95,6 +95,10 @@ const version = 3
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
+// Round begins a round of looks at all sessions. In each, the past of one large file is read a
+// little further; what is still missing after a few minutes stays so for this run.
+func (c *Counter) Round() { c.reading.done = false }
+
 // Look reads what the session's program has written since the last look. It returns what
 // is known, and whether that has changed.
 func (c *Counter) Look(of *deck.Session) (Found, bool) {
@@ -140,8 +144,12 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		s.addFile(main, false)
 		s.addSubagents(root, main)
 		again := false
+		r := &c.reading
+		if s.program.total {
+			r = &reading{first: r.first} // the end says all
+		}
 		for _, t := range slices.Clone(s.Files) {
-			did, err := t.read(root, c.first, func(text []byte) { c.take(s, text, t) })
+			did, err := t.read(root, r, func(text []byte) { c.take(s, text, t) })
 			if s.program.total {
 				t.Older = t.From
 			}

@@ -149,7 +149,7 @@ func TestSubAgentsCountWithoutTheTimeAtWhichTheProcessBegan(t *testing.T) {
 
 func TestTheBeginningOfALargeFileDoesNotRestartASubAgent(t *testing.T) {
 	h := newHome(t, "claude")
-	h.count.first = 500
+	h.count.reading.first = 500
 	h.add(conversation, task(1))
 	h.add(helperFile, task(1)+calls(2)+resulted("done")+ends(4))
 	for range 2 {

@@ -17,14 +17,28 @@ const (
 	// firstRead is how much of a file is read at once when it is new; what is before
 	// that is read a little at a time.
 	firstRead = 64 << 20
-	// olderRead is how much of that is read with each look: with a look every two
-	// seconds, a few percent of a core.
-	olderRead = 4 << 20
+	// olderRead is how much of that is read at a time, and olderReads how many times in all:
+	// whatever there is, reading it ends after a few minutes.
+	olderRead  = 16 << 20
+	olderReads = 16
 	// longestLine is how long a line may be to be read.
 	longestLine = 16 << 20
 	// headSize is how much of a file tells it from another one in its place.
 	headSize = 512
 )
+
+// reading bounds what a Counter reads.
+type reading struct {
+	first int64 // how much of a new file is read at once
+	older int64 // how much of what is before that is read at a time
+	times int   // how many more times, in this run
+	done  bool  // in this round
+
+	opened int // how many times a file was opened, for tests
+}
+
+// past reports whether what is before the beginning of a file may be read now.
+func (r *reading) past(t *tail) bool { return t.partial() && r.times > 0 && !r.done }
 
 // tail is how far a file has been read. It is kept as JSON.
 type tail struct {
@@ -50,14 +64,15 @@ func (t *tail) partial() bool { return t.Older < t.From }
 var errReplaced = errors.New("the file was replaced")
 
 // read passes on the whole lines that are new. It reports whether the file had any.
-func (t *tail) read(root *os.Root, first int64, do func([]byte)) (changed bool, err error) {
+func (t *tail) read(root *os.Root, r *reading, do func([]byte)) (changed bool, err error) {
 	info, err := root.Stat(t.Name)
 	if err != nil {
 		return false, err
 	}
-	if info.Size() == t.size && info.ModTime().Equal(t.mod) && !t.partial() {
+	if info.Size() == t.size && info.ModTime().Equal(t.mod) && !r.past(t) {
 		return false, nil
 	}
+	r.opened++
 	f, err := file.OpenInside(root, t.Name)
 	if err != nil {
 		return false, err
@@ -69,8 +84,8 @@ func (t *tail) read(root *os.Root, first int64, do func([]byte)) (changed bool, 
 	if err := t.same(f, info.Size()); err != nil {
 		return false, err
 	}
-	if t.At == 0 && info.Size() > first {
-		if err := t.skip(f, info.Size()-first); err != nil {
+	if t.At == 0 && info.Size() > r.first {
+		if err := t.skip(f, info.Size()-r.first); err != nil {
 			return false, err
 		}
 	}
@@ -80,15 +95,17 @@ func (t *tail) read(root *os.Root, first int64, do func([]byte)) (changed bool, 
 	}
 	t.At += n
 	t.size, t.mod = info.Size(), info.ModTime()
-	if !t.partial() {
+	if !r.past(t) {
 		return n > 0, nil
 	}
-	m, err := lines(io.NewSectionReader(f, t.Older, min(olderRead, t.From-t.Older)), do)
+	r.done = true
+	r.times--
+	m, err := lines(io.NewSectionReader(f, t.Older, min(r.older, t.From-t.Older)), do)
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", t.Name, err)
 	}
-	if m == 0 { // a line is longer than a look; the rest of it will make no sense
-		m = min(olderRead, t.From-t.Older)
+	if m == 0 { // a line is longer than that; the rest of it will make no sense
+		m = min(r.older, t.From-t.Older)
 	}
 	t.Older += m
 	return true, nil

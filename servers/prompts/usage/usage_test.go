@@ -198,7 +198,7 @@ func TestWhatIsKeptOfASessionHasNoTextOfItsCalls(t *testing.T) {
 func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	h := newHome(t, "claude")
 	h.add(conversation, said("a", "r", 1000, 0, 1)+said("b", "r", 10, 0, 1))
-	h.count.first = int64(len(said("b", "r", 10, 0, 1)) + 5)
+	h.count.reading.first = int64(len(said("b", "r", 10, 0, 1)) + 5)
 	// The first look also reads some of what is older: here all of it.
 	s := h.count.load(key{"claude", "s1"})
 	s.key, s.program = key{"claude", "s1"}, program{parse: claudeLine}
@@ -209,7 +209,7 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	defer root.Close()
 	var seen []string
 	tl := &tail{Name: conversation}
-	if _, err := tl.read(root, h.count.first, func(b []byte) {
+	if _, err := tl.read(root, &h.count.reading, func(b []byte) {
 		l, _ := claudeLine(b, false)
 		seen = append(seen, l.id)
 	}); err != nil {
@@ -221,6 +221,53 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	tl.Older = 0
 	if !tl.partial() {
 		t.Error("what is not read yet is not missing")
+	}
+}
+
+// TestThePastOfLargeFilesIsReadInAFewRounds has sessions at rest with more to read than a run
+// reads.
+func TestThePastOfLargeFilesIsReadInAFewRounds(t *testing.T) {
+	h := newHome(t, "claude")
+	const sessions, replies, times = 3, 40, 6
+	one := len(said("m00", "r", 10, 0, 1))
+	for s := range sessions {
+		text := ""
+		for i := range replies {
+			text += said(fmt.Sprintf("m%02d", i), "r", 10, 0, 1)
+		}
+		h.add(fmt.Sprintf("projects/-src-shop/s%d.jsonl", s), text)
+	}
+	h.count.reading = reading{first: int64(one), older: int64(5 * one), times: times}
+	round := func() (in int64, partial int) {
+		h.count.Round()
+		for s := range sessions {
+			f := h.look("claude", fmt.Sprintf("s%d", s))
+			in += f.Usage.In
+			if f.Usage.Partial {
+				partial++
+			}
+		}
+		return in, partial
+	}
+	for range times {
+		round()
+	}
+	r := &h.count.reading
+	if most := sessions + times; r.opened > most {
+		t.Errorf("files were opened %d times in %d rounds, not %d", r.opened, times, most)
+	}
+	opened := r.opened
+	const rest = 1000
+	for range rest {
+		round()
+	}
+	in, partial := round()
+	if r.opened != opened || partial != sessions || in < 10*5*times || in >= 10*sessions*replies {
+		t.Errorf("%d opened at rest, %d sessions are incomplete, counted %d", r.opened-opened, partial, in)
+	}
+	h.add("projects/-src-shop/s1.jsonl", said("new", "r", 7, 0, 1))
+	if now, _ := round(); now != in+7 || r.opened != opened+1 {
+		t.Errorf("a new reply: counted %d after %d, %d opened", now, in, r.opened-opened)
 	}
 }
 
