@@ -32,13 +32,28 @@ func ConnectionFacts(f *Frame, s *deck.Snapshot, a *deck.Agent) []string {
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
 		"profile", a.Profile,
 		"tools cost", Cost(contextOf(s, a)),
+		"lazy ones", lazily(a.Got.Lazy),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10) + failed,
 	}
 }
 
+// lazily says how an agent has the tools of lazy servers.
+func lazily(l deck.Lazy) string {
+	switch l {
+	case deck.Finds:
+		return "it finds their tools with find_tools"
+	case deck.Searches:
+		return "listed as a whole: its client searches them by itself"
+	}
+	return ""
+}
+
 // contextOf is how many bytes of a model's context the servers in an agent's view take.
 func contextOf(s *deck.Snapshot, a *deck.Agent) (bytes int) {
+	if a.Got.Lazy == deck.Finds {
+		return a.Got.Context
+	}
 	for i := range s.Servers {
 		if one := &s.Servers[i]; a.Sees(one.Name) {
 			bytes += one.Context

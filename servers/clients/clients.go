@@ -44,7 +44,10 @@ type Client struct {
 
 	Prompts *Prompts // how the deck gets its own prompts; nil: it cannot
 
-	Searches   bool          // it finds tools in a long list by itself, so that a long list costs its model little
+	// Searches reports, by the environment of a session, whether it finds tools in a long list
+	// by itself; nil: no session does.
+	Searches func(env func(name string) string) bool
+
 	KeepsTools bool          // it lists a server's tools once and does not ask again when they change
 	Limit      time.Duration // how long one call may take, as it comes; 0: not known, or as long as it likes
 	Extends    bool          // progress starts its limit anew; only Limit, if there is one, still holds

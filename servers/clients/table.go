@@ -29,7 +29,7 @@ func commands() []Client {
 				"set CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS=0 in its environment to keep questions in the foreground",
 			),
 			Prompts:  claudePrompts(),
-			Searches: true, Limit: 100_000 * time.Second, Extends: true, Background: 2 * time.Minute,
+			Searches: claudeSearches, Limit: 100_000 * time.Second, Extends: true, Background: 2 * time.Minute,
 		},
 		{
 			ID: "codex", Title: "Codex", Programs: list("codex"), Introduces: list("*codex*"), Variables: list("CODEX_THREAD_ID"),

@@ -73,7 +73,26 @@ type Agent struct {
 	Waiting  bool // for an answer of the user
 	Stale    bool // it did not ask for the tools again when they changed
 	Gateway  bool // it has a tool that reaches those it does not list
+	Got      Got  // by its last list of tools
 }
+
+// Got is what an agent has in its list of tools.
+type Got struct {
+	Tools   int
+	Context int  // bytes of the definitions that a model gets, if its client passes all on
+	Lazy    Lazy // how it has the tools of servers that are lazy
+}
+
+// Lazy is how an agent has the tools of servers that are lazy.
+type Lazy string
+
+// An agent finds them with a tool of the deck's or, where its client searches long lists
+// by itself, has them in its list, of which its model then gets little. It is "" without
+// such servers.
+const (
+	Finds    Lazy = "finds"
+	Searches Lazy = "searches"
+)
 
 // Sees tells whether a server is in the agent's view.
 func (a *Agent) Sees(server string) bool { return len(a.View) == 0 || slices.Contains(a.View, server) }

@@ -39,6 +39,7 @@ type Agent struct {
 	list     *View  // whose tools it listed last; nil: none
 	version  uint64 // of that list
 	gateway  bool   // that list had a gateway for the client
+	got      deck.Got
 	logs     *View  // where it chose a level for its log; nil: nowhere
 	session  string // its name there
 	level    mcp.LoggingLevel
@@ -179,12 +180,12 @@ func (a *Agent) Context(ctx context.Context) context.Context {
 }
 
 // listed notes that the agent has the present list of a view's tools.
-func (a *Agent) listed(v *View, gateway bool) {
+func (a *Agent) listed(v *View, gateway bool, got deck.Got) {
 	a.mu.Lock()
-	was := a.stale()
-	a.list, a.version, a.gateway = v, v.toolsVersion.Load(), gateway
+	changed := a.stale() || a.got != got
+	a.list, a.version, a.gateway, a.got = v, v.toolsVersion.Load(), gateway, got
 	a.mu.Unlock()
-	if was {
+	if changed {
 		a.host.tell()
 	}
 }
@@ -225,7 +226,7 @@ func (a *Agent) info() deck.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	info := deck.Agent{
-		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since, Stale: a.stale(), Gateway: a.gateway,
+		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since, Stale: a.stale(), Gateway: a.gateway, Got: a.got,
 	}
 	if a.list != nil {
 		if p := a.list.profile.Load(); p != nil {

@@ -117,7 +117,7 @@ func TestViews(t *testing.T) {
 	if _, err := h.View(ViewSpec{Servers: []string{"zzz"}}); !errors.Is(err, ErrUnknownServer) {
 		t.Errorf("got %v", err)
 	}
-	if got := view().instructions(""); got != "Use a.\n\nUse b." {
+	if got := view().instructions(deck.Caller{}); got != "Use a.\n\nUse b." {
 		t.Errorf("instructions %q", got)
 	}
 }

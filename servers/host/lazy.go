@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/search"
@@ -25,7 +26,7 @@ const (
 )
 
 // SetLazy has views list nothing of a module but, for all modules of which that is so,
-// two tools that find and call theirs. Clients that search long lists by themselves have
+// two tools that find and call theirs. Sessions that search long lists by themselves have
 // the whole list all the same. The module need not be there yet.
 func (h *Host) SetLazy(name string, lazy bool) {
 	h.mu.Lock()
@@ -45,24 +46,21 @@ func (h *Host) IsLazy(name string) bool {
 	return h.lazy[name]
 }
 
-// searches tells whether a client finds tools in a long list by itself.
-func searches(client string) bool {
-	c, _ := clients.Of(client)
-	return c.Searches
-}
+// searches tells whether a session finds tools in a long list by itself.
+func searches(c deck.Caller) bool { return clients.Searches(c.Client, c.Hints[clients.SearchHint]) }
 
-// clientOf is what the client of a request calls itself.
-func clientOf(ctx context.Context) string {
+// callerOf is who makes a request.
+func callerOf(ctx context.Context) deck.Caller {
 	if q := requestFrom(ctx); q != nil {
-		return q.agent.Caller().Client
+		return q.agent.Caller()
 	}
-	return ""
+	return deck.Caller{}
 }
 
 // hideOthers leaves out of the lists, but that of tools, what is for clients that search.
 func (v *View) hideOthers(hooks *server.Hooks) {
 	hidden := func(ctx context.Context, list mcp.MCPMethod, key string) bool {
-		return v.listing.Load().hidden[list][key] && !v.searches(clientOf(ctx))
+		return v.listing.Load().hidden[list][key] && !v.searches(callerOf(ctx))
 	}
 	hooks.AddAfterListPrompts(func(ctx context.Context, _ any, _ *mcp.ListPromptsRequest, r *mcp.ListPromptsResult) {
 		r.Prompts = slices.DeleteFunc(r.Prompts, func(p mcp.Prompt) bool { return hidden(ctx, promptsList, p.Name) })

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -67,7 +68,7 @@ func (l *lists) content(list mcp.MCPMethod) []any {
 func (l *lists) addFinder(v *View) {
 	for _, t := range l.finder.definitions() {
 		l.addTool(v, v.host.own, nil, t)
-		l.only[t.Tool.Name] = audience{has: func(client string) bool { return !v.searches(client) }}
+		l.only[t.Tool.Name] = audience{has: func(c deck.Caller) bool { return !v.searches(c) }}
 	}
 }
 

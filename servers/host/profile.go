@@ -152,10 +152,10 @@ func (v *View) lazy(m *hosted) bool {
 	return v.host.IsLazy(m.id.Name)
 }
 
-// searches tells whether a client has the whole list all the same.
-func (v *View) searches(client string) bool {
+// searches tells whether a session has the whole list all the same.
+func (v *View) searches(c deck.Caller) bool {
 	if p := v.profile.Load(); p != nil && p.Lazy != nil {
 		return false
 	}
-	return searches(client)
+	return searches(c)
 }

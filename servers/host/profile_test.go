@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -56,7 +57,7 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 		}
 		var out []string
 		for name := range v.MCP.ListTools() {
-			if who, some := v.listing.Load().only[name]; !some || who.has(client) {
+			if who, some := v.listing.Load().only[name]; !some || who.has(deck.Caller{Client: client, Hints: map[string]string{clients.SearchHint: "claude"}}) {
 				out = append(out, name)
 			}
 		}
@@ -119,7 +120,7 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := v.instructions("tester")
+		said := v.instructions(deck.Caller{Client: "tester"})
 		for _, tool := range append(hidden, "b_", "other_do", "nothing", "a_pu", "far_d") {
 			text, _ := v.refusal(tool)
 			said += "\n" + strings.ReplaceAll(text+" "+v.unknown(tool), strconv.Quote(tool), "it")

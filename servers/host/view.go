@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -62,9 +63,9 @@ type listing struct {
 	routers []route                                      // the modules that answer for more than they list
 }
 
-// audience are the clients that a tool is for.
+// audience are the sessions that a tool is for.
 type audience struct {
-	has     func(client string) bool
+	has     func(deck.Caller) bool
 	gateway bool // it is one
 }
 
@@ -134,19 +135,20 @@ func (v *View) build() *server.MCPServer {
 	info, _ := rpc.Raw(mcp.Implementation{Name: name, Version: v.host.opts.Version, Title: title}) // always encodes
 	v.info = string(info)
 	hooks := &server.Hooks{}
-	hooks.AddAfterInitialize(func(_ context.Context, _ any, q *mcp.InitializeRequest, r *mcp.InitializeResult) {
-		r.Instructions = v.instructions(q.Params.ClientInfo.Name)
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = v.instructions(callerOf(ctx))
 		r.Capabilities.Resources.ListChanged = true // which list tells
 	})
 	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
-		r.Instructions = v.instructions(clientOf(ctx))
+		r.Instructions = v.instructions(callerOf(ctx))
 		r.Capabilities.Resources.ListChanged = true
 	})
 	v.hideOthers(hooks)
 	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
-		gateway := v.choose(clientOf(ctx), r)
+		who := callerOf(ctx)
+		gateway := v.choose(who, r)
 		if q := requestFrom(ctx); q != nil {
-			q.agent.listed(v, gateway)
+			q.agent.listed(v, gateway, v.got(who, r.Tools))
 		}
 	})
 	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, r *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
@@ -199,17 +201,37 @@ func (v *View) freshen() {
 	}
 }
 
-// choose leaves out the tools that are not for the client. It tells whether one
+// choose leaves out the tools that are not for the session. It tells whether one
 // that is for some alone is among the others.
-func (v *View) choose(client string, r *mcp.ListToolsResult) (special bool) {
+func (v *View) choose(c deck.Caller, r *mcp.ListToolsResult) (special bool) {
 	only := v.listing.Load().only
 	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
 		who, some := only[t.Name]
-		has := !some || who.has(client)
+		has := !some || who.has(c)
 		special = special || has && who.gateway
 		return !has
 	})
 	return special
+}
+
+// got is what a session gets by a list of tools.
+func (v *View) got(c deck.Caller, tools []mcp.Tool) (g deck.Got) {
+	l := v.listing.Load()
+	for _, t := range tools {
+		raw := l.raw[toolsList][t.Name]
+		if raw == nil {
+			raw = encoded(t)
+		}
+		g.Tools++
+		g.Context += contextOf(raw)
+	}
+	if l.finder != nil {
+		g.Lazy = deck.Finds
+		if v.searches(c) {
+			g.Lazy = deck.Searches
+		}
+	}
+	return g
 }
 
 // Raw returns the definitions that are to be listed as they stand in the answer to
@@ -266,7 +288,7 @@ func (v *View) list() {
 		o := v.offerOf(m)
 		if !v.Spec.Gateway && o.ForGateway != nil {
 			for _, t := range o.Gateway {
-				l.only[t.Tool.Name] = audience{o.ForGateway, true}
+				l.only[t.Tool.Name] = audience{func(c deck.Caller) bool { return o.ForGateway(c.Client) }, true}
 			}
 		}
 		for _, t := range v.toolsOf(m, o) {
@@ -327,13 +349,13 @@ func (v *View) swap(kind string, content []any, set func()) (changed bool) {
 	return changed
 }
 
-// instructions are those of the view for a client. Those of what it does not list, it
+// instructions are those of the view for a session. Those of what it does not list, it
 // finds.
-func (v *View) instructions(client string) string {
+func (v *View) instructions(c deck.Caller) string {
 	var parts []string
 	finder := v.listing.Load().finder
 	for _, m := range v.all() {
-		if finder.has(m.id.Name) && !v.searches(client) {
+		if finder.has(m.id.Name) && !v.searches(c) {
 			continue
 		}
 		s := strings.TrimSpace(v.offerOf(m).Instructions)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
@@ -120,27 +121,54 @@ func TestTwoToolsStayShortForManyServers(t *testing.T) {
 	}
 }
 
-func TestAClientThatSearchesHasTheWholeList(t *testing.T) {
+// What a session gets depends on what it says it can, over each carrier, and not on its
+// client's name alone.
+func TestASessionThatSearchesHasTheWholeList(t *testing.T) {
 	h := hosttest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newCard("one"))
 	h.SetLazy("shelf", true)
 	h.SetLazy("one", true)
-	a := wiretest.OverStream(t, h, host.ViewSpec{}, false)
-	hello := a.Say(t, "initialize", strings.Replace(wiretest.Handshake, "tester", "claude-code", 1), "0")
-	if !strings.Contains(hello[0], "The rules of shelf.") {
-		t.Errorf("introduced: %s", hello)
+	hello := strings.Replace(wiretest.Handshake, "tester", "claude-code", 1)
+	hints := map[string]string{clients.SearchHint: "claude,other"}
+	for name, a := range map[string]wiretest.Talker{"stdio": wiretest.Hinted(t, h, host.ViewSpec{}, false, hints), "socket": wiretest.Hinted(t, h, host.ViewSpec{}, true, hints)} {
+		if got := a.Say(t, "initialize", hello, "0"); !strings.Contains(got[0], "The rules of shelf.") {
+			t.Errorf("%s: introduced: %s", name, got)
+		}
+		if names, _ := listed(t, a, "tools/list", "tools", false); slices.Contains(names, "find_tools") || slices.Contains(names, "call_tool") || !slices.Contains(names, "shelf_lend") {
+			t.Errorf("%s: listed: %s", name, names)
+		}
+		if names, _ := listed(t, a, "prompts/list", "prompts", false); !slices.Contains(names, "one_prompt") {
+			t.Errorf("%s: prompts: %s", name, names)
+		}
+		if text, failed := called(t, a, `{"name":"find_tools","arguments":{"query":"lend"}}`, false); failed || !strings.Contains(text, "shelf_lend") {
+			t.Errorf("%s: it can search all the same: %s", name, text)
+		}
 	}
-	if names, _ := listed(t, a, "tools/list", "tools", false); slices.Contains(names, "find_tools") || slices.Contains(names, "call_tool") || !slices.Contains(names, "shelf_lend") {
-		t.Errorf("listed: %s", names)
+	whole := h.Snapshot().Agents[0].Got
+	for name, tt := range map[string]struct {
+		client string
+		talker wiretest.Talker
+	}{
+		"its own search is off":   {"claude-code", wiretest.Hinted(t, h, host.ViewSpec{}, false, map[string]string{clients.SearchHint: ""})},
+		"the entry loads it all":  {"claude-code", wiretest.Hinted(t, h, host.ViewSpec{}, true, map[string]string{clients.SearchHint: clients.NoSearch})},
+		"nothing is known of it":  {"claude-code", wiretest.OverHTTP(t, h, "/")},
+		"another started from it": {"codex", wiretest.Hinted(t, h, host.ViewSpec{}, false, hints)},
+	} {
+		got := tt.talker.Say(t, "initialize", strings.Replace(wiretest.Handshake, "tester", tt.client, 1), "0")
+		if strings.Contains(got[0], "The rules of shelf.") || !strings.Contains(got[0], "Be kind.") {
+			t.Errorf("%s: introduced: %s", name, got)
+		}
+		if names, bytes := listed(t, tt.talker, "tools/list", "tools", false); !slices.Contains(names, "find_tools") || slices.Contains(names, "shelf_lend") || slices.Contains(names, "one_echo") {
+			t.Errorf("%s: %d bytes of %s are listed", name, bytes, names)
+		}
 	}
-	if names, _ := listed(t, a, "prompts/list", "prompts", false); !slices.Contains(names, "one_prompt") {
-		t.Errorf("prompts: %s", names)
-	}
-	if text, failed := called(t, a, `{"name":"find_tools","arguments":{"query":"lend"}}`, false); failed || !strings.Contains(text, "shelf_lend") {
-		t.Errorf("it can search all the same: %s", text)
-	}
-	b := wiretest.OverStream(t, h, host.ViewSpec{}, false)
-	if hello := b.Say(t, "initialize", wiretest.Handshake, "0"); strings.Contains(hello[0], "The rules of shelf.") || !strings.Contains(hello[0], "Be kind.") {
-		t.Errorf("another client is introduced: %s", hello)
+	for _, a := range h.Snapshot().Agents {
+		want := deck.Finds
+		if a.Got == whole {
+			want = deck.Searches
+		}
+		if a.Got.Lazy != want || a.Got.Tools == 0 || a.Got.Context == 0 || want == deck.Finds && a.Got.Tools >= whole.Tools {
+			t.Errorf("%s over %s is shown to have got %+v", a.Client, a.Transport, a.Got)
+		}
 	}
 }
 

@@ -234,5 +234,6 @@ func Hints() map[string]string {
 			hints[name] = v
 		}
 	}
+	hints[clients.SearchHint] = clients.Searching(os.Getenv) // what it is made of may hold secrets
 	return hints
 }

@@ -3,6 +3,7 @@ package setup
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,11 @@ func (c client) inProject(e Entry) bool { return !e.User && e.Root != "" && c.Pr
 
 // Snippet is a configuration with one server, mcpdeck, as the client reads it.
 func Snippet(c clients.Client, s clients.Server) (string, error) {
+	if c.Searches != nil && len(c.Form.Alone) > 0 { // such an entry has all tools loaded, whatever the session
+		env := map[string]string{clients.SearchHint: clients.NoSearch}
+		maps.Copy(env, s.Env)
+		s.Env = env
+	}
 	b, err := set(c.Grammar, nil, place{path: []string{c.Section, serverName}}, append(c.Form.Members(s), c.Form.Alone...))
 	if err != nil {
 		return "", fmt.Errorf("write the configuration of %s: %w", c.ID, err)

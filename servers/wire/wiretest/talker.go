@@ -54,11 +54,17 @@ func line(method, params, id string) string {
 // OverStream talks over a pipe or the deck's socket.
 func OverStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) Talker {
 	t.Helper()
+	return Hinted(t, h, spec, socket, nil)
+}
+
+// Hinted is OverStream for a client with hints of its environment.
+func Hinted(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool, hints map[string]string) Talker {
+	t.Helper()
 	connect := piped
 	if socket {
 		connect = dialled
 	}
-	conn, in := connect(t, h, spec)
+	conn, in := connect(t, h, spec, hints)
 	write := func(t *testing.T, s string) {
 		t.Helper()
 		if _, err := io.WriteString(conn, s+"\n"); err != nil {
@@ -105,7 +111,7 @@ func OverStream(t *testing.T, h *host.Host, spec host.ViewSpec, socket bool) Tal
 }
 
 // dialled is a connection to the deck's socket.
-func dialled(t *testing.T, h *host.Host, spec host.ViewSpec) (conn net.Conn, in *bufio.Reader) {
+func dialled(t *testing.T, h *host.Host, spec host.ViewSpec, hints map[string]string) (conn net.Conn, in *bufio.Reader) {
 	t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(t.TempDir(), "s"), Net: "unix"})
 	if err != nil {
@@ -121,7 +127,7 @@ func dialled(t *testing.T, h *host.Host, spec host.ViewSpec) (conn net.Conn, in 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: "/deck"}); err != nil {
+	if _, in, err = wire.Greet(conn, wire.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: "/deck", Hints: hints}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
@@ -129,14 +135,14 @@ func dialled(t *testing.T, h *host.Host, spec host.ViewSpec) (conn net.Conn, in 
 }
 
 // piped is a connection of its own, as over stdio.
-func piped(t *testing.T, h *host.Host, spec host.ViewSpec) (net.Conn, *bufio.Reader) {
+func piped(t *testing.T, h *host.Host, spec host.ViewSpec, hints map[string]string) (net.Conn, *bufio.Reader) {
 	t.Helper()
 	view, err := h.View(spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(deck.Caller{Transport: "stdio"}, nil)
+	agent := h.Connect(deck.Caller{Transport: "stdio", Hints: hints}, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
