@@ -98,5 +98,5 @@ func analysed(c *contract.Context, before, after *manifest.Manifest) (list *mani
 }
 
 func untouched(was, now manifest.File) bool {
-	return was.Size == now.Size && was.ModTime == now.ModTime && was.SHA256 == now.SHA256
+	return was.SameFile(now) && was.SHA256 == now.SHA256
 }

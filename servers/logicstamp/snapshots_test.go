@@ -286,3 +286,28 @@ func TestAllAtOnce(t *testing.T) {
 		t.Errorf("stop = %+v, %v", st, err)
 	}
 }
+
+// A source that is written again with the size and the time that it had is compared as it
+// is now, whether or not it is analysed anew.
+func TestASourceOfEqualSizeAndTimeIsNoPass(t *testing.T) {
+	yes := true
+	for name, args := range map[string]logicstamp.CompareArgs{"as it is": {}, "forced": {ForceRegenerate: &yes}} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, standIn{})
+			file := filepath.Join(s.Project, "src/App.tsx")
+			s.Write("src/App.tsx", "// props: title\n")
+			info, err := os.Stat(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.MustRefresh(logicstamp.RefreshArgs{})
+			s.Write("src/App.tsx", "// props: label\n")
+			if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+				t.Fatal(err)
+			}
+			if r := s.MustCompare(args); r.Status != compare.Diff || len(r.ContractChanges) != 1 {
+				t.Errorf("%s, %+v", r.Status, r.ContractChanges)
+			}
+		})
+	}
+}

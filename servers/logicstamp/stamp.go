@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -213,7 +214,7 @@ func stampOf(dir string, names []string) string {
 			b.WriteString("-")
 			continue
 		}
-		fmt.Fprintf(&b, "%d.%d;", info.Size(), info.ModTime().UnixNano())
+		fmt.Fprintf(&b, "%v;", file.VersionOf(info))
 	}
 	return b.String()
 }

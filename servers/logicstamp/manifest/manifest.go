@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
@@ -41,6 +42,10 @@ type File struct {
 	// Outline is what the source declares; nil where it is not known. It is kept
 	// beside the list, not in it.
 	Outline *outline.Outline `json:"-"`
+	// version is that of the file whose hash this is.
+	version file.Version
+	// settled tells that no later text can have the same version.
+	settled bool
 	// at is where the text lies, which for a link is where it leads.
 	at place
 }
@@ -70,9 +75,11 @@ type Manifest struct {
 type Options struct {
 	// Style takes style sheets in.
 	Style bool
-	// Known is an earlier manifest: files of equal size and time are not
+	// Known is an earlier manifest: files that nobody has written since are not
 	// hashed again.
 	Known *Manifest
+	// Now gives the time; nil: time.Now.
+	Now func() time.Time
 	// Allowed are the folders outside the project that links may lead to, every
 	// path without links.
 	Allowed []string
@@ -180,14 +187,18 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	sortFiles(m.Inputs)
 	arrange.By(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(m.Special)
-	if err := hashAll(ctx, m, opts.Known); err != nil {
+	now := time.Now
+	if opts.Now != nil {
+		now = opts.Now
+	}
+	if err := hashAll(ctx, m, opts.Known, now()); err != nil {
 		return nil, err
 	}
 	return m, nil
 }
 
 func newFile(rel string, info fs.FileInfo, at place) File {
-	return File{Path: rel, Size: info.Size(), ModTime: info.ModTime().UnixNano(), at: at}
+	return File{Path: rel, Size: info.Size(), ModTime: info.ModTime().UnixNano(), version: file.VersionOf(info), at: at}
 }
 
 // link takes a link in: to a file, where that may be read; else as one that leads
@@ -230,19 +241,27 @@ func (m *Manifest) takeInputs(p *places) {
 	}
 }
 
+// SameFile tells that nobody has written a file between two lists of one process.
+func (f File) SameFile(as File) bool { return f.version == as.version }
+
 func sortFiles(files []File) {
 	arrange.By(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
-// hashAll fills the hashes, from known where size and time agree, and drops the
+// settle is how long ago a file must have been written for its version to be its own: two
+// writes within one tick of the file system's clock have the same time.
+const settle = time.Second
+
+// hashAll fills the hashes, from known where the version is the same, and drops the
 // files that can no longer be read.
-func hashAll(ctx context.Context, m *Manifest, known *Manifest) error {
+func hashAll(ctx context.Context, m *Manifest, known *Manifest, now time.Time) error {
 	have := known.byPath()
 	var todo []*File
 	for _, files := range [][]File{m.Files, m.Inputs} {
 		for i := range files {
 			f := &files[i]
-			if old, ok := have[f.Path]; ok && old.Size == f.Size && old.ModTime == f.ModTime && old.SHA256 != "" {
+			f.settled = f.version.Changed > 0 && f.version.Changed < now.Add(-settle).UnixNano()
+			if old, ok := have[f.Path]; ok && old.settled && old.version == f.version && old.SHA256 != "" {
 				f.SHA256, f.FileHash, f.Header, f.Outline = old.SHA256, old.FileHash, old.Header, old.Outline
 				continue
 			}

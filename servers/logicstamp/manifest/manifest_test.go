@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
@@ -122,4 +123,28 @@ func FuzzIsSource(f *testing.F) {
 			t.Fatalf("%q is a source only without style", p)
 		}
 	})
+}
+
+// What is written again with the size and the time that it had is not what was hashed.
+func TestAFileOfEqualSizeAndTimeIsReadAgain(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "a.ts")
+	stamptest.Write(t, dir, map[string]string{"a.ts": "1"})
+	info, err := os.Stat(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, now := range map[string]time.Time{"at once": time.Now(), "long after": time.Now().Add(time.Hour)} {
+		stamptest.Write(t, dir, map[string]string{"a.ts": "1"})
+		at := manifest.Options{Now: func() time.Time { return now }}
+		before := take(t, dir, at)
+		stamptest.Write(t, dir, map[string]string{"a.ts": "2"})
+		if err := os.Chtimes(file, info.ModTime(), info.ModTime()); err != nil {
+			t.Fatal(err)
+		}
+		at.Known = before
+		if got := take(t, dir, at).Since(before); !slices.Equal(got.Changed, []string{"a.ts"}) {
+			t.Errorf("%s: changes = %+v", name, got)
+		}
+	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
+	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -129,7 +130,7 @@ func sweep(project string) uint64 {
 			return nil
 		}
 		if info, err := d.Info(); err == nil {
-			fmt.Fprintf(sum, "%s\x00%d %d\x00", p, info.Size(), info.ModTime().UnixNano())
+			fmt.Fprintf(sum, "%s\x00%v\x00", p, file.VersionOf(info))
 		}
 		return nil
 	})
