@@ -30,6 +30,10 @@ func TestExportsThatNoContractNamesAreCompared(t *testing.T) {
 		"enum value changed":    {"export enum Color { Red = 1 }\n", "export enum Color { Red = 2 }\n", []string{"member_changed Color"}, nil},
 		"generic added to type": {"export type Box<T> = { v: T };\n", "export type Box<T, K> = { v: T };\n", []string{"generic_changed Box"}, []string{"Box<T> → Box<T, K>"}},
 		"member of a type":      {"export interface Options { a: string; b: number }\n", "export interface Options { a: string }\n", []string{"member_removed Options"}, []string{"Options.b"}},
+		"union member removed":  {"export type Color = 'red' | 'blue' | \"green\";\n", "export type Color = 'red' | 'green';\n", []string{"union_member_removed Color"}, []string{"Color | 'blue'"}},
+		"union member added":    {"export type Color = 'red' | 'blue';\n", "export type Color =\n  | 'red'\n  | 'blue'\n  | 'green';\n", nil, nil},
+		"union of a member":     {"export interface Options { a: 'x' | 'y' }\n", "export interface Options { a: 'x' }\n", []string{"member_changed Options"}, nil},
+		"default renamed":       {"export default function b(n: number) {}\n", "export default function c(n: number) {}\n", nil, nil},
 		"only its layout":       {"export function b(n: number) {}\n", "export function b(\n  n: number,\n) {\n}\n", nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,9 @@ func breaking(before, after *contract.Contract, d *Details) []Breaking {
 		add(Error, "event_removed", name, "event removed: "+name)
 	}
 	for _, name := range d.RemovedFunctions {
-		if len(before.Exports.Names) == 0 || slices.Contains(before.Exports.Names, name) {
+		// Nobody takes what a default export is called in its own source.
+		unknown := len(before.Exports.Names) == 0 && !(before.Exports.Default && after.Exports.Default && !before.Exports.Unnamed)
+		if unknown || slices.Contains(before.Exports.Names, name) {
 			add(Error, "function_removed", name, "function removed: "+name)
 		}
 	}
@@ -40,7 +42,9 @@ func breaking(before, after *contract.Contract, d *Details) []Breaking {
 		if was.Optional && !now.Optional {
 			add(Error, "prop_required", c.Name, "prop became required: "+c.Name)
 		}
-		if was.Text != now.Text {
+		if gone := lost(was.Text, now.Text, now.Optional); gone != "" {
+			add(Error, "prop_type", c.Name, "prop no longer takes "+gone+": "+c.Before+" → "+c.After)
+		} else if was.Text != now.Text {
 			add(Caution, "prop_type", c.Name, "prop type changed: "+c.Before+" → "+c.After)
 		}
 	}

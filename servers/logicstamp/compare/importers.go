@@ -87,7 +87,7 @@ func (c *comparison) given(x *ContractChange) (names map[string]bool, all bool) 
 // brokenNames are the exports that break with an entry.
 func brokenNames(b Breaking, sides []*outline.Outline) (out []string) {
 	switch b.Kind {
-	case "export_removed", "enum_member_removed", "generic_changed", "member_removed", "member_changed":
+	case "export_removed", "enum_member_removed", "union_member_removed", "generic_changed", "member_removed", "member_changed":
 		return strings.Split(b.Name, ", ")
 	case "function_removed", "variable_removed":
 		for _, o := range sides {

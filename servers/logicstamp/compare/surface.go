@@ -173,7 +173,9 @@ func declared(name string, before, after *outline.Outline, was, is outline.Decl,
 			severity = Error // whoever names the type has to say as many
 		}
 		changed(severity, "generic_changed", fmt.Sprintf("type parameters changed: %s%s → %s%s", name, was.Generic, name, is.Generic), was.Head, is.Head, spanOf(was), spanOf(is))
-	} else if was.Head != is.Head {
+	} else if gone := lostOf(was, is); gone != "" {
+		changed(Error, "union_member_removed", "union member removed: "+name+" | "+gone, was.Head, is.Head, spanOf(was), spanOf(is))
+	} else if strings.TrimPrefix(was.Head, was.Name) != strings.TrimPrefix(is.Head, is.Name) {
 		heads = append(heads, Signature{Name: name, Before: was.Head, After: is.Head, Line: is.Line})
 	}
 	old, present := members(was), members(is)
@@ -186,7 +188,11 @@ func declared(name string, before, after *outline.Outline, was, is outline.Decl,
 		case !still:
 			changed(Error, "member_removed", "member removed: "+label, name+"."+m.Text, "", spanOfMember(was, m), spanOf(is))
 		case now.Text != m.Text:
-			changed(Caution, "member_changed", fmt.Sprintf("member changed: %s.%s → %s", name, m.Text, now.Text), name+"."+m.Text, name+"."+now.Text, spanOfMember(was, m), spanOfMember(is, now))
+			severity := Caution
+			if lost(typeOfMember(m), typeOfMember(now), strings.HasPrefix(now.Text, now.Name+"?")) != "" {
+				severity = Error
+			}
+			changed(severity, "member_changed", fmt.Sprintf("member changed: %s.%s → %s", name, m.Text, now.Text), name+"."+m.Text, name+"."+now.Text, spanOfMember(was, m), spanOfMember(is, now))
 		}
 	}
 	for _, m := range is.Members {
@@ -253,7 +259,11 @@ func (c *comparison) compareOutlines(p string, was, is *outline.Outline, d *Deta
 		return had || has
 	}, found)
 	// By name they are known exactly.
+	byDefault := exportKeys(was)["default"].Local
 	broken = slices.DeleteFunc(broken, func(b Breaking) bool {
+		if b.Name == byDefault && (b.Kind == "function_removed" || b.Kind == "variable_removed") {
+			return true
+		}
 		return b.Kind == "export_removed" || (b.Kind == "function_removed" || b.Kind == "variable_removed") && slices.Contains(found.RemovedExports, b.Name)
 	})
 	broken = slices.Concat(broken, list)

@@ -111,6 +111,24 @@ func TestWhatMayBreakIsNamed(t *testing.T) {
 	}
 }
 
+// Who imports what may break is named as with what breaks.
+func TestImportersOfWhatMayBreakAreNamed(t *testing.T) {
+	r := sample()
+	r.Summary.Breaking.Warnings = 1
+	r.ContractChanges = append(r.ContractChanges, compare.ContractChange{
+		EntryID: "src/Pair.ts", Name: "Pair", Change: compare.Changed, Importers: []compare.Importer{{EntryID: "src/Use.tsx", Line: 3, Lost: []string{"Pair"}}},
+		Breaking: []compare.Breaking{{Severity: compare.Caution, Kind: "member_changed", Name: "Pair.b", Message: "member changed: Pair.b", Line: 2}},
+	})
+	var plain strings.Builder
+	if err := report.Plain(&plain, r); err != nil {
+		t.Fatal(err)
+	}
+	_, may, _ := strings.Cut(plain.String(), "\nmay break\n")
+	if !strings.Contains(may, "imported by src/Use.tsx:3") {
+		t.Errorf("no importer:\n%s", plain.String())
+	}
+}
+
 func TestAFailureIsNoPass(t *testing.T) {
 	r := &compare.Result{Status: compare.Failed, Baseline: "disk", ErrorCode: problem.NoSnapshot, Error: "No snapshot found"}
 	var plain, markdown strings.Builder

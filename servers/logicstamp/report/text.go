@@ -146,6 +146,9 @@ func (t *text) breaking(changes []compare.ContractChange, count compare.Breaking
 		t.heading("May break")
 		for _, c := range changes {
 			each(c, compare.Caution, Warning)
+			if len(c.Breaking) > 0 && Errors(c) == 0 { // else they are named above
+				t.importers(c)
+			}
 		}
 	}
 }

@@ -33,15 +33,22 @@ type Drift struct {
 	Asked []string
 }
 
-// NewDrift has one project with these results, oldest first.
+// NewDrift has one project with these results, oldest first, and, if there are any, with
+// snapshots.
 func NewDrift(now time.Time, results ...*compare.Result) *Drift {
-	return &Drift{hint: make(chan struct{}, 1), state: logicstamp.State{Projects: []logicstamp.ProjectState{{
-		Path: "/home/ann/shop", Results: results,
-		Snapshots: []logicstamp.SnapshotInfo{
-			{ID: "snap_1764033034172", CreatedAt: now.Add(-2 * time.Hour), Pinned: true, Tool: "logicstamp-context@0.8.8"},
-			{ID: "snap_1764029034999", CreatedAt: now.Add(-5 * time.Hour), Tool: "logicstamp-context@0.8.8"},
-		},
-	}}}}
+	one := logicstamp.ProjectState{Path: "/home/ann/shop", Results: results}
+	if len(results) > 0 {
+		one.Snapshots = DriftSnapshots(now)
+	}
+	return &Drift{hint: make(chan struct{}, 1), state: logicstamp.State{Projects: []logicstamp.ProjectState{one}}}
+}
+
+// DriftSnapshots are two, the newest first.
+func DriftSnapshots(now time.Time) []logicstamp.SnapshotInfo {
+	return []logicstamp.SnapshotInfo{
+		{ID: "snap_1764033034172", CreatedAt: now.Add(-2 * time.Hour), Pinned: true, Tool: "logicstamp-context@0.8.8"},
+		{ID: "snap_1764029034999", CreatedAt: now.Add(-5 * time.Hour), Tool: "logicstamp-context@0.8.8"},
+	}
 }
 
 // State is the project.

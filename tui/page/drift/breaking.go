@@ -145,7 +145,7 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 			}
 			d.importer(one)
 		}
-	} else if report.Errors(*c) > 0 {
+	} else if len(c.Breaking) > 0 {
 		d.gap()
 		d.add(d.th.Faint.Render("no importer affected"))
 	}

@@ -61,6 +61,20 @@ func (p *Page) start(baseline string, force bool) tea.Cmd {
 	}
 }
 
+// first compares a project that has a snapshot and no result yet, once, when it is looked
+// at. One whose snapshot was made here is as it was.
+func (p *Page) first() tea.Cmd {
+	one := p.project()
+	if !p.shown || p.run != nil || p.begun[p.path] || p.made == p.path || len(one.Results) > 0 || len(one.Snapshots) == 0 {
+		return nil
+	}
+	p.begun[p.path] = true
+	chosen := p.chosen
+	start := p.start("snapshot", false)
+	p.chosen = chosen
+	return start
+}
+
 // baselineWords are a baseline without what nobody reads of an id.
 func baselineWords(baseline string) string {
 	if id, ok := strings.CutPrefix(baseline, "snapshot:"); ok {

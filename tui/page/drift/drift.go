@@ -90,6 +90,7 @@ type Page struct {
 
 	notInstalled string               // why the last try to install the command failed
 	made         string               // project of a snapshot made since the last comparison
+	begun        map[string]bool      // projects that were compared without a key
 	fresh        map[string]time.Time // rows that changed, until when they are marked
 	shown        bool
 	unseen       int
@@ -115,7 +116,7 @@ type run struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partTree, view: view{closed: folded()}, fresh: map[string]time.Time{}, search: tui.Search{Part: partDetail}}
+	p := &Page{opts: o, part: partTree, view: view{closed: folded()}, fresh: map[string]time.Time{}, begun: map[string]bool{}, search: tui.Search{Part: partDetail}}
 	p.edit.Placeholder = "path, name, field, sign"
 	p.list.Cursor = -1
 	return p
@@ -142,7 +143,7 @@ func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing
 // Show clears the badge.
 func (p *Page) Show() tea.Cmd {
 	p.shown, p.unseen = true, 0
-	return nil
+	return p.first()
 }
 
 // Hide lets new results count for the badge.
@@ -201,6 +202,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
 	case stateMsg:
 		p.take(msg.state)
+		return p.first()
 	case tui.ThemeMsg:
 		p.theme = msg.Theme
 	case tui.SizeMsg:

@@ -125,6 +125,41 @@ func TestComparingShowsItsTimeAndCanBeStopped(t *testing.T) {
 	})
 }
 
+// A project with a snapshot is compared when it is looked at, once.
+func TestThePageComparesByItself(t *testing.T) {
+	none := func(time.Time) []*compare.Result { return nil }
+	show(t, frame.Size{W: 120, H: 34}, false, none, func(s *frame.Screen, d *fake.Drift) {
+		s.Wait(time.Second)
+		if len(d.Asked) > 0 {
+			t.Errorf("without a baseline it asked %q", d.Asked)
+		}
+		d.Next = fake.DriftResult(time.Now())
+		d.Change(func(p *logicstamp.ProjectState) { p.Snapshots = fake.DriftSnapshots(time.Now()) })
+		s.Wait(time.Second)
+		s.Has("[DIFF]")
+		d.Change(func(p *logicstamp.ProjectState) { p.Results = nil })
+		s.Wait(time.Second)
+		if want := []string{"compare snapshot false"}; !slices.Equal(d.Asked, want) {
+			t.Errorf("asked %q", d.Asked)
+		}
+	})
+}
+
+func TestANewRequiredPropIsNew(t *testing.T) {
+	result := func(time.Time) *compare.Result {
+		r := fake.DriftResult(time.Now())
+		r.ContractChanges = []compare.ContractChange{{
+			EntryID: "src/Knob.tsx", Name: "Knob", Change: compare.Changed, Details: &compare.Details{ModifiedFields: []string{"interface.props"}, AddedProps: []string{"size"}},
+			Breaking: []compare.Breaking{
+				{Severity: compare.Error, Kind: "prop_required", Name: "size", Message: "new required prop: size"},
+				{Severity: compare.Error, Kind: "prop_required", Name: "tone", Message: "prop became required: tone"},
+			},
+		}}
+		return r
+	}
+	show(t, frame.Size{W: 120, H: 34}, false, one(result), func(s *frame.Screen, _ *fake.Drift) { s.Has("+size", "~tone") })
+}
+
 func TestANewResultKeepsTheSelection(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
 		s.Has("in the bundle of src/Shell.tsx")

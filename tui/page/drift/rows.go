@@ -267,9 +267,14 @@ func changedWords(c *compare.ContractChange) []word {
 		switch x.Kind {
 		case "contract_removed":
 			w.text = "file gone"
-		case "prop_required", "generic_changed", "prop_type", "kind_changed", "member_changed":
+		case "prop_required":
 			w.sign = report.Changed
-		case "enum_member_removed", "member_removed":
+			if c.Details != nil && slices.Contains(c.Details.AddedProps, x.Name) {
+				w.sign = report.Added
+			}
+		case "generic_changed", "prop_type", "kind_changed", "member_changed":
+			w.sign = report.Changed
+		case "enum_member_removed", "member_removed", "union_member_removed":
 			_, w.text, _ = strings.Cut(x.Message, ": ")
 		}
 		if !told[w.text] {
