@@ -143,10 +143,10 @@ func (q *Queue) became(id int, d Delivery, how string) bool {
 	}
 	was := q.history[i].Delivery
 	switch {
-	case d == was && how == q.history[i].How, was == Elsewhere:
+	case d == was && how == q.history[i].How:
 		return false
 	case d == Elsewhere: // the agent's own record outweighs what it did
-	case was == Withdrawn, was == Delivered:
+	case was == Elsewhere, was == Withdrawn, was == Delivered:
 		return false
 	case d == Withdrawn: // nobody is left to take it
 		d = NotTaken

@@ -314,6 +314,17 @@ func (d *Codex) Terminal(id string) {
 	d.resolve(json.RawMessage(id))
 }
 
+// Ends ends an item of a session with a status: "completed", "failed" or "declined".
+func (d *Codex) Ends(session, item, status string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.joined[session] {
+		d.send(Message{Method: "item/completed", Params: encoded(map[string]any{
+			"threadId": session, "turnId": "turn", "completedAtMs": 1, "item": map[string]any{"type": "commandExecution", "id": item, "status": status},
+		})})
+	}
+}
+
 // Calls returns what the client has sent, in order.
 func (d *Codex) Calls() []Message {
 	d.mu.Lock()

@@ -51,7 +51,7 @@ type Options struct {
 
 	// Linger is how long a session is listened to after its last prompt; 0: 2 s.
 	Linger time.Duration
-	// Confirm is how long Codex may take to say that an answer has arrived; 0: 5 s.
+	// Confirm is how soon Codex says of what was denied that it has ended; 0: 1 s.
 	Confirm time.Duration
 }
 
@@ -85,7 +85,7 @@ func New(o Options) *Adapter {
 		o.Linger = 2 * time.Second
 	}
 	if o.Confirm == 0 {
-		o.Confirm = 5 * time.Second
+		o.Confirm = time.Second
 	}
 	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}, alone: map[int]string{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }

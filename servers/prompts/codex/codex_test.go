@@ -24,7 +24,7 @@ import (
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 	w.Runs("s", agenttest.Idle(), map[string]any{"name": "api"})
 	started(t, w.Codex)
 	until(t, "the session", func() bool { return w.roster.of("s").State == deck.Idle })
@@ -40,10 +40,8 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	until(t, "the session waits", func() bool { return w.roster.of("s").State == deck.WaitsForPermission })
 	w.choose(it, "Allow once", "")
 	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
-	until(t, "it is delivered", func() bool {
-		h := w.queue.Pending().History
-		return len(h) == 1 && h[0].Delivery == ask.Delivered
-	})
+	w.Ends("s", "call_1", "completed")
+	w.says("allowed")
 	until(t, "the session works", func() bool { return w.roster.of("s").State == deck.Working })
 }
 
@@ -101,40 +99,88 @@ func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 }
 
 func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
-	w := newWorld(t)
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 	w.Runs("s", agenttest.Idle(), nil)
 	w.Refuses("turn/steer")
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
 	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
-	until(t, "the note is not confirmed", func() bool {
+	w.Ends("s", "call_1", "declined")
+	w.says("denied")
+	if got := w.queue.Pending().Notices; len(got) != 1 || !strings.Contains(got[0], "not your note") {
+		t.Errorf("told is %q", got)
+	}
+}
+
+// says waits until this is what is said of the only prompt.
+func (w *world) says(want string) {
+	w.t.Helper()
+	got := ""
+	defer func() {
+		if w.t.Failed() {
+			w.t.Logf("it says %q", got)
+		}
+	}()
+	until(w.t, "it says "+want, func() bool {
 		h := w.queue.Pending().History
-		return len(h) == 1 && h[0].Delivery == ask.NotTaken
+		if len(h) == 1 {
+			got = h[0].Words("")
+		}
+		return got == want
 	})
 }
 
 func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
-	for name, how := range map[string]func(w *world, id string){
-		"resolved":           func(w *world, id string) { w.Terminal(id) },
-		"no longer waiting":  func(w *world, _ string) { w.Set("s", agenttest.Working()) },
-		"the session closed": func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) },
+	for name, tt := range map[string]struct {
+		how  func(w *world, id string)
+		want string
+	}{
+		"allowed": {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "failed") }, "answered elsewhere: allowed"},
+		"denied":  {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "declined") }, "answered elsewhere: denied"},
+		"no longer waiting": {func(w *world, _ string) {
+			w.Set("s", agenttest.Working())
+			w.Ends("s", "call_1", "completed")
+		}, "answered elsewhere: allowed"},
+		"the turn was ended": {func(w *world, _ string) { w.Set("s", agenttest.Idle()) }, "gone: it is no longer asked"},
+		"the session closed": {func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) }, "gone: its session has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 			w.Runs("s", agenttest.Idle(), nil)
 			started(t, w.Codex)
 			id := w.Asks("s", runCommand, command)
 			it := w.item()
 			w.queue.Show(it.ID)
-			how(w, id)
-			until(t, "it leaves", func() bool {
-				s := w.queue.Pending()
-				return len(s.Items) == 0 && len(s.History) == 1 && s.History[0].Delivery == ask.Elsewhere
-			})
+			tt.how(w, id)
+			until(t, "it leaves", func() bool { return len(w.queue.Pending().Items) == 0 })
+			w.says(tt.want)
 			if w.Answered(id) != "" {
 				t.Error("the deck answered, too")
 			}
+		})
+	}
+}
+
+// TestAnotherClientMayHaveBeenFaster answers what another client answers in the same moment
+// with something else: what became of the item counts.
+func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
+	for _, tt := range []struct{ option, status, want string }{
+		{"Allow once", "completed", "allowed"},
+		{"Allow once", "failed", "allowed"},
+		{"Allow once", "declined", "answered elsewhere: denied"},
+		{"Deny", "declined", "denied"},
+		{"Deny", "completed", "answered elsewhere: allowed"},
+	} {
+		t.Run(tt.option+" "+tt.status, func(t *testing.T) {
+			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+			w.Runs("s", agenttest.Idle(), nil)
+			started(t, w.Codex)
+			id := w.Asks("s", runCommand, command)
+			w.choose(w.item(), tt.option, "")
+			until(t, "the answer", func() bool { return w.Answered(id) != "" })
+			w.Ends("s", "call_1", tt.status)
+			w.says(tt.want)
 		})
 	}
 }

@@ -129,7 +129,7 @@ func unwanted() []string {
 		"externalAgentConfig/import/completed", "externalAgentConfig/import/progress", "fs/changed",
 		"fuzzyFileSearch/sessionCompleted", "fuzzyFileSearch/sessionUpdated", "guardianWarning", "hook/completed", "hook/started",
 		"item/agentMessage/delta", "item/autoApprovalReview/completed", "item/autoApprovalReview/started", "item/commandExecution/outputDelta",
-		"item/commandExecution/terminalInteraction", "item/completed", "item/fileChange/outputDelta", "item/fileChange/patchUpdated",
+		"item/commandExecution/terminalInteraction", "item/fileChange/outputDelta", "item/fileChange/patchUpdated",
 		"item/mcpToolCall/progress", "item/plan/delta", "item/reasoning/summaryPartAdded", "item/reasoning/summaryTextDelta",
 		"item/reasoning/textDelta", "mcpServer/event/stream/notification", "mcpServer/oauthLogin/completed", "mcpServer/startupStatus/updated",
 		"model/rerouted", "model/safetyBuffering/updated", "model/verification", "modelProvider/authRecoveryCompleted",

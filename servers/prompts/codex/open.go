@@ -14,25 +14,28 @@ import (
 type open struct {
 	asked *asked
 	id    json.RawMessage // of the request, on this connection
+	item  string          // whose end tells what became of it; "" if none does
 	call  *ask.Call
 	ended chan struct{} // closed when Codex no longer waits
+	done  chan string   // gets the status with which the item has ended
 
-	answered  bool // the answer is on its way; the link's lock guards it
-	confirmed bool // Codex has taken an answer, when ended is closed
+	answered  bool   // the answer is on its way; the link's lock guards it
+	confirmed bool   // Codex has an answer, or has given up, when ended is closed
+	why       string // it was withdrawn, when ended is closed
 }
 
-// settle ends a prompt that Codex has an answer for.
-func (o *open) settle(how string) {
+// settle ends a prompt that Codex no longer waits for. Who has answered it is not said.
+func (o *open) settle() {
 	o.confirmed = true
 	if !o.answered {
-		o.call.Settled(how)
+		o.call.Gone("it is no longer asked")
 	}
 	close(o.ended)
 }
 
 // withdraw ends a prompt of which nothing more is heard.
 func (o *open) withdraw(why string) {
-	if !o.answered {
+	if o.why = why; !o.answered {
 		o.call.Leave(why)
 	}
 	close(o.ended)
@@ -179,10 +182,13 @@ func (l *link) open(t *thread, m rpc.Message) {
 		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal", "session", r.info.ID, "error", err)
 		return
 	}
-	o := &open{asked: q, id: m.ID, call: call, ended: make(chan struct{})}
+	o := &open{asked: q, id: m.ID, call: call, ended: make(chan struct{}), done: make(chan string, 1)}
+	if m.Method == runCommand || m.Method == changeFiles {
+		o.item, t.ends[q.ItemID] = q.ItemID, o
+	}
 	t.open[key] = o
 	t.stopLinger()
-	safe.Go("prompt of Codex", func() { l.deliver(o) })
+	safe.Go("prompt of Codex", func() { l.deliver(t, o) })
 	l.report(t)
 }
 
@@ -193,20 +199,39 @@ func (l *link) resolved(t *thread, id string) {
 		return
 	}
 	delete(t.open, id)
-	o.settle("answered in its terminal")
+	o.settle()
 	l.subscribe(t)
 	l.report(t)
 }
 
-// deliver waits for the user's answer and takes it to Codex.
-func (l *link) deliver(o *open) {
+// completed takes the end of an item.
+func (t *thread) completed(raw json.RawMessage) {
+	var item struct{ ID, Status string }
+	if json.Unmarshal(raw, &item) != nil {
+		return
+	}
+	if o := t.ends[item.ID]; o != nil {
+		delete(t.ends, item.ID)
+		o.done <- item.Status
+	}
+}
+
+// deliver waits for the user's answer, takes it to Codex, and sees what becomes of it.
+func (l *link) deliver(t *thread, o *open) {
+	defer l.forget(t, o)
 	select {
 	case <-o.call.Done():
 	case <-o.ended:
+		if o.confirmed {
+			l.elsewhere(t, o)
+		}
 		return
 	}
 	reply, err := o.call.Reply()
 	if err != nil {
+		if <-o.ended; o.confirmed { // whoever has withdrawn it is about to say so
+			l.elsewhere(t, o)
+		}
 		return
 	}
 	result, note, ok := o.asked.answer(reply)
@@ -217,25 +242,101 @@ func (l *link) deliver(o *open) {
 	noted := note == "" || l.steer(o.asked, note)
 	select {
 	case <-o.ended: // meanwhile
-		o.call.Delivered(ask.NotTaken)
+		o.call.Gone("it was no longer asked")
 		return
 	default:
 	}
 	l.conn.Say(rpc.Message{ID: o.id, Result: result})
-	late := time.NewTimer(l.a.opt.Confirm)
-	defer late.Stop()
 	select {
 	case <-o.ended:
-	case <-late.C:
 	case <-l.conn.Done():
+		<-o.ended
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if o.confirmed && noted {
+	if !o.confirmed {
+		o.call.Gone(o.why)
+		return
+	}
+	if !noted {
+		l.a.opt.Queue.Notice("Codex was told your denial, but not your note")
+	}
+	g, _ := o.asked.req.Granted(reply.Results)
+	l.taken(t, o, g.Allow)
+}
+
+// taken tells what became of an answer that Codex no longer waits for: another client may
+// have been faster with another one. What was denied ends at once.
+func (l *link) taken(t *thread, o *open, allow bool) {
+	if o.item == "" {
+		o.call.Delivered(ask.Delivered) // nothing tells more
+		return
+	}
+	declined, known := l.declined(o, l.a.opt.Confirm)
+	if !known {
+		if l.works(t) == allow {
+			o.call.Delivered(ask.Delivered)
+		}
+		if declined, known = l.declined(o, recordFor); !known {
+			return
+		}
+	}
+	if allow != declined {
 		o.call.Delivered(ask.Delivered)
 		return
 	}
-	o.call.Delivered(ask.NotTaken)
+	o.call.Settled(elsewhere(declined))
+}
+
+// elsewhere tells what became of a prompt that the deck has not answered.
+func (l *link) elsewhere(t *thread, o *open) {
+	declined, known := l.declined(o, l.a.opt.Confirm)
+	if !known && l.works(t) {
+		o.call.Settled("answered elsewhere")
+	}
+	if !known && o.item != "" {
+		declined, known = l.declined(o, recordFor)
+	}
+	if known {
+		o.call.Settled(elsewhere(declined))
+	}
+}
+
+func elsewhere(declined bool) string {
+	if declined {
+		return "answered elsewhere: denied"
+	}
+	return "answered elsewhere: allowed"
+}
+
+// recordFor is for how long it is worth knowing how an item ends.
+const recordFor = 5 * time.Minute
+
+// declined waits for the end of an item, and reports whether it was declined.
+func (l *link) declined(o *open, within time.Duration) (declined, known bool) {
+	late := time.NewTimer(within)
+	defer late.Stop()
+	select {
+	case status := <-o.done:
+		return status == "declined", true
+	case <-late.C:
+	case <-l.conn.Done():
+	}
+	return false, false
+}
+
+// works reports whether the turn of a thread goes on, maybe to the next prompt.
+func (l *link) works(t *thread) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.over && t.status.Type == "active"
+}
+
+// forget stops to follow the item of a prompt.
+func (l *link) forget(t *thread, o *open) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.ends[o.item] == o {
+		delete(t.ends, o.item)
+	}
 }
 
 // claim makes the user's answer the one that counts; false if Codex no longer waits.

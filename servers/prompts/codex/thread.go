@@ -28,6 +28,7 @@ type thread struct {
 	early   []rpc.Message
 	changes map[string][]change // by item
 	open    map[string]*open    // by the request's ID
+	ends    map[string]*open    // those whose item tells what became of them, by that
 	linger  *time.Timer
 }
 
@@ -82,7 +83,7 @@ const (
 func (l *link) thread(id string) *thread {
 	t := l.threads[id]
 	if t == nil {
-		t = &thread{info: info{ID: id}, changes: map[string][]change{}, open: map[string]*open{}}
+		t = &thread{info: info{ID: id}, changes: map[string][]change{}, open: map[string]*open{}, ends: map[string]*open{}}
 		l.threads[id] = t
 	}
 	return t
@@ -175,6 +176,8 @@ func (l *link) notified(method string, raw json.RawMessage) {
 		if item, changes := changesOf(p.Item); changes != nil {
 			t.changes[item] = changes
 		}
+	case method == "item/completed":
+		t.completed(p.Item)
 	case method == "serverRequest/resolved":
 		l.resolved(t, string(p.RequestID))
 	}
@@ -193,8 +196,11 @@ func modeOf(policy json.RawMessage) string {
 func (l *link) changed(t *thread) {
 	if !t.status.waits() {
 		for id, o := range t.open {
-			delete(t.open, id)
-			o.settle("answered in its terminal")
+			if delete(t.open, id); t.status.gone() {
+				o.withdraw("its session has ended")
+				continue
+			}
+			o.settle()
 		}
 	}
 	l.subscribe(t)

@@ -128,20 +128,20 @@ func (a *Adapter) take(m hook.Message, pid int, size int64) {
 	case "SessionStart":
 		s.to(deck.Idle)
 	case "BeforeAgent":
-		s.settle("answered in its terminal")
+		s.settle("", "a new turn has begun")
 		s.to(deck.Working)
 	case "AfterAgent":
-		s.settle("answered in its terminal")
+		s.settle("", "its turn has ended")
 		s.to(deck.Idle)
 	case "BeforeTool":
 		s.asks, _ = questions(m) // those that cannot be shown are left out
 	case "AfterTool":
-		s.settle("answered in its terminal")
+		s.settle("answered in its terminal", "")
 		s.LastTool, s.LastSubject = m.Payload.Str("tool_name"), subject(m.Payload)
 		s.to(deck.Working)
 	case "Notification":
 		if m.Payload.Str("notification_type") == "ToolPermission" {
-			s.settle("answered in its terminal") // it asks one thing at a time
+			s.settle("", "it asks something else") // it asks one thing at a time
 			a.ask(s, m, size)
 		}
 	case "SessionEnd":
@@ -166,11 +166,11 @@ func (a *Adapter) session(id string, pid int) *session {
 	case s == nil && len(a.sessions) >= mostSessions:
 		return nil
 	case s != nil:
-		s.settle("its session has ended")
+		s.settle("", "its session has ended")
 	}
 	for other, o := range a.sessions { // a process has one session at a time
 		if o.PID == pid {
-			o.settle("its session has ended")
+			o.settle("", "its session has ended")
 			delete(a.sessions, other)
 			a.opt.Roster.Gone("gemini", other)
 		}
@@ -186,10 +186,14 @@ func (s *session) to(state deck.SessionState) {
 	}
 }
 
-// settle withdraws what the session waits for.
-func (s *session) settle(how string) {
+// settle withdraws what the session waits for: it was answered, or why is not.
+func (s *session) settle(how, why string) {
 	if s.open != nil {
-		s.open.Settled(how)
+		if why != "" {
+			s.open.Gone(why)
+		} else {
+			s.open.Settled(how)
+		}
 		s.open = nil
 	}
 	if s.State.Waits() {
@@ -199,7 +203,7 @@ func (s *session) settle(how string) {
 
 // end reports that a session is over.
 func (a *Adapter) end(s *session) {
-	s.settle("its session has ended")
+	s.settle("", "its session has ended")
 	s.to(deck.Ended)
 	delete(a.sessions, s.ID)
 	a.opt.Roster.Report(s.Session)
@@ -232,7 +236,7 @@ func (a *Adapter) look() (wait time.Duration) {
 			a.end(s)
 			continue
 		case s.open != nil && a.size(s.chat) > s.size: // what is allowed is reported first
-			s.settle("answered in its terminal")
+			s.settle("answered in its terminal", "")
 			s.to(deck.Idle)
 			a.opt.Roster.Report(s.Session)
 		}

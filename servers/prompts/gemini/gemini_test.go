@@ -177,13 +177,14 @@ func TestAPromptLeavesWithTheNextSign(t *testing.T) {
 		name string
 		sign func(w *world)
 		row  string
+		says string
 	}{
-		{"the tool has run", func(w *world) { w.fire(after) }, "s1 working"},
-		{"the turn is over", func(w *world) { w.fire(`{"hook_event_name":"AfterAgent"}`) }, "s1 idle"},
-		{"a new turn", func(w *world) { w.fire(`{"hook_event_name":"BeforeAgent","prompt":"x"}`) }, "s1 working"},
-		{"the session's end", func(w *world) { w.fire(`{"hook_event_name":"SessionEnd","reason":"exit"}`) }, "s1 ended"},
-		{"its file grows: it was denied", func(w *world) { w.talk("2"); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 idle"},
-		{"its process is gone", func(w *world) { w.dead.Store(7); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 ended"},
+		{"the tool has run", func(w *world) { w.fire(after) }, "s1 working", "answered in its terminal"},
+		{"the turn is over", func(w *world) { w.fire(`{"hook_event_name":"AfterAgent"}`) }, "s1 idle", "gone: its turn has ended"},
+		{"a new turn", func(w *world) { w.fire(`{"hook_event_name":"BeforeAgent","prompt":"x"}`) }, "s1 working", "gone: a new turn has begun"},
+		{"the session's end", func(w *world) { w.fire(`{"hook_event_name":"SessionEnd","reason":"exit"}`) }, "s1 ended", "gone: its session has ended"},
+		{"its file grows: it was denied", func(w *world) { w.talk("2"); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 idle", "answered in its terminal"},
+		{"its process is gone", func(w *world) { w.dead.Store(7); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 ended", "gone: its session has ended"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, func(w *world) {
@@ -196,7 +197,7 @@ func TestAPromptLeavesWithTheNextSign(t *testing.T) {
 				w.q.Show(1)
 				tt.sign(w)
 				s := w.q.Pending()
-				if len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Delivery != ask.Elsewhere {
+				if len(s.Items) != 0 || len(s.History) != 1 || s.History[0].Words("") != tt.says {
 					t.Errorf("left is %+v, history %+v", s.Items, s.History)
 				}
 				if got := w.row(); got != tt.row {

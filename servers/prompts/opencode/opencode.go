@@ -26,8 +26,6 @@ const (
 	settled = 250 * time.Millisecond
 	// settledByRun is the same of one that is, however busy the machine.
 	settledByRun = 10 * time.Second
-	// confirmed is how long an answer may take to have an effect.
-	confirmed = 5 * time.Second
 )
 
 // Options configures an [Adapter].

@@ -261,11 +261,64 @@ func TestQuestionsAreAnsweredByLabelsOrFreely(t *testing.T) {
 		if path, body := p.post(); path != "/question/que_1/reply" || body != `{"answers":[["Postgres - version 18"],["a","b"],["because"]]}` {
 			t.Errorf("posted %s to %s", body, path)
 		}
-		p.say(`{"event":"question.replied","properties":{"sessionID":"ses_1","requestID":"que_1","answers":[]}}`)
+		p.say(`{"event":"question.replied","properties":{"sessionID":"ses_1","requestID":"que_1","answers":[["Postgres - version 18"],["a","b"],["because"]]}}`)
 		if h := w.q.Pending().History; h[0].Delivery != ask.Delivered {
 			t.Errorf("it is %s", h[0].Delivery)
 		}
 	})
+}
+
+// TestAQuestionThatIsAnsweredTwiceHasTheAnswerThatCounts has the terminal answer in the same
+// moment as the deck.
+func TestAQuestionThatIsAnsweredTwiceHasTheAnswerThatCounts(t *testing.T) {
+	for event, want := range map[string]string{
+		`question.replied","properties":{"sessionID":"ses_1","requestID":"que_1","answers":[["SQLite"],["a"],["x"]]}`: "answered in its terminal: answered",
+		`question.rejected","properties":{"sessionID":"ses_1","requestID":"que_1"}`:                                   "answered in its terminal: declined",
+		`question.replied","properties":{"sessionID":"ses_1","requestID":"que_1"}`:                                    "answered",
+	} {
+		inDeck(t, opencode.Options{}, func(w *world) {
+			p := w.plugin()
+			p.say(question)
+			w.answer(
+				ask.AnswerDraft{Chosen: []int{1}, Accepted: true}, ask.AnswerDraft{Chosen: []int{0}, Accepted: true}, ask.AnswerDraft{Other: "x", OtherOn: true, Accepted: true},
+			)
+			p.post()
+			p.say(`{"event":"` + event + `}`)
+			if h := w.q.Pending().History; h[0].Words("") != want {
+				t.Errorf("it says %q, want %q", h[0].Words(""), want)
+			}
+		})
+	}
+}
+
+// TestAnAnswerThatComesLateIsStillSaid once OpenCode says so, or has ended.
+func TestAnAnswerThatComesLateIsStillSaid(t *testing.T) {
+	for want, then := range map[string]func(p *plugin){
+		"allowed": func(p *plugin) {
+			p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"once"}}`)
+		},
+		"not taken: OpenCode has ended": func(p *plugin) { p.hangUp() },
+	} {
+		inDeck(t, opencode.Options{}, func(w *world) {
+			p := w.plugin()
+			p.say(bash)
+			w.answer(ask.AnswerDraft{Chosen: []int{0}, Accepted: true})
+			p.post()
+			says := func(want string) {
+				t.Helper()
+				synctest.Wait()
+				if got := w.q.Pending().History[0].Words(""); got != want {
+					t.Errorf("it says %q, want %q", got, want)
+				}
+			}
+			says("sent")
+			time.Sleep(2 * time.Second)
+			says("not taken yet: answer in its terminal")
+			time.Sleep(20 * time.Second)
+			then(p)
+			says(want)
+		})
+	}
 }
 
 func TestADeclinedQuestionIsRejected(t *testing.T) {

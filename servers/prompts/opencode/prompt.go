@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -29,8 +30,9 @@ type prompt struct {
 
 // settlement is how a prompt was settled.
 type settlement struct {
-	reply string // of a permission, as OpenCode has it; "reject" of a question that was rejected
-	words string
+	reply   string // of a permission, as OpenCode has it; "reject" of a question that was rejected
+	words   string
+	answers json.RawMessage // to questions, compact; nil: not said
 }
 
 var (
@@ -169,7 +171,7 @@ func (s *stream) follow(p *prompt) {
 		return
 	case <-s.ctx.Done():
 		if s.deck.Err() == nil {
-			call.Leave("OpenCode has ended")
+			call.Leave(ended)
 		}
 		return
 	case <-call.Done():
@@ -178,29 +180,50 @@ func (s *stream) follow(p *prompt) {
 	if err != nil {
 		return
 	}
-	call.Delivered(s.post(p, reply))
+	s.post(p, call, reply)
 }
 
-// post sends the user's answer and waits for its effect.
-func (s *stream) post(p *prompt, reply ask.Reply) ask.Delivery {
+// post sends the user's answer and waits for OpenCode to say what the prompt was answered
+// with, by whomever.
+func (s *stream) post(p *prompt, call *ask.Call, reply ask.Reply) {
 	what, body, err := p.answer(reply)
 	if err == nil {
 		_, err = s.c.Post("/"+p.kind+"/"+p.id+"/"+what, body)
 	}
 	if err != nil {
 		s.a.opt.Log.Info("an answer for OpenCode was not sent", "error", err)
-		return ask.NotTaken
+		call.Delivered(ask.NotTaken)
 	}
 	select {
 	case how := <-p.elsewhere:
-		if sent, ok := body["reply"]; ok && how.reply != "" && how.reply != sent {
-			return ask.Elsewhere
+		if err == nil && how.is(what, body) {
+			call.Delivered(ask.Delivered)
+			return
 		}
-		return ask.Delivered
-	case <-time.After(confirmed):
+		call.Settled("answered in its terminal: " + how.words)
 	case <-s.ctx.Done():
+		if s.deck.Err() == nil {
+			call.Gone(ended)
+		}
 	}
-	return ask.NotTaken
+}
+
+// ended is why nobody asks any more when the process is gone.
+const ended = "OpenCode has ended"
+
+// is reports whether the settlement is that of an answer that was posted.
+func (s settlement) is(what string, body map[string]any) bool {
+	reply, permission := body["reply"]
+	switch {
+	case permission:
+		return s.reply == reply
+	case what == "reject":
+		return s.reply == "reject"
+	case s.reply != "":
+		return false
+	}
+	raw, err := json.Marshal(body["answers"])
+	return err == nil && (s.answers == nil || bytes.Equal(raw, s.answers)) // some versions do not say them
 }
 
 // answer returns what is posted for the user's reply: the last part of the path, and the

@@ -270,11 +270,16 @@ func outcome(what string, o rawjson.Object) settlement {
 	}
 	switch reply := o.Str("reply"); reply {
 	case "once":
-		return settlement{reply, "allowed"}
+		return settlement{reply: reply, words: "allowed"}
 	case "always":
-		return settlement{reply, "always allowed"}
+		return settlement{reply: reply, words: "always allowed"}
 	case "reject":
-		return settlement{reply, "denied"}
+		return settlement{reply: reply, words: "denied"}
 	}
-	return settlement{"", "answered"}
+	how := settlement{words: "answered"}
+	var answers [][]string
+	if raw := o.Get("answers"); raw != nil && json.Unmarshal(raw, &answers) == nil {
+		how.answers, _ = json.Marshal(answers) // strings always encode
+	}
+	return how
 }
