@@ -83,7 +83,11 @@ func (w *world) fire(payload string) string {
 		w.a.Serve(w.t.Context(), c)
 	}()
 	go fmt.Fprintf(ours, "%s\n%s\n", `{"v":1,"hello":"gemini","mode":"hook","program":"/m"}`, `{"event":"hook","payload":`+payload+`}`)
-	line, err := bufio.NewReader(ours).ReadString('\n')
+	in := bufio.NewReader(ours)
+	line, err := in.ReadString('\n')
+	for err == nil && line == `{"ping":true}`+"\n" {
+		line, err = in.ReadString('\n')
+	}
 	if err != nil {
 		w.t.Fatal(err)
 	}
