@@ -3,6 +3,7 @@ package pixelsrc
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
@@ -28,6 +29,7 @@ type importer struct {
 	budget int
 	used   map[string]bool // what the source itself refers to
 	useful bool            // the import at hand brought something that is used
+	within []string        // the files that import the one at hand, the first outermost
 }
 
 // imported is the text of everything that a source imports, each object on a
@@ -160,8 +162,39 @@ func sourceFolder(text []byte) (string, error) {
 	return t.Project.Src, nil
 }
 
-// file adds the objects of one file.
+// file adds the objects of one file, and what they need of what that file imports itself.
 func (im *importer) file(n *json5.Node, from, rel, alias string) {
+	text, rel, ok := im.open(from, rel)
+	if !ok {
+		return
+	}
+	nodes, errs := json5.Parse(text)
+	if len(errs) > 0 {
+		line, _ := json5.NewLines(text).At(errs[0].Pos)
+		im.note("import from %q: cannot read line %d", from, line)
+	}
+	chosen := im.choose(n, from, nodes)
+	local := map[string]bool{}
+	for i := range nodes {
+		local[word(&nodes[i], "name")] = true
+	}
+	theirs := im.theirs(nodes, chosen, rel)
+	inner, _ := json5.Parse(theirs)
+	for i := range inner {
+		local[word(&inner[i], "name")] = true
+	}
+	for i := range nodes {
+		if chosen[i] {
+			im.add(text, &nodes[i], alias, local)
+		}
+	}
+	for i := range inner {
+		im.add(theirs, &inner[i], alias, local)
+	}
+}
+
+// open reads a file that is imported; what keeps it from being one is noted.
+func (im *importer) open(from, rel string) (text, at string, ok bool) {
 	var data []byte
 	var err error
 	for _, ext := range [...]string{"", ".pxl", ".jsonl"} {
@@ -176,31 +209,51 @@ func (im *importer) file(n *json5.Node, from, rel, alias string) {
 	switch {
 	case data == nil:
 		im.note("import from %q is not resolved: no such file in the project folder", from)
-		return
 	case rel == im.at.rel:
 		im.note("import from %q: a file cannot import itself", from)
-		return
 	case len(im.files) >= maxImports:
 		im.note("import from %q: more than %d imported files", from, maxImports)
-		return
+	default:
+		im.files[rel] = true
+		return string(data), rel, true
 	}
-	im.files[rel] = true
-	text := string(data)
-	nodes, errs := json5.Parse(text)
-	if len(errs) > 0 {
-		line, _ := json5.NewLines(text).At(errs[0].Pos)
-		im.note("import from %q: cannot read line %d", from, line)
+	return "", "", false
+}
+
+// theirs is what a file imports in its turn, if the objects that are chosen of it refer to
+// something that it does not have. To the importing file these are names of that file.
+func (im *importer) theirs(nodes []json5.Node, chosen []bool, rel string) string {
+	next := &importer{
+		at: &place{im.at.root, rel}, line: im.line, files: im.files, names: map[string]bool{}, used: map[string]bool{},
+		budget: im.budget, within: append(slices.Clip(im.within), im.at.rel),
 	}
-	chosen := im.choose(n, from, nodes)
-	local := map[string]bool{}
 	for i := range nodes {
-		local[word(&nodes[i], "name")] = true
-	}
-	for i := range nodes {
-		if chosen[i] {
-			im.add(text, &nodes[i], alias, local)
+		next.names[word(&nodes[i], "type")+" "+word(&nodes[i], "name")] = true
+		if !chosen[i] {
+			continue
+		}
+		for _, v := range references(&nodes[i]) {
+			if !strings.HasPrefix(v.Text, "@") {
+				next.used[v.Text] = true
+			}
 		}
 	}
+	for i := range nodes {
+		delete(next.used, word(&nodes[i], "name"))
+	}
+	if len(next.used) == 0 || slices.Contains(im.within, rel) {
+		return ""
+	}
+	for i := range nodes {
+		if word(&nodes[i], "type") == "import" {
+			next.from = word(&nodes[i], "from")
+			next.object(&nodes[i])
+		}
+	}
+	for _, n := range next.notes {
+		im.note("import from %q: %s", im.from, n.text)
+	}
+	return next.out.String()
 }
 
 // choose marks the objects that an import asks for: all, or those it lists.

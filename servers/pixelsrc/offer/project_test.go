@@ -34,6 +34,9 @@ const sharedPalette = `{type:"palette",name:"shared",colors:{ink:"#123456"}}
 
 func TestImportsAndIncludes(t *testing.T) {
 	user := `{type:"sprite",name:"s",size:[1,1],palette:"shared",regions:{ink:{points:[[0,0]]}}}`
+	shows := func(name string) string {
+		return `{type:"composition",name:"s",size:[1,1],sprites:{a:"` + name + `"},layers:[{map:["a"]}]}`
+	}
 	root := project(t, map[string]string{
 		"pxl.toml":             "[project]\nname = \"game\"\nsrc = \"art\"\n",
 		"art/lib/shared.pxl":   sharedPalette,
@@ -45,6 +48,16 @@ func TestImportsAndIncludes(t *testing.T) {
 		"art/folder.pxl":       `{type:"import",from:"./lib/"}` + "\n" + strings.Replace(user, `"shared"`, `"shared:shared"`, 1),
 		"art/include.pxl":      strings.Replace(user, `"shared"`, `"@include:lib/shared"`, 1),
 		"art/place.pxl":        `{type:"import",from:"./lib/shared",as:"l"}` + "\n" + `{type:"composition",name:"s",size:[1,1],sprites:{a:"l:tile"},layers:[{map:["a"]}]}`,
+		"art/lib2/user.pxl":    `{type:"import",from:"../lib/shared",palettes:["shared"]}` + "\n" + strings.Replace(user, `"s"`, `"far"`, 1),
+		"art/lib2/alias.pxl":   `{type:"import",from:"./user",as:"u"}` + "\n" + `{type:"variant",name:"v",base:"u:far",palette:{}}`,
+		"art/lib2/ring.pxl":    `{type:"import",from:"./ring2"}` + "\n" + strings.Replace(strings.Replace(user, `"s"`, `"far"`, 1), "shared", "ring", 1),
+		"art/lib2/ring2.pxl":   `{type:"import",from:"./ring"}` + "\n" + strings.ReplaceAll(sharedPalette, "shared", "ring"),
+		"art/lib2/broken.pxl":  `{type:"import",from:"./nothing"}` + "\n" + strings.Replace(user, `"s"`, `"far"`, 1),
+		"art/two.pxl":          `{type:"import",from:"./lib2/user"}` + "\n" + shows("far"),
+		"art/twoalias.pxl":     `{type:"import",from:"./lib2/user",as:"x"}` + "\n" + shows("x:far"),
+		"art/three.pxl":        `{type:"import",from:"./lib2/alias",as:"x"}` + "\n" + shows("x:v"),
+		"art/round.pxl":        `{type:"import",from:"./lib2/ring"}` + "\n" + shows("far"),
+		"art/twobroken.pxl":    `{type:"import",from:"./lib2/broken"}` + "\n" + shows("far"),
 		"art/missing.pxl":      `{type:"import",from:"./nope"}` + "\n" + user,
 		"art/wrong.pxl":        `{type:"import",from:"./lib/shared",palettes:["nope"]}` + "\n" + user,
 		"art/self.pxl":         `{type:"import",from:"./self"}` + "\n" + user,
@@ -52,7 +65,7 @@ func TestImportsAndIncludes(t *testing.T) {
 	})
 	r := newRig(t, root)
 	r.initialize("2025-06-18")
-	for _, name := range []string{"relative", "up/up", "bare", "alias", "folder", "include", "place"} {
+	for _, name := range []string{"relative", "up/up", "bare", "alias", "folder", "include", "place", "two", "twoalias", "three", "round"} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
 			res := r.ok("pixelsrc_render", args{"path": "art/" + name + ".pxl"})
@@ -65,7 +78,7 @@ func TestImportsAndIncludes(t *testing.T) {
 			}
 		})
 	}
-	for _, name := range []string{"missing", "wrong", "self", "absolute"} {
+	for _, name := range []string{"missing", "wrong", "self", "absolute", "twobroken"} {
 		t.Run(name, func(t *testing.T) {
 			r.t = t
 			if res := r.ok("pixelsrc_render", args{"path": "art/" + name + ".pxl"}); !strings.Contains(res.text(), "Warnings:\nline 1: import from") {

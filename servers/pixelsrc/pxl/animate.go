@@ -53,9 +53,14 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 	return g.show(res, g.cut(res, list))
 }
 
+// longestGIF is the longest time of a frame in a GIF, in milliseconds.
+const longestGIF = 0xFFFF * 10
+
+func seconds(ms int) string { return strconv.FormatFloat(float64(ms)/1000, 'f', -1, 64) }
+
 // show smooths and scales the frames.
 func (g *animating) show(res *Result, list []still) error {
-	r, area := g.r, 0
+	r, area, long := g.r, 0, false
 	for _, f := range list {
 		res.Native.X, res.Native.Y = max(res.Native.X, f.b.w), max(res.Native.Y, f.b.h)
 		var out *bitmap
@@ -73,6 +78,10 @@ func (g *animating) show(res *Result, list []still) error {
 		m, err := enlarge(out, r.opt.Scale)
 		if err != nil {
 			return err
+		}
+		if f.ms > longestGIF && !r.reference() && !long {
+			long = true
+			g.s.warn(g.a.pos, CodeRange, "repeat the frame", "a frame stands for %s s; a GIF shows it for at most %s", seconds(f.ms), seconds(longestGIF))
 		}
 		res.Frames = append(res.Frames, Frame{Image: m, Duration: time.Duration(f.ms) * time.Millisecond, Name: f.name, Boxes: f.boxes})
 	}
@@ -280,7 +289,7 @@ func (g *animating) cut(res *Result, list []still) []still {
 		out := slices.Clone(list[t.Start : t.End+1])
 		for i := range out {
 			if t.FPS > 0 {
-				out[i].ms = max(1, int(math.Round(1000/float64(t.FPS))))
+				out[i].ms = max(1, int(math.Round(min(1000/t.FPS, math.MaxInt32))))
 			}
 		}
 		return out

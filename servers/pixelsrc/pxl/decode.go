@@ -183,6 +183,9 @@ func (d *decoder) coord(n *json5.Node) int {
 	return d.signed(n)
 }
 
+// edge reads a coordinate or size of a box, which may reach far beyond what is drawn.
+func (d *decoder) edge(n *json5.Node) int { return d.integer(n, -1<<53, 1<<53) }
+
 // list walks an array.
 func (d *decoder) list(n *json5.Node, f func(*json5.Node)) {
 	if n.Kind != json5.Array {

@@ -44,7 +44,7 @@ func animationFields() []field[Animation] {
 			d.list(n, func(v *json5.Node) { a.Attachments = append(a.Attachments, d.attachment(v)) })
 		}},
 		newer("sprite", func(d *decoder, a *Animation, n *json5.Node) { a.Sprite = d.str(n) }),
-		newer("fps", func(d *decoder, a *Animation, n *json5.Node) { a.FPS = d.float(n) }),
+		newer("fps", func(d *decoder, a *Animation, n *json5.Node) { a.FPS = d.pace(n) }),
 	}
 }
 
@@ -75,7 +75,7 @@ func (d *decoder) frameRef(n *json5.Node) FrameRef {
 }
 
 // duration reads milliseconds as an integer, or text such as "500ms" and "0.5s". Text
-// that is no duration gives 0, which stands for the default.
+// that is no duration gives 0, which stands for the default, and is told.
 func (d *decoder) duration(n *json5.Node) int {
 	if n.Kind != json5.String {
 		return d.integer(n, 0, 1<<32-1)
@@ -89,10 +89,23 @@ func (d *decoder) duration(n *json5.Node) int {
 		s, factor = s[:len(s)-1], 1000
 	}
 	v, ok := number(strings.TrimSpace(s))
+	if (!ok || v < 0) && !d.ref {
+		d.warn(n.Pos, CodeRange, `write milliseconds, or text such as "500ms" or "0.5s"`, "%s is not a duration; the default holds", quoted(n.Text))
+	}
 	if !ok {
 		return 0
 	}
 	return int(min(max(v*factor, 0), math.MaxUint32))
+}
+
+// pace reads frames a second; 0 stands for the default.
+func (d *decoder) pace(n *json5.Node) float64 {
+	v := d.float(n)
+	if v <= 0 && d.err == "" {
+		d.warn(n.Pos, CodeRange, "write a number above 0", "fps must be above 0; the default holds")
+		return 0
+	}
+	return v
 }
 
 func (d *decoder) keyframes(a *Animation, n *json5.Node) {
@@ -135,7 +148,7 @@ func (d *decoder) cycle(n *json5.Node) Cycle {
 			}
 			c.Duration = d.duration(n)
 		}},
-		newer("fps", func(d *decoder, c *Cycle, n *json5.Node) { c.FPS = d.float(n) }),
+		newer("fps", func(d *decoder, c *Cycle, n *json5.Node) { c.FPS = d.pace(n) }),
 		newer("direction", func(d *decoder, c *Cycle, n *json5.Node) { c.Reverse = d.oneOf(n, "forward", "reverse") == "reverse" }),
 	})
 	return c
@@ -148,7 +161,13 @@ func (d *decoder) tag(k json5.Key, n *json5.Node) TagRange {
 		{"start", func(d *decoder, t *TagRange, n *json5.Node) { t.Start = d.unsigned(n) }},
 		{"end", func(d *decoder, t *TagRange, n *json5.Node) { t.End = d.unsigned(n) }},
 		{"loop", func(d *decoder, t *TagRange, n *json5.Node) { t.Loop = ptr(d.boolean(n)) }},
-		{"fps", func(d *decoder, t *TagRange, n *json5.Node) { t.FPS = d.unsigned(n) }},
+		{"fps", func(d *decoder, t *TagRange, n *json5.Node) {
+			if d.ref {
+				t.FPS = float64(d.unsigned(n))
+				return
+			}
+			t.FPS = d.pace(n)
+		}},
 	})
 	return t
 }

@@ -161,7 +161,17 @@ func (d *decoder) vertices(r *Region, k ShapeKind, n *json5.Node) {
 // box reads the four numbers of rect, stroke and ellipse; the last two are sizes.
 func (d *decoder) box(r *Region, k ShapeKind, n *json5.Node) {
 	var b [4]int
-	d.tuple(n, (*decoder).coord, b[:])
+	read := (*decoder).coord
+	if !d.ref && k != ShapeEllipse {
+		read = (*decoder).edge
+	}
+	d.tuple(n, read, b[:])
+	for i := range 2 { // of what is too far away, the part that can be reckoned with
+		from, to := min(max(b[i], -maxInt), maxInt), min(max(b[i]+b[i+2], -maxInt), maxInt)
+		if !d.ref && k != ShapeEllipse && b[i+2] >= 0 {
+			b[i], b[i+2] = from, max(to-from, min(b[i+2], 1))
+		}
+	}
 	if (b[2] < 0 || b[3] < 0) && d.err == "" {
 		d.bad(n, "the size of a %s must not be negative", k)
 	}

@@ -8,11 +8,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
 )
 
-// modify applies transform, repeat, jitter and range, in this order.
-func (d *drawing) modify(r *Region, s shape.Set) shape.Set {
+// modify makes the shape of a region and applies transform, repeat, jitter and range, in this
+// order.
+func (d *drawing) modify(r *Region) shape.Set {
 	m := r.More
+	var s shape.Set
 	if m.Transform != "" {
-		s = d.reshape(r, s)
+		s = d.reshape(r)
+	} else {
+		s = d.shape(r)
 	}
 	if m.Repeat != nil {
 		s = d.arena.Repeat(s, shape.Grid{
@@ -50,12 +54,21 @@ func (d *drawing) span(r *Region, p *[2]int) shape.Range {
 	return shape.Range{Min: p[0], Max: p[1]}
 }
 
-// reshape applies the functions of a region's transform to its points, left to right.
-func (d *drawing) reshape(r *Region, s shape.Set) shape.Set {
+// reshape applies the functions of a region's transform to its shape, left to right. A set is
+// cut at a window round the canvas, so the translations that come first move the coordinates:
+// what they bring into the window must not have been cut off before.
+func (d *drawing) reshape(r *Region) shape.Set {
 	calls, err := parseCalls(r.More.Transform)
 	if err != nil {
 		d.s.warn(r.More.transformAt, CodeTransform, "use translate, rotate, scale, flip-x and flip-y", "transform of %q: %v", r.Token, err)
 	}
+	for len(calls) > 0 && calls[0].name == "translate" && r.Shape.absolute() {
+		d.by[0] += shiftOf(calls[0].args[0])
+		d.by[1] += shiftOf(calls[0].args[1])
+		calls = calls[1:]
+	}
+	s := d.shape(r)
+	d.by = [2]int{}
 	for _, c := range calls {
 		b, ok := s.Bounds()
 		if !ok {
@@ -65,7 +78,7 @@ func (d *drawing) reshape(r *Region, s shape.Set) shape.Set {
 		a := c.args
 		switch c.name {
 		case "translate":
-			s = d.arena.Translate(s, whole32(a[0]), whole32(a[1]))
+			s = d.arena.Translate(s, shiftOf(a[0]), shiftOf(a[1]))
 		case "rotate":
 			s = d.arena.Rotate(s, a[0])
 		case "scale":
@@ -80,6 +93,9 @@ func (d *drawing) reshape(r *Region, s shape.Set) shape.Set {
 	}
 	return s
 }
+
+// shiftOf is how far a region is moved.
+func shiftOf(v float64) int { return int(math.Round(min(max(v, -1<<40), 1<<40))) }
 
 func whole32(v float64) int { return int(math.Round(min(max(v, -1<<20), 1<<20))) }
 
@@ -116,7 +132,7 @@ func (d *drawing) checkPlace(i int) {
 
 // extends says whether a region is a plain shape that has pixels somewhere.
 func (d *drawing) extends(r *Region) bool {
-	if len(r.Except) > 0 || r.More != nil && (r.More.X != nil || r.More.Y != nil || r.More.Repeat != nil || r.More.Transform != "") {
+	if len(r.Except) > 0 || r.More != nil && (r.More.X != nil || r.More.Y != nil || r.More.Repeat != nil) {
 		return false
 	}
 	switch r.Shape {

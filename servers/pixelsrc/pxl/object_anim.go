@@ -53,7 +53,7 @@ type TagRange struct {
 	Name       string
 	Start, End int
 	Loop       *bool
-	FPS        int
+	FPS        float64
 }
 
 // Attachment is a chain of sprites that hangs on an anchor of the frames.

@@ -19,6 +19,7 @@ type drawing struct {
 	done    []bool
 	index   map[string]int // only for sprites of many regions
 	told    bool           // the budget's end was reported
+	by      [2]int         // how far the shape at hand is moved
 }
 
 // find gives the number of the region that a name means: exact spelling first; -1 for none.
@@ -77,9 +78,11 @@ func (d *drawing) eval(r *Region) shape.Set {
 	if d.arena.Exceeded {
 		return nil
 	}
-	s := d.shape(r)
+	var s shape.Set
 	if r.More != nil && d.dial == Documented {
-		s = d.modify(r, s)
+		s = d.modify(r)
+	} else {
+		s = d.shape(r)
 	}
 	for _, name := range r.Except {
 		if other, ok := d.refer(r, name, "except"); ok {
@@ -135,9 +138,10 @@ func (d *drawing) shape(r *Region) shape.Set {
 		round = m.Round
 	}
 	b := r.Box
+	b[0], b[1] = b[0]+d.by[0], b[1]+d.by[1]
 	switch r.Shape {
 	case ShapePoints:
-		return d.arena.Points(r.Points)
+		return d.arena.Points(d.moved(r.Points))
 	case ShapeLine, ShapePolygon:
 		return d.vertices(r, thick)
 	case ShapeRect:
@@ -151,16 +155,41 @@ func (d *drawing) shape(r *Region) shape.Set {
 		}
 		return d.arena.Ellipse(b[0], b[1], b[2], b[3])
 	case ShapePath:
-		pts, err := shape.ParsePath(r.Text)
+		pts, err := shape.ParsePath(r.Text, d.dial == Documented)
 		if err != nil {
 			d.invalid(r, "the path of %q is not drawn: %v", r.Token, err)
 			return nil
+		}
+		for i := range pts {
+			pts[i].X, pts[i].Y = pts[i].X+d.by[0], pts[i].Y+d.by[1]
 		}
 		return d.arena.Polygon(pts)
 	case ShapeBackground:
 		return d.arena.Rect(0, 0, d.w, d.h, 0)
 	default:
 		return d.relative(r, m)
+	}
+}
+
+// moved are points where the leading translations of their region put them.
+func (d *drawing) moved(points []shape.Point) []shape.Point {
+	if d.by == [2]int{} {
+		return points
+	}
+	out := slices.Clone(points)
+	for i := range out {
+		out[i].X, out[i].Y = out[i].X+d.by[0], out[i].Y+d.by[1]
+	}
+	return out
+}
+
+// absolute says whether a shape is given by coordinates of its own.
+func (k ShapeKind) absolute() bool {
+	switch k {
+	case ShapePoints, ShapeLine, ShapePolygon, ShapeRect, ShapeStroke, ShapeEllipse, ShapeCircle, ShapePath:
+		return true
+	default:
+		return false
 	}
 }
 
@@ -181,7 +210,7 @@ func near(points []shape.Point) []shape.Point {
 func (d *drawing) vertices(r *Region, thick int) shape.Set {
 	points := r.Points
 	if d.dial == Documented {
-		points = near(points)
+		points = near(d.moved(points))
 	}
 	for _, p := range points {
 		if d.dial == Reference && max(p.X, -p.X, p.Y, -p.Y) > shape.MaxCoord {

@@ -43,7 +43,7 @@ type Tag struct {
 	Name       string
 	Start, End int
 	Loop       bool
-	FPS        int // 0 when the tag has none of its own
+	FPS        float64 // 0 when the tag has none of its own
 }
 
 // TokenMap says which region painted each pixel of a sprite's output. It is there

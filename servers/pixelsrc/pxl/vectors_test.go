@@ -47,7 +47,7 @@ func TestSplitting(t *testing.T) {
 		{"stray closer", "}\n" + onePalette, 0, 1, "1:json_syntax", "1:json_syntax"},
 		{"never closed, the next starts a line", "{type: 'palette', name: 'a', colors: {\n" + onePalette, 0, 1, "2:json_syntax", "1:json_syntax"},
 		{"an integer beyond 64 bits", sp("z: 99999999999999999999"), 0, 1, "1:json_syntax", "1:range_validation"},
-		{"a coordinate beyond 32 bits", sp("rect: [0, 0, 3000000000, 1]"), 0, 1, "1:json_syntax", "1:range_validation"},
+		{"a coordinate beyond 32 bits", sp("points: [[0, 3000000000]]"), 0, 1, "1:json_syntax", "1:range_validation"},
 		{"not UTF-8", onePalette + "\n\xff\n" + onePalette, 1, 1, "", "2:json_syntax"},
 		{"empty", "", 0, 0, "", ""},
 	} {

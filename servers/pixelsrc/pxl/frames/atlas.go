@@ -21,10 +21,10 @@ type Sprite struct {
 
 // Tag is a named range of an animation's frames, both ends included.
 type Tag struct {
-	Start int   `json:"start"`
-	End   int   `json:"end"`
-	Loop  *bool `json:"loop,omitempty"`
-	FPS   int   `json:"fps,omitempty"`
+	Start int     `json:"start"`
+	End   int     `json:"end"`
+	Loop  *bool   `json:"loop,omitempty"`
+	FPS   float64 `json:"fps,omitempty"`
 }
 
 // Animation is a sequence of the atlas's sprites.

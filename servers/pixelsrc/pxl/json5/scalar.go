@@ -218,12 +218,15 @@ func (p *parser) number() (Node, *Error) {
 		return node(Float, math.Float64bits(f), i+8)
 	case strings.HasPrefix(rest, "NaN"):
 		return node(Float, math.Float64bits(math.NaN()), i+3)
-	case i == start && (strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, "0X")):
+	case (i == start || !p.strict) && (strings.HasPrefix(rest, "0x") || strings.HasPrefix(rest, "0X")):
 		end := i + 2
 		for end < len(p.src) && isHex(p.src[end]) {
 			end++
 		}
 		v, err := strconv.ParseUint(p.src[i+2:end], 16, 32)
+		if !p.strict && end > i+2 && (err != nil || negative) {
+			return p.farHex(node, i, end, negative)
+		}
 		if err != nil {
 			return Node{}, p.fail("a hexadecimal number must have 1 to 8 digits")
 		}
@@ -247,6 +250,21 @@ func (p *parser) number() (Node, *Error) {
 		return Node{}, p.fail("this integer is too large: " + clip(text))
 	}
 	return node(Int, uint64(v), end)
+}
+
+// farHex is a hexadecimal number with a sign or more than 32 bits: like a decimal one, a Float
+// beyond 64.
+func (p *parser) farHex(node func(Kind, uint64, int) (Node, *Error), from, end int, negative bool) (Node, *Error) {
+	v, err := strconv.ParseInt(p.src[from+2:end], 16, 64)
+	sign := int64(1)
+	if negative {
+		sign = -1
+	}
+	if err == nil {
+		return node(Int, uint64(sign*v), end)
+	}
+	f, _ := strconv.ParseFloat(p.src[from:end]+"p0", 64)
+	return node(Float, math.Float64bits(float64(sign)*f), end)
 }
 
 // decimal finds the end of digits, point and exponent from i; -1 when there is no number.

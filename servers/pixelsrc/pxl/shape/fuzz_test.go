@@ -7,7 +7,7 @@ func FuzzParsePath(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		pts, err := ParsePath(text)
+		pts, err := ParsePath(text, false)
 		if err != nil {
 			return
 		}

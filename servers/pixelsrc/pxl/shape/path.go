@@ -8,8 +8,10 @@ import (
 
 // ParsePath reads the path language of the format: M m L l H h V v Z z, each command
 // written out, numbers apart by commas or spaces. The vertices come back truncated
-// toward zero; they are filled as one closed polygon.
-func ParsePath(text string) ([]Point, error) {
+// toward zero; they are filled as one closed polygon. A path with a point beyond MaxCoord
+// is an error unless it may lie far away.
+func ParsePath(text string, far bool) ([]Point, error) {
+	const farthest = 1 << 30
 	p := pathReader{tokens: pathTokens(text)}
 	if len(p.tokens) == 0 {
 		return nil, fmt.Errorf("the path is empty; start it with M x,y")
@@ -51,7 +53,8 @@ func ParsePath(text string) ([]Point, error) {
 		if c == "M" || c == "m" {
 			startX, startY = x, y
 		}
-		if abs32(x) > MaxCoord || abs32(y) > MaxCoord {
+		x, y = min(max(x, -farthest), farthest), min(max(y, -farthest), farthest)
+		if !far && (abs32(x) > MaxCoord || abs32(y) > MaxCoord) {
 			return nil, fmt.Errorf("a point of the path is beyond %d", MaxCoord)
 		}
 		out = append(out, Point{int(x), int(y)})

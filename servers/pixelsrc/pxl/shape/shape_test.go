@@ -78,11 +78,11 @@ func TestBudget(t *testing.T) {
 
 func TestPathErrors(t *testing.T) {
 	for _, text := range []string{"", "L1,1", "M1", "M1,1 2,2", "M1,1 C2,2", "M1-1", "M1,1 L40000,1", "Mnan,1", "M 0x1 2"} {
-		if pts, err := ParsePath(text); err == nil {
+		if pts, err := ParsePath(text, false); err == nil {
 			t.Errorf("%q gives %v", text, pts)
 		}
 	}
-	pts, err := ParsePath("m1.9,1.9 h-3 V7.5 z l2,0")
+	pts, err := ParsePath("m1.9,1.9 h-3 V7.5 z l2,0", false)
 	if err != nil || fmt.Sprint(pts) != "[{1 1} {-1 1} {-1 7} {3 1}]" {
 		t.Errorf("%v %v", pts, err)
 	}
