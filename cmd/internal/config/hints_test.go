@@ -10,8 +10,9 @@ import (
 
 // An address may hold a password: the deck hears what follows from it.
 func TestHintsSayWhetherTheClientSearchesWithoutItsAddress(t *testing.T) {
-	t.Setenv(clients.SearchHint, "")
-	t.Setenv("ENABLE_TOOL_SEARCH", "")
+	for _, name := range []string{clients.SearchHint, "ENABLE_TOOL_SEARCH", "CLAUDE_CODE_DISABLE_EXPERIMENTAL_BETAS", "CLAUDE_CODE_USE_VERTEX", "ANTHROPIC_MODEL"} {
+		t.Setenv(name, "")
+	}
 	for base, want := range map[string]string{"https://user:secret@models.example.com": "", "https://api.anthropic.com": "claude"} {
 		t.Setenv("ANTHROPIC_BASE_URL", base)
 		hints := Hints()
