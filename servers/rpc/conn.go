@@ -21,6 +21,9 @@ var ErrGone = errors.New("connection closed")
 // ErrTooLarge is how requests end whose answer is over the limit.
 var ErrTooLarge = fmt.Errorf("the response is larger than %d MiB", MaxLine>>20)
 
+// ErrUndecodable is how a request ends whose answer cannot be read.
+var ErrUndecodable = errors.New("the server's response is not valid JSON-RPC")
+
 var errLongRequest = fmt.Errorf("the request is larger than %d MiB", MaxLine>>20)
 
 // Options are how a connection deals with the other side. The functions are called
@@ -36,7 +39,8 @@ type Options struct {
 
 // Conn is the connection to a server. The server may be any program, so it is read
 // leniently: of a line that ends in a message only the message is taken. A line over
-// the limit ends the request that it answers or, if it does not say which, all that wait.
+// the limit ends the request that it answers or, if it does not say which, all that wait; one
+// that cannot be decoded ends the request that it answers, if it says which.
 type Conn struct {
 	o       Options
 	pending Pending
@@ -251,6 +255,9 @@ func (c *Conn) take(line []byte) {
 	}
 	switch {
 	case bad != nil:
+		if id := answers(line); id != "" {
+			c.Fail(id, ErrUndecodable)
+		}
 	case m.Method == "":
 		c.pending.Resolve(m)
 	case m.ID != nil:
@@ -281,6 +288,23 @@ func decodeEnd(line []byte, rules Rules) (m Message, before []byte, bad *Error) 
 		i += 1 + next
 	}
 	return m, line, bad
+}
+
+// answers is the id of the request that a line answers which is no message; "" if it is no
+// answer, or does not say to what.
+func answers(line []byte) string {
+	if i := bytes.Index(line, []byte(`{"jsonrpc"`)); i > 0 {
+		line = line[i:]
+	}
+	var o Outline
+	_, _ = o.Write(line) // never fails
+	m, bad := Rules{Lenient: true, Bare: true}.Decode(o.JSON())
+	cut := bytes.HasPrefix(o.member, []byte(`"result":`)) || bytes.HasPrefix(o.member, []byte(`"error":`))
+	if bad != nil || m.Method != "" || !cut && m.Result == nil && m.Err == nil {
+		return ""
+	}
+	id, _ := rawjson.Text(m.ID) // one that is no text is of nobody's request
+	return id
 }
 
 // Skipped takes note of a message over the limit, of which only the outline is there: it

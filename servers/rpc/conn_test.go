@@ -202,6 +202,71 @@ func TestWhatIsOverTheLimitFailsItsOwnRequestAlone(t *testing.T) {
 	}
 }
 
+// An answer that cannot be decoded ends its request, and what only looks like one ends none.
+func TestAnUndecodableAnswerEndsItsRequest(t *testing.T) {
+	for name, r := range map[string]struct {
+		line  string
+		fails string // ids of the three that wait
+	}{
+		"a value that JSON has not":      {`{"jsonrpc":"2.0","id":"2","result":{"content":[{"type":"text","text":NaN}]}}`, "2"},
+		"the id last":                    {`{"result":{"a":Infinity},"jsonrpc":"2.0","id":"2"}`, "2"},
+		"cut in its result":              {`{"jsonrpc":"2.0","id":"2","result":{"content":[{"type":"te`, "2"},
+		"cut in its error":               {`{"jsonrpc":"2.0","id":"2","error":{"code":-3`, "2"},
+		"no version":                     {`{"id":"2","result":{}}`, "2"},
+		"behind what was printed":        {`loading ... {"jsonrpc":"2.0","id":"2","result":{"a":nil}}`, "2"},
+		"a line break in a text":         {`{"jsonrpc":"2.0","id":"2","result":{"content":[{"type":"text","text":"one`, "2"},
+		"an id of nobody's":              {`{"jsonrpc":"2.0","id":"9","result":NaN}`, ""},
+		"a number that is no id":         {`{"jsonrpc":"2.0","id":2,"result":NaN}`, ""},
+		"a request":                      {`{"jsonrpc":"2.0","id":"2","method":"roots/list","params":NaN}`, ""},
+		"a log of our request, cut":      {`{"jsonrpc":"2.0","id":"2","meth`, ""},
+		"a log of our whole request":     {`got {"jsonrpc":"2.0","id":"2","method":"tools/call","params":{}} from the client`, ""},
+		"JSON of another program":        {`{"level":"info","id":"2"}`, ""},
+		"no JSON":                        {`result: "2"`, ""},
+		"an answer that three wait for":  {`{"jsonrpc":"2.0","result":{}}`, ""},
+		"an error that three may be for": {`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, _ := startProgram(t, Options{})
+			waits := []*Request{start(t, c, "x", nil), start(t, c, "x", nil), start(t, c, "x", nil)}
+			c.Hear([]byte(r.line))
+			fails := ""
+			for _, w := range waits {
+				select {
+				case a := <-w.Reply:
+					if !errors.Is(a.Err, ErrUndecodable) {
+						t.Errorf("request %s: %v", w.ID, a.Err)
+					}
+					fails += w.ID
+				default:
+				}
+			}
+			if fails != r.fails {
+				t.Errorf("requests %q failed, want %q", fails, r.fails)
+			}
+		})
+	}
+}
+
+// A response that does not say to what is the answer to the only request that waits.
+func TestAResponseWithoutAnIDEndsTheOnlyRequest(t *testing.T) {
+	for line, want := range map[string]string{
+		`{"jsonrpc":"2.0","result":{}}`:                                               ErrUndecodable.Error(),
+		`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`: "parse error",
+	} {
+		c, _ := startProgram(t, Options{})
+		r := start(t, c, "x", nil)
+		c.Hear([]byte(line))
+		select {
+		case a := <-r.Reply:
+			if a.Err == nil || !strings.Contains(a.Err.Error(), want) {
+				t.Errorf("%s: %v, want %s", line, a.Err, want)
+			}
+		default:
+			t.Errorf("%s ends nothing", line)
+		}
+	}
+}
+
 func TestTheOutlineOfAnObjectIsItsShortMembers(t *testing.T) {
 	long := strings.Repeat(`\"{`, keptMember)
 	for in, want := range map[string]string{

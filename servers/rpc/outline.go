@@ -8,8 +8,8 @@ import (
 )
 
 // Outline reads an object of any length, piece by piece, and keeps its members without
-// the values that are long: of a message over the limit, to whom it belongs. The zero
-// value is ready.
+// the values that are long, or are no JSON: of a message over the limit, or one that cannot
+// be decoded, to whom it belongs. The zero value is ready.
 type Outline struct {
 	depth  int
 	text   bool // in a string
@@ -83,7 +83,7 @@ func (o *Outline) keep(b []byte) {
 
 // end takes in the member that was read.
 func (o *Outline) end() {
-	if o.long && 0 < o.colon && o.colon <= len(o.member) {
+	if 0 < o.colon && o.colon <= len(o.member) && (o.long || !json.Valid(o.member[o.colon:])) {
 		o.member = append(o.member[:o.colon], "null"...)
 	}
 	if len(o.member) > 0 && len(o.out)+len(o.member) < keptOutline {

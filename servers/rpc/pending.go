@@ -81,11 +81,18 @@ func (r *Request) Cancelled(reason string) []byte {
 	return Message{Method: "notifications/cancelled", Params: json.RawMessage(params + "}")}.Line()
 }
 
-// Resolve hands a response to the request that waits for it, if there is one.
+// Resolve hands a response to the request that waits for it, if there is one. A response that
+// does not say to what is to the only one that waits.
 func (p *Pending) Resolve(m Message) {
 	id, err := rawjson.Text(m.ID)
-	if err != nil {
+	switch {
+	case err != nil && m.ID != nil: // of nobody's request
 		return
+	case err != nil && m.Err == nil:
+		p.answer(p.only(), Reply{Err: ErrUndecodable})
+		return
+	case err != nil: // the request could not be read
+		id = p.only()
 	}
 	switch {
 	case m.Err != nil:
@@ -95,6 +102,18 @@ func (p *Pending) Resolve(m Message) {
 	default:
 		p.answer(id, Reply{Result: m.Result})
 	}
+}
+
+// only is the id of the only request that waits; "" if there is none, or another.
+func (p *Pending) only() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for id := range p.open {
+		if len(p.open) == 1 {
+			return id
+		}
+	}
+	return ""
 }
 
 // answer hands a reply to the request with that id, if it waits.
