@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // commandWithin is how long a deck may take to answer one line. Checking a passphrase
@@ -39,6 +41,7 @@ func (c *Client) asUser(req map[string]any) error {
 	if err != nil {
 		return err
 	}
+	conn = socket.Awake(conn)
 	defer conn.Close()
 	d := json.NewDecoder(conn)
 	challenge, _, err := exchange(conn, d, map[string]any{"type": "prove"})
@@ -89,6 +92,7 @@ func (c *Client) command(req map[string]any, into any) error {
 	if err != nil {
 		return err
 	}
+	conn = socket.Awake(conn)
 	defer conn.Close()
 	_, raw, err := exchange(conn, json.NewDecoder(conn), req)
 	if err != nil || into == nil {
@@ -107,6 +111,9 @@ func exchange(conn net.Conn, d *json.Decoder, req any) (l line, raw json.RawMess
 		return l, nil, fmt.Errorf("send to mcpdeck: %w", err)
 	}
 	if err := d.Decode(&raw); err != nil {
+		if stopped := new(socket.StoppedError); errors.As(err, &stopped) {
+			return l, nil, stopped
+		}
 		return l, nil, fmt.Errorf("read mcpdeck's reply: %w", err)
 	}
 	if err := json.Unmarshal(raw, &l); err != nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -170,14 +171,17 @@ func listCommand(a *app) *cobra.Command {
 			}
 			all := listServers(cfg)
 			running := map[string]*live{}
-			_ = wire.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running) // without a deck, what is configured is all there is to say
+			asked := wire.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running)
+			if errors.Is(asked, wire.ErrNoDeck) { // what is configured is all there is to say
+				asked = nil
+			}
 			for i := range all {
 				all[i].live = running[all[i].Name]
 			}
-			if !asJSON {
-				return printServers(c, cfg, all)
+			if asJSON {
+				return errors.Join(printJSON(c, all, true), asked)
 			}
-			return printJSON(c, all, true)
+			return errors.Join(printServers(c, cfg, all), asked)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

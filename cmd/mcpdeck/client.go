@@ -56,9 +56,13 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire
 	if err != nil {
 		return nil, wire.ErrNoDeck
 	}
+	conn = socket.Awake(conn)
 	w, lines, err := wire.Greet(conn, wire.Hello{
 		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: deck.ByCommand, Hints: config.Hints(),
 	})
+	if stopped := new(socket.StoppedError); errors.As(err, &stopped) {
+		err = stopped
+	}
 	switch {
 	case err != nil:
 		conn.Close()

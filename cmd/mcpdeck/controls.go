@@ -62,7 +62,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 	if !h.gate.Screen() {
 		return nil, h.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
 	}
-	if err := from.Say("Waiting for you: press a on " + c.Title() + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
+	if err := from.Wait("Waiting for you: press a on " + c.Title() + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	return c.WaitAccepted(ctx, behind(from).String(), shown)

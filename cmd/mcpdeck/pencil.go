@@ -4,32 +4,33 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // pencilCommand switches Pencil mode of the running deck.
 func pencilCommand(a *app) *cobra.Command {
-	return pencil.Command(func(ctx context.Context, r card.Request) (reply card.Reply, err error) {
+	var wait keyWait
+	c := pencil.Command(func(ctx context.Context, r card.Request) (reply card.Reply, err error) {
 		cfg, err := a.load()
 		if err != nil {
 			return reply, err
 		}
-		talk := wire.Talk{Prove: proveIfAsked, Note: func(s string) { fmt.Fprintln(console.Err(), s) }}
-		err = talk.Ask(ctx, cfg.Paths.Socket, "pencil", r, &reply)
+		err = wait.ask(ctx, cfg.Paths.Socket, "pencil", r, &reply)
 		return reply, err
 	})
+	if accept, _, err := c.Find([]string{"accept"}); err == nil {
+		wait.flag(accept)
+	}
+	return c
 }
 
 // proveIfAsked is prompt.Proof, and shows nothing where nobody can be asked: the

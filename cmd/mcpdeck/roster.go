@@ -13,7 +13,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -87,18 +89,25 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	defer cancel()
 	hints, stop := h.roster.Hints()
 	defer stop()
+	found := false
 	for _, a := range h.adapters() {
+		if f, ok := a.(prompts.Finder); !ok || !f.Left() { // without a deck, no other tells of any
+			continue
+		}
+		found = true
 		safe.Go("sessions of "+a.Agent(), func() { a.Run(ctx) })
 	}
-	done := make(chan struct{})
+	done, looked := make(chan struct{}), make(chan struct{}, 1)
 	safe.Go("sessions", func() {
 		defer close(done)
 		h.roster.Run(ctx, roster.Options{
-			Usage: h.counter(), Keep: h.keeps, Running: process.All,
+			Usage: h.counter(), Keep: h.keeps, Running: process.All, Looked: func() { hint.Poke(looked) },
 		})
 	})
 	for settled := false; !settled; {
 		select {
+		case <-looked:
+			settled = !found
 		case <-hints:
 		case <-time.After(quiet):
 			settled = true

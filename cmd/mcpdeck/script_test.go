@@ -27,7 +27,7 @@ import (
 
 var programs decktest.Shared
 
-// patience is how long anything may take on a busy machine.
+// keyWait is how long anything may take on a busy machine.
 const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -29,6 +28,7 @@ type cardRequest struct {
 func switchCommands(a *app) []*cobra.Command {
 	verb := func(use, verb, short, long string) *cobra.Command {
 		var all, lazy bool
+		var wait keyWait
 		c := &cobra.Command{
 			Use: use + " NAME", Short: short, Long: long,
 			Args: func(_ *cobra.Command, args []string) error {
@@ -41,13 +41,16 @@ func switchCommands(a *app) []*cobra.Command {
 				if lazy {
 					verb = lazyWord
 				}
-				return askCard(c, a, cardRequest{args[0], card.Request{Verb: verb, Long: all}})
+				return askCard(c, a, &wait, cardRequest{args[0], card.Request{Verb: verb, Long: all}})
 			},
 		}
 		switch verb {
 		case "status":
 			c.Flags().BoolVarP(&all, "long", "l", false, "also what changed, the instructions and the log")
+		case lazyWord:
+			wait.flag(c)
 		case "on":
+			wait.flag(c)
 			c.Flags().BoolVar(&lazy, "lazy", false, "as mcpdeck lazy does")
 		}
 		return c
@@ -67,7 +70,8 @@ func switchCommands(a *app) []*cobra.Command {
 }
 
 func acceptCommand(a *app) *cobra.Command {
-	return &cobra.Command{
+	var wait keyWait
+	c := &cobra.Command{
 		Use: "accept NAME [TOOL...]", Short: "Offer tools of a server that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
 			"is held back: agents obey such texts. mcpdeck status NAME --long shows what changed.\n" +
@@ -81,20 +85,21 @@ func acceptCommand(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return askCard(c, a, cardRequest{args[0], card.Request{Verb: "accept", Tools: args[1:]}})
+			return askCard(c, a, &wait, cardRequest{args[0], card.Request{Verb: "accept", Tools: args[1:]}})
 		},
 	}
+	wait.flag(c)
+	return c
 }
 
 // askCard sends a request to the running deck and prints the answer.
-func askCard(c *cobra.Command, a *app, r cardRequest) error {
+func askCard(c *cobra.Command, a *app, wait *keyWait, r cardRequest) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
 	}
 	var reply card.Reply
-	talk := wire.Talk{Prove: proveIfAsked, Note: func(s string) { fmt.Fprintln(console.Err(), s) }}
-	if err := talk.Ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
+	if err := wait.ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
 		return err
 	}
 	c.Println(strings.TrimSuffix(reply.Text, "\n"))
@@ -193,7 +198,7 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 	item := "mcpdeck on " + name
 	h.host.SetWarnings(item, false, fmt.Sprintf("space on %s on the Cards page turns it on%s; asked for by %s", name, s.runs, behind(from)))
 	defer h.host.SetWarnings(item, false)
-	if err := from.Say("Waiting for you: press space on " + name + " on the Cards page to turn it on. Ctrl+C gives up."); err != nil {
+	if err := from.Wait("Waiting for you: press space on " + name + " on the Cards page to turn it on. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	for !s.on() {

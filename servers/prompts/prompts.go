@@ -22,6 +22,12 @@ type Adapter interface {
 	Run(ctx context.Context)
 }
 
+// Finder is an adapter that also finds sessions whose programs do not come to the deck.
+type Finder interface {
+	// Left reports whether the agent's program has left anything in which there may be some.
+	Left() bool
+}
+
 // Rules say how prompts are handled, as the user has configured it.
 type Rules struct {
 	// Hold is how long a prompt that its terminal does not show waits for the user; 0: not

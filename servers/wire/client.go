@@ -46,6 +46,9 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 	answer, err := c.conn.Call(ctx, method, raw)
 	switch {
 	case errors.Is(err, rpc.ErrGone):
+		if s, ok := c.stream.(interface{ Cause() error }); ok && s.Cause() != nil {
+			return s.Cause()
+		}
 		return errors.New(goneMessage)
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("read the response to %s: %w", method, err)

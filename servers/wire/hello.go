@@ -45,6 +45,7 @@ type Welcome struct {
 	// and the proof to ask the user for ("pair" or "passphrase"), which is sent back as a
 	// Proof.
 	Note  string `json:"note,omitempty"`
+	Waits bool   `json:"waits,omitempty"` // with Note: for a key of the user's, however long that takes
 	Prove string `json:"prove,omitempty"`
 }
 

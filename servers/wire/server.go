@@ -56,6 +56,11 @@ const errOlder = "this command is older than the deck"
 // Say sends the requester a message before the answer.
 func (r Requester) Say(note string) error { return r.say(Welcome{Note: note, Error: errOlder}) }
 
+// Wait sends the requester a message before it waits for the user, who may be away.
+func (r Requester) Wait(note string) error {
+	return r.say(Welcome{Note: note, Waits: true, Error: errOlder})
+}
+
 // Prove asks the requester for a proof by the method and returns it, or "" if there is
 // no user to ask.
 func (r Requester) Prove(ctx context.Context, method string) (string, error) {
@@ -197,7 +202,10 @@ func callerOf(peer socket.Peer, h Hello) deck.Caller {
 // Talk handles what the deck sends before it answers a command. Without Prove, the
 // command gives no proof.
 type Talk struct {
-	Note  func(string)
+	Note func(string)
+	// Wait is called with the message before the deck waits for the user; an error ends the
+	// command. nil is Note.
+	Wait  func(string) error
 	Prove func(method string) (string, error)
 }
 
@@ -220,12 +228,16 @@ func (t Talk) Ask(ctx context.Context, path, name string, args, result any) erro
 	if err != nil {
 		return fmt.Errorf("%w; open one with: mcpdeck", ErrNoDeck)
 	}
+	c = socket.Awake(c)
 	defer c.Close()
 	stop := context.AfterFunc(ctx, func() { c.Close() })
 	defer stop()
 	w, r, err := Greet(c, Hello{Control: name, Args: raw})
 	for err == nil && (w.Note != "" || w.Prove != "") {
 		w, err = t.next(c, r, w)
+	}
+	if stopped := new(socket.StoppedError); errors.As(err, &stopped) {
+		return stopped
 	}
 	switch {
 	case err != nil:
@@ -240,7 +252,13 @@ func (t Talk) Ask(ctx context.Context, path, name string, args, result any) erro
 
 // next handles messages before the result and reads the result.
 func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
-	if w.Note != "" && t.Note != nil {
+	switch {
+	case w.Note == "":
+	case w.Waits && t.Wait != nil:
+		if err := t.Wait(w.Note); err != nil {
+			return w, err
+		}
+	case t.Note != nil:
 		t.Note(w.Note)
 	}
 	if w.Prove != "" {

@@ -33,6 +33,16 @@ func Proof(method string) (string, error) {
 	}
 }
 
+// Terminal reports whether the process has a terminal, at which the user may be.
+func Terminal() bool {
+	in, err := os.OpenFile(terminalIn, os.O_RDWR, 0)
+	if err != nil {
+		return false
+	}
+	_ = in.Close()
+	return true
+}
+
 // secret reads a line from the process's terminal without echo.
 func secret(question string) (string, error) {
 	if err := proof.Hide(); err != nil {

@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -23,6 +24,12 @@ const (
 	writtenIn  = 20 * time.Millisecond
 	mostEvents = 64 // that wait to be read
 )
+
+// Left implements [prompts.Finder].
+func (a *Adapter) Left() bool {
+	files, _ := os.ReadDir(filepath.Join(a.opt.Folder, "sessions")) // there may be none
+	return len(files) > 0
+}
 
 // Run reports Claude Code's sessions until ctx ends.
 func (a *Adapter) Run(ctx context.Context) {

@@ -29,10 +29,23 @@ func Homes(own string) []string {
 	return all
 }
 
+// control is the path of the socket of a folder's daemon.
+func control(home string) string {
+	return filepath.Join(home, "app-server-control", "app-server-control.sock")
+}
+
+// Left implements [prompts.Finder].
+func (a *Adapter) Left() bool {
+	return slices.ContainsFunc(a.opt.Homes(), func(home string) bool {
+		_, err := os.Lstat(control(home))
+		return err == nil
+	})
+}
+
 // dial connects to the daemon of a folder. The path in the folder is a link to a socket
 // with a shorter path. Both must lie where only the user can put anything.
 func dial(ctx context.Context, home string) (net.Conn, error) {
-	path := filepath.Join(home, "app-server-control", "app-server-control.sock")
+	path := control(home)
 	if err := private(filepath.Dir(path)); err != nil {
 		return nil, err
 	}

@@ -26,6 +26,8 @@ type Options struct {
 	// Running returns the processes of this machine, among which those of programs are
 	// looked for that nobody reports.
 	Running func() []process.Running
+	// Looked is called after every look at processes and files; it may be nil.
+	Looked func()
 	// Name returns what people call the place of a session in tmux.
 	Name func(context.Context, deck.Session) string
 }
@@ -115,6 +117,9 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		r.reprice(o.Usage)
 		busy = r.count(o.Usage, now, rest) || busy
 		r.save(o.Usage, now)
+		if o.Looked != nil {
+			o.Looked()
+		}
 		next := restEvery
 		if busy {
 			next = lookEvery
