@@ -230,13 +230,13 @@ func (s *Service) pathSide(call Call, project, name string) (*side, error) {
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(project, full)
 	}
-	full, err := filepath.EvalSymlinks(full)
-	if err != nil {
+	full, found, err := s.resolve(call, full)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
 		return nil, problem.New(problem.ContextMissing, "use disk, snapshot, snapshot:<id>, git:<ref> or a folder with a "+contract.IndexFile,
 			"the baseline %q is not a context folder: %s not found", name, contract.IndexFile)
-	}
-	if !s.allowed(call, full) {
-		return nil, s.notAllowed(call, name)
 	}
 	// The context's own word on its project wins: it may be a copy of another.
 	c, err := s.diskContext(full, "", "baseline")

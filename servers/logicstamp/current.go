@@ -83,7 +83,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 		best = own
 	}
 	out := s.present(*best, now, sourceOf(*best))
-	out.warnings = append([]problem.Warning{problem.Warn(problem.StaleContext, "the current side is older than the sources (%s); pass forceRegenerate: true to analyse them", describeFreshness(best.freshness))}, watched...)
+	out.warnings = append(out.warnings, append([]problem.Warning{problem.Warn(problem.StaleContext, "the current side is older than the sources (%s); pass forceRegenerate: true to analyse them", describeFreshness(best.freshness))}, watched...)...)
 	if failed != nil {
 		p := problem.Of(failed)
 		out.warnings = append(out.warnings, problem.Warn(p.Code, "%s", p.Text))
@@ -176,7 +176,7 @@ func tornBy(err error) bool {
 
 // present makes a side of a context that exists.
 func (s *Service) present(c candidate, now *manifest.Manifest, source string) *side {
-	out := &side{freshness: c.freshness}
+	out := &side{freshness: c.freshness, warnings: leftOut(now)}
 	out.Context, out.Sources = c.context, now
 	out.analysis = store.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: c.context.CreatedAt, Tool: c.context.Tool}

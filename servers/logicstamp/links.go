@@ -44,17 +44,29 @@ func (s *Service) takeSources(ctx context.Context, project string, style bool) (
 	return m, nil
 }
 
-func refuseLinks(links []manifest.Link) error {
-	if len(links) == 0 {
+// leftOut warns of links to folders outside, which are no part of an analysis.
+func leftOut(m *manifest.Manifest) []problem.Warning {
+	if len(m.LeftOut) == 0 {
 		return nil
 	}
-	var list []string
+	return []problem.Warning{problem.Warn(problem.LinksLeftOut, "left out, since they lead out of the project: %s", strings.Join(listed(m.LeftOut), ", "))}
+}
+
+func listed(links []manifest.Link) (list []string) {
 	for _, l := range links[:min(len(links), maxLinks)] {
 		list = append(list, l.Path+" → "+l.Target)
 	}
 	if more := len(links) - maxLinks; more > 0 {
 		list = append(list, fmt.Sprintf("and %d more", more))
 	}
+	return list
+}
+
+func refuseLinks(links []manifest.Link) error {
+	if len(links) == 0 {
+		return nil
+	}
+	list := listed(links)
 	return problem.New(problem.SourcesUnsafe, "remove the link or add it to .stampignore, or ask the user to allow the folder it leads to (logicstamp.allowed_paths, or start mcpdeck with --allow-dir)",
 		"stamp would read outside the project through a link: %s", strings.Join(list, ", "))
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,9 @@ func TestAnAnalysisInPlaceReadsNothingOutside(t *testing.T) {
 				runs := len(s.Runs())
 				target, name := link(dir)
 				s.link(target, name)
+				if what == "folder" { // from which a source takes something
+					s.Write("src/Uses.ts", "import { far } from './l\\x69nked/far';\n")
+				}
 				err := run(s)
 				if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), name+" → "+target) {
 					t.Errorf("err = %v", err)
@@ -91,6 +95,33 @@ func refused(r *compare.Result, err error) error {
 		return problem.New(r.ErrorCode, "", "%s", r.Error)
 	}
 	return err
+}
+
+// A folder elsewhere that no source imports from, such as the result of a build, is left
+// out, and that is said.
+func TestALinkedFolderThatNobodyImportsFromIsLeftOut(t *testing.T) {
+	s, dir := newStage(t, standIn{}), far(t)
+	s.link(dir, "result")
+	s.link(dir, "src/bazel-bin")
+	s.Write("src/Other.ts", "export const kind = 'result'; // of bazel-bin\n")
+	warned := func(list []problem.Warning) bool {
+		return slices.ContainsFunc(list, func(w problem.Warning) bool {
+			return w.Code == problem.LinksLeftOut && strings.Contains(w.Message, "result → "+dir+", src/bazel-bin → "+dir)
+		})
+	}
+	for range 2 { // made, and used again
+		if r := s.MustRefresh(logicstamp.RefreshArgs{}); !warned(r.Warnings) {
+			t.Errorf("warnings = %v", r.Warnings)
+		}
+	}
+	if r := s.MustCompare(logicstamp.CompareArgs{}); r.Status != compare.Pass || !warned(r.Warnings) {
+		t.Errorf("%s, warnings = %v", r.Status, r.Warnings)
+	}
+	s.holdsNothingOf("faraway")
+	s.Write("src/Other.ts", "export * from '../result/far';\n")
+	if err := refused(s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{})); problem.CodeOf(err) != problem.SourcesUnsafe {
+		t.Errorf("with an import: %v", err)
+	}
 }
 
 // Links that stay inside the project, lead where everybody may read, or are none
@@ -204,5 +235,55 @@ func TestWhatStampLeavesIsNotFollowedOutside(t *testing.T) {
 	out, err := s.WatchStatus(t.Context(), logicstamp.Call{}, logicstamp.WatchArgs{Project: s.Project, IncludeRecentLogs: true})
 	if err != nil || out.RecentLogs != nil {
 		t.Errorf("%+v, %v", out, err)
+	}
+}
+
+// What lies outside is refused in the same words whether or not it exists.
+func TestPathsOutsideSayNothingOfWhatExists(t *testing.T) {
+	s, dir := newStage(t, standIn{}), far(t)
+	s.MustRefresh(logicstamp.RefreshArgs{})
+	s.link(dir, "out")
+	s.link(filepath.Join(dir, "none"), "dangling")
+	s.link(filepath.Join(dir, "far.ts"), "leading")
+	if err := os.Mkdir(filepath.Join(dir, "folder"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, pair := range [][2]string{
+		{filepath.Join(dir, "folder"), filepath.Join(dir, "none")},
+		{filepath.Join(dir, "far.ts"), filepath.Join(dir, "none")},
+		{filepath.Join(dir, "folder"), filepath.Join(dir, "none", "deeper")},
+		{filepath.Join(s.Project, "out", "folder"), filepath.Join(s.Project, "out", "none")},
+		{filepath.Join(s.Project, "leading"), filepath.Join(s.Project, "dangling")},
+		{"../" + filepath.Base(s.Project) + "/out/folder", "../" + filepath.Base(s.Project) + "/out/none"},
+	} {
+		for how, ask := range map[string]func(path string) error{
+			"project": func(path string) error {
+				_, err := s.Refresh(t.Context(), logicstamp.Call{Root: s.Project}, logicstamp.RefreshArgs{Project: path})
+				return err
+			},
+			"baseline": func(path string) error {
+				return refused(s.Compare(t.Context(), logicstamp.Call{Root: s.Project}, logicstamp.CompareArgs{Baseline: path}))
+			},
+		} {
+			var said [2]string
+			for i, path := range pair {
+				err := ask(path)
+				if problem.CodeOf(err) != problem.ProjectNotAllowed {
+					t.Errorf("%s %s: %v", how, path, err)
+					continue
+				}
+				full := path
+				if !filepath.IsAbs(full) {
+					full = filepath.Join(s.Project, full)
+				}
+				said[i] = strings.NewReplacer(path, "PATH", full, "PATH").Replace(err.Error())
+			}
+			if said[0] != said[1] {
+				t.Errorf("%s: %s\nand %s", how, said[0], said[1])
+			}
+		}
+	}
+	if _, err := s.Refresh(t.Context(), logicstamp.Call{Root: s.Project}, logicstamp.RefreshArgs{Project: filepath.Join(s.Project, "none")}); problem.CodeOf(err) != problem.ProjectNotFound {
+		t.Errorf("inside: %v", err)
 	}
 }

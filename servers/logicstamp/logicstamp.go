@@ -286,12 +286,12 @@ func (s *Service) project(call Call, arg string) (string, error) {
 	default:
 		path = filepath.Join(base, path)
 	}
-	full, err := filepath.EvalSymlinks(path)
-	if err == nil {
-		full, err = filepath.Abs(full)
+	full, found, err := s.resolve(call, path)
+	if !found && (err == nil || path == base) {
+		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s does not exist", path)
 	}
 	if err != nil {
-		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s does not exist", path)
+		return "", err
 	}
 	info, err := os.Stat(full)
 	if err != nil || !info.IsDir() {
@@ -301,6 +301,40 @@ func (s *Service) project(call Call, arg string) (string, error) {
 		return "", s.notAllowed(call, path)
 	}
 	return full, nil
+}
+
+// resolve is what a path stands for, links resolved, if the caller may read there; found
+// tells whether there is anything. What lies outside is refused in the same words whether
+// or not it exists.
+func (s *Service) resolve(call Call, path string) (full string, found bool, err error) {
+	full, found = destination(path)
+	if !s.allowed(call, full) {
+		return full, found, s.notAllowed(call, path)
+	}
+	return full, found, nil
+}
+
+// destination is where a path leads, links resolved, also when nothing is there.
+func destination(path string) (full string, found bool) {
+	const mostLinks = 40
+	rest := ""
+	for links, at := 0, filepath.Clean(path); ; {
+		if full, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(full, rest), rest == ""
+		}
+		if to, err := os.Readlink(at); err == nil && links < mostLinks {
+			links++
+			if !filepath.IsAbs(to) {
+				to = filepath.Join(filepath.Dir(at), to)
+			}
+			at = filepath.Clean(to)
+			continue
+		}
+		if at == filepath.Dir(at) {
+			return filepath.Join(at, rest), false
+		}
+		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
+	}
 }
 
 // roots are the folders a caller may read below.

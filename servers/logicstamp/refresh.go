@@ -302,7 +302,7 @@ func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, f
 		f := freshnessOf(changes)
 		return Incremental{ChangedFiles: f.ChangedFiles, NewFiles: f.NewFiles, DeletedFiles: f.DeletedFiles}, nil, nil
 	}
-	return Incremental{}, &stamped{entry: last, sources: now, inc: Incremental{Reused: true, BasedOn: last.ID}}, nil
+	return Incremental{}, &stamped{entry: last, sources: now, warnings: leftOut(now), inc: Incremental{Reused: true, BasedOn: last.ID}}, nil
 }
 
 // sameTool tells whether the command is still the one that made an entry. That

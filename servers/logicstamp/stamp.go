@@ -24,6 +24,7 @@ type stamped struct {
 	context  *contract.Context
 	sources  *manifest.Manifest
 	warnings []problem.Warning
+	leftOut  []problem.Warning
 	// doubt are files of which it is not known what the run read.
 	doubt []string
 	// foreign are those of which it read a text that they had neither before nor
@@ -67,6 +68,7 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 		}
 	}
 	call.stage("store", expected)
+	out.warnings = append(out.warnings, out.leftOut...)
 	out.warnings = append(out.warnings, riskWarnings(project, a)...)
 	meta := store.Meta{Kind: store.Private, Project: project, Analysis: a, Tool: out.context.Tool}
 	out.entry, err = s.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, s.store.Latest(project, &a))
@@ -124,6 +126,7 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 	if err != nil {
 		return nil, err
 	}
+	out.leftOut = leftOut(after)
 	out.sources, out.doubt = analysed(out.context, before, after)
 	out.foreign = foreign(out.context, before, after)
 	return union(after.Since(before).All(), union(out.doubt, out.foreign)), nil

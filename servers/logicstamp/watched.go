@@ -86,10 +86,7 @@ func (s *Service) sealCopy(c *contract.Context, files map[string][]byte, meta st
 
 // watchDir is where a watch writes, if the caller may read there.
 func (s *Service) watchDir(call Call, project string, w watch.Status) (string, error) {
-	dir, err := filepath.EvalSymlinks(w.OutputDir)
-	if err != nil {
-		return w.OutputDir, nil //nolint:nilerr // reading it will say that it is not there
-	}
+	dir, _ := destination(w.OutputDir) // reading it will say that it is not there
 	if dir != project && !s.allowed(call, dir) {
 		return "", s.notAllowed(call, w.OutputDir)
 	}

@@ -44,6 +44,9 @@ func (r Repo) open(ctx context.Context, history bool) (_ *view, err error) {
 	if errors.Is(err, errNone) {
 		return nil, problem.New(problem.GitNoRepo, "compare with a snapshot, or run `git init`", "%s is not in a git repository", r.Project).Because(err)
 	}
+	if err == nil {
+		err = checkOwner(p, file.OwnedByUser)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -63,6 +63,9 @@ type Manifest struct {
 	// Outside are the links that the CLI would follow to where nobody allowed it
 	// to read, sorted by path. They are in none of the lists.
 	Outside []Link `json:"-"`
+	// LeftOut are the links to folders outside from which no source imports anything,
+	// so that the CLI does not read there.
+	LeftOut []Link `json:"-"`
 	// Special are the paths at which the CLI would open what is no file (a FIFO would
 	// make it wait without end), sorted. They are in none of the lists.
 	Special []string `json:"-"`
@@ -152,7 +155,12 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	rules := readIgnore(p)
 	m := &Manifest{Style: opts.Style}
 	var configs []string
+	var texts []place
+	var folders []Link
 	err = fs.WalkDir(file.FS(p.project), ".", func(rel string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() && isText(rel) {
+			texts = append(texts, place{p.project, rel})
+		}
 		switch link := d != nil && d.Type()&fs.ModeSymlink != 0; {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -167,7 +175,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 		case d.IsDir() || rules.match(rel):
 			return nil
 		case link:
-			m.link(p, rel, d.Name(), rules)
+			folders = append(folders, m.link(p, rel, d.Name(), rules)...)
 		case !sourceName(d.Name(), opts.Style):
 		case !d.Type().IsRegular():
 			m.Special = append(m.Special, rel)
@@ -181,6 +189,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the sources of %s: %w", root, err)
 	}
+	m.leaveOut(ctx, folders, texts)
 	m.takeInputs(p)
 	m.Configs = readConfigs(p, configs)
 	sortFiles(m.Files)
@@ -203,14 +212,17 @@ func newFile(rel string, info fs.FileInfo, at place) File {
 
 // link takes a link in: to a file, where that may be read; else as one that leads
 // outside, if the CLI would follow it. Of folders the CLI lists none behind a
-// link, but the TypeScript compiler reads there what a source imports.
-func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) {
+// link, but the TypeScript compiler reads there what a source imports: it returns one that
+// lies outside.
+func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) (folder []Link) {
 	target, info, err := p.resolve(rel)
 	if err != nil || info.IsDir() && (SkipFolder(name) || rules.match(rel+"/any.ts")) || !info.IsDir() && !sourceName(name, m.Style) {
-		return
+		return nil
 	}
 	at, ok := p.find(target)
 	switch {
+	case !ok && info.IsDir():
+		return []Link{{Path: rel, Target: target}}
 	case !ok:
 		m.Outside = append(m.Outside, Link{Path: rel, Target: target})
 	case info.Mode().IsRegular():
@@ -218,6 +230,7 @@ func (m *Manifest) link(p *places, rel, name string, rules ignoreRules) {
 	case !info.IsDir():
 		m.Special = append(m.Special, rel)
 	}
+	return nil
 }
 
 // takeInputs lists the other files that matter. The CLI reads and writes below

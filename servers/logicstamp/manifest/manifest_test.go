@@ -58,19 +58,19 @@ func TestWhatIsASource(t *testing.T) {
 	if got := paths(m.Inputs); !slices.Equal(got, []string{".stampignore", "package.json"}) {
 		t.Errorf("inputs = %q", got)
 	}
-	if got := m.Outside; len(got) != 2 || got[0].Path != "src/folder" || got[1].Path != "src/linked.ts" {
-		t.Errorf("outside = %q", got)
+	if got := m.Outside; len(got) != 1 || got[0].Path != "src/linked.ts" || len(m.LeftOut) != 1 || m.LeftOut[0].Path != "src/folder" {
+		t.Errorf("outside = %q, left out = %q", got, m.LeftOut)
 	}
 	far, err := filepath.EvalSymlinks(filepath.Dir(outside))
 	if err != nil {
 		t.Fatal(err)
 	}
 	allowed := take(t, dir, manifest.Options{Allowed: []string{far}})
-	if f, ok := allowed.Find("src/linked.ts"); !ok || f.FileHash != manifest.FileHash([]byte("export {}")) || len(allowed.Outside) > 0 {
+	if f, ok := allowed.Find("src/linked.ts"); !ok || f.FileHash != manifest.FileHash([]byte("export {}")) || len(allowed.Outside)+len(allowed.LeftOut) > 0 {
 		t.Errorf("allowed: %q, outside %q", paths(allowed.Files), allowed.Outside)
 	}
 	styled := take(t, dir, manifest.Options{Style: true})
-	if f, ok := styled.Find("src/style.css"); !ok || f.FileHash != "" || len(styled.Components()) != len(want) || len(styled.Outside) != 3 {
+	if f, ok := styled.Find("src/style.css"); !ok || f.FileHash != "" || len(styled.Components()) != len(want) || len(styled.Outside) != 2 {
 		t.Errorf("with style: %q", paths(styled.Files))
 	}
 }
@@ -145,6 +145,26 @@ func TestAFileOfEqualSizeAndTimeIsReadAgain(t *testing.T) {
 		at.Known = before
 		if got := take(t, dir, at).Since(before); !slices.Equal(got.Changed, []string{"a.ts"}) {
 			t.Errorf("%s: changes = %+v", name, got)
+		}
+	}
+}
+
+func TestWhetherATextImportsFromAFolder(t *testing.T) {
+	for text, want := range map[string]bool{
+		"import { a } from './result/a'": true, "import a from \"../result\"": true, "export * from `../x/result/y`": true,
+		"type T = import('./RESULT/a').T": true, "/// <reference path=\"result/a.d.ts\" />": true, "/// <reference path='./result' />": true,
+		`import a from './re\x73ult/a'`: true, `import a from './re\u0073ult/a'`: true, `import a from '.\u{2f}\u{0072}esult/a'`: true, "import a from './re\\\nsult/a'": true,
+		`import a from './\162esult/a'`: true,
+		"const kind = 'result'":         false, "return result / 2": false, "import a from './results/a'": false, "import a from './my-result/a'": false, "// of result": false,
+	} {
+		dir, elsewhere := t.TempDir(), t.TempDir()
+		stamptest.Write(t, dir, map[string]string{"src/a.test.ts": text})
+		if err := os.Symlink(elsewhere, filepath.Join(dir, "result")); err != nil {
+			t.Skipf("no links here: %v", err)
+		}
+		m := take(t, dir, manifest.Options{})
+		if got := len(m.Outside) == 1; got != want || len(m.Outside)+len(m.LeftOut) != 1 {
+			t.Errorf("%s: outside %q, left out %q", text, m.Outside, m.LeftOut)
 		}
 	}
 }

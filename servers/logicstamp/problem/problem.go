@@ -64,6 +64,7 @@ const (
 	UncoveredChanges   Code = "UNCOVERED_CHANGES"
 	PublishSkipped     Code = "PUBLISH_SKIPPED"
 	SourcesMoving      Code = "SOURCES_MOVING"
+	LinksLeftOut       Code = "LINKS_LEFT_OUT"
 	UnknownSchema      Code = "UNKNOWN_SCHEMA"
 	BundleWithoutRoot  Code = "BUNDLE_WITHOUT_ROOT"
 	GitPathNew         Code = "GIT_PATH_NEW"
