@@ -110,6 +110,15 @@ func (r *Request) Decides() bool {
 	return r.permission() != nil && len(r.Questions) == 1 && len(r.Questions[0].Options) > 0
 }
 
+// Lasts reports whether the option allows something for longer than once.
+func (g Grant) Lasts() bool { return g.Allow && g.Scope != Once }
+
+// Offers reports whether an option can be given. What may not be the agent's own question
+// is not allowed for longer than once.
+func (p *Prompt) Offers(option int) bool {
+	return option >= len(p.Grants) || !p.Unconfirmed || !p.Grants[option].Lasts()
+}
+
 // Subject returns what a permission is about, whole and as the agent wrote it: the
 // command, the file, or the arguments.
 func (p *Prompt) Subject() string {

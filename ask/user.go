@@ -66,6 +66,9 @@ func (q *Queue) answerable(id int) (*item, error) {
 	return it, nil
 }
 
+// onlyOnce says why an option is not given that lasts.
+const onlyOnce = "the agent's records do not show that it asks this: it can only be allowed once"
+
 // Send answers a request with its draft: at once, or after the hold. The error
 // is [ErrGone], [ErrInTerminal] or an [*Incomplete].
 func (q *Queue) Send(id int) error {
@@ -77,6 +80,9 @@ func (q *Queue) Send(id int) error {
 	}
 	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
 		return &Incomplete{Question: i, Why: why}
+	}
+	if g, ok := it.req.Granted(it.draft.Results(it.req.Questions)); ok && g.Lasts() && it.req.Prompt.Unconfirmed {
+		return &Incomplete{Question: 0, Why: onlyOnce}
 	}
 	if q.holds(it) <= 0 || it.absent == Gone || it.state == Sending {
 		q.finish(it, q.answer(it))
@@ -205,6 +211,9 @@ func (q *Queue) Answer(id int, results []Result) error {
 	}
 	if it.req.permission() != nil && len(d.Answers[0].Chosen) != 1 {
 		return fmt.Errorf("a %s is answered with one of its options", it.req.Prompt.Kind)
+	}
+	if g, ok := it.req.Granted(results); ok && g.Lasts() && it.req.Prompt.Unconfirmed {
+		return errors.New(onlyOnce)
 	}
 	it.draft = d
 	q.finish(it, q.answer(it))

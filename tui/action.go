@@ -25,6 +25,9 @@ type Action struct {
 	Keys  []string // as Bubble Tea writes them: "y", "ctrl+s", "shift+tab", "space"
 	Part  string   // of the page in which it acts; "" is the whole page
 
+	// Moves marks what only moves about or changes how things look: its keys may be held
+	// down. All others count once for each press.
+	Moves bool
 	// Acts marks what changes something outside the screen; not available while
 	// only watching.
 	Acts bool

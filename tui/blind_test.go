@@ -83,7 +83,7 @@ func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
 			run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
 				s.Keys(open)
 				s.Type("deed")
-				s.Keys("enter", "enter") // the second meant the overlay, too
+				s.Quick("enter", "enter") // the second meant the overlay, too
 				if ran != 0 {
 					t.Fatal("it was done under the overlay")
 				}
@@ -126,14 +126,14 @@ func TestAKeyDoesNotActOnWhatAToastCovers(t *testing.T) {
 	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 17}} { // without a rule under the header
 		ran := 0
 		run(t, size, tui.Options{Pages: []tui.Page{says(&ran)}}, func(s *frame.Screen) {
-			s.Keys("w", "enter") // too soon to have read it
+			s.Quick("w", "enter") // too soon to have read it
 			s.Has(sentence)
 			s.Wait(time.Second)
 			s.Keys("v")
 			if ran != 1 {
 				t.Error("what only looks does not run")
 			}
-			s.Keys("enter", "enter") // in one breath
+			s.Quick("enter", "enter") // in one breath
 			if ran != 1 {
 				t.Fatalf("%dx%d: it was done under the toast", size.W, size.H)
 			}
@@ -155,7 +155,7 @@ func TestAToastLargerThanTheScreenBlocksKeys(t *testing.T) {
 		return tui.Toast(tui.Bad, sentence+strings.Repeat(" what went wrong", 60))
 	}})
 	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("W", "enter")
+		s.Quick("W", "enter")
 		s.Has("what went wrong")
 		if ran != 0 {
 			t.Error("it was done under the toast")

@@ -48,8 +48,8 @@ func (c *Confirm) Actions() []Action {
 	}
 	return append(out, []Action{
 		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "take", Keys: []string{"enter"}, Sight: true, Run: func() tea.Cmd { return c.take(c.at) }},
-		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Run: move(1)},
-		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Run: move(-1)},
+		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Moves: true, Run: move(1)},
+		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Moves: true, Run: move(-1)},
 		{ID: "confirm.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(c.Name) }},
 	}...)
 }
@@ -61,11 +61,11 @@ func (c *Confirm) take(i int) tea.Cmd {
 	return Close(c.Name)
 }
 
-// Update takes clicks on a choice.
+// Update moves to the choice that is clicked: a key takes it.
 func (c *Confirm) Update(msg tea.Msg) tea.Cmd {
 	if click, ok := msg.(ClickMsg); ok {
 		if i := click.Y - c.y; i >= 0 && i < len(c.Choices) {
-			return c.take(i)
+			c.at = i
 		}
 	}
 	return nil
@@ -74,6 +74,7 @@ func (c *Confirm) Update(msg tea.Msg) tea.Cmd {
 // Render draws the dialog.
 func (c *Confirm) Render(f *Frame) []string {
 	th := f.Theme
+	f.Asks(Asked{ID: c.Name, Digest: Digest(c.Title, c.Text), Quiet: ReadPrompt})
 	w := min(f.W, 64) - 6
 	var rows []string
 	for _, line := range widget.Wrap(plain.Text(c.Text), w) {

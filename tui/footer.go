@@ -51,6 +51,9 @@ func (m *Model) footer(f *Frame) []string {
 	if all {
 		return m.columns(actions, h, note)
 	}
+	if why := m.presses.said(f); why != "" {
+		return []string{widget.Fit(" "+m.theme.Warn.Render(why), m.w)}
+	}
 	row := m.hintRow(actions, m.h-1, w)
 	if m.top() == nil {
 		hints := strings.TrimRight(row, " ")
@@ -145,14 +148,26 @@ func (m *Model) hintRow(actions []*Action, y, w int) string {
 		} else if x+n+reserve > w {
 			continue
 		}
-		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.run(a) }})
+		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.clicked(a) }})
 		if row != "" {
 			row += " "
 		}
-		row += " " + th.Key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.hint())
+		key := th.Key
+		if a.Sight && !m.sight.Ready() {
+			key = th.Faint
+		}
+		row += " " + key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.hint())
 		x += n + 2
 	}
 	return widget.Fit(row, w)
+}
+
+// clicked is a click on a hint. What changes something takes its key.
+func (m *Model) clicked(a *Action) tea.Cmd {
+	if a.Acts || a.Sight {
+		return Toast(Info, "press "+m.hintLabel(a)+" to: "+a.Title)
+	}
+	return m.run(a)
 }
 
 // hints are the actions of a table that the footer shows: those with a hint, or all

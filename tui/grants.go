@@ -9,9 +9,7 @@ import (
 // GrantKey is the key that gives a grant, "" if only its number does.
 func GrantKey(g ask.Grant) string {
 	switch {
-	case g.Allow && g.Scope == ask.ForSession:
-		return "Y"
-	case g.Allow && g.Scope == ask.Always:
+	case g.Lasts():
 		return ""
 	case g.Allow:
 		return "y"
@@ -26,20 +24,13 @@ func GrantKey(g ask.Grant) string {
 // Lasting returns the first option that allows something for longer than once, -1 if the
 // agent offers none.
 func Lasting(p *ask.Prompt) int {
-	if p == nil {
+	if p == nil || p.Unconfirmed {
 		return -1
 	}
-	return slices.IndexFunc(p.Grants, func(g ask.Grant) bool { return g.Allow && g.Scope != ask.Once })
+	return slices.IndexFunc(p.Grants, ask.Grant.Lasts)
 }
 
-// Granted returns the option that a key chooses, -1 if the agent offers none: of several
-// for the session the last, which is the widest, and else the first.
+// Granted returns the first option that a key chooses, -1 if the agent offers none.
 func Granted(p *ask.Prompt, key string) int {
-	found := -1
-	for i, g := range p.Grants {
-		if GrantKey(g) == key && (found < 0 || key == "Y") {
-			found = i
-		}
-	}
-	return found
+	return slices.IndexFunc(p.Grants, func(g ask.Grant) bool { return GrantKey(g) == key })
 }

@@ -41,7 +41,11 @@ func (m *Model) guided(g GuideMsg) tea.Cmd {
 		cmds = append(cmds, m.sized())
 	}
 	if g.Press != "" {
-		cmds = append(cmds, m.anyKey(), m.key(keyPress(g.Press)))
+		k := keyPress(g.Press)
+		m.guiding = true
+		cmds = append(cmds, m.anyKey(), m.key(k, false))
+		m.guiding = false
+		cmds = append(cmds, m.broadcast(RestMsg{})) // nobody holds it down
 	}
 	return tea.Batch(cmds...)
 }

@@ -20,9 +20,36 @@ func (m *Model) anyKey() tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
+// pressKey takes a key that is pressed, or held down. One that is only held does nothing but
+// to move, to scroll and to type.
+func (m *Model) pressKey(k tea.KeyPressMsg) tea.Cmd {
+	held := m.presses.come(k.Key())
+	cmd := m.key(k, held)
+	return tea.Batch(cmd, m.presses.step(1))
+}
+
+// let takes a key that is let go.
+func (m *Model) let(k tea.Key) tea.Cmd {
+	if !m.presses.release(k) {
+		m.unchanged()
+		return nil
+	}
+	return m.broadcast(RestMsg{})
+}
+
+// rest takes the end of a step in which no key was pressed.
+func (m *Model) rest(msg restMsg) tea.Cmd {
+	rest, next := m.presses.rested(msg, time.Now())
+	if !rest {
+		m.unchanged()
+		return next
+	}
+	return m.broadcast(RestMsg{})
+}
+
 // key gives a key to the topmost overlay, else to the page: first to their
 // actions, then to the root's, then to Update.
-func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
+func (m *Model) key(k tea.KeyPressMsg, held bool) tea.Cmd {
 	now := time.Now()
 	defer func() { m.lastKey = now }()
 	names := keyNames(k)
@@ -37,10 +64,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			return nil
 		}
 		if a := lookup(names, o.table, "", o.overlay.TextEntry()); a != nil {
-			if a.Sight && m.uncover(now) {
-				return nil
-			}
-			return m.run(a)
+			return m.pressed(k, a, held)
 		}
 		if slices.Contains(names, "ctrl+c") {
 			if o.overlay.ID() == quitID {
@@ -49,7 +73,7 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			m.close(o.overlay.ID())
 			return nil
 		}
-		return m.tell(o.overlay, k)
+		return m.typed(k, o.overlay, o.overlay.TextEntry(), held)
 	}
 	p := m.page()
 	if p == nil {
@@ -57,18 +81,81 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 	}
 	text := p.TextEntry() && !m.undrawn
 	if a := lookup(names, m.tables[m.at], p.Part(), text); a != nil && !m.undrawn {
-		if a.Sight && (now.Before(m.settled) || m.uncover(now)) {
-			return nil
-		}
-		return m.run(a)
+		return m.pressed(k, a, held)
 	}
 	if a := lookup(names, m.global, "", text); a != nil {
-		return m.run(a)
+		return m.pressed(k, a, held)
 	}
 	if m.undrawn {
 		return nil
 	}
-	return m.tell(p, k)
+	return m.typed(k, p, text, held)
+}
+
+// pressed does the action of a key, or says why the key does not count.
+func (m *Model) pressed(k tea.KeyPressMsg, a *Action, held bool) tea.Cmd {
+	now, name := time.Now(), KeyLabel(keyNames(k)[0], m.theme.Glyph.ASCII)
+	switch {
+	case a.Moves, m.guiding:
+		return m.run(a)
+	case held:
+		m.presses.ignore(k.Key(), now, m.presses.held(name))
+		return nil
+	}
+	if a.Sight && m.uncover(now) {
+		m.presses.spend(k.Key())
+		return nil
+	}
+	if a.Sight || a.Acts && m.sight.asked.ID != "" { // a key to decide something
+		why := ""
+		switch {
+		case !m.sight.ready:
+			why = arrived
+		case !m.presses.quiet(now):
+			why = "a key was still held"
+		}
+		if why != "" {
+			m.presses.ignore(k.Key(), now, why)
+			return nil
+		}
+	}
+	if !a.steps(k) {
+		m.presses.spend(k.Key())
+	}
+	return m.run(a)
+}
+
+// arrived says why a key does nothing yet.
+const arrived = "this has just come: a key counts once there was time to read it"
+
+// steps tells whether a key only goes a step: back, or to what stands beside. That gives
+// nothing, and may be done several times.
+func (a *Action) steps(k tea.KeyPressMsg) bool {
+	if a.Acts || a.Sight {
+		return false
+	}
+	switch k.Code {
+	case tea.KeyEscape, tea.KeyTab, tea.KeyBackspace, tea.KeyUp, tea.KeyDown, tea.KeyLeft, tea.KeyRight:
+		return true
+	}
+	return k.Keystroke() == "ctrl+c"
+}
+
+// typed passes on a key that is no action's. Where text is typed, keys repeat, but for one
+// that has brought the field on the screen and is still held.
+func (m *Model) typed(k tea.KeyPressMsg, to part, text, held bool) tea.Cmd {
+	now := time.Now()
+	switch {
+	case m.guiding:
+	case text && m.sight.asked.ID != "" && !m.sight.ready && m.sight.came: // it was meant for elsewhere
+		m.presses.ignore(k.Key(), now, arrived)
+		return nil
+	case !text && held, text && k.IsRepeat && k.Code == m.presses.spent:
+		return nil
+	case !text:
+		m.presses.spend(k.Key())
+	}
+	return m.tell(to, k)
 }
 
 func lookup(names []string, t table, part string, text bool) *Action {
@@ -97,8 +184,8 @@ func (m *Model) run(a *Action) tea.Cmd {
 const maxPaste = 1 << 20
 
 func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
-	if m.blind() || m.top() == nil && m.undrawn {
-		return nil
+	if m.blind() || m.top() == nil && m.undrawn || !m.writing() {
+		return nil // keys of a text that nobody typed mean nothing
 	}
 	if len(msg.Content) > maxPaste {
 		// A copy, so that the rest can go.
@@ -112,4 +199,13 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 		return m.tell(p, msg)
 	}
 	return nil
+}
+
+// writing tells whether a text field has the focus.
+func (m *Model) writing() bool {
+	if o := m.top(); o != nil {
+		return o.overlay.TextEntry()
+	}
+	p := m.page()
+	return p != nil && p.TextEntry()
 }

@@ -115,8 +115,8 @@ func (me *menu) Actions() []Action {
 	}
 	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run}}, me.Moves("menu")...)
 	return append(out, []Action{
-		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Run: page(-1)},
-		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Run: page(1)},
+		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Moves: true, Run: page(-1)},
+		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Moves: true, Run: page(1)},
 		{ID: "menu.close", Title: "Close", Hint: "close", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
 	}...)
 }

@@ -44,8 +44,10 @@ type Model struct {
 	focused  bool      // the terminal window
 	bars     bool      // the terminal shows progress
 	lastKey  time.Time // for pages that nobody asked for
-	settled  time.Time // until when actions that must be seen are not done
-	undrawn  bool      // the page could not be drawn
+	presses  presses
+	guiding  bool // a key is pressed for the user, who watches
+	sight    *Sight
+	undrawn  bool // the page could not be drawn
 	frame    tea.View
 	canvas   *lipgloss.Canvas // for what lies over the page
 	targets  Areas            // tabs and hints of the frame on screen
@@ -64,7 +66,7 @@ type Model struct {
 // New makes the screen. It loads no data but one snapshot, so that the first
 // frame shows something.
 func New(o Options) *Model {
-	m := &Model{opts: o, pages: o.Pages, focused: true, bars: showsBars(o.Environ), dirty: true, canvas: lipgloss.NewCanvas(0, 0), failures: &Failures{calls: map[uint64]failure{}}}
+	m := &Model{opts: o, pages: o.Pages, focused: true, bars: showsBars(o.Environ), dirty: true, canvas: lipgloss.NewCanvas(0, 0), failures: &Failures{calls: map[uint64]failure{}}, sight: &Sight{shown: map[string]*subject{}}}
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
 	m.pickedTheme()
 	m.theme = theme.New(m.opts.Theme)
@@ -160,7 +162,7 @@ func (m *Model) introduce() tea.Cmd {
 		cmds = append(cmds, m.sized())
 	}
 	for _, p := range m.pages {
-		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}), m.tell(p, FailuresMsg{m.failures}))
+		cmds = append(cmds, m.tell(p, ThemeMsg{Theme: m.theme}), m.tell(p, FailuresMsg{m.failures}), m.tell(p, SightMsg{m.sight}))
 		if m.snap != nil {
 			cmds = append(cmds, m.tell(p, DeckMsg{Snapshot: m.snap}))
 		}
@@ -189,8 +191,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		if m.opts.Guide != nil {
 			m.opts.Guide.Pressed()
 		}
-		return tea.Batch(m.anyKey(), m.key(msg), m.keepSoon())
+		return tea.Batch(m.anyKey(), m.pressKey(msg), m.keepSoon())
 	case tea.KeyReleaseMsg:
+		return m.let(msg.Key())
+	case restMsg:
+		return m.rest(msg)
+	case tea.KeyboardEnhancementsMsg:
+		m.presses.types = msg.SupportsEventTypes()
 		m.unchanged()
 		return nil
 	case tea.PasteMsg:

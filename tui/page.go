@@ -33,7 +33,7 @@ type Page interface {
 	// Update gets what the root does not keep for itself: messages of feeds and
 	// of commands, of any page (ignore what is not yours), and, while the page is
 	// shown and nothing is above it, KeyPressMsg that no action took, PasteMsg,
-	// ClickMsg and WheelMsg.
+	// ClickMsg and WheelMsg. Text is pasted while TextEntry alone.
 	Update(msg tea.Msg) tea.Cmd
 	// Render draws the page: f.H rows of f.W cells. What is missing or too much
 	// is made good by the root.
@@ -113,6 +113,7 @@ type Frame struct {
 	placed  []picture.Placed
 
 	failures *Failures
+	sight    *Sight
 }
 
 // RedrawAfter asks for another Render after d, because what was drawn depends on
@@ -150,7 +151,7 @@ func (f *Frame) Cursor(x, y int) { f.cursor = &tea.Position{X: x, Y: y} }
 // Sub is a frame of w × h cells for a part of this one. Its wishes are passed on
 // by Join.
 func (f *Frame) Sub(w, h int) *Frame {
-	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, still: f.still, demo: f.demo, gallery: f.gallery, failures: f.failures}
+	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, still: f.still, demo: f.demo, gallery: f.gallery, failures: f.failures, sight: f.sight}
 }
 
 // Join passes on what was asked of a Sub drawn at x, y.

@@ -12,7 +12,7 @@ import (
 )
 
 func TestALongPasteIsCutAndSaysSo(t *testing.T) {
-	p := &page{id: "one", title: "One"}
+	p := &page{id: "one", title: "One", text: true}
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
 		pasted := func(text string) (got string) {
 			s.Send(tea.PasteMsg{Content: text})

@@ -40,7 +40,7 @@ func (r *Reader) Actions() []Action {
 // whose key it has where there is something to fold.
 func FoldAction(id, part string, f *widget.Folds) Action {
 	return Action{
-		ID: id + ".fold", Title: "Fold or unfold the JSON at the cursor", Hint: "fold", Keys: []string{"space"}, Part: part,
+		ID: id + ".fold", Title: "Fold or unfold the JSON at the cursor", Moves: true, Hint: "fold", Keys: []string{"space"}, Part: part,
 		Enabled: func() string {
 			if _, ok := f.Value(); !ok {
 				return "no JSON at the cursor"
@@ -107,7 +107,7 @@ func moves(id, every, part string, after []func(), ms []move) []Action {
 	out := make([]Action, len(ms))
 	for i, m := range ms {
 		out[i] = Action{
-			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, every: every + "." + m.name, spare: m.spare,
+			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, Moves: true, every: every + "." + m.name, spare: m.spare,
 			Run: func() tea.Cmd {
 				m.do()
 				for _, f := range after {

@@ -29,7 +29,7 @@ func TestScreens(t *testing.T) {
 		{"palette-none-80x24", frame.Size{W: 80, H: 24}, []string{"ctrl+p", "x", "y", "z"}},
 		{"quit-80x24", frame.Size{W: 80, H: 24}, []string{"q"}},
 		{"quit-40x12", frame.Size{W: 40, H: 12}, []string{"q"}},
-		{"toasts-80x24", frame.Size{W: 80, H: 24}, []string{"w", "2", "f", "home", "y", "ctrl+t"}},
+		{"toasts-80x24", frame.Size{W: 80, H: 24}, []string{"w", "2", "f", "home", "c", "ctrl+t"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestScreens(t *testing.T) {
 					deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 				}})
 			}, func(s *frame.Screen) {
-				s.Keys(tt.keys...)
+				s.Quick(tt.keys...)
 				s.Golden(tt.name)
 			})
 		})

@@ -105,7 +105,7 @@ func TestThePickersScreen(t *testing.T) {
 					Pages: []tui.Page{deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d})},
 				})
 			}, func(s *frame.Screen) {
-				s.Keys(keys...)
+				s.Quick(keys...)
 				s.Golden(name)
 			})
 		})

@@ -48,14 +48,16 @@ func (m *Model) compose(now time.Time) {
 			v.MouseMode = tea.MouseModeAllMotion
 		}
 	}
+	v.KeyboardEnhancements.ReportEventTypes = true
 	m.report(&v)
 	m.failures.absent = !m.focused
 	m.targets = m.targets[:0]
-	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, still: m.opts.Still, gallery: m.pictures.gallery, failures: m.failures}
+	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, still: m.opts.Still, gallery: m.pictures.gallery, failures: m.failures, sight: m.sight}
 	if i := slices.IndexFunc(m.global, func(a *Action) bool { return a.ID == "demo" }); i >= 0 {
 		f.demo = m.keyOf(m.global[i])
 	}
 	m.pictures.gallery.Begin()
+	m.sight.begin()
 	if m.w > 0 && m.h > 0 {
 		rows := m.rows(f)
 		m.pictures.gallery.End(rows, f.placed)
@@ -69,6 +71,7 @@ func (m *Model) compose(now time.Time) {
 		}
 		f.RedrawAfter(m.pictures.wake(now))
 	}
+	f.RedrawAfter(m.sight.end(now, m.lastKey, m.place(), m.w, m.h, m.hiding))
 	if f.cursor != nil {
 		v.Cursor = tea.NewCursor(f.cursor.X, f.cursor.Y)
 		v.Cursor.Shape = tea.CursorBar

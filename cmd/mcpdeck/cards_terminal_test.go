@@ -81,11 +81,7 @@ func (a *agent) lists(tool string) bool {
 func (w *window) agree(d *driver) {
 	w.t.Helper()
 	w.shows(d, "rows shown")
-	d.until("it is agreed to", func() bool {
-		w.press("y")
-		time.Sleep(300 * time.Millisecond)
-		return !strings.Contains(w.screen(), "rows shown")
-	})
+	w.again("y", func() bool { return !strings.Contains(w.screen(), "rows shown") })
 }
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
@@ -100,11 +96,11 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	if a.lists("echo_env") {
 		t.Fatal("the tools of a server that is off are listed")
 	}
-	w.press("hG") // to the servers, and there to the last
+	w.key("hG") // to the servers, and there to the last
 	w.shows(d, "space turn on")
-	w.press(" ")
+	w.key(" ")
 	w.agree(d)
-	w.press("1")
+	w.key("1")
 	w.shows(d, "space turn off")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
 	d.until("no warning", func() bool { return !strings.Contains(w.screen(), "stays off") })
@@ -115,27 +111,26 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "mode       on") {
 		t.Errorf("mcpdeck status: %v, %s", err, out)
 	}
-	w.press("r")
+	w.key("r")
 	w.shows(d, "Restart echo?")
-	w.press("y")
-	w.shows(d, "echo was restarted")
+	w.again("y", func() bool { return strings.Contains(w.screen(), "echo was restarted") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
 		t.Errorf("after a restart, the tool says %s", said)
 	}
-	w.press("\r")
+	w.key("\r")
 	w.shows(d, "─ Tools 2 ─")
 	w.shows(d, "echo-server 1.2.3 · MCP 2025-11-25")
-	w.press("\r ")
+	w.key("\r ")
 	w.shows(d, "off  ")
 	d.until("one tool less", func() bool { return !a.lists("echo_echo") && a.lists("echo_env") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); !failed || !strings.Contains(said, "echo_echo is turned off. The user can allow it in mcpdeck.") {
 		t.Errorf("a tool that is off says %s", said)
 	}
-	w.press(" ")
+	w.key(" ")
 	d.until("the tool again", func() bool { return a.lists("echo_echo") })
-	w.press("1")
+	w.key("1")
 	w.shows(d, "space turn off")
-	w.press(" ")
+	w.key(" ")
 	w.shows(d, "space turn on")
 	d.until("no tools", func() bool { return !a.lists("echo_env") })
 }
@@ -147,12 +142,12 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	w := d.window()
 	w.wide()
 	w.shows(d, "broken off")
-	w.press("h")
+	w.key("h")
 	w.shows(d, "broken")
-	w.press("G ")
+	w.key("G ")
 	w.agree(d)
 	w.shows(d, "broken  failed")
-	w.press("1")
+	w.key("1")
 	w.shows(d, "broken      failed to start: no such file")
 }
 
@@ -181,11 +176,11 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	w := d.window()
 	w.wide()
 	w.shows(d, "echo: stays off, because it is new")
-	w.press("hG")
+	w.key("hG")
 	w.shows(d, "space turn on")
 	time.Sleep(1200 * time.Millisecond)
 	marks = append(marks, d.marked("second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
-	w.press(" ")
+	w.key(" ")
 	w.shows(d, "LD_PRELOAD=/nowhere/x.so")
 	w.shows(d, "second.sh")
 	for _, mark := range marks {
@@ -199,11 +194,11 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 		name := fmt.Sprintf("other%d", i)
 		d.marked(name)
 		time.Sleep(wait * time.Millisecond)
-		w.press("y")
+		w.key("y")
 		d.until("the terms of what runs now", func() bool {
 			screen := w.screen()
 			if !strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, "space turn on") { // the key was for what was drawn, which is no more
-				w.press(" ")
+				w.key(" ")
 				time.Sleep(300 * time.Millisecond)
 			}
 			return strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, name+".sh")

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,15 +50,7 @@ func (w *window) answers(d *driver, prompt string, keys ...key) {
 			}
 			return !strings.Contains(s, prompt) || strings.Contains(s, sending)
 		})
-		w.press(k.press)
-		d.until(fmt.Sprintf("%q counts, or does not", k.press), func() bool {
-			return counts() || strings.Contains(w.screen(), "just appeared; press")
-		})
-		if !counts() {
-			time.Sleep(1500 * time.Millisecond) // longer than a prompt takes no keys
-			w.press(k.press)
-			d.until(fmt.Sprintf("%q counts", k.press), counts)
-		}
+		w.again(k.press, counts)
 	}
 }
 

@@ -65,12 +65,12 @@ func TestCopiedCommandsRepeatACall(t *testing.T) {
 				continue
 			}
 		}
-		w.press("G")
+		w.key("G")
 		w.shows(d, "echo_echo")
-		w.press("y")
+		w.key("c")
 		w.shows(d, "The same with curl")
 		before := len(w.text())
-		w.press(key)
+		w.key(key)
 		d.until("a command on the clipboard", func() bool { return strings.Contains(w.text()[before:], "\x1b]52;c;") && w.copied() != "" })
 		c := d.command()
 		c.Path, c.Args = "/bin/sh", []string{"sh", "-c", w.copied()}

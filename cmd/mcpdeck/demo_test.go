@@ -138,7 +138,7 @@ func (d *driver) plays(pace string) *window {
 // quits ends the program by its key.
 func (w *window) quits() {
 	w.t.Helper()
-	w.press("q")
+	w.key("q")
 	if code := w.ended(); code != 0 {
 		w.t.Errorf("exit code %d", code)
 	}
@@ -149,8 +149,8 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	d := demoDriver(t)
 	w := d.plays("0s")
 	w.shows(d, "That was the deck.")
-	w.press("2")
-	w.press("H")
+	w.key("2")
+	w.key("H")
 	w.shows(d, "DROP TABLE orders_old' → Deny")
 	if strings.Contains(w.screen(), "not confirmed") {
 		t.Errorf("an agent has not confirmed a decision:\n%s", w.screen())
@@ -163,14 +163,13 @@ func TestTheUserAnswersTheDemo(t *testing.T) {
 	d := demoDriver(t)
 	w := d.plays("1h")
 	w.shows(d, "This is the deck")
-	w.press("\x0e") // ctrl+n
+	w.key("\x0e") // ctrl+n
 	w.shows(d, "codex asks you")
 	w.again("1", func() bool { return strings.Contains(w.screen(), "Which database") })
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
-	w.press("\x0e")
+	w.key("\x0e")
 	w.shows(d, "opencode has drawn")
-	w.press("6")
-	w.shows(d, "Renders")
+	w.again("6", func() bool { return strings.Contains(w.screen(), "Renders") })
 	w.quits()
 }
 
@@ -180,12 +179,12 @@ func TestAnEmptyPageLeadsToTheDemoAndBack(t *testing.T) {
 	w := d.window()
 	w.wide()
 	for _, page := range []string{"1", "2", "3", "4", "6", "7"} {
-		w.press(page)
+		w.key(page)
 		w.shows(d, "ctrl+n shows an example")
 	}
-	w.press("\x0e")
+	w.key("\x0e")
 	w.shows(d, "demo 1/")
-	w.press("q")
+	w.key("q")
 	w.shows(d, "ctrl+n shows an example")
 	w.quits()
 }

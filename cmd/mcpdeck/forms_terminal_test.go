@@ -23,23 +23,22 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	d.turnedOn("trains", fmt.Sprintf("command = ['sh', '-c', '''FORM=\"$1\" exec \"$0\"''', %q, '''%s''']\nmode = 'on'\n", program, schema))
 	w := d.window()
 	w.wide()
-	w.press("h")         // to the servers
+	w.key("h")           // to the servers
 	w.shows(d, "trains") // else the relay would host the server itself, where nobody can be asked
 	a := d.relay()
 	a.handshake("claude")
 	d.until("the tools", func() bool { return a.lists("trains_form") })
 	a.send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
 	w.shows(d, "Ask ◆1")
-	w.press("2")
+	w.key("2")
 	w.shows(d, "Name*")
-	w.press("Ana\r")
-	w.shows(d, "2 second")
-	w.press("2")
-	w.shows(d, "whole number")
-	w.press("9007199254740993\r")
-	w.press("High St\r")
+	w.key("Ana")
+	w.again("\r", func() bool { return strings.Contains(w.screen(), "2 second") })
+	w.again("2", func() bool { return strings.Contains(w.screen(), "whole number") })
+	w.key("9007199254740993\r")
+	w.key("High St\r")
 	w.shows(d, "enter send")
-	w.press("\r")
+	w.key("\r")
 	if got, want := fmt.Sprint(a.answer(float64(77))), `{"action":"accept","content":{"name":"Ana","class":"2","nights":9007199254740993,"at":{"street":"High St"}}}`; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -273,7 +273,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 // servers.
 func fills(d *driver, w *window, agents map[string]*agent) {
 	d.t.Helper()
-	w.press("2")
+	w.key("2")
 	for range agents {
 		w.shows(d, "String*")
 		time.Sleep(time.Second) // keys right after a form came are not meant for it
@@ -283,7 +283,7 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 		if a == nil {
 			d.t.Fatalf("a form of %q:\n%s", name, w.screen())
 		}
-		w.press("Ana\r1\x13")
+		w.key("Ana\r1\x13")
 		_, m := a.heard("the answer to the form of "+name, func(m map[string]any) bool { return m["id"] == "form" })
 		for _, want := range []string{"- Name: Ana", "- Agreed to terms: true", "- Favorite Integer: 42"} {
 			if got := fmt.Sprint(m); !strings.Contains(got, want) {
@@ -298,10 +298,10 @@ func opens(d *driver, w *window, name string, a *agent) {
 	d.t.Helper()
 	a.send(`"page"`, "tools/call", `{"name":"`+name+`_trigger-url-elicitation","arguments":{"url":"https://sign-in.example.com/`+name+`","elicitationId":"x"}}`)
 	w.shows(d, "◆ Open this page")
-	w.press("\r")
+	w.key("\r")
 	w.shows(d, "https://sign-in.example.com/"+name)
 	time.Sleep(time.Second) // as above
-	w.press("1")
+	w.key("1")
 	_, m := a.heard("the answer to the page of "+name, func(m map[string]any) bool { return m["id"] == "page" })
 	if got := fmt.Sprint(m); !strings.Contains(got, "User completed the URL elicitation flow") {
 		d.t.Errorf("%s is told %s", name, got)

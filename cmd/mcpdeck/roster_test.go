@@ -345,5 +345,5 @@ func TestCallsThatNeedNoUserGiveNoNotice(t *testing.T) {
 	if got := string(b); got != c.id(5)+" bash  make\n" {
 		t.Errorf("the user is told:\n%s", got)
 	}
-	w.press("q")
+	w.key("q")
 }

@@ -63,7 +63,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "13 tools") {
 		t.Fatalf("add: %v\n%s", err, out)
 	}
-	w.press("h") // to the servers
+	w.key("h") // to the servers
 	w.shows(d, "everything")
 	same(t, "added", before, d.offers())
 	if left := d.runs(); len(left) > 0 {
@@ -72,17 +72,17 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 
 	a := d.relay()
 	a.handshake("claude")
-	w.press("G")
+	w.key("G")
 	w.shows(d, "space turn on")
-	w.press(" ")
+	w.key(" ")
 	d.until("the tools", func() bool { return a.lists("everything_echo") })
 	d.nothingRuns("once its tools are known")
 	if !a.lists("everything_echo") || len(d.runs()) > 0 {
 		t.Errorf("a list has started it: %v", d.runs())
 	}
-	w.press("q")
+	w.key("q")
 	w.shows(d, "Quit mcpdeck?")
-	w.press("y")
+	w.key("y")
 	w.ended()
 	w = open()
 	d.until("the tools in the next deck", func() bool { return a.lists("everything_echo") })
@@ -100,9 +100,9 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		t.Error("nothing runs for an agent that has called it")
 	}
 
-	w.press("hG")
+	w.key("hG")
 	w.shows(d, "space turn off")
-	w.press(" ")
+	w.key(" ")
 	d.until("no tools", func() bool { return !a.lists("everything_echo") })
 	same(t, "turned off", before, d.offers())
 	d.nothingRuns("while it is off")
@@ -111,7 +111,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	}
 
 	// It does not end with its input, and npx has started more than one process.
-	w.press(" ")
+	w.key(" ")
 	d.until("the tools again", func() bool { return a.lists("everything_echo") })
 	if failed, said := a.failed("everything_echo", `{"message":"hi"}`); failed {
 		t.Errorf("the tool says %s", said)

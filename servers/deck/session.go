@@ -47,7 +47,6 @@ type SessionState string
 const (
 	WaitsForPermission SessionState = "permission"
 	WaitsForAnswer     SessionState = "answer"
-	Waiting            SessionState = "waiting" // for the user, it is not known for what
 	Working            SessionState = "working"
 	Background         SessionState = "background" // only something it started still runs
 	Idle               SessionState = "idle"
@@ -56,9 +55,7 @@ const (
 )
 
 // Waits reports whether the session waits for the user.
-func (s SessionState) Waits() bool {
-	return s == WaitsForPermission || s == WaitsForAnswer || s == Waiting
-}
+func (s SessionState) Waits() bool { return s == WaitsForPermission || s == WaitsForAnswer }
 
 // Usage counts the tokens that the models of a session were sent and sent back. In leaves out what
 // came from the cache.

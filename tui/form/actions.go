@@ -36,12 +36,12 @@ func Actions(id string, form func() *Form) []tui.Action {
 	}
 	add(PartFields,
 		tui.Action{ID: "open", Title: "Fill in the field, or send", Hint: "fill in", Keys: []string{"enter", "space"}, Acts: true, Sight: true, Run: run((*Form).do), HintNow: func() string { return hint(form()) }},
-		tui.Action{ID: "next", Title: "Next field", Hint: "next", Keys: []string{"tab"}, Run: next(1)},
-		tui.Action{ID: "previous", Title: "Previous field", Keys: []string{"shift+tab"}, Run: next(-1)},
-		tui.Action{ID: "up", Title: "Up", Keys: []string{"up", "k"}, Run: move(-1)},
-		tui.Action{ID: "down", Title: "Down", Keys: []string{"down", "j"}, Run: move(1)},
-		tui.Action{ID: "top", Title: "First field", Keys: []string{"home", "g"}, Run: move(-100_000)},
-		tui.Action{ID: "bottom", Title: "To the end, where the form is sent", Keys: []string{"end", "G"}, Run: move(100_000)},
+		tui.Action{ID: "next", Title: "Next field", Moves: true, Hint: "next", Keys: []string{"tab"}, Run: next(1)},
+		tui.Action{ID: "previous", Title: "Previous field", Moves: true, Keys: []string{"shift+tab"}, Run: next(-1)},
+		tui.Action{ID: "up", Title: "Up", Moves: true, Keys: []string{"up", "k"}, Run: move(-1)},
+		tui.Action{ID: "down", Title: "Down", Moves: true, Keys: []string{"down", "j"}, Run: move(1)},
+		tui.Action{ID: "top", Title: "First field", Moves: true, Keys: []string{"home", "g"}, Run: move(-100_000)},
+		tui.Action{ID: "bottom", Title: "To the end, where the form is sent", Moves: true, Keys: []string{"end", "G"}, Run: move(100_000)},
 		tui.Action{ID: "add", Title: "Add an entry to the list", Keys: []string{"+"}, Acts: true, Run: do((*Form).add)},
 		tui.Action{ID: "remove", Title: "Clear the field, or remove the entry", Keys: []string{"-", "delete"}, Acts: true, Run: do((*Form).remove)},
 		tui.Action{ID: "entryup", Title: "Move the entry up in its list", Keys: []string{"K", "alt+up"}, Acts: true, Run: do(func(w *Form) { w.shift(-1) })},
@@ -63,8 +63,8 @@ func Actions(id string, form func() *Form) []tui.Action {
 	}
 	accept := tui.Action{ID: "accept", Title: "Accept and go to the next field", Hint: "next field", Keys: []string{"enter"}, Acts: true, Sight: true, Run: run((*Form).accept), HintNow: func() string { return hint(form()) }}
 	shut := tui.Action{ID: "close", Title: "Close the field; keep what is in it", Hint: "close", Keys: []string{"esc"}, Run: do(func(w *Form) { w.close(); w.told() })}
-	forward := tui.Action{ID: "tab", Title: "Next field", Keys: []string{"tab"}, Run: next(1)}
-	back := tui.Action{ID: "backtab", Title: "Previous field", Keys: []string{"shift+tab"}, Run: next(-1)}
+	forward := tui.Action{ID: "tab", Title: "Next field", Moves: true, Keys: []string{"tab"}, Run: next(1)}
+	back := tui.Action{ID: "backtab", Title: "Previous field", Moves: true, Keys: []string{"shift+tab"}, Run: next(-1)}
 	add(PartText, accept, shut, forward, back,
 		tui.Action{ID: "break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Run: run(func(w *Form) tea.Cmd { return w.Paste("\n") })})
 	for _, part := range []string{PartOptions, PartFilter} {
@@ -74,10 +74,10 @@ func Actions(id string, form func() *Form) []tui.Action {
 			keys = [][]string{{"up"}, {"down"}}
 		}
 		add(part,
-			tui.Action{ID: "optionup", Title: "Option above", Keys: keys[0], Run: pick(-1)},
-			tui.Action{ID: "optiondown", Title: "Option below", Keys: keys[1], Run: pick(1)},
-			tui.Action{ID: "optionpageup", Title: "Options above", Keys: []string{"pgup"}, Run: pick(-listRows)},
-			tui.Action{ID: "optionpagedown", Title: "Options below", Keys: []string{"pgdown"}, Run: pick(listRows)},
+			tui.Action{ID: "optionup", Title: "Option above", Moves: true, Keys: keys[0], Run: pick(-1)},
+			tui.Action{ID: "optiondown", Title: "Option below", Moves: true, Keys: keys[1], Run: pick(1)},
+			tui.Action{ID: "optionpageup", Title: "Options above", Moves: true, Keys: []string{"pgup"}, Run: pick(-listRows)},
+			tui.Action{ID: "optionpagedown", Title: "Options below", Moves: true, Keys: []string{"pgdown"}, Run: pick(listRows)},
 		)
 	}
 	add(PartOptions, tui.Action{ID: "toggle", Title: "Choose the option and stay", Hint: "choose", Keys: []string{"space"}, Acts: true, Sight: true, Run: do((*Form).toggle)})

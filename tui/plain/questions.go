@@ -204,6 +204,7 @@ func (t *teller) meant() bool {
 	case t.opts.Watch:
 		t.say("this deck only watches")
 	case time.Since(o.put) < readFor:
+		o.put = time.Now() // what comes in a stream was not typed after reading
 		t.say("not accepted: the question just appeared. Type it again")
 	case o.instead:
 		o.instead = false

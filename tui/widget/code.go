@@ -26,7 +26,7 @@ func Code(th *theme.Theme, text string, w int) []string {
 	}
 	var rows []string
 	for n, line := range lines {
-		for i, row := range hard(plain.Exact(line), w-gutter) {
+		for i, row := range hard(spaced(plain.Exact(line)), w-gutter) {
 			head := blank(gutter)
 			if i == 0 && gutter > 0 {
 				head = th.Faint.Render(padNumber(n+1, gutter-1)) + " "
@@ -57,7 +57,7 @@ func Diff(th *theme.Theme, diff string, w int) []string {
 		case line[0] == ' ':
 			sign, style = " ", th.Text
 		}
-		for _, row := range hard(plain.Exact(line[len(sign):]), w-len(sign)) {
+		for _, row := range hard(spaced(plain.Exact(line[len(sign):])), w-len(sign)) {
 			rows = append(rows, exact(th, sign+row, style)) // a row that goes on has its line's sign
 		}
 	}
@@ -127,6 +127,33 @@ func hard(line string, w int) []string {
 		return []string{line}
 	}
 	return strings.Split(ansi.Hardwrap(line, w, true), "\n")
+}
+
+// spacesMost is how many spaces in a row are drawn as they are. More of them would move what
+// follows to where nobody looks.
+const spacesMost = 40
+
+// spaced writes long runs of spaces as how many there are.
+func spaced(line string) string {
+	if !strings.Contains(line, strings.Repeat(" ", spacesMost+1)) {
+		return line
+	}
+	var b strings.Builder
+	for line != "" {
+		text := strings.IndexByte(line, ' ')
+		if text < 0 {
+			text = len(line)
+		}
+		b.WriteString(line[:text])
+		rest := strings.TrimLeft(line[text:], " ")
+		if n := len(line) - text - len(rest); n > spacesMost {
+			b.WriteString("<" + strconv.Itoa(n) + " spaces>")
+		} else {
+			b.WriteString(blank(n))
+		}
+		line = rest
+	}
+	return b.String()
 }
 
 // exact draws a row of exact text in a style, and what stands for a character that

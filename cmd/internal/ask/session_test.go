@@ -179,13 +179,16 @@ func (d *deck) wait(texts ...string) {
 	d.t.Fatalf("never on the screen: %q\n%s", texts, s)
 }
 
-// press types keys, each after the guard against keys meant for elsewhere.
+// press types keys as a user does who has read what is there: before each comes one that
+// means nothing, so that none counts as held since before.
 func (d *deck) press(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
-		time.Sleep(100 * time.Millisecond)
-		if _, err := io.WriteString(d.tty, k); err != nil {
-			d.t.Fatal(err)
+		for _, s := range []string{"\x1b[24~", k} {
+			if _, err := io.WriteString(d.tty, s); err != nil {
+				d.t.Fatal(err)
+			}
+			time.Sleep(500 * time.Millisecond)
 		}
 	}
 }
@@ -193,7 +196,7 @@ func (d *deck) press(keys ...string) {
 // guarded waits until keys count: those that come within a moment after what is on
 // the screen came by itself were meant for something else.
 func (d *deck) guarded() {
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond)
 }
 
 // agent speaks MCP with a server process.

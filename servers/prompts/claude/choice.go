@@ -46,38 +46,25 @@ func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []
 	if !ok {
 		return nil, errShape
 	}
-	var effects []string
-	scope := ask.ForSession
 	for _, raw := range list {
 		kind, effect, where, known := effectOf(raw, home)
 		if !known {
 			continue
 		}
 		c := choice{grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, updates: []json.RawMessage{raw}}
-		if where.scope == ask.Always {
-			scope = ask.Always
-		}
 		c.label = lastingLabel(plan, where.scope, kind)
-		effects = append(effects, c.grant.Effect)
 		all = append(all, c)
-	}
-	if len(all) > 1 && len(all) == len(list) {
-		all = append(all, choice{
-			label: lastingLabel(plan, scope, "all"), updates: list,
-			grant: ask.Grant{Allow: true, Scope: scope, Effect: strings.Join(effects, "; ")},
-		})
 	}
 	return all, nil
 }
 
-// lastingLabel names what a suggestion of a type does, "all" for several. The screen shows
-// its exact effect beside it.
+// lastingLabel names what a suggestion of a type does. The screen shows its exact effect
+// beside it. There is no option that gives several: each is read and given by itself.
 func lastingLabel(plan bool, scope ask.Scope, kind string) string {
 	words := map[string][2]string{
 		"addRules":       {"Allow for this session", "Always allow"},
 		"addDirectories": {"Allow this folder for this session", "Always allow this folder"},
 		"setMode":        {"Change the mode for this session", "Change the mode"},
-		"all":            {"All of these, for this session", "All of these"},
 	}[kind]
 	label := words[0]
 	if scope == ask.Always {

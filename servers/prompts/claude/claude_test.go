@@ -268,7 +268,6 @@ func TestAPermissionIsAnsweredAsTheUserChose(t *testing.T) {
 		{"once", chosen("Allow once"), allow("")},
 		{"a rule", chosen("Always allow"), allow(`,"updatedPermissions":[` + rule + `]`)},
 		{"a folder", chosen("Allow this folder for this session"), allow(`,"updatedPermissions":[` + folder + `]`)},
-		{"all", chosen("All of these"), allow(`,"updatedPermissions":` + suggested)},
 		{"deny", chosen("Deny"), deny(`"the user denied this"`)},
 		{"with a note", ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "use make"}, deny(`"use make"`)},
 		{"and stop", chosen("Deny and stop the turn"), deny(`"the user denied this","interrupt":true`)},
@@ -304,7 +303,6 @@ func TestALastingOptionTellsItsExactEffect(t *testing.T) {
 		"always|Always allow|Bash(go test *) (this project: .claude/settings.local.json)",
 		"session|Allow this folder for this session|work in the folder /srv (this session)",
 		"session|Change the mode for this session|stop asking for edits (mode acceptEdits) (this session)",
-		"always|All of these|Bash(go test *) (this project: .claude/settings.local.json); work in the folder /srv (this session); stop asking for edits (mode acceptEdits) (this session)",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("options\n%s", strings.Join(got, "\n"))
@@ -344,3 +342,23 @@ func TestOnlyOnceIsOfferedIfTheUserWantsNothingElse(t *testing.T) {
 }
 
 func inTerminal(it ask.Item) bool { return it.Request.InTerminal() }
+
+// What changes how a command runs is part of what is asked, whatever Claude Code calls it.
+func TestWhatChangesHowACommandRunsIsShown(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		h := d.hook("PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": map[string]any{
+			"command": "make", "description": "words", "dangerouslyDisableSandbox": true, "run_in_background": true, "timeout": 600000,
+		}})
+		args := string(d.only().Request.Prompt.Args)
+		for _, want := range []string{`"dangerouslyDisableSandbox":true`, `"run_in_background":true`, `"timeout":600000`} {
+			if !strings.Contains(args, want) {
+				t.Errorf("the arguments %s lack %s", args, want)
+			}
+		}
+		if strings.Contains(args, "make") || strings.Contains(args, "words") {
+			t.Errorf("what stands elsewhere is in %s, too", args)
+		}
+		d.chooses(d.only(), chosen("Deny"))
+		<-h.printed
+	})
+}

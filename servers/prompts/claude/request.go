@@ -32,7 +32,7 @@ var errShape = errors.New("its format is not known")
 func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
 	q := asked{event: m.Event, tool: m.Payload.Str("tool_name"), raw: m.Payload.Some("tool_input"), session: s.ID}
 	p := &ask.Prompt{
-		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: a.twins.Name(s.ID, subagent(m.Payload), m.Payload.Str("agent_id")),
+		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: subagent(m.Payload),
 		Mode: m.Payload.Str("permission_mode"), Tool: q.tool, Door: ask.Shared, Unconfirmed: !s.own,
 	}
 	r := ask.Request{
@@ -96,7 +96,7 @@ func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson
 	if err != nil {
 		return nil, err
 	}
-	if a.opt.Rules.Now().OnceOnly {
+	if a.opt.Rules.Now().OnceOnly || p.Unconfirmed {
 		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.grant.Scope != ask.Once })
 	}
 	q.choices = choices
@@ -122,9 +122,19 @@ func describe(p *ask.Prompt, q *asked, s session) {
 		p.Path = cmp.Or(q.input.Str("file_path"), q.input.Str("notebook_path"))
 		p.Diff, p.Marks = preview(q, s.Folder)
 	}
-	if p.Command == "" && p.Diff == "" {
+	switch {
+	case p.Command != "": // what else decides how it runs: dangerouslyDisableSandbox, run_in_background, timeout
+		if more := without(q.input, "command", "description"); len(more) > 0 {
+			p.Args = largestFirst(more)
+		}
+	case p.Diff == "":
 		p.Args = largestFirst(q.input)
 	}
+}
+
+// without returns an object's other members.
+func without(o rawjson.Object, names ...string) rawjson.Object {
+	return slices.DeleteFunc(slices.Clone(o), func(m rawjson.Member) bool { return slices.Contains(names, m.Key) })
 }
 
 // largestFirst returns an object with its longest values first.

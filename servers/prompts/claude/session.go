@@ -142,13 +142,10 @@ func stateOf(status, waits string) (state deck.SessionState, what, note string) 
 	case "shell":
 		return deck.Background, "", ""
 	case "waiting":
-		switch waits {
-		case "permission prompt":
+		if waits == "permission prompt" {
 			return deck.WaitsForPermission, waits, ""
-		case "input needed":
-			return deck.WaitsForAnswer, waits, ""
 		}
-		return deck.Waiting, waits, ""
+		return deck.WaitsForAnswer, waits, ""
 	case "":
 		return deck.StateUnknown, "", "this version of Claude Code does not say what it does"
 	}

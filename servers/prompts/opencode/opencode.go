@@ -38,8 +38,7 @@ type Options struct {
 
 // Adapter is the connection to all OpenCode processes of the user.
 type Adapter struct {
-	opt   Options
-	twins prompts.Twins
+	opt Options
 
 	mu     sync.Mutex // guards what follows
 	owners map[string]*stream

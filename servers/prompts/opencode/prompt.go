@@ -46,7 +46,7 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	root := s.root(x)
 	q := &ask.Prompt{Kind: ask.Permission, ID: p.id, Agent: "opencode", Session: root.ID, Mode: x.Agent, Door: ask.Shared, Unconfirmed: !s.verified}
 	if root != x || x.Parent != "" {
-		q.Subagent = s.a.twins.Name(root.ID, cmp.Or(x.Agent, "sub-agent"), x.ID)
+		q.Subagent = cmp.Or(x.Agent, "sub-agent")
 	}
 	folder := cmp.Or(x.Directory, s.c.Hello.Directory)
 	r := ask.Request{
@@ -77,6 +77,11 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	return r
 }
 
+// other returns an object's members but for some.
+func other(o rawjson.Object, names ...string) rawjson.Object {
+	return slices.DeleteFunc(slices.Clone(o), func(m rawjson.Member) bool { return slices.Contains(names, m.Key) })
+}
+
 // permission reads what is to be allowed.
 func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) ([]ask.Question, error) {
 	q.Tool = o.Str("permission")
@@ -93,6 +98,9 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string, onceOnly bool) (
 			shown = append(shown, rawjson.Member{Key: "patterns", Value: raw})
 		}
 		q.Args = shown.JSON()
+	}
+	if more := other(meta, "command", "description", "diff", "filepath"); q.Command != "" && len(more) > 0 {
+		q.Args = more.JSON() // what else decides how it runs
 	}
 	q.Marks = prompts.Marks(q.Command, folder)
 	if filepath.IsAbs(q.Path) && !prompts.Within(folder, q.Path) {

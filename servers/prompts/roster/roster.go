@@ -232,7 +232,7 @@ func order(a, b deck.Session) int {
 
 func rank(s deck.SessionState) int {
 	switch s {
-	case deck.WaitsForPermission, deck.WaitsForAnswer, deck.Waiting:
+	case deck.WaitsForPermission, deck.WaitsForAnswer:
 		return 0
 	case deck.Working:
 		return 1

@@ -43,6 +43,8 @@ type Screen struct {
 	prog *tea.Program
 	done chan error
 
+	pressed time.Time // when a key was, last
+
 	mu  sync.Mutex
 	em  *vt.Emulator
 	raw strings.Builder
@@ -97,6 +99,7 @@ func Run(t *testing.T, size Size, colors colorprofile.Profile, model func() tea.
 		if !size.CodePoints { // without an input nobody asks the emulator
 			s.prog.Send(tea.ModeReportMsg{Mode: ansi.ModeUnicodeCore, Value: ansi.ModeReset})
 		}
+		s.prog.Send(tea.KeyboardEnhancementsMsg{Flags: ansi.KittyDisambiguateEscapeCodes | ansi.KittyReportEventTypes})
 		s.Wait(time.Second)
 		test(s)
 		s.prog.Quit()
@@ -119,10 +122,26 @@ func (s *Screen) Wait(d time.Duration) {
 	synctest.Wait()
 }
 
-// Keys presses keys, by name ("ctrl+p", "enter", "j"), a moment apart.
+// readFor is as long as a user takes to read what has come on the screen: less than a
+// second, but longer than what a key decides has to be there.
+const readFor = 900 * time.Millisecond
+
+// Keys presses keys, by name ("ctrl+p", "enter", "j"), and lets go of each. Before each
+// there is time to read what the last one has brought.
 func (s *Screen) Keys(names ...string) {
 	for _, n := range names {
-		s.prog.Send(Key(n))
+		s.Wait(readFor - min(time.Since(s.pressed), readFor))
+		s.Quick(n)
+	}
+}
+
+// Quick presses keys as Keys does, but faster than anybody reads.
+func (s *Screen) Quick(names ...string) {
+	for _, n := range names {
+		k := Key(n)
+		s.prog.Send(k)
+		s.prog.Send(tea.KeyReleaseMsg(k))
+		s.pressed = time.Now()
 		s.Wait(50 * time.Millisecond)
 	}
 }
@@ -141,6 +160,12 @@ func (s *Screen) Send(msgs ...tea.Msg) {
 		s.prog.Send(m)
 	}
 	s.Wait(50 * time.Millisecond)
+}
+
+// Now gives the program a message, and lets no time pass.
+func (s *Screen) Now(msg tea.Msg) {
+	s.prog.Send(msg)
+	synctest.Wait()
 }
 
 // Do runs f in the program's update loop, where it may look at and change what

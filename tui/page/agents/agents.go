@@ -332,15 +332,15 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "agents.answer", Title: "Answer what the session waits for", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd { return tui.Go(p.opts.AskPage) }},
 		{ID: "agents.jump", Title: "Show the session's terminal", Hint: "terminal", Keys: []string{"J"}, Enabled: p.whyNoJump, Run: p.jump},
 		{ID: "agents.calls", Title: "Show the calls of the session's agent", Hint: "calls", Keys: []string{"c"}, Enabled: p.whyNoCalls, Run: p.calls},
-		{ID: "agents.group", Title: "Group by project, or not", Hint: "group", Keys: []string{"g"}, Part: partList, Run: func() tea.Cmd {
+		{ID: "agents.group", Title: "Group by project, or not", Moves: true, Hint: "group", Keys: []string{"g"}, Part: partList, Run: func() tea.Cmd {
 			p.group = !p.group
 			p.arrange()
 			return nil
 		}},
-		{ID: "agents.copy", Title: "Copy the session's ID", Keys: []string{"y"}, Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
+		{ID: "agents.copy", Title: "Copy the session's ID", Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
 	}
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Keys: []string{s.Key}, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
+		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Moves: true, Keys: []string{s.Key}, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	out = slices.Concat(out, p.search.Actions("agents.detail"), p.filterActions())
 	for _, a := range tui.ListActions("agents.list", partList, &p.list) {

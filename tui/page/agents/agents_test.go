@@ -61,7 +61,7 @@ func TestScreens(t *testing.T) {
 					all.Send()
 					s.Wait(time.Second)
 				}
-				s.Keys(tt.keys...)
+				s.Quick(tt.keys...)
 				s.Golden(tt.name)
 				if !tt.theme.ASCII {
 					return

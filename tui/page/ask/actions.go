@@ -13,31 +13,6 @@ import (
 // do makes an action's Run of a function that returns nothing.
 func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
 
-// careful makes a Run that does nothing while the request has only just come on
-// screen by itself.
-func (p *Page) careful(f func() tea.Cmd) func() tea.Cmd {
-	return func() tea.Cmd {
-		if p.dropped() {
-			return nil
-		}
-		return f()
-	}
-}
-
-// dropped reports whether a key does not count since the request has only just come on
-// screen, and says so there.
-func (p *Page) dropped() bool {
-	const why = "this just appeared; press the key again"
-	_, open := p.current()
-	switch {
-	case p.guarded() && (open || p.place == partGroup):
-		p.message = why
-	case p.message == why:
-		p.message = ""
-	}
-	return p.guarded()
-}
-
 // Actions implements tui.Page.
 func (p *Page) Actions() []tui.Action {
 	out := p.requestActions()
@@ -88,23 +63,23 @@ func (p *Page) reachable(part string) func() string {
 
 func (p *Page) requestActions() []tui.Action {
 	rows := []row{
-		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.careful(p.accept)},
-		{"toggle", "Choose without continuing", "choose", []string{"space"}, true, p.careful(do(p.toggle))},
-		{"note", "Add a note to the option", "note", []string{"tab"}, true, p.careful(do(p.note))},
-		{"other", "Type your own answer", "own answer", []string{"o", "0"}, true, p.careful(p.other)},
-		{"skip", "Skip this question", "skip", []string{"s"}, true, p.careful(p.skip)},
-		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, p.careful(do(p.clarify))},
-		{"recommended", "Choose the recommended option", "", []string{"r"}, true, p.careful(do(p.recommended))},
-		{"yes", "Yes (first option of a yes-or-no question)", "", []string{"y"}, true, p.careful(func() tea.Cmd { return p.confirm(0) })},
-		{"no", "No (second option of a yes-or-no question)", "", []string{"n"}, true, p.careful(func() tea.Cmd { return p.confirm(1) })},
-		{"edit", "Edit the text in your editor", "", []string{"e"}, true, p.careful(p.edit)},
+		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.accept},
+		{"toggle", "Choose without continuing", "choose", []string{"space"}, true, do(p.toggle)},
+		{"note", "Add a note to the option", "note", []string{"tab"}, true, do(p.note)},
+		{"other", "Type your own answer", "own answer", []string{"o", "0"}, true, p.other},
+		{"skip", "Skip this question", "skip", []string{"s"}, true, p.skip},
+		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, do(p.clarify)},
+		{"recommended", "Choose the recommended option", "", []string{"r"}, true, do(p.recommended)},
+		{"yes", "Yes (first option of a yes-or-no question)", "", []string{"y"}, true, func() tea.Cmd { return p.confirm(0) }},
+		{"no", "No (second option of a yes-or-no question)", "", []string{"n"}, true, func() tea.Cmd { return p.confirm(1) }},
+		{"edit", "Edit the text in your editor", "", []string{"e"}, true, p.edit},
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
 		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
 		{"preview", "Preview the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
 	}
 	out := p.actionsOf(partRequest, append(rows, p.bothRows()...))
-	review := []row{{"accept", "Send, or go to the first unanswered question", "send", []string{"enter"}, true, p.careful(p.accept)}}
+	review := []row{{"accept", "Send, or go to the first unanswered question", "send", []string{"enter"}, true, p.accept}}
 	out = append(out, p.actionsOf(partReview, append(review, p.bothRows()...))...)
 	out = append(out, p.blankActions()...)
 	return append(out, tui.Action{
@@ -123,13 +98,13 @@ func (p *Page) requestActions() []tui.Action {
 // closed: letters are text there.
 func (p *Page) blankActions() []tui.Action {
 	rows := []row{
-		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.careful(p.accept)},
-		{"note", "Add a note to the option", "", []string{"tab"}, true, p.careful(do(p.note))},
-		{"blank.skip", "Skip a text question", "skip", []string{"alt+s"}, true, p.careful(do(p.skipText))},
-		{"blank.clarify", "Ask back instead of answering a text question", "ask back", []string{"alt+c"}, true, p.careful(do(p.clarify))},
-		{"blank.snooze", "Snooze a text question", "snooze", []string{"alt+z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
-		{"blank.decline", "Decline the request of a text question", "decline", []string{"alt+x"}, true, p.careful(do(p.decline))},
-		{"blank.edit", "Edit the text in your editor", "", []string{"alt+e"}, true, p.careful(p.edit)},
+		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.accept},
+		{"note", "Add a note to the option", "", []string{"tab"}, true, do(p.note)},
+		{"blank.skip", "Skip a text question", "skip", []string{"alt+s"}, true, do(p.skipText)},
+		{"blank.clarify", "Ask back instead of answering a text question", "ask back", []string{"alt+c"}, true, do(p.clarify)},
+		{"blank.snooze", "Snooze a text question", "snooze", []string{"alt+z"}, true, func() tea.Cmd { return p.snooze(p.id, 0) }},
+		{"blank.decline", "Decline the request of a text question", "decline", []string{"alt+x"}, true, do(p.decline)},
+		{"blank.edit", "Edit the text in your editor", "", []string{"alt+e"}, true, p.edit},
 		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
 		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
 	}
@@ -158,17 +133,17 @@ func (p *Page) bothRows() []row {
 		{"down", "Down", "", []string{"down", "j"}, false, do(func() { p.move(1) })},
 		{"top", "First option", "", []string{"home"}, false, do(func() { p.move(-1000) })},
 		{"bottom", "Last option", "", []string{"end"}, false, do(func() { p.move(1000) })},
-		{"snooze", "Snooze", "snooze", []string{"z"}, true, p.careful(func() tea.Cmd { return p.snooze(p.id, 0) })},
-		{"snoozefor", "Snooze until…", "", []string{"Z"}, true, p.careful(p.openSnooze)},
-		{"decline", "Decline the whole request", "decline", []string{"x"}, true, p.careful(do(p.decline))},
-		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, p.careful(do(p.allRecommended))},
+		{"snooze", "Snooze", "snooze", []string{"z"}, true, func() tea.Cmd { return p.snooze(p.id, 0) }},
+		{"snoozefor", "Snooze until…", "", []string{"Z"}, true, p.openSnooze},
+		{"decline", "Decline the whole request", "decline", []string{"x"}, true, do(p.decline)},
+		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, do(p.allRecommended)},
 		{"before", "Previous request", "", []string{"["}, false, do(func() { p.beside(-1) })},
 		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
-		{"release", "Let its terminal ask: it shows nothing while it waits here", "to its terminal", []string{"t", "alt+t"}, true, p.careful(p.release)},
+		{"release", "Let its terminal ask: it shows nothing while it waits here", "to its terminal", []string{"t", "alt+t"}, true, p.release},
 		{"jump", "Go to the agent's terminal", "jump", []string{"J"}, false, p.jump},
-		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.careful(p.dismiss)},
+		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.dismiss},
 		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},
-		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.careful(p.send)},
+		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.send},
 		{"leave", "Back to the list; keep the question as it is", "list", []string{"esc", "ctrl+c"}, false, do(p.toList)},
 	}
 }
@@ -179,18 +154,29 @@ func (p *Page) actionsOf(part string, rows []row) []tui.Action {
 	for i, r := range rows {
 		out[i] = tui.Action{
 			ID: "ask." + r.id, Title: r.title, Hint: r.hint, Keys: r.keys, Part: part, Acts: r.acts, Run: r.run,
-			Sight: decides(r.id), Hidden: !r.acts && r.hint == "",
+			Sight: decides(r.id), Hidden: !r.acts && r.hint == "", Moves: moves(r.id),
 		}
 		switch r.id {
 		case "release":
 			out[i].Enabled = p.whyNoRelease
 		case "jump":
 			out[i].Enabled = p.whyNoJump
+		case "always":
+			out[i].Enabled = p.whyNoLasting
 		case "group":
 			out[i].Enabled, out[i].HintNow = p.whyNoGroup, p.groupHint
 		}
 	}
 	return out
+}
+
+// moves tells whether an action only moves about in a request, or between requests.
+func moves(id string) bool {
+	switch strings.TrimPrefix(strings.TrimPrefix(id, "group."), "prompt.") {
+	case "previous", "next", "up", "down", "top", "bottom", "pageup", "pagedown", "before", "after", "preview", "form.scrollup", "form.scrolldown":
+		return true
+	}
+	return false
 }
 
 // decides tells whether an action chooses, sends or drops something, which nobody
@@ -200,7 +186,7 @@ func decides(id string) bool {
 	case "accept", "toggle", "skip", "form.skip", "recommended", "allrecommended", "yes", "no", "send", "forget", "release":
 		return true
 	}
-	return strings.HasPrefix(id, "prompt.") || id == "group.answer"
+	return strings.HasPrefix(id, "prompt.") && !moves(id) || id == "group.answer"
 }
 
 // optionActions are the digits: option n, or question n of the review.
@@ -211,7 +197,7 @@ func (p *Page) optionActions() []tui.Action {
 			key := strconv.Itoa(n + 1)
 			out = append(out, tui.Action{
 				ID: "ask.option" + key, Title: "Option " + key, Keys: []string{key}, Part: part, Acts: true, Sight: true, Hidden: true,
-				Run: p.careful(func() tea.Cmd { return p.number(n) }),
+				Run: func() tea.Cmd { return p.digit(n) },
 			})
 		}
 	}
@@ -222,13 +208,13 @@ func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
 		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, HintNow: p.textEnds, Run: p.textEnter},
 		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
-		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: func() tea.Cmd {
+		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Moves: true, Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: func() tea.Cmd {
 			return p.typeText(func() { p.editor.Insert("\n") })
 		}},
-		{ID: "ask.text.undo", Title: "Undo what was typed", Keys: []string{"ctrl+_", "ctrl+/"}, Part: partText, InText: true, Run: func() tea.Cmd {
+		{ID: "ask.text.undo", Title: "Undo what was typed", Moves: true, Keys: []string{"ctrl+_", "ctrl+/"}, Part: partText, InText: true, Run: func() tea.Cmd {
 			return p.typeText(func() { p.editor.Undo() })
 		}},
-		{ID: "ask.text.redo", Title: "Redo what was undone", Keys: []string{"ctrl+y"}, Part: partText, InText: true, Run: func() tea.Cmd {
+		{ID: "ask.text.redo", Title: "Redo what was undone", Moves: true, Keys: []string{"ctrl+y"}, Part: partText, InText: true, Run: func() tea.Cmd {
 			return p.typeText(func() { p.editor.Redo() })
 		}},
 		{ID: "ask.text.send", Title: "Accept the text and send, if everything is answered", Keys: []string{"ctrl+s"}, Part: partText, InText: true, Acts: true, Sight: true, Run: func() tea.Cmd {
@@ -256,11 +242,11 @@ func (p *Page) listActions() []tui.Action {
 		return ""
 	}
 	out := []tui.Action{
-		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.careful(p.openRow)},
-		{ID: "ask.list.up", Title: "Up", Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},
-		{ID: "ask.list.down", Title: "Down", Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
-		{ID: "ask.list.top", Title: "First", Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
-		{ID: "ask.list.bottom", Title: "Last", Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
+		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.openRow},
+		{ID: "ask.list.up", Title: "Up", Moves: true, Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},
+		{ID: "ask.list.down", Title: "Down", Moves: true, Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
+		{ID: "ask.list.top", Title: "First", Moves: true, Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
+		{ID: "ask.list.bottom", Title: "Last", Moves: true, Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
 		{ID: "ask.list.forget", Title: "Dismiss a question no agent is waiting for", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
 		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
 		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
@@ -272,7 +258,7 @@ func (p *Page) historyActions() []tui.Action {
 	out := []tui.Action{
 		{ID: "ask.history.close", Title: "Back to open questions", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
 		{ID: "ask.history.search", Title: "Search the history", Hint: "search", Keys: []string{"/"}, Part: partHistory, Run: do(func() { p.past.searching = true })},
-		{ID: "ask.history.copy", Title: "Copy question and answer", Hint: "copy", Keys: []string{"y"}, Part: partHistory, Run: func() tea.Cmd { return p.past.copy() }},
+		{ID: "ask.history.copy", Title: "Copy question and answer", Hint: "copy", Keys: []string{"c"}, Part: partHistory, Run: func() tea.Cmd { return p.past.copy() }},
 	}
 	return append(out, tui.ListActions("ask.history", partHistory, &p.past.list)...)
 }

@@ -2,14 +2,13 @@ package ask
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -169,27 +168,9 @@ func toggled(chosen []int, n int) []int {
 	return append(slices.Clone(chosen), n)
 }
 
-// number is the key of digit n. One that is pressed when the page has only just
-// come by itself was meant for the page that was there.
-func (p *Page) number(n int) tea.Cmd {
-	if time.Now().Before(p.digits) {
-		p.digits = time.Time{}
-		p.message = fmt.Sprintf("this question just appeared; press %d again to choose it", n+1)
-		return nil
-	}
-	return p.digit(n)
-}
-
 // digit is option n, or question n of the review.
 func (p *Page) digit(n int) tea.Cmd {
 	if d := p.deciding(); d != nil {
-		if n < len(d.Grants) && d.Grants[n].Allow && d.Grants[n].Scope != questions.Once && n < len(p.questions()[0].Options) {
-			p.draft.Answers[0].Cursor = n // a digit may have been meant for a page
-			p.message = "enter allows it for longer than once"
-			p.scroll.follow = true
-			p.keep()
-			return nil
-		}
 		return p.decide(n)
 	}
 	q, a, ok := p.at()
@@ -421,7 +402,7 @@ func (p *Page) send() tea.Cmd {
 	if _, still := p.current(); still && it.State == questions.Sending {
 		return nil
 	}
-	p.leaveEnded(true)
+	p.answered("", it.ID)
 	if it.Absent == questions.Gone {
 		return tui.Toast(tui.Info, "saved; the agent stopped waiting and gets this if it asks again")
 	}
@@ -471,7 +452,6 @@ func (p *Page) declined() tea.Cmd {
 		return nil
 	}
 	p.refresh()
-	p.draft.Field = questions.NoField
-	p.leaveEnded(true)
-	return tui.Toast(tui.Info, fmt.Sprintf("declined; %s was told", it.Request.Client()))
+	p.answered("declined; "+plain.Line(it.Request.Client())+" was told", it.ID)
+	return nil
 }

@@ -25,8 +25,8 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
 	}
 	cmds = append(cmds, p.keptNow(old, s), untaken(old, s))
-	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.ID }); p.place == partSettled && i >= 0 {
-		p.settled = s.History[i] // more may have been seen of it
+	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.record.ID }); p.place == partSettled && !p.settled.own() && i >= 0 {
+		p.settled.record = s.History[i] // more may have been seen of it
 	}
 	fresh := p.arrived()
 	if len(fresh) > 0 {
@@ -109,7 +109,6 @@ func (p *Page) bring(first bool) tea.Cmd {
 	if p.shown {
 		idle := time.Since(p.lastKey) >= tui.IdleAfter
 		if p.place == partList && p.id == 0 && first && (idle || p.opt.Focus == FocusAlways) {
-			p.guard = time.Now().Add(guardFor)
 			p.openFirst()
 		}
 		return nil
@@ -136,8 +135,7 @@ func (p *Page) isSending() bool {
 func (p *Page) leaveEnded(sending bool) {
 	ended := p.id
 	p.id, p.place = 0, partList
-	p.guard = time.Now().Add(guardFor)
-	p.openFirst() // which may guard it for longer
+	p.openFirst()
 	switch {
 	case sending: // what was typed went with it: the user is not busy elsewhere
 		p.lastKey, p.waiting = time.Time{}, len(due(p.snap))

@@ -398,7 +398,7 @@ func (p *Page) aim(f *tui.Frame, o optionRows, s part, b box) {
 			break
 		}
 		option := o.owner[i]
-		p.areas = append(p.areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: p.careful(do(func() { p.pointAt(option) }))})
+		p.areas = append(p.areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: do(func() { p.pointAt(option) })})
 	}
 	if y := o.caret - s.top; o.caret >= 0 && y >= 0 && y < b.h {
 		f.Cursor(b.x+o.x, b.y+y)

@@ -77,9 +77,6 @@ func (p *Page) formActions() []tui.Action {
 	out := form.Actions("ask."+partForm, func() *form.Form { return p.form })
 	for i := range out {
 		out[i].Part = strings.TrimPrefix(out[i].Part, "ask.")
-		if run := out[i].Run; out[i].Acts {
-			out[i].Run = p.careful(run)
-		}
 	}
 	rows := []row{
 		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, do(func() { p.wheelForm(-1) })},
@@ -93,7 +90,7 @@ func (p *Page) formActions() []tui.Action {
 			rows = append(rows, r)
 		}
 	}
-	rows = append(rows, row{"form.skip", "Skip the form: neither answer nor decline it", "skip", []string{"s"}, true, p.careful(p.skipForm)})
+	rows = append(rows, row{"form.skip", "Skip the form: neither answer nor decline it", "skip", []string{"s"}, true, p.skipForm})
 	out = append(out, p.actionsOf(partForm+"."+form.PartFields, rows)...)
 	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, do(p.toList)}}
 	for _, part := range []string{form.PartText, form.PartOptions, form.PartFilter, form.PartJSON} {
@@ -131,9 +128,6 @@ func (p *Page) clickForm(x, y int) (tea.Cmd, bool) {
 	b := p.formBox
 	if !p.onForm() || x < b.x || x >= b.x+b.w || y < b.y || y >= b.y+b.h {
 		return nil, false
-	}
-	if p.dropped() {
-		return nil, true
 	}
 	return p.form.Click(x-b.x, y-b.y), true
 }

@@ -3,7 +3,7 @@ package ask
 import (
 	"fmt"
 	"slices"
-	"time"
+	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -24,8 +24,6 @@ const groupMost = 20
 type group struct {
 	ids    []int
 	off    map[int]bool // not to be answered
-	seen   map[int]int  // rows of each that were on screen, from its first
-	w      int          // as wide as these rows
 	cursor int
 	follow bool // the one under the cursor is brought into view
 	scroll widget.Scroll
@@ -65,8 +63,8 @@ func (p *Page) groupHint() string { return fmt.Sprintf("group of %d", len(p.alik
 
 func (p *Page) openGroup() {
 	ids := p.alike()
-	p.group = group{ids: ids, off: map[int]bool{}, seen: map[int]int{}, cursor: max(slices.Index(ids, p.id), 0), follow: true}
-	p.place, p.message, p.guard = partGroup, "", time.Now().Add(readFor)
+	p.group = group{ids: ids, off: map[int]bool{}, cursor: max(slices.Index(ids, p.id), 0), follow: true}
+	p.place, p.message = partGroup, ""
 }
 
 // grouped are the permissions of the group that still wait.
@@ -85,9 +83,7 @@ func (p *Page) leaveGroup() {
 	p.place, p.message = partRequest, ""
 	if it, ok := p.current(); !ok || it.State == questions.Sending {
 		p.leaveEnded(true)
-		return
 	}
-	p.guard = time.Now().Add(readFor)
 }
 
 func (p *Page) moveInGroup(d int) {
@@ -104,7 +100,7 @@ func (p *Page) tick() {
 
 // verdict chooses what enter gives.
 func (p *Page) verdict(key string) func() tea.Cmd {
-	return p.careful(do(func() { p.group.key, p.message = key, "" }))
+	return do(func() { p.group.key, p.message = key, "" })
 }
 
 // due are the permissions that enter answers: ticked, and seen whole.
@@ -112,7 +108,7 @@ func (p *Page) due() (due []int, unseen int) {
 	for _, it := range p.grouped() {
 		switch {
 		case p.group.off[it.ID]:
-		case p.group.seen[it.ID] < 0:
+		case p.whole(&it):
 			due = append(due, it.ID)
 		default:
 			unseen++
@@ -155,13 +151,13 @@ func (p *Page) answerGroup() tea.Cmd {
 		p.message = fmt.Sprintf("%d %s; %d were not on screen in full and wait on", n, done, unseen)
 		return nil
 	}
-	p.leaveGroup()
-	return tui.Toast(tui.Good, fmt.Sprintf("%d %s", n, done))
+	p.answered(fmt.Sprintf("%d %s", n, done), due...)
+	return nil
 }
 
 func (p *Page) groupActions() []tui.Action {
 	rows := []row{
-		{"group.answer", "Answer all that are ticked and were on screen in full", "answer these", []string{"enter"}, true, p.careful(p.answerGroup)},
+		{"group.answer", "Answer all that are ticked and were on screen in full", "answer these", []string{"enter"}, true, p.answerGroup},
 		{"group.allow", "Have enter allow them once", "allow once", []string{"y"}, true, p.verdict("y")},
 		{"group.deny", "Have enter deny them", "deny", []string{"n"}, true, p.verdict("n")},
 		{"group.tick", "Leave one out, or take it in", "tick", []string{"space"}, true, do(p.tick)},
@@ -183,16 +179,14 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	if len(items) == 0 {
 		return nil
 	}
-	if g.w != w {
-		g.w, g.seen = w, map[int]int{}
-	}
+	f.Asks(p.askedGroup(items))
 	g.cursor = min(g.cursor, len(items)-1)
 	var rows []string
 	starts := make([]int, len(items)+1)
 	for i, it := range items {
 		starts[i] = len(rows)
 		rows = append(rows, p.groupHead(f, it, i, len(items), w-1)) // beside the scroll bar
-		for _, r := range drawSubject(th, &it.Request, w-5) {
+		for _, r := range p.subject(th, &it, w-5).Rows {
 			rows = append(rows, "  "+th.Border.Render(th.Glyph.Frame.Left)+" "+r)
 		}
 	}
@@ -214,17 +208,22 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	}
 	out := append([]string{title}, g.scroll.Render(th, rows, w, h)...)
 	for i, it := range items {
-		from, to := g.scroll.Top-starts[i], g.scroll.Top+h-starts[i]
-		if n := starts[i+1] - starts[i]; g.seen[it.ID] >= 0 && from <= g.seen[it.ID] {
-			if g.seen[it.ID] = max(g.seen[it.ID], min(to, n)); g.seen[it.ID] >= n {
-				g.seen[it.ID] = -1 // all of it
-			}
-		}
+		head := starts[i] + 1
+		f.Shows(subjectID(it.ID), p.subject(th, &it, w-5), g.scroll.Top-head, g.scroll.Top+h-head)
 	}
 	for i := range out {
 		out[i] = " " + out[i]
 	}
 	return append(widget.Rows(out, f.W, f.H-len(foot)), foot...)
+}
+
+// askedGroup is the group as it is asked: one that shrinks is another one.
+func (p *Page) askedGroup(items []questions.Item) tui.Asked {
+	ids := make([]string, len(items))
+	for i := range items {
+		ids[i] = strconv.Itoa(items[i].ID)
+	}
+	return tui.Asked{ID: "group", Digest: tui.Digest(ids...), Quiet: tui.ReadPrompt}
 }
 
 func (p *Page) groupHead(f *tui.Frame, it questions.Item, i, n, w int) string {

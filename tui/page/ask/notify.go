@@ -212,7 +212,7 @@ func announce(items []questions.Item, private bool) string {
 		it := items[0]
 		who := plain.Line(it.Request.Client())
 		if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
-			what := about(&it.Request)
+			what := tui.About(&it.Request)
 			if private {
 				what = plain.Line(d.Tool)
 			}
@@ -260,7 +260,7 @@ func escape(e Escape, text string) string {
 // command runs the user's own notifier.
 func command(n Notify, items []questions.Item) tea.Cmd {
 	first := items[0].Request
-	question, kind, session := about(&first), questions.OwnQuestion, first.From.Session
+	question, kind, session := tui.About(&first), questions.OwnQuestion, first.From.Session
 	if n.Private {
 		question = ""
 	}

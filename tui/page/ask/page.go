@@ -21,14 +21,6 @@ import (
 // ID is the page's name.
 const ID = "ask"
 
-// guardFor is how long keys that choose, send or decline are dropped after a
-// request came on screen by itself.
-const guardFor = 400 * time.Millisecond
-
-// digitsFor is how long a digit is not taken for an answer: where the page has
-// come from, the same digit brings it on screen.
-const digitsFor = 1500 * time.Millisecond
-
 // Focus says when a new request may bring the page on screen by itself.
 type Focus string
 
@@ -94,10 +86,10 @@ type Page struct {
 	files   tui.Files  // what completes @ in a field
 	form    *form.Form // the open question, when it is one
 	formBox box        // where it is
-	guard   time.Time  // until when choosing keys are dropped
-	digits  time.Time  // until when a digit may mean a page
-	unasked time.Time  // when the page was asked on screen by itself
-	brought bool       // it came by itself, and goes when all is answered
+	sight   *tui.Sight
+	digests tui.Digests
+	unasked time.Time // when the page was asked on screen by itself
+	brought bool      // it came by itself, and goes when all is answered
 	lastKey time.Time
 	typed   time.Time // last input into the text field
 	warned  warning
@@ -113,9 +105,10 @@ type Page struct {
 	search  tui.Search // in the reader
 	review  widget.List
 	past    history
-	settled questions.Record // at partSettled
-	group   group            // at partGroup
-	drawn   drawnSubject
+	settled settled // at partSettled
+	group   group   // at partGroup
+	drawn   drawnSubjects
+	page    int         // rows of the open subject that are on the screen
 	gate    proof.State // as it was last
 	alerts  alerts
 	notices int // notices already shown
@@ -177,7 +170,7 @@ func (p *Page) Part() string {
 func (p *Page) TextEntry() bool {
 	switch p.place {
 	case partSettled:
-		return true // what is typed was meant for what has gone
+		return !p.settled.own() // what is typed was meant for what has gone
 	case partHistory:
 		return p.past.searching
 	case partReader:
@@ -261,7 +254,7 @@ func (p *Page) Waits() (int, tea.ProgramStatusKind) {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if time.Since(p.unasked) < time.Second {
-		p.guard, p.digits, p.brought = time.Now().Add(guardFor), time.Now().Add(digitsFor), true
+		p.brought = true
 	}
 	p.unasked = time.Time{}
 	if p.place == partHistory && p.snap.Waiting > 0 {
@@ -311,6 +304,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		if msg.Lasting {
 			p.toLasting()
 		}
+	case tui.SightMsg:
+		p.sight = msg.Sight
+	case tui.RestMsg:
+		return p.rested()
 	case settledMsg:
 		return p.settledSeen(msg)
 	case editedMsg:
@@ -331,8 +328,6 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 // current is the open request.
 func (p *Page) current() (questions.Item, bool) { return p.snap.Item(p.id) }
 
-func (p *Page) guarded() bool { return time.Now().Before(p.guard) }
-
 // open puts a request on screen with its draft.
 func (p *Page) open(id int) {
 	it, ok := p.snap.Item(id)
@@ -343,9 +338,6 @@ func (p *Page) open(id int) {
 	p.message, p.warned, p.unsure, p.scroll, p.preview = "", warning{}, warning{}, scrolls{follow: true}, false
 	p.see()
 	p.files.From(p.filesOf(&it.Request))
-	if decision(&it.Request) != nil {
-		p.guard = time.Now().Add(readFor)
-	}
 	switch {
 	case p.closed():
 		p.draft.Field = questions.NoField

@@ -147,7 +147,7 @@ func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {
 func TestNothingIsSentFromTheHelpOrThePalette(t *testing.T) {
 	for _, keys := range [][]string{{"?", "enter", "enter"}, {"ctrl+p", "c", "h", "o", "o", "s", "e", "enter", "enter"}, {"?", "s", "e", "n", "d", "enter"}} {
 		with(t, deletes, func(d *driver, c *questions.Call) {
-			d.press(keys...)
+			d.Quick(keys...)
 			d.Wait(time.Minute)
 			d.notSent(c)
 			d.Has("Delete everything")

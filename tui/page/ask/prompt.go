@@ -2,6 +2,7 @@ package ask
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -13,13 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
-
-// readFor is how long a permission has to be on screen before a key can be meant for it.
-const readFor = 800 * time.Millisecond
-
-// settledFor is how long the line stays that says how a permission was settled elsewhere.
-// Keys do nothing in that time, since they may be meant for what was there.
-const settledFor = 5 * time.Second
 
 // decision returns the prompt of a request that is answered by one of its grants: a
 // permission, or a plan. It returns nil for anything else.
@@ -47,7 +41,7 @@ func (p *Page) closed() bool {
 
 // give makes the Run of a key that chooses a grant.
 func (p *Page) give(key, otherwise string) func() tea.Cmd {
-	return p.careful(func() tea.Cmd {
+	return func() tea.Cmd {
 		d := p.deciding()
 		if d == nil {
 			return nil
@@ -58,7 +52,7 @@ func (p *Page) give(key, otherwise string) func() tea.Cmd {
 			return nil
 		}
 		return p.decide(i)
-	})
+	}
 }
 
 // decide answers the open permission or plan with an option. One that takes a note asks
@@ -70,6 +64,16 @@ func (p *Page) decide(option int) tea.Cmd {
 	}
 	a := &p.draft.Answers[0]
 	a.Cursor, p.message = option, ""
+	if option >= len(d.Grants) || d.Grants[option].Allow {
+		if first := p.unseen(); first >= 0 { // the key shows more of it instead
+			p.scroll.about, p.scroll.follow = max(first-1, 0), true // with the row before it
+			p.keep()
+			return nil
+		}
+	}
+	if option < len(d.Grants) && d.Grants[option].Lasts() {
+		return p.sure(option)
+	}
 	if option < len(d.Grants) && d.Grants[option].Note {
 		if last := p.lastNote(d); a.Notes[option] == "" && last != "" {
 			a.Notes = map[int]string{option: last}
@@ -80,14 +84,87 @@ func (p *Page) decide(option int) tea.Cmd {
 	return p.decided(option)
 }
 
+// unseen is the first row of what is open that was not shown; -1 when all was.
+func (p *Page) unseen() int {
+	it, ok := p.current()
+	if !ok {
+		return -1
+	}
+	return p.firstUnseen(&it)
+}
+
+func (p *Page) firstUnseen(it *questions.Item) int {
+	d := p.drawn.by[it.Request.Prompt]
+	if d == nil { // it was not drawn at all
+		return 0
+	}
+	first, _ := p.sight.Unseen(subjectID(it.ID), d)
+	return first
+}
+
+// whole tells whether all of what a request is about was shown.
+func (p *Page) whole(it *questions.Item) bool { return p.firstUnseen(it) < 0 }
+
+// turnPage scrolls the subject of a permission or a plan by screens.
+func (p *Page) turnPage(d int) {
+	p.scroll.about = max(p.scroll.about+d*max(p.page-1, 1), 0)
+}
+
 // toLasting moves to the first option that allows what is open for longer than once.
 func (p *Page) toLasting() {
 	if d := p.deciding(); tui.Lasting(d) >= 0 {
 		p.draft.Answers[0].Cursor = tui.Lasting(d)
-		p.message = "enter allows it for longer than once"
+		p.message = "enter, or its digit, shows what exactly is allowed for longer than once"
 		p.scroll.follow = true
 		p.keep()
 	}
+}
+
+// sure shows the words of an option that lasts, whole, before it is given. It is given by
+// itself, and never where nothing but the asker's word says that the agent asks.
+func (p *Page) sure(option int) tea.Cmd {
+	it, ok := p.current()
+	d := p.deciding()
+	if !ok || d == nil {
+		return nil
+	}
+	if !d.Offers(option) {
+		p.message = "unconfirmed: it can only be allowed once"
+		return nil
+	}
+	id, q := it.ID, it.Request.Questions[0]
+	label, effect := shownLabels(q)[option], d.Grants[option].Effect
+	p.keep()
+	return tui.Open(&tui.Sure{
+		Name: "sure", Title: "Allow this for longer than once?", Give: "allow it", ItemID: subjectID(id) + " option " + strconv.Itoa(option),
+		Rows: func(th *theme.Theme, w int) []string {
+			rows := append(styled(label+":", w, th.Strong), "")
+			for _, row := range widget.Code(th, effect, w-2) {
+				rows = append(rows, "  "+row)
+			}
+			return append(append(rows, ""), styled(tui.Asker(&it.Request)+" goes on, and does not ask for this again.", w, th.Muted)...)
+		},
+		Run: func() tea.Cmd {
+			if now, open := p.current(); !open || now.ID != id || now.Request.Prompt.Grants[option] != d.Grants[option] {
+				return tui.Toast(tui.Info, "it is not asked any more")
+			}
+			return p.decided(option)
+		},
+	})
+}
+
+// whyNoLasting says why nothing can be allowed for longer than once.
+func (p *Page) whyNoLasting() string {
+	d := p.deciding()
+	switch {
+	case d == nil:
+		return "no permission is open"
+	case tui.Lasting(d) >= 0:
+		return ""
+	case d.Unconfirmed:
+		return "unconfirmed: it can only be allowed once"
+	}
+	return "the agent does not offer this"
 }
 
 // lastNote is the note with which the same was last denied to the same session, of the
@@ -177,7 +254,7 @@ func (p *Page) inTerminal() (r questions.Request, ok bool) {
 	case open:
 		r = it.Request
 	case p.place == partSettled:
-		r = p.settled.Request
+		r = p.settled.request(p.snap)
 	case p.place == partHistory:
 		if i := p.past.list.Cursor; i >= 0 && i < len(p.past.found) {
 			r = p.past.found[i].Request
@@ -198,20 +275,24 @@ func (p *Page) inTerminal() (r questions.Request, ok bool) {
 func (p *Page) promptActions() []tui.Action {
 	const none = "the agent does not offer this"
 	give := []row{
-		{"prompt.choose", "Choose the option under the cursor", "choose", []string{"enter"}, true, p.careful(func() tea.Cmd {
+		{"prompt.choose", "Choose the option under the cursor", "choose", []string{"enter"}, true, func() tea.Cmd {
 			if d := p.deciding(); d == nil {
 				return nil
 			}
 			return p.decide(p.draft.Answers[0].Cursor)
-		})},
+		}},
 		{"prompt.allow", "Allow once, or accept the plan", "allow once", []string{"y"}, true, p.give("y", none)},
 		{"prompt.deny", "Deny, or keep planning", "deny", []string{"n"}, true, p.give("n", none)},
-		{"prompt.session", "Allow for this session: the widest permission that the agent offers", "", []string{"Y"}, true, p.give("Y", none)},
+		{"always", "Show the options that last, with what exactly they allow", "always…", []string{"a"}, true, do(p.toLasting)},
 		{"prompt.note", "Deny with a note", "", []string{"N", "tab"}, true, p.give("N", "the agent takes no note")},
 		{"prompt.stop", "Deny and stop the agent's turn", "", []string{"x"}, true, p.give("x", none)},
 		{"group", "Answer all that are like this at once", "group", []string{"A"}, true, do(p.openGroup)},
 	}
-	look := []row{{"read", "Read everything in full", "whole text", []string{"d", "v", "pgdown", "shift+down"}, false, do(p.read)}}
+	look := []row{
+		{"read", "Read everything in full", "whole text", []string{"d", "v"}, false, do(p.read)},
+		{"prompt.pagedown", "Show more of what wants to run", "", []string{"pgdown", "shift+down", "ctrl+d"}, false, do(func() { p.turnPage(1) })},
+		{"prompt.pageup", "Show the part before", "", []string{"pgup", "shift+up", "ctrl+u"}, false, do(func() { p.turnPage(-1) })},
+	}
 	for _, r := range p.bothRows() {
 		switch r.id {
 		case "release":
@@ -229,11 +310,10 @@ func (p *Page) promptActions() []tui.Action {
 	}
 	seen := row{"terminal", "Go to the terminal that asks", "answer in its terminal", []string{"enter"}, false, p.jump}
 	out = append(out, p.actionsOf(partTerminal, append([]row{seen}, look...))...)
-	leave := tui.Action{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)}
 	for _, part := range []string{partSettled, partHistory, partList} {
 		out = append(out, tui.Action{ID: "ask." + part + ".jump", Title: "Go to the terminal of what its agent has not taken", Keys: []string{"J"}, Part: part, Enabled: p.whyNoJump, Run: p.jump})
 	}
-	return append(out, leave)
+	return append(out, p.settledActions()...)
 }
 
 func (p *Page) allowHint() string {
@@ -243,53 +323,13 @@ func (p *Page) allowHint() string {
 	return ""
 }
 
-// settledMsg ends the time in which keys do nothing.
-type settledMsg struct{ id int }
-
-// settle shows how the open prompt was settled elsewhere, if it was; what comes next
-// must not take its place under a key that is being pressed.
-func (p *Page) settle(old, s *questions.Snapshot) tea.Cmd {
-	it, ok := old.Item(p.id)
-	if !ok || it.Request.Prompt == nil || !p.shown || p.place != partRequest && p.place != partReader {
-		return nil
-	}
-	for _, r := range s.History {
-		if r.ID != p.id || r.Delivery != questions.Elsewhere && r.Delivery != questions.Withdrawn {
-			continue
-		}
-		p.settled, p.id, p.place, p.draft = r, 0, partSettled, questions.Draft{}
-		p.queue.Show(0)
-		return after(settledFor, settledMsg{r.ID})
-	}
-	return nil
-}
-
-// settledSeen goes on after a permission that was settled elsewhere.
-func (p *Page) settledSeen(msg settledMsg) tea.Cmd {
-	if p.place != partSettled || p.settled.ID != msg.id {
-		return nil
-	}
-	p.leaveEnded(true)
-	return p.goBack()
-}
-
-// about is what a request asks, on one line: of a permission the tool and what it would
-// do, else the first question.
-func about(r *questions.Request) string {
-	d := r.Prompt
-	if d == nil || d.Kind != questions.Permission {
-		return plain.Bare(r.Questions[0].Question)
-	}
-	return strings.TrimSpace(plain.Line(d.Tool) + "  " + plain.Line(d.Subject()))
-}
-
 // aboutRow draws what a request asks: a question with its Markdown, and exactly what a
 // permission is for.
 func aboutRow(th *theme.Theme, style theme.Style, r *questions.Request) string {
 	if exact(r) {
-		return style.Render(about(r))
+		return style.Render(tui.About(r))
 	}
-	return widget.Spans(th, style, about(r))
+	return widget.Spans(th, style, tui.About(r))
 }
 
 // exact tells whether the texts of a request are drawn as they are: what is about to run

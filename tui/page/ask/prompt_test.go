@@ -53,8 +53,8 @@ func chosen(t *testing.T, r questions.Reply) (label, note string) {
 
 func TestEachKeyGivesThePermissionThatStandsBesideIt(t *testing.T) {
 	for keys, want := range map[string]string{
-		"y": "Allow once", "n": "Deny", "Y": "Allow for this session", "x": "Deny and stop the turn",
-		"1": "Allow once", "3 enter": "Always", "6": "Deny and stop the turn", "enter": "Allow once", "down down enter": "Always",
+		"y": "Allow once", "n": "Deny", "a enter y": "Allow for this session", "x": "Deny and stop the turn",
+		"1": "Allow once", "3 y": "Always", "6": "Deny and stop the turn", "enter": "Allow once", "down down enter y": "Always",
 		"N 'use_go_vet enter": "Deny with a note", "5 'use_go_vet enter": "Deny with a note", "tab 'use_go_vet enter": "Deny with a note",
 	} {
 		prompted(t, func(d *driver, calls []*questions.Call) {
@@ -67,15 +67,57 @@ func TestEachKeyGivesThePermissionThatStandsBesideIt(t *testing.T) {
 	}
 }
 
-func TestTheWidestSessionGrantIsTheLastOfSeveral(t *testing.T) {
+// What lasts is read and given by itself: no key gives it from the list of options.
+func TestWhatLastsIsGivenByItselfOnceItsWordsWereRead(t *testing.T) {
+	for _, key := range []string{"2", "3"} {
+		prompted(t, func(d *driver, calls []*questions.Call) {
+			d.Keys("Y")
+			d.notSent(calls[0])
+			d.Keys(key)
+			d.Has("Allow this for longer than once?")
+			d.Quick("y", "enter") // before it can have been read
+			d.notSent(calls[0])
+			d.Keys("esc", key, "y")
+			if label, _ := chosen(t, d.reply(calls[0])); label != map[string]string{"2": "Allow for this session", "3": "Always"}[key] {
+				t.Errorf("%s gave %q", key, label)
+			}
+		}, bash("1", "make"))
+	}
+}
+
+// A long effect is read to its end.
+func TestAnEffectThatIsNotWhollyShownIsNotGiven(t *testing.T) {
 	r := bash("1", "make")
-	r.Questions[0].Options = append(slices.Clone(r.Questions[0].Options), questions.Option{Label: "All of these for this session"})
-	r.Prompt.Grants = append(slices.Clone(r.Prompt.Grants), questions.Grant{Allow: true, Scope: questions.ForSession, Effect: "both"})
+	r.Prompt.Grants = slices.Clone(r.Prompt.Grants)
+	r.Prompt.Grants[2].Effect = strings.Repeat("Bash(make:*)\n", 80)
 	prompted(t, func(d *driver, calls []*questions.Call) {
-		d.Keys("Y")
-		if label, _ := chosen(t, d.reply(calls[0])); label != "All of these for this session" {
-			t.Errorf("got %q", label)
+		d.Keys("3", "y")
+		d.Has("not shown yet")
+		d.notSent(calls[0])
+		for range 30 {
+			d.Keys("pgdown")
 		}
+		d.Has("rows shown")
+		d.Keys("y")
+		d.reply(calls[0])
+	}, r)
+}
+
+func TestWhatIsNotConfirmedIsAllowedOnceOnly(t *testing.T) {
+	r := bash("1", "make")
+	r.Prompt.Unconfirmed = true
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Has("not offered")
+		for _, option := range []string{"Allow for this session", "Always"} {
+			result := questions.Result{ID: "permission", SelectedOptions: []string{option}}
+			if err := d.q.Answer(1, []questions.Result{result}); err == nil {
+				t.Errorf("%s was given", option)
+			}
+		}
+		d.Keys("2")
+		d.Has("it can only be allowed once")
+		d.Keys("enter")
+		d.notSent(calls[0])
 	}, r)
 }
 
@@ -106,8 +148,9 @@ func TestADigitAloneGivesNothingThatLasts(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
 		for _, digit := range []string{"2", "3"} {
 			d.Keys(digit)
-			d.Has("enter allows it for longer than once")
+			d.Has("Allow this for longer than once?")
 			d.notSent(calls[0])
+			d.Keys("esc")
 		}
 		d.Keys("1")
 		if label, _ := chosen(t, d.reply(calls[0])); label != "Allow once" {
@@ -120,9 +163,9 @@ func TestWhatLastsIsUnderTheCursorIfItWasAskedFor(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
 		d.Send(tui.ShowQuestionMsg{ID: 1, Lasting: true})
 		d.Wait(time.Second)
-		d.Has("→ 2 Allow for this session", "enter allows it for longer than once")
+		d.Has("→ 2 Allow for this session", "shows what exactly is allowed for longer than once")
 		d.notSent(calls[0])
-		d.Keys("enter")
+		d.Keys("enter", "y")
 		if label, _ := chosen(t, d.reply(calls[0])); label != "Allow for this session" {
 			t.Errorf("got %q", label)
 		}
@@ -135,8 +178,8 @@ func TestKeysDoNothingUntilAPermissionCanHaveBeenRead(t *testing.T) {
 		c := d.prompt(bash("1", "make"))
 		d.Wait(100 * time.Millisecond)
 		d.Keys("y")
-		d.Has("make", "this just appeared; press the key again")
-		d.Keys("enter", "1")
+		d.Has("make", "this has just come")
+		d.Quick("enter", "1")
 		d.notSent(c)
 		d.Keys("y")
 		d.reply(c)
@@ -145,7 +188,7 @@ func TestKeysDoNothingUntilAPermissionCanHaveBeenRead(t *testing.T) {
 
 func TestTheNextPermissionDoesNotSlideUnderAKey(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
-		d.Keys("y", "y", "y")
+		d.Quick("y", "y", "y")
 		d.reply(calls[0])
 		d.notSent(calls[1])
 	}, bash("1", "make"), bash("2", "make install"))
@@ -341,8 +384,8 @@ func TestADeckThatOnlyWatchesShowsAPermission(t *testing.T) {
 
 func TestTheWholeTextOfAPermission(t *testing.T) {
 	prompted(t, func(d *driver, _ []*questions.Call) {
-		d.Has("1 echo 0", "more lines", "99 echo 98")
-		d.Lacks("50 echo 49")
+		d.Has("1 echo 0", "lines below, not shown yet")
+		d.Lacks("50 echo 49", "99 echo 98")
 		d.Keys("d", "pgdown", "pgdown")
 		d.Has("50 echo 49")
 		d.Keys("end", "esc")
@@ -384,7 +427,7 @@ func TestTheLastNoteIsOfferedAgainAndNotTheDecision(t *testing.T) {
 
 func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
-		d.Keys("3", "enter")
+		d.Keys("3", "y")
 		d.reply(calls[0])
 		calls[0].Delivered(questions.Delivered)
 		calls[1].Settled("answered in its terminal: allowed")

@@ -8,37 +8,61 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// drawnSubject is what a permission is about as it was drawn last: it may be long, and is
-// drawn at every key.
-type drawnSubject struct {
-	id, w int
-	th    *theme.Theme
-	rows  []string
+// drawnSubjects are what permissions are about as they were drawn last: they may be long,
+// and are drawn at every key.
+type drawnSubjects struct {
+	w  int
+	th *theme.Theme
+	by map[*questions.Prompt]*tui.Drawn
 }
+
+// subject draws what a request is about, in full, in rows of w cells. A prompt that has
+// changed is another one.
+func (p *Page) subject(th *theme.Theme, it *questions.Item, w int) *tui.Drawn {
+	c := &p.drawn
+	if c.w != w || c.th != th || len(c.by) > 2*groupMost {
+		*c = drawnSubjects{w, th, map[*questions.Prompt]*tui.Drawn{}}
+	}
+	d := c.by[it.Request.Prompt]
+	if d == nil {
+		d = tui.Draw(drawSubject(th, &it.Request, w))
+		c.by[it.Request.Prompt] = d
+	}
+	return d
+}
+
+// subjectID names what a request is about.
+func subjectID(id int) string { return "ask " + strconv.Itoa(id) }
 
 // renderPrompt draws a permission or a plan: what it is about, what is known of it, and
 // what can be answered.
 func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 	th := f.Theme
 	d, q := it.Request.Prompt, it.Request.Questions[0]
-	whole := p.subjectRows(th, it, b.w-2)
+	whole := p.subject(th, &it, b.w-2)
 	opts := p.grantRows(f, d, q, b.w)
 	facts, noticed := promptFacts(th, it, b.w)
 	words := promptWords(th, d, b.w)
 
-	// Both ends of the subject and three options come first, then what the deck noticed, all
-	// options, one row of facts, the rest of the subject, and what explains it.
+	// The beginning of the subject and three options come first, then what the deck noticed,
+	// all options, one row of facts, the rest of the subject, and what explains it. Of a
+	// subject that is longer than the screen, more can be seen where fewer options are.
 	left := b.h - 1
-	hs := min(len(whole), 7, max(left-min(len(opts.rows), 3), 1))
+	most := len(opts.rows)
+	if len(whole.Rows) > max(left-most-noticed-2, 1) {
+		most = min(most, 4)
+	}
+	hs := min(len(whole.Rows), 7, max(left-min(most, 3), 1))
 	left -= hs
-	hf := max(min(noticed, left-min(len(opts.rows), 3)), 0)
+	hf := max(min(noticed, left-min(most, 3)), 0)
 	left -= hf
-	ho := max(min(len(opts.rows), left), 0)
+	ho := max(min(most, left), 0)
 	left -= ho
 	take := func(n int) int {
 		n = max(min(n, left), 0)
@@ -46,24 +70,33 @@ func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 		return n
 	}
 	hf += take(min(len(facts)-hf, 1-min(hf, 1)))
-	hs += take(len(whole) - hs)
+	hs += take(len(whole.Rows) - hs)
 	hf += take(len(facts) - hf)
 	hw := take(len(words))
 	rows := []string{promptTitle(th, d, b.w)}
 	if take(1) > 0 {
 		rows = append([]string{""}, rows...)
 	}
-	shown, _ := widget.Fold(th, whole, hs)
+	cut := hs < len(whole.Rows)
+	if cut {
+		hs = max(hs-1, 1)
+	}
+	windows := p.windows(nil, opts, whole.Rows, 0, ho, hs)
+	p.page = hs
 	bar := th.Border.Render(th.Glyph.Frame.Left) + " "
-	for _, r := range shown {
+	for _, r := range whole.Rows[p.scroll.about : p.scroll.about+hs] {
 		rows = append(rows, bar+r)
+	}
+	f.Shows(subjectID(it.ID), whole, p.scroll.about, p.scroll.about+hs)
+	if cut {
+		rows = append(rows, p.unseenRow(th, it.ID, whole, hs, b.w))
 	}
 	rows = append(rows, words[:hw]...)
 	rows = append(rows, facts[:hf]...)
 	if left > 0 {
 		rows = append(rows, "")
 	}
-	window := p.windows(nil, opts, nil, 0, ho, 0)[2]
+	window := windows[2]
 	p.aim(f, opts, window, box{x: b.x, y: b.y + len(rows), w: b.w, h: ho})
 	rows = append(rows, window.draw(th, b.w)...)
 	return widget.Rows(rows, b.w, b.h)
@@ -86,13 +119,24 @@ func promptTitle(th *theme.Theme, d *questions.Prompt, w int) string {
 	return widget.Cut(th.Strong.Render(tool)+th.Muted.Render(wants), w)
 }
 
-// subjectRows draws what would be done, in full.
-func (p *Page) subjectRows(th *theme.Theme, it questions.Item, w int) []string {
-	if c := p.drawn; c.id == it.ID && c.w == w && c.th == th {
-		return c.rows
+// unseenRow says how much of a subject has not been shown, below the part of it that is.
+func (p *Page) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, h, w int) string {
+	first, n := p.sight.Unseen(subjectID(id), whole)
+	all := len(whole.Rows)
+	if n == 0 {
+		return widget.Ends(th.Muted.Render("all "+span.Count(all, "line")+" shown"), th.Faint.Render("pgup pgdn"), w)
 	}
-	p.drawn = drawnSubject{id: it.ID, w: w, th: th, rows: drawSubject(th, &it.Request, w)}
-	return p.drawn.rows
+	where, key := "below", "pgdn"
+	if first < p.scroll.about {
+		where, key = "above", "pgup"
+	} else if first < p.scroll.about+h {
+		where = "here and below"
+	}
+	said, more := span.Count(n, "line")+" "+where+", not shown yet", " shows more"
+	if w < 50 {
+		said, more = span.Count(n, "line")+" not shown yet", " more"
+	}
+	return widget.Ends(th.Warn.Render(said), th.Key.Render(key)+th.Muted.Render(more), w)
 }
 
 func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
@@ -100,6 +144,8 @@ func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
 	switch {
 	case d.Kind == questions.Plan:
 		return widget.Markdown(th, plain.Text(cmp.Or(q.Description, q.Question)), w)
+	case d.Command != "" && len(d.Args) > 0: // which change how it runs
+		return append(widget.Code(th, d.Command, w), widget.Arguments(th, d.Args, w)...)
 	case d.Command != "":
 		return widget.Code(th, d.Command, w)
 	case d.Diff != "":
@@ -176,7 +222,12 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 			if e := plain.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
 				label += ": " + strings.ReplaceAll(e, "\n", " ")
 			}
-			if k := tui.GrantKey(g); k != "" && tui.Granted(d, k) == i {
+			switch k := tui.GrantKey(g); {
+			case !d.Offers(i):
+				label += " (unconfirmed: not offered)"
+			case tui.Lasting(d) == i:
+				key = "a"
+			case k != "" && tui.Granted(d, k) == i:
 				key = k
 			}
 		}
@@ -196,7 +247,7 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 			case n > 0:
 				o.add(i, strings.Repeat(" ", in)+style.Render(l))
 			case open:
-				o.add(i, widget.Ends(cursor+th.Faint.Render(number)+" "+style.Render(l), th.Key.Render(key), w))
+				o.add(i, widget.Ends(cursor+th.Faint.Render(number)+" "+style.Render(l), p.keyStyle(f, d, i).Render(key), w))
 			default:
 				o.add(i, strings.Repeat(" ", in)+th.Muted.Render(l))
 			}
@@ -210,6 +261,17 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 	}
 	return o
 }
+
+// keyStyle is that of an option's key: faint while it does not count yet.
+func (p *Page) keyStyle(f *tui.Frame, d *questions.Prompt, option int) theme.Style {
+	if !f.Ready() || option < len(d.Grants) && d.Grants[option].Allow && p.unseen() >= 0 {
+		return f.Theme.Faint
+	}
+	return f.Theme.Key
+}
+
+// promptTextTop is where the subject begins in a promptText.
+const promptTextTop = 2
 
 // promptText is everything of a permission or a plan, to be read.
 func promptText(th *theme.Theme, it questions.Item, w int) []string {
@@ -226,18 +288,4 @@ func promptText(th *theme.Theme, it questions.Item, w int) []string {
 		}
 	}
 	return rows
-}
-
-// renderSettled says how the permission was settled that was on screen.
-func (p *Page) renderSettled(f *tui.Frame) []string {
-	th, r := f.Theme, p.settled
-	who := th.Hue(r.Request.Client()).Render(plain.Line(r.Request.Client()))
-	if cwd := project(&r.Request); cwd != "" {
-		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
-	}
-	return []string{
-		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
-		"", " " + th.Strong.Render(r.Words("J")),
-		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
-	}
 }

@@ -14,7 +14,7 @@ func TestEarlierAnswersComeBackInAField(t *testing.T) {
 		for i, answer := range []string{"first", "second", "second"} {
 			c := d.ask(text(i))
 			d.Wait(5 * time.Second)
-			d.press("'"+answer, "enter", "enter")
+			d.press("'"+answer, "enter")
 			d.reply(c)
 		}
 		d.ask(text(9))

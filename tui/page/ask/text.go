@@ -84,7 +84,7 @@ func (p *Page) textChanged() tea.Cmd {
 
 // key is a key that no action took: text.
 func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
-	if p.place == partSettled || p.blank() && k.Text == "" || !p.TextEntry() || p.dropped() {
+	if p.place == partSettled || p.blank() && k.Text == "" || !p.TextEntry() {
 		return nil
 	}
 	if p.onForm() {
@@ -104,7 +104,7 @@ func (p *Page) reopen() {
 }
 
 func (p *Page) paste(s string) tea.Cmd {
-	if p.place == partSettled || !p.TextEntry() && !p.onForm() || p.dropped() {
+	if p.place == partSettled || !p.TextEntry() {
 		return nil
 	}
 	if p.onForm() {
@@ -121,9 +121,6 @@ func (p *Page) textEnter() tea.Cmd {
 	}
 	if p.place == partHistory {
 		p.past.searching = false
-		return nil
-	}
-	if p.dropped() {
 		return nil
 	}
 	f := p.draft.Field

@@ -84,6 +84,9 @@ func (p *Page) render(f *tui.Frame) []string {
 // what is to be said at the bottom.
 func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	w := min(f.W, widest) - 2
+	if it.State != questions.Sending && !p.closed() {
+		f.Asks(tui.AskedItem(&it, p.digests.Of(p.snap, &it), p.draft.Tab))
+	}
 	rows := p.header(f, it, f.W-2)
 	qs := it.Request.Questions
 	if len(qs) > 1 {

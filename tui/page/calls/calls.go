@@ -300,11 +300,11 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
 		{ID: "calls.unfilter", Title: "Show all calls", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
 		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: partList, Enabled: nil, Run: p.unfilterOrLeave},
-		{ID: "calls.failed", Title: "Only failed calls", Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
+		{ID: "calls.failed", Title: "Only failed calls", Moves: true, Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
-		{ID: "calls.follow", Title: "Follow the newest", Hint: "follow", Keys: []string{"f"}, Part: partList, Enabled: func() string {
+		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: partList, Enabled: func() string {
 			if p.follows() {
 				return "already following"
 			}
@@ -313,20 +313,20 @@ func (p *Page) Actions() []tui.Action {
 			p.follow, p.sort = true, tui.Order{By: byStart}
 			return p.reorder()
 		}},
-		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"y"}, Enabled: p.why, Run: p.chooseCopy},
+		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"c"}, Enabled: p.why, Run: p.chooseCopy},
 		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }
 		}},
-		{ID: "calls.raw", Title: "Result as text or raw", Keys: []string{"v"}, Run: func() tea.Cmd {
+		{ID: "calls.raw", Title: "Result as text or raw", Moves: true, Keys: []string{"v"}, Run: func() tea.Cmd {
 			p.raw = !p.raw
 			return p.load()
 		}},
-		{ID: "calls.next", Title: "Next call", Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
-		{ID: "calls.previous", Title: "Previous call", Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
+		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
+		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
 	}...)
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "calls.sort." + s.Column, Title: "Sort by " + s.Means, Keys: []string{s.Key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
+		out = append(out, tui.Action{ID: "calls.sort." + s.Column, Title: "Sort by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
 		move := a.Run

@@ -53,7 +53,7 @@ func TestScreens(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
-				s.Keys(tt.keys...)
+				s.Quick(tt.keys...)
 				s.Golden(tt.name)
 			})
 		})
@@ -183,7 +183,7 @@ func TestCopies(t *testing.T) {
 			{"j", "the result", widget.Indent([]byte(`{"content":[{"type":"text","text":"# Menu"}],"isError":false}`))},
 		} {
 			before := len(s.Raw())
-			s.Keys("home", "y")
+			s.Keys("home", "c")
 			s.Has("j  The result as JSON", "a  The arguments as JSON", "c  A command")
 			s.Keys(tt.key)
 			s.Has("copied " + tt.what)
@@ -194,9 +194,9 @@ func TestCopies(t *testing.T) {
 			}
 		}
 		d.SetBody(2, deck.CallBody{Args: json.RawMessage(`{"key":"[redacted]"}`), Result: json.RawMessage("{}")})
-		s.Keys("home", "down", "y", "c")
+		s.Keys("home", "down", "c", "c")
 		s.Has("not copied: its arguments are not stored whole")
-		s.Keys("end", "y")
+		s.Keys("end", "c")
 		s.Has("a  The arguments as JSON")
 		s.Lacks("The result as JSON") // it still runs
 	})
@@ -290,7 +290,7 @@ func TestMarkdownInAResult(t *testing.T) {
 			d.SetBody(4, deck.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
 			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
 		}, func(s *frame.Screen) {
-			s.Keys("home", "down", "down", "down", "enter", "d")
+			s.Quick("home", "down", "down", "down", "enter", "d")
 			s.Golden(fmt.Sprintf("%dx%d-markdown", size.W, size.H))
 			if raw := s.Raw(); !strings.Contains(raw, "\x1b]8;;https://example.com/") && !strings.Contains(raw, ";https://example.com/") {
 				t.Error("the address is no link")
@@ -316,7 +316,7 @@ func TestValuesOfTheFilterAreCompleted(t *testing.T) {
 		s.Type("s")
 		s.Has("▌ server:", "status:", "since:")
 		s.Type("t")
-		s.Keys("tab")
+		s.Quick("tab")
 		s.Has("/ status:", "status:running", "status:cancelled", "tab complete", "esc close the list")
 		s.Golden("80x24-complete")
 		s.Keys("down", "down", "enter") // the first down goes into the list

@@ -165,7 +165,7 @@ func TestThePageAtAllSizes(t *testing.T) {
 		t.Run(fmt.Sprint(size.W), func(t *testing.T) {
 			run(t, look{size: size}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
 				s.Golden(fmt.Sprintf("list-%d", size.W))
-				s.Keys("enter", "down", "down")
+				s.Quick("enter", "down", "down")
 				s.Golden(fmt.Sprintf("tools-%d", size.W))
 			})
 		})

@@ -2,14 +2,11 @@ package card
 
 import (
 	"errors"
-	"fmt"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -24,8 +21,7 @@ type terms struct {
 	lazy  bool // agents find its tools instead of listing them
 	deck.Terms
 
-	reading reading
-	pager   widget.Pager
+	consent tui.Consent
 }
 
 const termsID = "terms"
@@ -40,22 +36,14 @@ func (t *terms) TextEntry() bool { return false }
 func (t *terms) Actions() []tui.Action {
 	leave := func() tea.Cmd { return tui.Close(termsID) }
 	return append([]tui.Action{
-		{ID: "terms.on", Title: "Turn it on as it is shown", Hint: "turn on", Keys: []string{"y"}, Acts: true, Sight: true, Enabled: t.whyNot, Run: t.agree},
+		{ID: "terms.on", Title: "Turn it on as it is shown", Hint: "turn on", Keys: []string{"y"}, Acts: true, Sight: true, Run: t.agree},
 		{ID: "terms.off", Title: "Leave it off", Hint: "leave off", Keys: []string{"esc", "n", "q"}, Run: leave},
-	}, tui.ScrollActions("terms", "", &t.pager)...)
-}
-
-func (t *terms) whyNot() string {
-	if !t.reading.armed(time.Now()) {
-		return "it has just come or changed; read it first"
-	}
-	return ""
+	}, t.consent.Actions("terms")...)
 }
 
 // agree turns the server on if all of what it runs was shown, and else shows more of it.
 func (t *terms) agree() tea.Cmd {
-	if row, n := t.reading.unseen(time.Now()); n > 0 {
-		t.pager.Move(row - t.pager.At(0))
+	if !t.consent.Agreed() {
 		return nil
 	}
 	name, lazy, seen, cards := t.name, t.lazy, t.Digest, t.cards
@@ -91,35 +79,16 @@ func (t *terms) Update(msg tea.Msg) tea.Cmd {
 		}
 		t.Terms = msg.Terms
 	case tui.WheelMsg:
-		t.pager.Move(msg.Delta)
+		t.consent.Scroll(msg.Delta)
 	}
 	return nil
 }
 
 // Render draws the terms, and below them how much of them has not been shown.
 func (t *terms) Render(f *tui.Frame) []string {
-	th, w := f.Theme, min(f.W, 100)-8
-	rows := t.rows(th, w)
-	const below = 2
-	h := min(len(rows), max(f.H-below-3, 1))
-	out := t.pager.Render(th, rows, w+1, h)
-	t.reading.drawn(t.Digest, len(rows), w, h, t.pager.At(0), f.Now)
-	_, n := t.reading.unseen(f.Now)
-	armed := t.reading.armed(f.Now)
-	f.RedrawAfter(t.reading.next(f.Now))
-	note, key, text := th.Faint.Render(fmt.Sprintf("all %s shown", span.Count(len(rows), "row"))), th.Key, th.Text
-	if n > 0 {
-		note = th.Warn.Render(span.Count(n, "row") + " not shown yet: pgdn")
-	}
-	if n > 0 || !armed {
-		key, text = th.Faint, th.Faint
-	}
-	keys, beside := key.Render("y")+text.Render(" turn on")+"  "+th.Key.Render("esc")+" leave off", ""
-	if widget.Width(keys+note)+2 <= w {
-		note, beside = "", note
-	}
-	out = append(out, note, widget.Ends(keys, beside, w+1))
-	return widget.Dialog(th, "Turn on "+t.title+"?", "", out, w+8, f.H)
+	w := min(f.W, 100) - 8
+	t.consent.ID, t.consent.Digest = "terms "+t.name, tui.Digest(t.Digest)
+	return widget.Dialog(f.Theme, "Turn on "+t.title+"?", "", t.consent.Render(f, t.rows(f.Theme, w), w, f.H-3, "turn on", "leave off"), w+8, f.H)
 }
 
 // rows are the terms in rows of w cells.

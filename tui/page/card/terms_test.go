@@ -50,7 +50,7 @@ func TestAServerIsTurnedOnOnceAllThatItRunsWasShown(t *testing.T) {
 	}{
 		{"read and agreed to", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("y") }, true},
 		{"as lazy", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Keys("esc", "s"); s.Wait(time.Second); s.Keys("y") }, true},
-		{"a key at once", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Keys("y"); s.Wait(600 * time.Millisecond); s.Keys("y") }, false},
+		{"a key at once", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Quick("y"); s.Wait(600 * time.Millisecond); s.Quick("y") }, false},
 		{"the key that opened it", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("space", "enter") }, false},
 		{"left", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("esc", "y") }, false},
 		{"more than the screen holds", frame.Size{W: 110, H: 34}, 300, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("y") }, false},
@@ -58,7 +58,7 @@ func TestAServerIsTurnedOnOnceAllThatItRunsWasShown(t *testing.T) {
 		{"passed too fast", frame.Size{W: 110, H: 34}, 400, func(s *frame.Screen) {
 			s.Wait(time.Second)
 			for range 30 {
-				s.Keys("pgdown")
+				s.Quick("pgdown")
 			}
 			s.Wait(time.Second)
 			s.Keys("y")
@@ -156,7 +156,7 @@ func TestAChangeOfWhatAServerRunsIsReadAnew(t *testing.T) {
 		again(s, d)
 		s.Wait(100 * time.Millisecond)
 		s.Keys("y") // 0.16 s after the change
-		s.Has("--option-4=value-4", "it has just come or")
+		s.Has("--option-4=value-4", "this has just come")
 		if len(c.did) > 0 {
 			t.Fatalf("did %q", c.did)
 		}

@@ -106,7 +106,8 @@ type Page struct {
 	calls   widget.List
 	waits   widget.List
 	ledger  []entry // behind waits
-	focus   inFocus
+	digests tui.Digests
+	sight   *tui.Sight
 	work    []worker  // behind agents
 	sort    tui.Order // by the head of the column by which those are sorted; "" is by need
 	active  map[string]activity
@@ -157,8 +158,8 @@ func (p *Page) Show() tea.Cmd {
 	return p.lookForClients()
 }
 
-// Hide forgets what could be read.
-func (p *Page) Hide() { p.focus = inFocus{} }
+// Hide implements tui.Page.
+func (p *Page) Hide() {}
 
 // FooterNote is where agents reach the deck. A small terminal has no room for it beside
 // the keys, and the keys that answer need all there is.
@@ -203,6 +204,10 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.layWork()
 	case tui.FailuresMsg:
 		p.failures = msg.Failures
+	case tui.SightMsg:
+		p.sight = msg.Sight
+	case tui.RestMsg:
+		p.goOn()
 	case clientsMsg:
 		p.clients, p.snippet = msg.found, msg.snippet
 	case planMsg:
@@ -304,9 +309,9 @@ func (p *Page) Actions() []tui.Action {
 			}
 			return ""
 		}, Run: func() tea.Cmd { return p.show(p.opts.AgentsPage, tui.FilterSessionsMsg{Type: true}) }},
-		{ID: "deck.next", Title: "Next pane", Hint: "section", Keys: []string{"tab", "right", "l"}, Run: next(1)},
-		{ID: "deck.previous", Title: "Previous pane", Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
-		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Keys: []string{"y"}, Enabled: func() string {
+		{ID: "deck.next", Title: "Next pane", Moves: true, Hint: "section", Keys: []string{"tab", "right", "l"}, Run: next(1)},
+		{ID: "deck.previous", Title: "Previous pane", Moves: true, Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
+		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Enabled: func() string {
 			if p.snap.Endpoints.HTTP == "" {
 				return cmp.Or(plain.Line(p.snap.Endpoints.HTTPNote), "HTTP is off")
 			}
@@ -322,7 +327,7 @@ func (p *Page) Actions() []tui.Action {
 		}, Run: p.openWarnings},
 	}...)
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Keys: []string{s.Key}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
+		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	if p.opts.Setup != nil {
 		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0].Name) }},
@@ -334,7 +339,7 @@ func (p *Page) Actions() []tui.Action {
 	for _, w := range p.opts.Widgets {
 		out = append(out, w.Actions()...)
 	}
-	out = append(out, tui.ListActions("deck.waiting", partWaiting, &p.waits)...)
+	out = append(out, tui.ListActions("deck.waiting", partWaiting, &p.waits, p.goOn)...)
 	out = append(out, tui.ListActions("deck.servers", partServers, &p.servers)...)
 	out = append(out, tui.ListActions("deck.agents", partAgents, &p.agents)...)
 	return append(out, tui.ListActions("deck.calls", partCalls, &p.calls, func() { p.follow = p.calls.AtEnd() })...)

@@ -90,7 +90,7 @@ func TestScreens(t *testing.T) {
 					d.Change(tt.change)
 					s.Wait(time.Second)
 				}
-				s.Keys(tt.keys...)
+				s.Quick(tt.keys...)
 				s.Golden(tt.name)
 				if tt.colors == colorprofile.ASCII && strings.Contains(s.Raw(), "38;2;") {
 					t.Error("a colour was written")

@@ -15,14 +15,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-const (
-	// doneFor is how long the row of an answered request stays, so that no other takes
-	// its place under a key.
-	doneFor = 2 * time.Second
-	// readFor is how long a permission has to be under the cursor before a key can be
-	// meant for it.
-	readFor = 800 * time.Millisecond
-)
+// doneFor is how long the row of an answered request stays, so that no other takes its
+// place under a key.
+const doneFor = 5 * time.Second
 
 // entry is an asker that waits for the user.
 type entry struct {
@@ -31,13 +26,8 @@ type entry struct {
 	more  int       // of the same asker
 	done  time.Time // when the item was answered, or left, or more was seen of it
 	end   ask.End   // what had been seen then
+	left  bool      // its row may go
 	whole bool      // all that the user has to know is on screen
-}
-
-// inFocus is the request under the cursor and since when all of it can be read.
-type inFocus struct {
-	id    int
-	since time.Time
 }
 
 // pending is what waits; empty without questions.
@@ -74,7 +64,7 @@ func (p *Page) lay(now time.Time) {
 			e.done, e.end = now, p.record(e.item.ID).End()
 		case !e.done.IsZero() && e.end != p.record(e.item.ID).End():
 			e.done, e.end = now, p.record(e.item.ID).End()
-		case !e.done.IsZero() && e.end == ask.EndSent, now.Sub(e.done) < doneFor:
+		case !e.left && (e.end == ask.EndSent || now.Sub(e.done) < doneFor):
 		case len(items) > 0:
 			e = entry{asker: e.asker, item: items[0], more: len(items) - 1}
 		default:
@@ -139,7 +129,7 @@ func subjectOf(r *ask.Request) (text string, all bool) {
 		return plain.Line(r.Questions[0].Question), false
 	}
 	subject := plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
-	all = subject != "" && !d.Unconfirmed && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path)
+	all = subject != "" && !d.Unconfirmed && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path) && (d.Command == "" || len(d.Args) == 0)
 	return plain.Line(d.Tool) + "  " + strings.ReplaceAll(subject, "\n", " "), all
 }
 
@@ -191,6 +181,9 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	if room < 8 {
 		end, room = "", w-widget.Width(left)
 		e.whole = e.whole && widget.Width(text) <= room
+	}
+	if e.whole && r.Prompt != nil {
+		f.Shows("ask "+strconv.Itoa(e.item.ID), e.text(), 0, 1)
 	}
 	drawn := style.Render(text)
 	switch d := r.Prompt; {
@@ -244,15 +237,35 @@ func ended(th *theme.Theme, end ask.End) (mark, word string, text theme.Style) {
 // struck draws what has been answered.
 func struck(th *theme.Theme) theme.Style { return theme.NewStyle(th.Faint.Strikethrough(true)) }
 
-// reads notes since when the row under the cursor can be read in full.
+// text is what a permission is about, in a row that holds all of it.
+func (e *entry) text() *tui.Drawn {
+	return tui.Draw([]string{plain.Exact(strings.TrimSuffix(e.item.Request.Prompt.Subject(), "\n"))})
+}
+
+// reads says what a key would decide: the row under the cursor.
 func (p *Page) reads(f *tui.Frame) {
+	if e := p.entryAt(); p.part == partWaiting && e != nil && e.done.IsZero() {
+		f.Asks(tui.AskedItem(&e.item, p.digests.Of(p.pending(), &e.item), 0))
+	}
+}
+
+// goOn leaves a row that was answered for the next that waits: of the same asker, else
+// another.
+func (p *Page) goOn() {
 	e := p.entryAt()
-	if p.part != partWaiting || !f.Focus || e == nil || !e.whole || !e.done.IsZero() {
-		p.focus = inFocus{}
+	if e == nil || e.done.IsZero() {
 		return
 	}
-	if p.focus.id != e.item.ID {
-		p.focus = inFocus{id: e.item.ID, since: f.Now}
+	if e.more > 0 {
+		e.left = true
+		p.lay(time.Now())
+		return
+	}
+	for d := range p.ledger {
+		if i := (p.waits.Cursor + d) % len(p.ledger); p.ledger[i].done.IsZero() {
+			p.waits.MoveTo(i)
+			return
+		}
 	}
 }
 
@@ -261,8 +274,10 @@ func (p *Page) whyNot(key string) func() string {
 	return func() string {
 		e := p.entryAt()
 		switch {
-		case e == nil || !e.done.IsZero():
+		case e == nil:
 			return "nothing waits here"
+		case !e.done.IsZero():
+			return "already answered: j goes on"
 		case e.item.Request.InTerminal():
 			return "only its terminal can answer this"
 		case !e.item.Request.Decides() || !e.whole:
@@ -279,8 +294,13 @@ func (p *Page) answer(key string) func() tea.Cmd {
 	return func() tea.Cmd {
 		p.lay(time.Now())
 		e := p.entryAt()
-		if p.whyNot(key)() != "" || e.item.ID != p.focus.id || time.Since(p.focus.since) < readFor {
-			return tui.Toast(tui.Info, "this just appeared; press the key again")
+		if why := p.whyNot(key)(); why != "" {
+			return tui.Toast(tui.Info, why)
+		}
+		if option := tui.Granted(e.item.Request.Prompt, key); e.item.Request.Prompt.Grants[option].Allow {
+			if _, n := p.sight.Unseen("ask "+strconv.Itoa(e.item.ID), e.text()); n > 0 {
+				return p.openEntry()
+			}
 		}
 		d := e.item.Draft.Clone()
 		d.Answers[0].Chosen = []int{tui.Granted(e.item.Request.Prompt, key)}

@@ -99,7 +99,7 @@ func TestAPermissionIsGivenWhereAllOfItIsOnScreen(t *testing.T) {
 			l.calls[0].Delivered(ask.Delivered)
 			l.Wait(100 * time.Millisecond)
 			l.Has(map[string]string{"y": "✓ claude", "n": "✗ claude"}[key], map[string]string{"y": "allowed", "n": "denied"}[key])
-			l.Keys(key, key) // nothing slides under the key
+			l.Quick(key, key) // nothing slides under the key
 			l.Wait(8 * time.Second)
 			l.Lacks("make all")
 			if n := l.ended(); n != 1 {
@@ -121,11 +121,11 @@ func TestKeysDoNothingUntilAPermissionOnTheDeckCanHaveBeenRead(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.calls = append(l.calls, c)
-		l.Wait(2200 * time.Millisecond) // the row of the first has just gone
+		l.Wait(5200 * time.Millisecond) // the row of the first has just gone
 		l.Has("make install")
 		l.Lacks("make all")
 		l.Keys("y")
-		l.Has("this just appeared; press the key again")
+		l.Has("this has just come")
 		if n := l.ended(); n != 1 {
 			t.Errorf("%d have ended", n)
 		}
@@ -261,7 +261,7 @@ func TestMoreOfOneAgentIsCounted(t *testing.T) {
 		l.calls[0].Settled("answered in its terminal: allowed")
 		l.Wait(time.Second)
 		l.Has("make one", "answered in its terminal: allowed")
-		l.Wait(3 * time.Second)
+		l.Wait(5 * time.Second)
 		l.Has("make two", "+1")
 		l.Lacks("make one")
 	}, command("claude", "1", "make one"), command("claude", "2", "make two"), command("claude", "3", "make three"))
@@ -356,7 +356,7 @@ func TestNothingWaitsIsOneLine(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Wait(time.Second)
 		l.Keys("y")
-		l.Wait(4 * time.Second)
+		l.Wait(8 * time.Second)
 		l.Has("nothing waits · last answer")
 		l.Keys("enter") // the focus is where there are rows
 		l.Has("claims to be")

@@ -69,8 +69,8 @@ func (p *Page) compareActions() []tui.Action {
 
 func (p *Page) changeActions(part string) []tui.Action {
 	return []tui.Action{
-		{ID: "drift.next", Title: "Next change", Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, row.isChange) })},
-		{ID: "drift.previous", Title: "Previous change", Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, row.isChange) })},
+		{ID: "drift.next", Title: "Next change", Moves: true, Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, row.isChange) })},
+		{ID: "drift.previous", Title: "Previous change", Moves: true, Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, row.isChange) })},
 	}
 }
 
@@ -81,17 +81,17 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: do(func() { p.part = partDetail })},
 		{ID: "drift.tree", Title: "Back to the tree", Hint: "tree", Keys: []string{"esc", "tab", "h", "left", "shift+tab"}, Part: partDetail, Run: do(func() { p.part = partTree })},
 		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: do(p.goBack)},
-		{ID: "drift.open", Title: "Unfold", Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
-		{ID: "drift.fold", Title: "Fold", Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
-		{ID: "drift.nextbreaking", Title: "Next breaking change", Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
-		{ID: "drift.previousbreaking", Title: "Previous breaking change", Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
-		{ID: "drift.older", Title: "Previous result", Keys: []string{"<"}, Enabled: func() string {
+		{ID: "drift.open", Title: "Unfold", Moves: true, Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
+		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
+		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
+		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string {
 			if p.at() <= 0 {
 				return "this is the oldest result"
 			}
 			return ""
 		}, Run: do(func() { p.step(1) })},
-		{ID: "drift.newer", Title: "Next result", Keys: []string{">"}, Enabled: func() string {
+		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string {
 			if p.behind() == 0 {
 				return "this is the newest result"
 			}
@@ -112,18 +112,18 @@ func (p *Page) viewActions() []tui.Action {
 			p.unfilter()
 			return nil
 		}},
-		{ID: "drift.breaking", Title: "Only breaking changes", Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
 			p.view.breaking = !p.view.breaking
 			p.reflow()
 		})},
-		{ID: "drift.type", Title: "Only one kind of change", Keys: []string{"f"}, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
-		{ID: "drift.unchanged", Title: "List unchanged folders", Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+		{ID: "drift.type", Title: "Only one kind of change", Moves: true, Keys: []string{"f"}, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
+		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
 			p.view.same = !p.view.same
 			p.reflow()
 		})},
-		{ID: "drift.side", Title: "Contracts side by side", Keys: []string{"s"}, Run: do(func() { p.toggle(beside) })},
-		{ID: "drift.raw", Title: "Whole contracts", Keys: []string{"R"}, Run: do(func() { p.toggle(raw) })},
-		{ID: "drift.copy", Title: "Copy the path and its hash", Keys: []string{"y"}, Enabled: p.whyEmpty, Run: p.copySelected},
+		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Keys: []string{"s"}, Run: do(func() { p.toggle(beside) })},
+		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Keys: []string{"R"}, Run: do(func() { p.toggle(raw) })},
+		{ID: "drift.copy", Title: "Copy the path and its hash", Keys: []string{"c"}, Enabled: p.whyEmpty, Run: p.copySelected},
 		{ID: "drift.export", Title: "Export the result", Keys: []string{"e"}, Enabled: p.whyNoResult, Run: p.export},
 		{ID: "drift.edit", Title: "Open the source in your editor", Keys: []string{"o"}, Enabled: func() string {
 			switch {

@@ -84,7 +84,7 @@ func TestScreens(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			show(t, tt.size, tt.ascii, tt.results, func(s *frame.Screen, _ *fake.Drift) {
-				s.Keys(tt.keys...)
+				s.Quick(tt.keys...)
 				s.Golden(tt.name)
 			})
 		})

@@ -33,7 +33,7 @@ func (p *Page) hasFrames() string {
 
 func (p *Page) hasBefore() string {
 	if p.view.Picture() == nil || p.before() == nil {
-		return "no earlier render to compare with; press v on another picture to mark it"
+		return "no earlier render to compare with; press V on another picture to mark it"
 	}
 	return ""
 }
@@ -43,6 +43,9 @@ func (p *Page) Actions() []tui.Action {
 	var out []tui.Action
 	for _, part := range [][]tui.Action{p.listActions(), p.lookActions(), p.moveActions(), p.playActions(), p.compareActions()} {
 		out = append(out, part...)
+	}
+	for i := range out { // nothing here gives anything: keys may be held down
+		out[i].Moves = !out[i].Acts
 	}
 	return out
 }
@@ -55,7 +58,7 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
 		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
 		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
-		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"y"}, Part: partColours, Run: p.copySwatch},
+		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"c"}, Part: partColours, Run: p.copySwatch},
 	}
 	out = append(out, tui.ListActions("pixels.list", partList, &p.list, p.choose)...)
 	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours)...)
@@ -75,7 +78,7 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
 		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
-		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"y"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
+		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"c"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
 		{ID: "pixels.mode", Title: "Next picture protocol", Keys: []string{"m"}, Run: p.nextMode},
 		{ID: "pixels.capabilities", Title: "Picture protocols this terminal supports, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
 	}
@@ -142,13 +145,13 @@ func (p *Page) playActions() []tui.Action {
 
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
-		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"c"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
+		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"v"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
 		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
 		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
 		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
 		{ID: "pixels.previous_change", Title: "Previous change", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
-		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"v"}, Enabled: p.hasPicture, Run: p.mark},
+		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"V"}, Enabled: p.hasPicture, Run: p.mark},
 		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
 		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
 	}

@@ -125,7 +125,7 @@ func TestFrames(t *testing.T) {
 				name := func(what string) string { return fmt.Sprintf("%s-%dx%d-%s", what, size.W, size.H, background) }
 				run(t, size, background, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 5*time.Second), animation())}}, func(s *frame.Screen) {
 					s.Golden(name("newest"))
-					s.Keys("j", "tab", "right", ".")
+					s.Quick("j", "tab", "right", ".")
 					s.Golden(name("animation"))
 				})
 			})
@@ -182,7 +182,7 @@ func TestLookingAtAPixel(t *testing.T) {
 		s.Has("2,3", "#f4f4f4", "not in the palette")
 		s.Keys("H", "K", "K")
 		s.Has("0,0", "transparent")
-		s.Keys("y")
+		s.Keys("c")
 		s.Has("copied #00000000")
 	})
 }
@@ -230,17 +230,17 @@ func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
 func TestComparing(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute))
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
-		s.Keys("c")
+		s.Keys("v")
 		s.Has("Compare: side by side, highlight, blink, off: no")
 		s.Do(func() { src.add(still(2, 1, 0)) })
 		s.Wait(5 * time.Second)
-		s.Keys("c")
+		s.Keys("v")
 		s.Has("side by side: 4 pixels changed in 4×2 at 2,3", "2 of 2")
-		s.Keys("c")
+		s.Keys("v")
 		s.Has("highlight: 4 pixels")
 		s.Keys("]")
 		s.Has("5,3")
-		s.Keys("c", "x")
+		s.Keys("v", "x")
 		s.Has("blink: before")
 		s.Keys("X")
 		for range 3 { // the words are those of the picture in the same frame
@@ -251,7 +251,7 @@ func TestComparing(t *testing.T) {
 			}
 			s.Has(want)
 		}
-		s.Keys("c", "{")
+		s.Keys("v", "{")
 		s.Has("1 of 2", "pinned")
 		s.Do(func() { src.add(still(3, 2, -time.Second)) })
 		s.Wait(time.Second)
@@ -281,22 +281,22 @@ func TestComparingWithAMarkedPicture(t *testing.T) {
 	r := still(9, 1, time.Hour)
 	r.Name = "mask"
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute), r)}}, func(s *frame.Screen) {
+		s.Keys("V")
+		s.Wait(5 * time.Second)
 		s.Keys("v")
+		s.Has("press V on another")
 		s.Wait(5 * time.Second)
-		s.Keys("c")
-		s.Has("press v on another")
-		s.Wait(5 * time.Second)
-		s.Keys("j", "c")
+		s.Keys("j", "v")
 		s.Has("side by side with face: 4 pixels changed in 4×2")
 		s.Keys("t")
 		s.Has("tolerance: pixels differing by up to", "4 pixels changed (>3) in")
 		s.Wait(5 * time.Second)
 		s.Keys("t", "t", "t")
 		s.Has("every difference counts")
-		s.Keys("v", "v") // this one instead, and none
+		s.Keys("V", "V") // this one instead, and none
 		s.Wait(5 * time.Second)
-		s.Keys("c")
-		s.Has("press v on another")
+		s.Keys("v")
+		s.Has("press V on another")
 	})
 }
 
@@ -341,7 +341,7 @@ func TestThePictureIsUsedWithTheMouse(t *testing.T) {
 		s.Has("{skin} 2 of 3")
 		s.Click(90, 5) // a colour
 		s.Keys("enter")
-		s.Keys("y")
+		s.Keys("c")
 		s.Has("copied #")
 	})
 }

@@ -1,0 +1,176 @@
+package ask
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// settledFor is how long the line stays that says how a permission was settled elsewhere.
+// Keys do nothing in that time, since they may be meant for what was there.
+const settledFor = 5 * time.Second
+
+// settled is what stands in the place of a request that has its answer, so that no other
+// comes under the key that gave it.
+type settled struct {
+	record questions.Record // of one that was settled elsewhere
+	ids    []int            // of those that were answered here
+	words  string           // how, where the queue says nothing of it
+}
+
+// own tells whether the user gave the answer here.
+func (s *settled) own() bool { return len(s.ids) > 0 }
+
+// request is the last one of them.
+func (s *settled) request(q *questions.Snapshot) questions.Request {
+	for _, r := range q.History {
+		if s.own() && r.ID == s.ids[len(s.ids)-1] {
+			return r.Request
+		}
+	}
+	return s.record.Request
+}
+
+// settledMsg ends the time in which keys do nothing.
+type settledMsg struct{ id int }
+
+// settle shows how the open prompt was settled elsewhere, if it was; what comes next
+// must not take its place under a key that is being pressed.
+func (p *Page) settle(old, s *questions.Snapshot) tea.Cmd {
+	it, ok := old.Item(p.id)
+	if !ok || it.Request.Prompt == nil || !p.shown || p.place != partRequest && p.place != partReader {
+		return nil
+	}
+	for _, r := range s.History {
+		if r.ID != p.id || r.Delivery != questions.Elsewhere && r.Delivery != questions.Withdrawn {
+			continue
+		}
+		p.stay(settled{record: r})
+		return after(settledFor, settledMsg{r.ID})
+	}
+	return nil
+}
+
+// answered shows what the user answered here until the next request may come: when the
+// key is let go, by another key, or when none is pressed for a while.
+func (p *Page) answered(words string, ids ...int) { p.stay(settled{ids: ids, words: words}) }
+
+func (p *Page) stay(s settled) {
+	p.settled, p.id, p.place, p.draft, p.message = s, 0, partSettled, questions.Draft{}, ""
+	p.queue.Show(0)
+}
+
+// settledSeen goes on after a permission that was settled elsewhere.
+func (p *Page) settledSeen(msg settledMsg) tea.Cmd {
+	if p.place != partSettled || p.settled.own() || p.settled.record.ID != msg.id {
+		return nil
+	}
+	return p.goOnSettled()
+}
+
+// rested goes on after an answer, now that its key cannot give another one.
+func (p *Page) rested() tea.Cmd {
+	if p.place != partSettled || !p.settled.own() {
+		return nil
+	}
+	return p.goOnSettled()
+}
+
+func (p *Page) goOnSettled() tea.Cmd {
+	p.leaveEnded(true)
+	return p.goBack()
+}
+
+// settledActions are what can be done while an answer stands in the place of its request.
+func (p *Page) settledActions() []tui.Action {
+	here := func() string {
+		if p.place != partSettled || !p.settled.own() {
+			return "nothing was just answered"
+		}
+		return ""
+	}
+	out := []tui.Action{
+		{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)},
+		{ID: "ask.settled.next", Title: "On to what waits next", Hint: "next", Keys: []string{"j", "down", "tab"}, Part: partSettled, Enabled: here, Run: p.goOnSettled},
+	}
+	// Keys that answer are often pressed once more.
+	again := []string{"y", "n", "a", "x", "m", "z", "enter", "space", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
+	return append(out, tui.Action{
+		ID: "ask.settled.again", Title: "Answered already", Keys: again, Part: partSettled, Hidden: true, Enabled: here,
+		Run: do(func() { p.message = "already answered: j goes on" }),
+	})
+}
+
+// renderSettled says how the request was settled that was on screen.
+func (p *Page) renderSettled(f *tui.Frame) []string {
+	if p.settled.own() {
+		return p.renderAnswered(f)
+	}
+	th, r := f.Theme, p.settled.record
+	who := th.Hue(r.Request.Client()).Render(plain.Line(r.Request.Client()))
+	if cwd := project(&r.Request); cwd != "" {
+		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
+	}
+	return []string{
+		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
+		"", " " + th.Strong.Render(r.Words("J")),
+		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
+	}
+}
+
+// words say what became of an answer, and for how long something was allowed.
+func words(r *questions.Record) string {
+	g, ok := r.Request.Granted(r.Reply.Results)
+	switch {
+	case !ok || r.End() != questions.EndAllowed:
+		return r.Words("J")
+	case r.Request.Prompt.Kind == questions.Plan:
+		return "accepted"
+	case g.Scope == questions.ForSession:
+		return "allowed for this session"
+	case g.Scope == questions.Always:
+		return "allowed from now on"
+	}
+	return "allowed once"
+}
+
+// renderAnswered says what became of the answer that was just given.
+func (p *Page) renderAnswered(f *tui.Frame) []string {
+	th := f.Theme
+	var rows []string
+	for _, r := range p.snap.History {
+		if slices.Contains(p.settled.ids, r.ID) {
+			line := recordMark(th, r) + " " + th.Strong.Render(words(&r)) + ": " + aboutRow(th, th.Text, &r.Request) +
+				th.Muted.Render(" "+th.Glyph.Dot+" "+tui.Asker(&r.Request))
+			rows = append(rows, widget.Cut(line, f.W-2))
+		}
+	}
+	if s := p.sending(f); s != "" {
+		rows = append(rows, s)
+	}
+	if p.settled.words != "" {
+		rows = append(rows, th.Strong.Render(p.settled.words))
+	}
+	next := "nothing else waits"
+	switch n := len(due(p.snap)); {
+	case n == 1:
+		next = "1 more waits: it comes when you let go of the key, or press j"
+	case n > 1:
+		next = strconv.Itoa(n) + " more wait: the next comes when you let go of the key, or press j"
+	}
+	if p.message != "" {
+		next = p.message
+	}
+	rows = append(rows, "", th.Muted.Render(widget.Cut(next, f.W-2)))
+	for i, r := range rows {
+		rows[i] = " " + r
+	}
+	return widget.Rows(append([]string{""}, rows...), f.W, f.H)
+}
