@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"slices"
 	"strings"
@@ -340,7 +341,15 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	c.Println(doing)
 	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
 	defer cancel()
-	got, err := cards.Try(ctx, card, machine(cfg))
+	if err := process.KeepDescendants(); err != nil {
+		slog.Debug("keep what a trial starts", "error", err)
+	}
+	defer process.EndDescendants() // also what has left the program and cleared its environment
+	m := machine(cfg)
+	if cfg.Paths.Make() == nil {
+		m.Run = cfg.Paths.Run
+	}
+	got, err := cards.Try(ctx, card, m)
 	if err != nil {
 		c.Printf("%s: %v\n", failed, err)
 		return

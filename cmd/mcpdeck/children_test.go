@@ -61,8 +61,8 @@ func runs(pid int) bool {
 }
 
 // A server may start programs in the background that outlive it. Those of its group end
-// with the deck, and with the next one when the deck is killed. What has left the group
-// may be the user's own editor or browser, and is named.
+// with the deck, and with the next one when the deck is killed, whatever their environment.
+// What has left the group may be the user's own editor or browser, and is named.
 func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
 	t.Parallel()
 	echo, err := exec.LookPath("echo-server") // TestMain has put it there
@@ -73,36 +73,37 @@ func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
 		t.Skip("needs setsid")
 	}
 	d := newDriver(t)
-	daemon, let := filepath.Join(d.home, "daemon"), filepath.Join(d.home, "let")
-	script := fmt.Sprintf(`(sleep 600 & echo $! >%s); (setsid sleep 600 & echo $! >%s); exec %s`, daemon, let, echo)
+	daemon, bare, let := filepath.Join(d.home, "daemon"), filepath.Join(d.home, "bare"), filepath.Join(d.home, "let")
+	script := fmt.Sprintf(`(sleep 600 & echo $! >%s); (env -i sleep 600 & echo $! >%s); (setsid sleep 600 & echo $! >%s); exec %s`, daemon, bare, let, echo)
 	d.turnedOn("echo", fmt.Sprintf("command = ['sh', '-c', '''%s''']\nmode = 'on'\nkeep = true\n", script))
 	begin := func() *exec.Cmd {
 		deck := d.serve()
 		d.until("the server runs", func() bool {
 			out, _ := d.command("status", "echo").Output()
-			return strings.Contains(string(out), "ready, process") && running(daemon) != 0 && running(let) != 0
+			return strings.Contains(string(out), "ready, process") && running(daemon) != 0 && running(bare) != 0 && running(let) != 0
 		})
 		return deck
 	}
 	deck := begin()
-	first, free := running(daemon), running(let)
+	first, unmarked, free := running(daemon), running(bare), running(let)
 	defer func() {
 		_ = syscall.Kill(first, syscall.SIGKILL) // it has ended unless the test fails
+		_ = syscall.Kill(unmarked, syscall.SIGKILL)
 		_ = syscall.Kill(free, syscall.SIGKILL)
 		_ = syscall.Kill(running(let), syscall.SIGKILL)
 	}()
 	d.kill(deck)
-	if running(daemon) != first {
+	if running(daemon) != first || running(bare) != unmarked {
 		t.Fatal("the daemon ended with the deck: there is nothing to find")
 	}
-	if err := os.Rename(daemon, daemon+".old"); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(let, let+".old"); err != nil {
-		t.Fatal(err)
+	for _, file := range []string{daemon, bare, let} {
+		if err := os.Rename(file, file+".old"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	deck = begin()
 	d.until("the daemon of the killed deck ends", func() bool { return running(daemon+".old") == 0 })
+	d.until("the one without an environment ends", func() bool { return running(bare+".old") == 0 })
 	d.until("the other is named", func() bool {
 		return strings.Contains(d.log.String(), fmt.Sprintf("sleep (process %d) was started by a server", free))
 	})
@@ -113,7 +114,73 @@ func TestWhatAKilledDecksServersLeaveEndsWithTheNextDeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = deck.Wait() // it ends by a signal
-	d.until("the daemon of the deck that has ended ends", func() bool { return running(daemon) == 0 })
+	d.until("the daemon of the deck that has ended ends", func() bool { return running(daemon) == 0 && running(bare) == 0 })
+}
+
+// What is added is started once to see what it offers. Nothing of that stays, whether it is in
+// the program's group or has left it, with its environment or without, and also when the command
+// is killed meanwhile.
+func TestTryingAServerThatIsAddedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	echo, err := exec.LookPath("echo-server")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("needs setsid")
+	}
+	d := newDriver(t)
+	// Each way of starting something, with its file.
+	ways := map[string]string{"here": "sleep", "bare": "env -i sleep", "let": "setsid sleep", "far": "env -i setsid sleep"}
+	started := func(folder string) (n int) {
+		for name := range ways {
+			if running(filepath.Join(folder, name)) != 0 {
+				n++
+			}
+		}
+		return n
+	}
+	add := func(name, last string) (folder string, c *exec.Cmd) {
+		folder = filepath.Join(d.home, name)
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		text := ""
+		for way, command := range ways {
+			text += fmt.Sprintf("(%s 600 & echo $! >%s/%s); ", command, folder, way)
+		}
+		t.Cleanup(func() {
+			for way := range ways {
+				if pid := running(filepath.Join(folder, way)); pid != 0 {
+					_ = syscall.Kill(pid, syscall.SIGKILL)
+				}
+			}
+		})
+		return folder, d.command("add", name, "--yes", "--", "sh", "-c", text+"exec "+last)
+	}
+	folder, c := add("answers", echo)
+	out, err := c.CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "answers in") {
+		t.Fatalf("%v: %s", err, out)
+	}
+	files, err := os.ReadDir(folder)
+	if err != nil || len(files) != len(ways) {
+		t.Fatalf("%d were started, %v", len(files), err)
+	}
+	if n := started(folder); n != 0 {
+		t.Errorf("%d are left", n)
+	}
+
+	folder, c = add("hangs", "sleep 600")
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.until("it is being tried", func() bool { return started(folder) == len(ways) })
+	d.kill(c)
+	d.serve()
+	d.until("what is in its group ends with the next deck", func() bool {
+		return running(filepath.Join(folder, "here")) == 0 && running(filepath.Join(folder, "bare")) == 0
+	})
 }
 
 // noting is a server that appends its process to a file before it answers, once the

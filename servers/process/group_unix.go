@@ -6,6 +6,8 @@ import (
 	"errors"
 	"os/exec"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func terminate(c *exec.Cmd) { syscall.Kill(-c.Process.Pid, syscall.SIGTERM) } //nolint:errcheck // gone already is fine
@@ -40,6 +42,15 @@ func endAll(family []relative) {
 			syscall.Kill(p.pid, syscall.SIGKILL) //nolint:errcheck // gone already is fine
 		}
 	}
+}
+
+// sessionOf is the session of terminals that a process is in; 0 if it is gone.
+func sessionOf(pid int) int {
+	id, err := unix.Getsid(pid)
+	if err != nil {
+		return 0
+	}
+	return id
 }
 
 // adopt has nothing to do where process groups exist.

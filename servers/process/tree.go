@@ -1,8 +1,10 @@
 package process
 
 import (
+	"os"
 	"slices"
 	"strings"
+	"time"
 )
 
 // relative is a process as the system knows it; born tells it from a later one
@@ -12,6 +14,7 @@ type relative struct {
 	group       int
 	name        string
 	born        string
+	ended       bool   // and waits only for its parent to hear of it
 	worked      uint64 // time on a processor, in the system's ticks; 0 where that is not told
 }
 
@@ -36,6 +39,19 @@ func descendants(pid int) []relative {
 		}
 	}
 	return out
+}
+
+// EndDescendants ends everything that descends from this process.
+func EndDescendants() {
+	const rounds, pause = 100, 10 * time.Millisecond
+	for range rounds {
+		left := slices.DeleteFunc(descendants(os.Getpid()), func(p relative) bool { return p.ended })
+		if len(left) == 0 {
+			return
+		}
+		endAll(left)
+		time.Sleep(pause)
+	}
 }
 
 // Worked is how long the child and what it has started have had a processor, in ticks

@@ -30,11 +30,14 @@ func look(pid int) (relative, bool) {
 	return relativeOf(k), true
 }
 
+const zombie = 5 // of P_stat
+
 func relativeOf(k *unix.KinfoProc) relative {
 	return relative{
 		pid: int(k.Proc.P_pid), parent: int(k.Eproc.Ppid), group: int(k.Eproc.Pgid),
-		name: unix.ByteSliceToString(k.Proc.P_comm[:]),
-		born: fmt.Sprint(k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec),
+		name:  unix.ByteSliceToString(k.Proc.P_comm[:]),
+		ended: k.Proc.P_stat == zombie,
+		born:  fmt.Sprint(k.Proc.P_starttime.Sec, k.Proc.P_starttime.Usec),
 	}
 }
 

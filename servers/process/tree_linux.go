@@ -40,7 +40,7 @@ func look(pid int) (relative, bool) {
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
 	group, _ := strconv.Atoi(fields[2])
 	_, name, _ := strings.Cut(stat[:closing], "(")
-	return relative{pid: pid, parent: parent, group: group, name: name, born: fields[19], worked: user + system}, true
+	return relative{pid: pid, parent: parent, group: group, name: name, born: fields[19], ended: fields[0] == "Z", worked: user + system}, true
 }
 
 // environOf is the environment that a process was started with, "" if it is another

@@ -20,6 +20,9 @@ type Machine struct {
 	Root    string   // value of ${root}; "" if no project is allowed
 	Home    string
 	Version string // of mcpdeck
+	// Run is the folder in which decks keep what they have started, so that what a trial
+	// leaves when it is killed ends with the next deck; "" keeps nothing.
+	Run string
 }
 
 // Tried is what a server reported when it was started, or connected to, once.
@@ -33,7 +36,8 @@ type Tried struct {
 	Took    time.Duration
 }
 
-// Try starts the card's program or connects to its URL, requests its tools, and ends it.
+// Try starts the card's program or connects to its URL, requests its tools, and ends it with
+// everything that it has started: it was only tried.
 func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	o := child.Options{Name: card.Name, Limit: time.Duration(card.StartTimeout), Version: m.Version, Log: &child.Log{}, Settle: true, Era: EraOf(card.Era)}
 	if card.URL != "" {
@@ -47,13 +51,19 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 		if err != nil {
 			return Tried{}, err
 		}
-		o.Start = func() (*process.Child, error) {
-			p, err := process.Start(c)
-			if err != nil {
+		marks, _, err := child.OpenMarks(m.Run)
+		if err != nil {
+			return Tried{}, err
+		}
+		defer marks.Close()
+		var mark string
+		o.Start = func() (p *process.Child, err error) {
+			if p, mark, err = marks.Start(c); err != nil {
 				return nil, errors.New(process.StartReason(c.Program, err))
 			}
 			return p, nil
 		}
+		defer func() { endMarked(marks, mark) }()
 	}
 	began := time.Now()
 	conn, tools, err := child.Open(ctx, o)
@@ -77,6 +87,21 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 		}
 	}
 	return out, nil
+}
+
+// endMarked ends what carries a mark, also what has left the program's group.
+func endMarked(marks *child.Marks, mark string) {
+	const rounds, pause = 100, 10 * time.Millisecond
+	for range rounds {
+		left := marks.Left(mark)
+		if mark == "" || len(left) == 0 {
+			return
+		}
+		for _, l := range left {
+			l.End()
+		}
+		time.Sleep(pause)
+	}
 }
 
 // EraOf returns the era for a value of a card's era setting.

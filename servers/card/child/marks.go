@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -108,17 +109,26 @@ func leftBy(name string) (all []Leftover, err error) {
 	if err != nil {
 		return nil, err
 	}
-	groups := map[string]int{}
+	groups := map[string]process.Group{}
 	for lines := bufio.NewScanner(bytes.NewReader(b)); lines.Scan(); {
-		mark, pid, _ := strings.Cut(lines.Text(), " ")
-		groups[mark], _ = strconv.Atoi(pid)
+		mark, rest, _ := strings.Cut(lines.Text(), " ")
+		var g process.Group
+		_, _ = fmt.Sscan(rest, &g.PID, &g.Session, &g.Born) // what is not there stays zero
+		groups[mark] = g
 	}
 	own := strings.TrimPrefix(filepath.Base(name), marksPrefix)
 	if own == "" {
 		return nil, errors.New("a file of marks without a name")
 	}
 	for _, p := range process.FindMarked(func(mark string) bool { return strings.HasPrefix(mark, own+"-") }) {
-		all = append(all, Leftover{Marked: p, Own: p.Group == groups[p.Mark]})
+		all = append(all, Leftover{Marked: p, Own: p.Group == groups[p.Mark].PID})
+	}
+	for _, g := range groups { // a program started with a cleared environment has no mark
+		for _, p := range g.Members() {
+			if !slices.ContainsFunc(all, func(l Leftover) bool { return l.PID == p.PID }) {
+				all = append(all, Leftover{Marked: p, Own: true})
+			}
+		}
 	}
 	return all, nil
 }
@@ -136,12 +146,17 @@ func (m *Marks) Start(c process.Command) (p *process.Child, mark string, err err
 	if m.file != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		if err := note(m.file.Path(), fmt.Sprintf("%s %d\n", mark, p.PID)); err != nil {
+		if err := note(m.file.Path(), line(mark, process.GroupOf(p))); err != nil {
 			p.Kill()
 			return nil, "", fmt.Errorf("%w: %w", ErrMark, err)
 		}
 	}
 	return p, mark, nil
+}
+
+// line is how a file of marks has a child; [leftBy] reads it.
+func line(mark string, g process.Group) string {
+	return fmt.Sprintln(mark, g.PID, g.Session, g.Born)
 }
 
 func note(name, line string) (err error) {
