@@ -22,6 +22,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // added are the servers that the user has added, while the deck runs.
@@ -129,7 +130,6 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 			Without: func(k catalogue.Kind) bool { return isWithout(*tools.Load(), k) }, Off: func(tool string) string { return whyOff(*tools.Load(), tool) },
 		},
 		Limits: card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
-		Hooks:  card.Hooks{Find: func(from card.From) (card.Found, error) { return program(cfg, s, from) }},
 	}
 	// Without a deck, there is only the agent to pass a question of the server on to the user.
 	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent" || s.Elicit == "deck" && !h.person, s.Sampling == "agent"
@@ -137,6 +137,11 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
 			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
 		}
+	}
+	o.Secrets = &redact.Known{}
+	o.Hooks.Find = func(from card.From) (card.Found, error) {
+		o.Secrets.Add(cards.Secrets(s, machineOf(cfg, from))...)
+		return program(cfg, s, from)
 	}
 	var c *card.Card
 	o.Start = h.starter(func(text string) { c.Note(text) })

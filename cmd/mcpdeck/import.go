@@ -104,7 +104,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 		c.Println("nothing to import")
 		return nil
 	}
-	showEdits(c, edits, f.print)
+	showEdits(c, edits, f.print, slices.Concat(plan.Cards, cfg.Cards))
 	if len(plan.Cards) > 0 {
 		schema, err := cards.Schema(cfg)
 		if err != nil {
@@ -194,12 +194,15 @@ func showImport(c *cobra.Command, plan cards.Import) error {
 			what = strings.TrimSuffix("the same as "+r.Card+"; "+what, "; ")
 		default:
 			card := runs[r.Card]
-			what = strings.TrimSuffix(redact.Rules{}.Text(card.URL)+card.CommandLine()+"; "+what, "; ")
+			what = strings.TrimSuffix(strings.Join(append([]string{redact.Rules{}.Text(card.URL) + card.CommandLine()}, card.Given()...), "; ")+"; "+what, "; ")
 			if r.Card != r.Entry.Name() {
 				what = "as " + r.Card + ": " + what
 			}
 		}
 		where := r.Source.Client.ID
+		if r.Source.Shared() { // by whoever wrote the repository
+			where = r.Source.Name() + " of this project"
+		}
 		if r.Entry.Project != "" {
 			where += " in " + r.Entry.Project
 		}
@@ -211,14 +214,18 @@ func showImport(c *cobra.Command, plan cards.Import) error {
 }
 
 // showEdits prints what becomes of files: of new ones with whole the text, else the
-// place.
-func showEdits(c *cobra.Command, edits []change.Edit, whole bool) {
+// place. The secrets of cards are left out.
+func showEdits(c *cobra.Command, edits []change.Edit, whole bool, cards []settings.Card) {
+	var secrets []string
+	for _, card := range cards {
+		secrets = append(secrets, card.Secrets()...)
+	}
 	for _, e := range edits {
 		c.Println(e.Place.Path())
 		if e.Before == nil && !whole {
 			continue
 		}
-		for _, l := range change.Preview(e.Before, e.After) {
+		for _, l := range change.Preview(e.Before, e.After, secrets...) {
 			c.Println("  " + l)
 		}
 		if e.Place.Shared() {

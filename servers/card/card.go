@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -60,6 +61,8 @@ type Options struct {
 	Hooks     Hooks
 	Texts     Texts
 	Limits    Limits
+
+	Secrets *redact.Known // values of its settings that the user sees nowhere; nil for none
 
 	Start func(process.Command) (*process.Child, error) // starts the program; nil means process.Start
 }
@@ -210,7 +213,7 @@ type moment struct {
 func New(o Options) *Card {
 	o = o.filled()
 	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand, Hold: o.Hold}}
-	c.era = o.Era
+	c.era, c.log.Secrets = o.Era, o.Secrets
 	c.main = c.newSlot("", From{})
 	c.slots = map[string]*slot{"": c.main}
 	c.life, c.stop = context.WithCancel(context.Background())

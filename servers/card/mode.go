@@ -12,7 +12,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // backoff returns how long to wait before each attempt to restart the child.
@@ -134,6 +133,7 @@ func (c *Card) switchOff() {
 
 // fail turns the card off because of text or, if it is already off, only records text.
 func (c *Card) fail(text string) {
+	text = c.log.Clean(text)
 	if c.mode == On {
 		c.refusal = c.opts.Texts.Failed
 		c.main.queue.Clear(&refusal{c.refusal})
@@ -168,7 +168,7 @@ func (c *Card) fail(text string) {
 }
 
 func (c *Card) remember(text string) {
-	text = redact.Rules{}.Text(plain.Line(text)) // it may be what the server wrote
+	text = c.log.Clean(plain.Line(text)) // it may be what the server wrote
 	c.lastError, c.lastErrorAt, c.faulty = text, time.Now(), true
 	c.log.Note(text)
 	c.keepFault()
@@ -236,6 +236,9 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	s.found, s.cancel = a.found, nil
 	asked := s.reconnect
 	s.reconnect = false
+	if a.err != nil { // it may be what the server wrote
+		a.err = errors.New(c.log.Clean(a.err.Error()))
+	}
 	switch {
 	case a.err != nil && c.opts.OnDemand && c.mode == On:
 		c.stumble(s, a.err.Error())

@@ -276,10 +276,19 @@ func option(text string, i int) span {
 		return span{}
 	}
 	v, _ := value(text, end+1)
-	if got := text[v.from:v.to]; isReference(got) || strings.HasPrefix(got, "-") {
+	if got := text[v.from:v.to]; isReference(got) || strings.HasPrefix(got, "-") || isProse(got) {
 		return span{}
 	}
 	return v
+}
+
+// isProse tells of a word that stands behind the name of an option in a sentence about it.
+func isProse(s string) bool {
+	switch strings.TrimRight(s, ".:") {
+	case "flag", "flags", "option", "options", "argument", "parameter", "or", "and", "is", "must", "to", "for":
+		return true
+	}
+	return false
 }
 
 // element returns what is between <name> and </name>.

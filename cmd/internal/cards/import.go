@@ -28,6 +28,19 @@ type Source struct {
 // Path returns the path of the file.
 func (s Source) Path() string { return s.place.Path() }
 
+// Shared tells whether the file belongs to a project, whose repository may have brought it.
+func (s Source) Shared() bool { return s.place.Shared() }
+
+// Name returns the file's name as the client has it: ".mcp.json", ".cursor/mcp.json".
+func (s Source) Name() string {
+	for _, name := range s.Client.Project {
+		if strings.HasSuffix(filepath.ToSlash(s.Path()), "/"+name) {
+			return name
+		}
+	}
+	return filepath.Base(s.Path())
+}
+
 // Import describes what an import would do.
 type Import struct {
 	Rows  []Row

@@ -2,6 +2,7 @@ package cards
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"time"
@@ -31,6 +32,24 @@ func (m Machine) expand(card settings.Card) (settings.Card, error) {
 		return full, fmt.Errorf("it needs %s", strings.Join(missing, ", "))
 	}
 	return full, nil
+}
+
+// Secrets returns what looks like a secret among all that a card's program or URL is given.
+func Secrets(card settings.Card, m Machine) []string {
+	full, err := m.expand(card)
+	if err != nil {
+		full = card
+	}
+	full.Env = maps.Clone(full.Env)
+	if full.Env == nil {
+		full.Env = map[string]string{}
+	}
+	for _, name := range full.Inherit {
+		if v, ok := m.variable(name); ok {
+			full.Env[name] = v
+		}
+	}
+	return full.Secrets()
 }
 
 // Program returns how to start a card's program. The text of an error is for the user.

@@ -107,12 +107,15 @@ func revert(before, after, now []byte) ([]byte, bool) {
 
 // Preview is a change as lines with + and - before them, and up to two lines around
 // each place. Secrets are not shown.
-func Preview(before, after []byte) []string {
+func Preview(before, after []byte, secrets ...string) []string {
 	const around = 2
+	var hide redact.Rules
+	hide.Known = &redact.Known{}
+	hide.Known.Add(secrets...)
 	lines := func(b []byte) []string {
 		var out []string
 		for l := range bytes.Lines(b) {
-			out = append(out, redact.Rules{}.Text(string(bytes.TrimRight(l, "\r\n"))))
+			out = append(out, hide.Text(string(bytes.TrimRight(l, "\r\n"))))
 		}
 		return out
 	}

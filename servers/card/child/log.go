@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 // Line is one line of a log.
@@ -39,6 +40,9 @@ const keptLogs = 8
 // Log keeps the last lines from and about a child, across restarts, and the logs of other
 // children, so that none displaces the lines of another. The zero value is ready to use.
 type Log struct {
+	// Secrets are values that no line shows, of the log of the whole card; nil for none.
+	Secrets *redact.Known
+
 	name  string // of the child; "" for the log of the whole card
 	root  *Log   // that this one is kept with; nil for the log of the whole card
 	count atomic.Uint64
@@ -134,7 +138,9 @@ func (l *Log) counted() (lines []Line) {
 		lines = append(lines, Line{Time: l.latest.Time, nth: l.latest.nth - 1, Child: l.name, From: l.latest.From, Text: "+" + grouped(l.skipped-1) + " lines"})
 	}
 	if l.skipped > 0 {
-		lines = append(lines, l.latest)
+		last := l.latest
+		last.Text = l.Clean(last.Text)
+		lines = append(lines, last)
 	}
 	return lines
 }
@@ -148,8 +154,14 @@ func grouped(n int) string {
 	return s
 }
 
+// Clean returns a text of the child, or about it, without secrets.
+func (l *Log) Clean(text string) string {
+	return redact.Rules{Known: cmp.Or(l.root, l).Secrets}.Text(text)
+}
+
 // keep adds a line. The caller holds mu.
 func (l *Log) keep(line Line) {
+	line.Text = l.Clean(line.Text)
 	if len(l.lines) >= 2*MaxLines {
 		l.lines = append(l.lines[:0:0], l.lines[len(l.lines)-MaxLines+1:]...)
 	}

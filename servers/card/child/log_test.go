@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
 
 func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {
@@ -34,6 +36,31 @@ func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {
 }
 
 // A child that writes much displaces no line of another, nor of the deck.
+// What a server writes of what it was given is in no line, nor in the reason of its end.
+func TestALogShowsNoSecrets(t *testing.T) {
+	const given, shaped = "correct-horse-battery", "ghp_0123456789abcdefghijklmnopqrstuvwxyz"
+	known := &redact.Known{}
+	known.Add(given)
+	l := Log{Secrets: known}
+	of := l.Child("x")
+	of.drain("x", strings.NewReader("debug: opening with "+given+"\nGET https://a.example/?key=q7Rk2vTz9Lw4: 403\nError: bad login "+given+" "+shaped+"\n"))
+	for range 3 * storm {
+		of.hear("x", "again "+given)
+	}
+	text := of.reason("x", time.Time{}) + "\n"
+	for _, line := range l.Tail(MaxLines) {
+		text += line.Text + "\n"
+	}
+	for _, secret := range []string{given, shaped, "q7Rk2vTz9Lw4"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s is in\n%.400s", secret, text)
+		}
+	}
+	if !strings.HasPrefix(text, "Error: bad login [redacted]") || !strings.Contains(text, "debug: opening with [redacted]") {
+		t.Errorf("%.400s", text)
+	}
+}
+
 func TestEachChildKeepsItsOwnLines(t *testing.T) {
 	var l Log
 	l.Note("turned on")

@@ -125,38 +125,75 @@ func meanings() map[string]string {
 // word of letters, digits and a few signs: nothing that a shell or a loader obeys hides behind
 // the form of a secret.
 func veiled(text, redacted string) string {
-	const stand = "[redacted]"
-	parts := strings.Split(redacted, stand)
-	rest, ok := strings.CutPrefix(text, parts[0])
-	if !ok {
-		return text
-	}
+	kept, hidden := apart(text, redacted)
 	var b strings.Builder
-	b.WriteString(parts[0])
-	for i, part := range parts[1:] {
+	for i, part := range kept {
+		b.WriteString(part)
+		if i == len(hidden) {
+			break
+		}
+		word := hidden[i]
+		if scheme, rest, ok := strings.Cut(word, " "); ok && isWord(scheme) { // of a header
+			b.WriteString(scheme + " ")
+			word = rest
+		}
+		if isWord(word) {
+			word = fmt.Sprintf("[%d characters, not shown]", len(word))
+		}
+		b.WriteString(word)
+	}
+	return b.String()
+}
+
+// apart returns the parts of a text that a redacted one has kept, and those hidden between
+// them. Where the two do not fit, nothing is hidden.
+func apart(text, redacted string) (kept, hidden []string) {
+	kept = strings.Split(redacted, "[redacted]")
+	rest, ok := strings.CutPrefix(text, kept[0])
+	for i, part := range kept[1:] {
 		at := strings.Index(rest, part)
-		if i == len(parts)-2 {
+		if i == len(kept)-2 {
 			if at = len(rest) - len(part); !strings.HasSuffix(rest, part) {
 				at = -1
 			}
 		}
-		if at < 0 {
-			return text
+		if at < 0 || !ok {
+			return []string{text}, nil
 		}
-		hidden := rest[:at]
-		if scheme, word, ok := strings.Cut(hidden, " "); ok && isWord(scheme) { // of a header
-			b.WriteString(scheme + " ")
-			hidden = word
-		}
-		if isWord(hidden) {
-			fmt.Fprintf(&b, "[%d characters, not shown]", len(hidden))
-		} else {
-			b.WriteString(hidden)
-		}
-		b.WriteString(part)
+		hidden = append(hidden, rest[:at])
 		rest = rest[at+len(part):]
 	}
-	return b.String()
+	if !ok {
+		return []string{text}, nil
+	}
+	return kept, hidden
+}
+
+// Secrets returns the parts of the card's settings that look like secrets, for whoever shows
+// what a program says that was given them.
+func (c Card) Secrets() (out []string) {
+	add := func(text, redacted string) {
+		_, hidden := apart(text, redacted)
+		for _, h := range hidden {
+			out = append(out, h)
+			if _, word, ok := strings.Cut(h, " "); ok { // "Bearer ..."
+				out = append(out, word)
+			}
+		}
+	}
+	if words := Redacted(c.Command); len(words) == len(c.Command) {
+		for i, w := range c.Command {
+			add(w, words[i])
+		}
+	}
+	add(c.URL, redact.Rules{}.Text(c.URL))
+	for name, value := range c.Env {
+		add(name+"="+value, Masked(name+"=", value))
+	}
+	for name, value := range c.Headers {
+		add(name+": "+value, Masked(name+": ", value))
+	}
+	return out
 }
 
 func isWord(s string) bool {

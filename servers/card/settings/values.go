@@ -108,14 +108,25 @@ func (c Card) Runs() []string {
 	if c.Cwd != "" {
 		add("in          %s", c.Cwd)
 	}
+	for _, given := range c.Given() {
+		kind, what, _ := strings.Cut(given, " ")
+		add("%-11s %s", kind, what)
+	}
+	return out
+}
+
+// Given returns the variables and the headers that the server is given, without secrets, each
+// as a line that begins with a word for it.
+func (c Card) Given() []string {
+	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		add("with        %s", Masked(name+"=", c.Env[name]))
+		out = append(out, plain.Line("with "+Masked(name+"=", c.Env[name])))
 	}
 	for _, name := range c.Inherit {
-		add("with        %s from mcpdeck's environment", name)
+		out = append(out, plain.Line("with "+name+" from mcpdeck's environment"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
-		add("header      %s", Masked(name+": ", c.Headers[name]))
+		out = append(out, plain.Line("header "+Masked(name+": ", c.Headers[name])))
 	}
 	return out
 }
