@@ -107,7 +107,7 @@ func (r *listeners) openWeb() {
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
 		}
-		r.instance.host.Warn("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.endpoints.HTTPNote))
+		r.instance.host.WarnOnce("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.endpoints.HTTPNote))
 		return
 	}
 	r.web = l

@@ -111,6 +111,7 @@ type Warning struct {
 	From   string // module, "host", "journal"
 	Text   string
 	Pinned bool // the screen shows it on every page for as long as it is here
+	Once   bool // the screen says it once, and then only in the list of all
 }
 
 // WarningsAfter are the warnings that are newer than the one with the given ID,

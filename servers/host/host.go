@@ -228,6 +228,15 @@ func (h *Host) Warn(from, text string) {
 	h.tell()
 }
 
+// WarnOnce shows a sentence to the user that need not stay on the screen: nothing is lost
+// by what it says.
+func (h *Host) WarnOnce(from, text string) {
+	h.mu.Lock()
+	h.warn(deck.Warning{From: from, Text: plain.Line(text), Once: true})
+	h.mu.Unlock()
+	h.tell()
+}
+
 // SetWarnings shows the user all that is the matter with from, in place of what
 // was: what is still the matter is not said again. Pinned ones are shown on every
 // page.

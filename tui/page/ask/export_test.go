@@ -8,5 +8,6 @@ import (
 
 // Command runs the user's notifier for one request.
 func Command(n Notify, r questions.Request) tea.Cmd {
-	return command(n, []questions.Item{{Request: r}})
+	items := []questions.Item{{Request: r}}
+	return command(n, items, announce(items, n.Private))
 }

@@ -201,7 +201,7 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) 
 		}
 	}
 	if n.Command.Program != "" {
-		cmds = append(cmds, command(n, items))
+		cmds = append(cmds, command(n, items, text))
 	}
 	return tea.Batch(cmds...)
 }
@@ -257,8 +257,9 @@ func escape(e Escape, text string) string {
 	return "\x1b]9;" + text + "\x1b\\"
 }
 
-// command runs the user's own notifier.
-func command(n Notify, items []questions.Item) tea.Cmd {
+// command runs the user's own notifier with what a notification says as its last argument.
+// The text may begin with what an agent calls itself, which must not become an option.
+func command(n Notify, items []questions.Item, text string) tea.Cmd {
 	first := items[0].Request
 	question, kind, session := tui.About(&first), questions.OwnQuestion, first.From.Session
 	if n.Private {
@@ -276,6 +277,7 @@ func command(n Notify, items []questions.Item) tea.Cmd {
 		ctx, cancel := context.WithTimeout(context.Background(), commandFor)
 		defer cancel()
 		c := n.Command
+		c.Args = append(c.Args[:len(c.Args):len(c.Args)], strings.TrimLeft(text, "- "))
 		c.Extra = append(c.Extra[:len(c.Extra):len(c.Extra)], facts...)
 		return commandMsg{err: process.Run(ctx, c, process.Streams{})}
 	}

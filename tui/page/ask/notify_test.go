@@ -94,15 +94,29 @@ func TestNotificationCommand(t *testing.T) {
 	}
 	out := filepath.Join(t.TempDir(), "out")
 	p := page.New(questions.New(questions.Options{}), page.Options{})
-	cmd := page.Command(page.Notify{Command: process.Of([]string{"/bin/sh", "-c", `echo "$MCPDECK_ASKER|$MCPDECK_CWD|$MCPDECK_QUESTION|$MCPDECK_PENDING" > "` + out + `"`}, process.Desktop, nil)}, questions.Request{
+	cmd := page.Command(page.Notify{Command: process.Of([]string{"/bin/sh", "-c", `echo "$0|$MCPDECK_ASKER|$MCPDECK_CWD|$MCPDECK_QUESTION|$MCPDECK_PENDING" > "` + out + `"`}, process.Desktop, nil)}, questions.Request{
 		From: questions.From{Client: "codex", Cwd: "/b"}, Questions: []questions.Question{{ID: "a", Question: "Which?"}},
 	})
 	if c := p.Update(cmd()); c != nil {
 		t.Error("a command that worked is complained about")
 	}
 	b, err := os.ReadFile(out)
-	if err != nil || string(b) != "codex|/b|Which?|1\n" {
+	if err != nil || string(b) != "codex asks: Which?|codex|/b|Which?|1\n" {
 		t.Errorf("got %q, %v", b, err)
+	}
+	words := process.Of([]string{"/bin/sh", "-c", `echo "$0" > "` + out + `"`}, process.Desktop, nil)
+	for _, r := range []struct {
+		n    page.Notify
+		who  string
+		want string
+	}{
+		{page.Notify{Command: words, Private: true}, "codex", "codex asks something"},
+		{page.Notify{Command: words}, "--icon=x", "icon=x asks: Which?"},
+	} {
+		page.Command(r.n, questions.Request{From: questions.From{Client: r.who}, Questions: []questions.Question{{Question: "Which?"}}})()
+		if b, err := os.ReadFile(out); err != nil || string(b) != r.want+"\n" {
+			t.Errorf("%+v: got %q, %v", r, b, err)
+		}
 	}
 	bad := page.Command(page.Notify{Command: process.Command{Program: "/nonexistent/notifier"}}, questions.Request{Questions: []questions.Question{{}}})
 	if p.Update(bad()) == nil {

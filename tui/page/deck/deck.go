@@ -235,7 +235,11 @@ func (p *Page) take(s *deck.Snapshot) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, w := range s.WarningsAfter(p.warned) {
 		p.warned = w.ID
-		if !w.Pinned { // else every page shows it
+		switch {
+		case w.Pinned: // every page shows it
+		case w.Once:
+			cmds = append(cmds, tui.Toast(tui.Warn, w.From+": "+w.Text))
+		default:
 			cmds = append(cmds, tui.ToastUnless(tui.Warn, w.From+": "+w.Text, ID, p.opts.Tells[w.From]))
 		}
 	}

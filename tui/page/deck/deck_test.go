@@ -466,3 +466,30 @@ func TestAMissingOptionalProgramIsSaidShortAndWithoutAlarm(t *testing.T) {
 		})
 	}
 }
+
+// What is only to be known, such as a port that is taken, does not stand above the page.
+func TestAWarningThatIsSaidOnceIsAToast(t *testing.T) {
+	show(t, frame.Size{W: 100, H: 24}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
+		said := func() int { return strings.Count(s.Text(), "port 7337 is taken") }
+		d.Change(func(s *deck.Snapshot) {
+			s.Warnings = []deck.Warning{{ID: 1, Time: s.Started, From: "http", Text: "HTTP is off: port 7337 is taken", Once: true}}
+		})
+		s.Wait(time.Second)
+		if said() != 1 {
+			t.Errorf("it is said %d times:\n%s", said(), s.Text())
+		}
+		s.Wait(time.Minute)
+		if said() != 0 {
+			t.Errorf("it stays:\n%s", s.Text())
+		}
+		d.Change(func(s *deck.Snapshot) { s.Total++ })
+		s.Wait(time.Second)
+		if said() != 0 {
+			t.Errorf("it is said again:\n%s", s.Text())
+		}
+		s.Keys("w")
+		if said() != 1 {
+			t.Errorf("the list of warnings does not have it:\n%s", s.Text())
+		}
+	})
+}

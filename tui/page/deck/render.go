@@ -171,10 +171,10 @@ func (p *Page) warning(f *tui.Frame) []string {
 	return []string{widget.Ends(" "+th.Warn.Render("! "+text), more, f.W)}
 }
 
-// saidElsewhere tells whether every page shows a warning, or the line about what there is
-// says what it says of its server.
+// saidElsewhere tells whether a warning needs no line here: every page shows it, it was said
+// once, or the line about what there is says what it says of its server.
 func (p *Page) saidElsewhere(w deck.Warning) bool {
-	if w.Pinned {
+	if w.Pinned || w.Once {
 		return true
 	}
 	for i := range p.snap.Servers {
