@@ -53,8 +53,8 @@ func asciiGlyphs() Glyphs {
 			Top: "=", Bottom: "=", Left: "#", Right: "#", TopLeft: "#", TopRight: "#", BottomLeft: "#", BottomRight: "#",
 			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
 		},
-		Cursor: ">", On: "*", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
-		OK: "+", Fail: "x", Run: ">", Wait: "!", Held: "=", Right: ">", Up: "^", Down: "v",
+		Cursor: ">", On: "@", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
+		OK: "+", Fail: "x", Run: ">", Wait: "*", Held: "=", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",
 		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#", Spark: []rune("_.-=+*#"),
 	}

@@ -252,7 +252,7 @@ func ServerLegend(th *theme.Theme) []Sign {
 	var out []Sign
 	for _, s := range []deck.Status{deck.Ready, deck.Starting, deck.Degraded, deck.Failed} {
 		mark, style := ServerMark(th, s)
-		out = append(out, Sign{Mark: style.Render(mark), Means: "server " + string(s)})
+		out = append(out, Sign{Mark: style.Render(mark), Means: string(s)})
 	}
 	return out
 }

@@ -44,6 +44,30 @@ func TestEveryPageIsWhole(t *testing.T) {
 	}
 }
 
+// In the legend of a page, each sign means one thing, with every set of signs.
+func TestASignMeansOneThing(t *testing.T) {
+	h := built(t, true)
+	for _, ascii := range []bool{false, true} {
+		th := theme.New(theme.Options{ASCII: ascii})
+		for _, p := range h.pages(false) {
+			l, ok := p.(interface {
+				Legend(th *theme.Theme) []tui.Sign
+			})
+			if !ok {
+				continue
+			}
+			means := map[string]string{}
+			for _, s := range l.Legend(th) {
+				mark := ansi.Strip(s.Mark)
+				if means[mark] != "" || mark == "" || s.Means == "" {
+					t.Errorf("page %s, ASCII %v: %s means %q and %q", p.ID(), ascii, mark, means[mark], s.Means)
+				}
+				means[mark] = s.Means
+			}
+		}
+	}
+}
+
 // Both pages that list calls know of questions whose call has ended.
 func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 	h := built(t, true)

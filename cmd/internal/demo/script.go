@@ -41,7 +41,7 @@ type scene struct {
 	ends   string              // what is said when it is over; "" for nothing
 }
 
-// script is the whole demo, about a minute.
+// script is the whole demo, about a minute and a half at its usual pace.
 func script() []scene {
 	return []scene{
 		{

@@ -1,5 +1,5 @@
 // Package demo plays a session on a deck with stand-ins for agents' programs, so that
-// anyone sees the whole deck at work in a minute.
+// anyone sees the whole deck at work in a minute and a half.
 package demo
 
 import (

@@ -368,10 +368,9 @@ func questionText(th *theme.Theme, q questions.Question, w int) []string {
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	g := th.Glyph
 	return []tui.Sign{
-		{Mark: th.Warn.Render(g.Wait), Means: "waits for you"},
+		{Mark: th.Warn.Render(g.Wait), Means: "waits for you; dim: its agent left, and comes back for the answer"},
 		{Mark: th.Warn.Render(g.Held), Means: "waits for you, and its terminal shows nothing"},
 		{Mark: th.Warn.Render(g.Right), Means: "answer in its terminal"},
-		{Mark: th.Muted.Render(g.Wait), Means: "the agent left and comes back for the answer"},
 		{Mark: th.Muted.Render(g.Half), Means: "snoozed, or not sent"},
 		{Mark: th.Good.Render((&tui.Frame{Theme: th}).Spin()), Means: "being sent"},
 		{Mark: th.Faint.Render(g.Fail), Means: "no agent is waiting"},

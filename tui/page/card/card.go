@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -404,5 +405,8 @@ func isOn(s *deck.Server) bool {
 
 // Legend explains the lamps of the servers, and the marks of calls.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {
-	return append(tui.ServerLegend(th), tui.CallLegend(th)...)
+	servers := tui.ServerLegend(th)
+	return append(servers, slices.DeleteFunc(tui.CallLegend(th), func(s tui.Sign) bool { // both fail
+		return slices.ContainsFunc(servers, func(o tui.Sign) bool { return ansi.Strip(o.Mark) == ansi.Strip(s.Mark) })
+	})...)
 }
