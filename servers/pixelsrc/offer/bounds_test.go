@@ -1,10 +1,14 @@
 package offer
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
@@ -77,4 +81,31 @@ func TestAPictureOfTextIsBounded(t *testing.T) {
 	if !a.IsError || len(a.text()) > 1000 {
 		t.Errorf("%d bytes", len(a.text()))
 	}
+}
+
+// TestWaitingForMemoryIsNotTheWorkOfACall has a call wait for longer than it may work, and
+// another one whose work takes too long after that.
+func TestWaitingForMemoryIsNotTheWorkOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := module(pixelsrc.Options{})
+		asked := int64(0)
+		m.need = func(_ context.Context, bytes int64) error {
+			asked = bytes
+			time.Sleep(3 * m.limit)
+			return nil
+		}
+		if a := said(m, t.Context(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": dot1}); a.IsError || asked == 0 {
+			t.Errorf("after asking for %d bytes: %s", asked, a.text())
+		}
+		slow := tool{name: "slow", run: func(c *call) ([]mcp.Content, error) {
+			if err := c.needs(1); err != nil {
+				return nil, err
+			}
+			time.Sleep(2 * m.limit)
+			return nil, c.ctx.Err()
+		}}
+		if res := m.call(t.Context(), pixelsrc.Caller{}, slow, nil); !res.IsError || !strings.Contains(fmt.Sprint(res.Content), "timed out") {
+			t.Errorf("got %v", res.Content)
+		}
+	})
 }

@@ -28,11 +28,12 @@ const (
 // Module offers a server over MCP.
 type Module struct {
 	server *pixelsrc.Server
-	limit  time.Duration // of one call
+	limit  time.Duration                                // of one call
+	need   func(ctx context.Context, bytes int64) error // waits until a call may take so much
 }
 
 // NewModule returns the module of a server.
-func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime} }
+func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime, host.Need} }
 
 // Identity implements [host.Module].
 func (m *Module) Identity() host.Identity {
@@ -92,6 +93,7 @@ type call struct {
 	ctx    context.Context //nolint:containedctx // that of the call
 	server *pixelsrc.Server
 	who    pixelsrc.Caller
+	needs  func(bytes int64) error // waits until the call may take so much; its error is that of ctx
 }
 
 // handler answers the calls of a tool.
@@ -105,13 +107,21 @@ func (m *Module) handler(t tool) server.ToolHandlerFunc {
 // or the time limit passes: the engine looks for that in its inner loops, so nothing of
 // the work is left when it returns.
 func (m *Module) call(ctx context.Context, who pixelsrc.Caller, t tool, raw any) *mcp.CallToolResult {
-	ctx, cancel := context.WithTimeout(ctx, m.limit)
-	defer cancel()
-	res := t.result(&call{ctx: ctx, server: m.server, who: who}, raw)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	limit := time.AfterFunc(m.limit, func() { cancel(context.DeadlineExceeded) })
+	defer limit.Stop()
+	c := &call{ctx: ctx, server: m.server, who: who}
+	c.needs = func(bytes int64) error {
+		limit.Stop()
+		defer limit.Reset(m.limit) // what was waited for is not the work of the call
+		return m.need(ctx, bytes)
+	}
+	res := t.result(c, raw)
 	switch {
 	case ctx.Err() == nil:
 		return res
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
 		return failed("%s timed out after %v: make the canvas smaller, or split the source.", t.name, m.limit)
 	}
 	return failed("%s was cancelled.", t.name)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/arguments"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
@@ -39,7 +38,7 @@ func render() tool {
 			if err != nil {
 				return nil, err
 			}
-			if err := host.Need(c.ctx, admission.Medium.Need()+src.Need(o)); err != nil {
+			if err := c.needs(admission.Medium.Need() + src.Need(o)); err != nil {
 				return nil, err
 			}
 			d, err := c.server.Render(c.ctx, c.who, src, o)
