@@ -25,11 +25,11 @@ func (l *Log) describe(e *entry) (text string, body json.RawMessage, cut bool) {
 		}
 		b, _ := json.Marshal(map[string]string{"error": e.call.Result})
 		b = l.redact(e.redact, true, b)
-		return plain.Line(beginning(member(b, "error"))), b, false
+		return plain.ShownLine(beginning(member(b, "error"))), b, false
 	}
 	b, err := e.result.Encode()
 	if err != nil {
-		return plain.Line(err.Error()), nil, false
+		return plain.ShownLine(err.Error()), nil, false
 	}
 	b = l.redact(e.redact, true, b)
 	text = resultLine(b)
@@ -60,7 +60,7 @@ func oneLine(args json.RawMessage) string {
 	case open == 'n': // null
 		return ""
 	case err != nil || open != '{':
-		return plain.Cut(plain.Line(string(args[:min(len(args), 4*preview)])), preview)
+		return plain.Cut(plain.ShownLine(string(args[:min(len(args), 4*preview)])), preview)
 	}
 	var b strings.Builder
 	for _, p := range parts {
@@ -77,7 +77,7 @@ func oneLine(args json.RawMessage) string {
 			b.Write(v[:min(len(v), 4*preview)])
 		}
 	}
-	return plain.Cut(plain.Line(b.String()), preview)
+	return plain.Cut(plain.ShownLine(b.String()), preview)
 }
 
 // beginning decodes the first runes of a JSON string, more than a preview
@@ -108,10 +108,10 @@ func resultLine(result json.RawMessage) string {
 	for _, c := range elements(member(result, "content")) {
 		kind := beginning(member(c, "type"))
 		if kind == "text" {
-			return plain.Cut(plain.Line(beginning(member(c, "text"))), preview)
+			return plain.Cut(plain.ShownLine(beginning(member(c, "text"))), preview)
 		}
 		if other == "" {
-			other = plain.Line(kind + " " + beginning(member(c, "mimeType")))
+			other = plain.ShownLine(kind + " " + beginning(member(c, "mimeType")))
 		}
 	}
 	return other

@@ -254,6 +254,9 @@ func (s *Service) note(err error) {
 	}
 }
 
+// CheckNote says what is wrong with a note that can never be left.
+func (s *Service) CheckNote(n Note) error { return n.check(s.Settings()) }
+
 // Leave writes a note onto the desktop.
 func (s *Service) Leave(n Note) (Written, error) { return s.desktop.write(n, s.Settings()) }
 

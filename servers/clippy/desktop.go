@@ -35,12 +35,20 @@ type Written struct {
 	Replaced bool   `json:"replaced"`
 }
 
-func (d *desktop) write(n Note, set Settings) (Written, error) {
+// check says what is wrong with a note whatever is on the desktop.
+func (n Note) check(set Settings) error {
 	if err := checkName(n.Name, set.AllowAnyExtension); err != nil {
-		return Written{}, err
+		return err
 	}
 	if len(n.Content) > maxNote {
-		return Written{}, say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
+		return say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
+	}
+	return nil
+}
+
+func (d *desktop) write(n Note, set Settings) (Written, error) {
+	if err := n.check(set); err != nil {
+		return Written{}, err
 	}
 	dir, err := d.folder(set.DesktopDir)
 	if err != nil {

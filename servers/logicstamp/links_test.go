@@ -117,7 +117,7 @@ func TestALinkedFolderThatNobodyImportsFromIsLeftOut(t *testing.T) {
 	if r := s.MustCompare(logicstamp.CompareArgs{}); r.Status != compare.Pass || !warned(r.Warnings) {
 		t.Errorf("%s, warnings = %v", r.Status, r.Warnings)
 	}
-	s.holdsNothingOf("faraway")
+	s.holdsNothingOfFar()
 	s.Write("src/Other.ts", "export * from '../result/far';\n")
 	if err := refused(s.Compare(t.Context(), logicstamp.Call{}, logicstamp.CompareArgs{})); problem.CodeOf(err) != problem.SourcesUnsafe {
 		t.Errorf("with an import: %v", err)
@@ -161,7 +161,7 @@ func TestALinkSwappedInDuringARunIsRefused(t *testing.T) {
 	if len(s.Runs()) != 1 {
 		t.Errorf("%d runs", len(s.Runs()))
 	}
-	s.holdsNothingOf("faraway")
+	s.holdsNothingOfFar()
 }
 
 // Nor does one that is gone again when the run has ended: what was read is the
@@ -174,7 +174,7 @@ func TestALinkThatIsThereDuringARunOnlyIsRefused(t *testing.T) {
 	if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), "src/App.tsx") {
 		t.Errorf("err = %v", err)
 	}
-	s.holdsNothingOf("faraway")
+	s.holdsNothingOfFar()
 }
 
 // The command reads a source for its contract and its hash, and then again for
@@ -195,14 +195,15 @@ func TestCodeThatIsNotTheSourcesIsRefused(t *testing.T) {
 			if problem.CodeOf(err) != problem.SourcesUnsafe || !strings.Contains(err.Error(), "src/App.tsx") {
 				t.Errorf("err = %v", err)
 			}
-			s.holdsNothingOf("faraway")
+			s.holdsNothingOfFar()
 		})
 	}
 }
 
-// holdsNothingOf looks for a text in everything that the service keeps.
-func (s *stage) holdsNothingOf(text string) {
+// holdsNothingOfFar looks for the text of what is far in everything that the service keeps.
+func (s *stage) holdsNothingOfFar() {
 	s.T.Helper()
+	const text = "faraway"
 	err := filepath.WalkDir(s.Options.Dir, func(p string, d os.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err

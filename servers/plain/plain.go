@@ -23,6 +23,13 @@ func Line(s string) string { return clean(s, style{show: true}) }
 // Text is Line with line breaks kept, and tabs as four spaces.
 func Text(s string) string { return clean(s, style{lines: true, show: true}) }
 
+// Shown is Text with escape sequences and other control characters shown as <U+001B>: for
+// what was sent to a program or came from it, where it matters what was in it.
+func Shown(s string) string { return clean(s, style{lines: true, show: true, controls: true}) }
+
+// ShownLine is Shown on one line.
+func ShownLine(s string) string { return clean(s, style{show: true, controls: true}) }
+
 // Output is Text with tabs as they are, for what a command prints.
 func Output(s string) string { return clean(s, style{lines: true, tabs: true, show: true}) }
 
@@ -139,6 +146,8 @@ type style struct {
 	lines bool // keep line breaks
 	tabs  bool // keep tabs
 	show  bool // show what is hidden instead of leaving it out
+	// controls shows what a terminal obeys instead of leaving it out.
+	controls bool
 }
 
 func clean(s string, as style) string {
@@ -148,7 +157,7 @@ func clean(s string, as style) string {
 	var b strings.Builder
 	b.Grow(len(s))
 	for i := 0; i < len(s); {
-		if n := sequence(s[i:]); n > 0 {
+		if n := sequence(s[i:]); n > 0 && !as.controls {
 			i += n
 			continue
 		}
@@ -156,11 +165,16 @@ func clean(s string, as style) string {
 		i += w
 		switch {
 		case r == '\r' && i < len(s) && s[i] == '\n':
+		case r == '\r' && as.controls:
+			b.WriteString("<U+000D>")
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029':
 			b.WriteByte(lineBreak(as.lines))
 		case r == '\t':
 			b.WriteString(tab(as))
 		case r < 0x20 || r >= 0x7f && r < 0xa0:
+			if as.controls {
+				fmt.Fprintf(&b, "<U+%04X>", r)
+			}
 		case hidden(r):
 			if as.show {
 				fmt.Fprintf(&b, "<U+%04X>", r)

@@ -51,6 +51,21 @@ func TestLineAndText(t *testing.T) {
 	}
 }
 
+func TestShownShowsWhatATerminalObeys(t *testing.T) {
+	for in, want := range map[string]string{
+		"hello": "hello", "\x1b[31mred\x1b[0m": "<U+001B>[31mred<U+001B>[0m", "\x1b]0;evil\x07ok": "<U+001B>]0;evil<U+0007>ok", "a\x1b": "a<U+001B>",
+		"a\u009bb": "a<U+009B>b", "a\rb": "a<U+000D>b", "a\x00b": "a<U+0000>b", "a\r\nb\tc": "a\nb    c", "a\u202eb": "a<U+202E>b", "❤\ufe0f": "❤\ufe0f",
+	} {
+		if got := Shown(in); got != want {
+			t.Errorf("Shown(%q) = %q, want %q", in, got, want)
+		}
+		line := strings.NewReplacer("\n", " ", "    ", " ").Replace(want)
+		if got := ShownLine(in); got != line {
+			t.Errorf("ShownLine(%q) = %q, want %q", in, got, line)
+		}
+	}
+}
+
 func TestExactShowsEverythingThatIsThere(t *testing.T) {
 	tests := []struct{ name, in, want string }{
 		{"plain", "rm -rf build", "rm -rf build"},

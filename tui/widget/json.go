@@ -29,7 +29,7 @@ func JSON(th *theme.Theme, raw []byte, w int) Text {
 		return p.Text
 	}
 	var t Text
-	for _, l := range Wrap(plain.Text(string(raw)), p.w) {
+	for _, l := range Wrap(plain.Shown(string(raw)), p.w) {
 		if len(t.Rows) == jsonMost {
 			break
 		}
@@ -122,7 +122,7 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 				return n, err
 			}
 			k, _ := tok.(string)
-			name = p.th.Accent.Render(Cut(plain.Line(k), p.w/2)) + p.th.Muted.Render(": ")
+			name = p.th.Accent.Render(Cut(plain.ShownLine(k), p.w/2)) + p.th.Muted.Render(": ")
 		}
 		if err := p.value(depth+1, name, ""); err != nil {
 			return n, err
@@ -136,8 +136,8 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 	th := p.th
 	room := p.w - indent(depth, p.w)
-	if !strings.Contains(s, "\n") && Width(key)+Width(plain.Line(s))+2 <= room {
-		return p.add(depth, key+Linked(th, th.Good, `"`+plain.Line(s)+`"`)+tail)
+	if line := plain.ShownLine(s); !strings.Contains(s, "\n") && Width(key)+Width(line)+2 <= room {
+		return p.add(depth, key+Linked(th, th.Good, `"`+line+`"`)+tail)
 	}
 	if key != "" {
 		if err := p.add(depth, key); err != nil {
@@ -146,7 +146,7 @@ func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 		depth++
 		room = p.w - indent(depth, p.w)
 	}
-	for _, l := range Closed(Wrap(Linked(th, th.Good, plain.Text(strings.TrimRight(s, "\n"))), room-2)) {
+	for _, l := range Closed(Wrap(Linked(th, th.Good, plain.Shown(strings.TrimRight(s, "\n"))), room-2)) {
 		if err := p.add(depth, th.Border.Render(th.Glyph.Frame.Left)+" "+l); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -308,6 +309,22 @@ func TestPolicyOfATool(t *testing.T) {
 		}
 		if text, _ := ts.request(t, "play_system_sound", `{"type":"success"}`); !strings.HasPrefix(text, "Error: too many play_system_sound calls, try again in ") {
 			t.Errorf("21st: %s", text)
+		}
+	})
+	t.Run("notes with names that are refused do not count", func(t *testing.T) {
+		ts := newServer(t, nil)
+		for range 30 {
+			for _, args := range []string{`{"filename":"run.sh","content":""}`, `{"filename":"../a.txt","content":""}`, `{"filename":".profile","content":""}`, `{"filename":"a.txt","content":"` + strings.Repeat("a", 1<<20+1) + `"}`} {
+				if text, r := ts.request(t, "haunt_desktop", args); !r.IsError || strings.Contains(text, "too many") {
+					t.Fatalf("%.40s: %s", args, text)
+				}
+			}
+		}
+		for i := range 11 {
+			text, r := ts.request(t, "haunt_desktop", fmt.Sprintf(`{"filename":"note %d.txt","content":"boo"}`, i))
+			if r.IsError != (i == 10) || strings.Contains(text, "too many") != (i == 10) {
+				t.Errorf("note %d: %s", i, text)
+			}
 		}
 	})
 }

@@ -107,7 +107,7 @@ func leaveNote(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, e
 		}
 		return answer{text: fmt.Sprintf("File %s at %s (%d bytes)", verb, note.Path, note.Bytes), data: note}, nil
 	}
-	return w, nil
+	return w, s.CheckNote(given)
 }
 
 func playSound(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, error) {

@@ -37,6 +37,21 @@ func TestJSONIsFolded(t *testing.T) {
 	})
 }
 
+// An escape sequence that was sent or answered is there to be read, in every way that a call
+// is shown.
+func TestEscapeSequencesAreShownAsSuch(t *testing.T) {
+	show(t, frame.Size{W: 120, H: 60}, func(s *frame.Screen, d *fake.Deck) {
+		quoted := func(text string) string { b, _ := json.Marshal(text); return string(b) }
+		d.SetBody(4, deck.CallBody{
+			Args: json.RawMessage(`{"c\u001b[8mommand":` + quoted("ls\x1b[2K\rtrue") + `}`),
+			Result: json.RawMessage(`{"content":[{"type":"text","text":` + quoted("plain \x1b[31mred") + `},{"type":"text","text":` + quoted("# A heading\n\n- **bold \x1b[32mgreen**\n- `code \x1b[33myellow`\n") +
+				`},{"type":"text","text":` + quoted(`{"a":`+quoted("json \x1b[34mblue")+`}`) + `}],"structuredContent":{"b":` + quoted("data \x1b]0;title\x07") + `}}`),
+		})
+		readFourth(s)
+		s.Has("c<U+001B>[8mommand", "ls<U+001B>[2K<U+000D>true", "plain <U+001B>[31mred", "bold <U+001B>[32mgreen", "code <U+001B>[33myellow", "json <U+001B>[34mblue", "data <U+001B>]0;title<U+0007>")
+	})
+}
+
 // However many calls there are, the smallest terminal has room for the key that folds.
 func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
 	show(t, frame.Size{W: 40, H: 12}, func(s *frame.Screen, d *fake.Deck) {
