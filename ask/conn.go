@@ -18,9 +18,9 @@ const (
 	requestWithin = 10 * time.Second
 	writeWithin   = 5 * time.Second
 	closeWithin   = 500 * time.Millisecond // on shutdown
-	ackWithin     = takenWithin
-	ackAtLast     = 10 * time.Second // after which an acknowledgement is no longer waited for
-	comesWithin   = 5 * time.Second  // for a call that continues elsewhere
+	ackWithin     = 3 * time.Second        // its server acknowledges when its own client has had time to
+	ackAtLast     = 10 * time.Second       // after which an acknowledgement is no longer waited for
+	comesWithin   = 5 * time.Second        // for a call that continues elsewhere
 	statusEvery   = time.Second
 	hangupEvery   = time.Second
 )

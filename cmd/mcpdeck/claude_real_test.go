@@ -254,7 +254,7 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 			deck.shows(d, "Ask")
 			c := d.starts(model, "plan")
 			c.shows(d, "plan mode on")
-			c.says("go")
+			c.says("plan it")
 			deck.answers(d, text, key{"n", ""})
 			if got := c.answered(0); !strings.Contains(got, "the user denied this") {
 				t.Errorf("of the first plan the model gets %s", got)

@@ -31,6 +31,7 @@ type Conn struct {
 	turns host.Turns // of questions; used by the reading goroutine
 
 	pending rpc.Pending // our own requests
+	replies deliveries
 
 	learning  sync.Mutex // held while the client is asked for its roots; guards what follows
 	announced bool       // the project is one of them
@@ -50,6 +51,7 @@ type outgoing struct {
 	line  []byte
 	id    string // of the request it answers; "" for none
 	after func() // called when it was written; may be nil
+	sent  func() // called when the client can read it; may be nil
 }
 
 // Serve answers the messages from r on w until r ends or ctx is done, and returns when
@@ -89,7 +91,9 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 	c.stop()
 	c.work.Wait()
 	close(c.out)
-	return errors.Join(err, <-written)
+	err = errors.Join(err, <-written)
+	c.replies.heard(false)
+	return err
 }
 
 // unanswered returns the number of requests in flight that are to be answered.
@@ -115,6 +119,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 		case err != nil:
 			return fmt.Errorf("read message: %w", err)
 		}
+		c.replies.heard(true)
 		e, bad := decodeEnvelope(line)
 		if bad != nil {
 			c.send(outgoing{line: rpc.Failure(e.ID, *bad)})
@@ -168,6 +173,7 @@ func (c *Conn) request(e envelope) {
 		run = func(fn func()) { fn() }
 	}
 	c.acknowledge(e) // later changes must reach the subscription
+	ctx, reply := c.replies.open(ctx)
 	run(func() {
 		defer c.work.Done()
 		defer cancel()
@@ -181,9 +187,10 @@ func (c *Conn) request(e envelope) {
 			line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
 		}
 		if ctx.Err() != nil {
+			reply.tell(false)
 			return // cancelled, or the connection is ending: the answer must not be sent
 		}
-		c.send(outgoing{line: line, id: string(e.ID)})
+		c.send(outgoing{line: line, id: string(e.ID), sent: reply.wrote})
 	})
 }
 

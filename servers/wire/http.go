@@ -118,6 +118,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer held.send()
 		w = held
 	}
+	ctx, reply := new(deliveries).open(ctx)
+	defer func() { reply.tell(r.Context().Err() == nil) }() // the client still reads, or does not
 	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view, receipts: &h.receipts}
 	v.mcp.ServeHTTP(out, r.WithContext(ctx))
 	out.begin(out.status)

@@ -20,6 +20,7 @@ import (
 // an answer, so that progress never follows its result.
 func (c *Conn) write(w io.Writer) error {
 	b := bufio.NewWriterSize(w, 64<<10)
+	var sent []func() // to call after the next flush
 	for {
 		var err error
 		select {
@@ -37,12 +38,20 @@ func (c *Conn) write(w io.Writer) error {
 			if o.after != nil {
 				o.after()
 			}
+			if o.sent != nil {
+				sent = append(sent, o.sent)
+			}
 		}
 		if err == nil && len(c.out) == 0 {
 			runtime.Gosched() // so that answers that are nearly ready are written together
 		}
 		if err == nil && len(c.out) == 0 && len(c.sess.notify) == 0 {
-			err = b.Flush()
+			if err = b.Flush(); err == nil {
+				for _, told := range sent {
+					told()
+				}
+				sent = nil
+			}
 		}
 		if err != nil {
 			c.stop()

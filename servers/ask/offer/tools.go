@@ -357,7 +357,16 @@ func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error
 		w.call.Delivered(questions.NotTaken)
 		return nil, ctx.Err()
 	}
-	w.call.Delivered(questions.Delivered)
+	told := func(reached bool) {
+		if reached {
+			w.call.Delivered(questions.Delivered)
+		} else {
+			w.call.Delivered(questions.NotTaken)
+		}
+	}
+	if !host.OnDelivery(ctx, told) {
+		told(true)
+	}
 	return outcome(reply), nil
 }
 

@@ -105,7 +105,7 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 		{"denied in the terminal before, and not recorded", "Allow once", func(d *desk) { d.status("idle", "") }, sent, untaken},
 		{"allowed in the terminal before", "Deny", func(d *desk) {
 			d.status("busy", "")
-			time.Sleep(3 * time.Second)
+			time.Sleep(2500 * time.Millisecond)
 			d.record(byUser("accept", ""))
 		}, "answered in its terminal: allowed", "answered in its terminal: allowed"},
 		{"the session ends", "Allow once", func(d *desk) { d.writes(session{ID: "cleared", Status: "idle"}) }, "not taken: its session has ended", "not taken: its session has ended"},

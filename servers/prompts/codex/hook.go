@@ -148,8 +148,7 @@ func (a *Adapter) hold(ctx context.Context, c *hook.Conn, h *held, call *ask.Cal
 				call.Delivered(ask.NotTaken)
 				return
 			}
-			call.Delivered(ask.NotTaken) // nothing tells
-			return
+			return // nothing tells
 		case <-c.Gone():
 			call.Settled("Codex has ended its hook")
 			return
