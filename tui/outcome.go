@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -25,4 +26,27 @@ func Asker(r *ask.Request) string {
 		s += " " + plain.Line(filepath.Base(cwd))
 	}
 	return s
+}
+
+// Twin tells a prompt from the others that ask for exactly the same in the same session, as
+// sub-agents do: "twin 1 of 2"; "" where there is no other.
+func Twin(s *ask.Snapshot, it *ask.Item) string {
+	d := it.Request.Prompt
+	if d == nil || d.Kind != ask.Permission {
+		return ""
+	}
+	at, n := 0, 0
+	for i := range s.Items {
+		o := s.Items[i].Request.Prompt
+		if o == nil || !s.Items[i].Waits() || o.Kind != d.Kind || o.Agent != d.Agent || o.Session != d.Session || o.Tool != d.Tool || o.Subject() != d.Subject() || o.Diff != d.Diff {
+			continue
+		}
+		if n++; s.Items[i].ID == it.ID {
+			at = n
+		}
+	}
+	if n < 2 || at == 0 {
+		return ""
+	}
+	return fmt.Sprintf("twin %d of %d", at, n)
 }

@@ -92,6 +92,8 @@ func SessionMark(f *Frame, s *deck.Session) (mark string, style theme.Style, wor
 		return g.Wait, th.Warn, "allow?"
 	case deck.WaitsForAnswer:
 		return g.Wait, th.Warn, "answer?"
+	case deck.Waiting:
+		return g.Wait, th.Warn, "waiting"
 	case deck.Working:
 		return f.Spin(), th.Good, "works"
 	case deck.Background:

@@ -329,7 +329,7 @@ func sessionWord(s deck.SessionState) string {
 		return "allow?"
 	case deck.WaitsForAnswer:
 		return "answer?"
-	case deck.Working, deck.Background, deck.Idle, deck.Ended, deck.StateUnknown:
+	case deck.Waiting, deck.Working, deck.Background, deck.Idle, deck.Ended, deck.StateUnknown:
 	}
 	return string(s)
 }

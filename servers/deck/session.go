@@ -47,6 +47,7 @@ type SessionState string
 const (
 	WaitsForPermission SessionState = "permission"
 	WaitsForAnswer     SessionState = "answer"
+	Waiting            SessionState = "waiting" // for the user, in a way that is not known
 	Working            SessionState = "working"
 	Background         SessionState = "background" // only something it started still runs
 	Idle               SessionState = "idle"
@@ -55,7 +56,9 @@ const (
 )
 
 // Waits reports whether the session waits for the user.
-func (s SessionState) Waits() bool { return s == WaitsForPermission || s == WaitsForAnswer }
+func (s SessionState) Waits() bool {
+	return s == WaitsForPermission || s == WaitsForAnswer || s == Waiting
+}
 
 // Usage counts the tokens that the models of a session were sent and sent back. In leaves out what
 // came from the cache.

@@ -142,10 +142,13 @@ func stateOf(status, waits string) (state deck.SessionState, what, note string) 
 	case "shell":
 		return deck.Background, "", ""
 	case "waiting":
-		if waits == "permission prompt" {
+		switch waits {
+		case "permission prompt":
 			return deck.WaitsForPermission, waits, ""
+		case "input needed":
+			return deck.WaitsForAnswer, waits, ""
 		}
-		return deck.WaitsForAnswer, waits, ""
+		return deck.Waiting, waits, ""
 	case "":
 		return deck.StateUnknown, "", "this version of Claude Code does not say what it does"
 	}

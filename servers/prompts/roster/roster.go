@@ -232,7 +232,7 @@ func order(a, b deck.Session) int {
 
 func rank(s deck.SessionState) int {
 	switch s {
-	case deck.WaitsForPermission, deck.WaitsForAnswer:
+	case deck.WaitsForPermission, deck.WaitsForAnswer, deck.Waiting:
 		return 0
 	case deck.Working:
 		return 1

@@ -122,3 +122,22 @@ func TestGroupFrames(t *testing.T) {
 		})
 	}
 }
+
+// Two sub-agents that ask for the same are told apart.
+func TestTwinsAreToldApart(t *testing.T) {
+	twin := func(id string) questions.Request {
+		r := bash(id, "make all")
+		r.Prompt.Session, r.Prompt.Subagent = "s", "Explore"
+		return r
+	}
+	other := bash("3", "make install")
+	other.Prompt.Session = "s"
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		d.Has("twin 1 of 2", "sub-agent Explore")
+		d.Keys("]")
+		d.Has("twin 2 of 2")
+		d.Keys("]")
+		d.Has("make install")
+		d.Lacks("twin")
+	}, twin("1"), twin("2"), other)
+}

@@ -104,6 +104,9 @@ func (p *Page) renderList(f *tui.Frame) []string {
 	if s := p.sending(f); s != "" {
 		foot = append(foot, " "+s)
 	}
+	if s := p.lastGiven(f, f.W-2); s != "" {
+		foot = append(foot, " "+s)
+	}
 	if p.message != "" {
 		foot = append(foot, " "+th.Muted.Render(p.message))
 	}

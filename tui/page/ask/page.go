@@ -106,7 +106,8 @@ type Page struct {
 	review  widget.List
 	past    history
 	settled settled // at partSettled
-	group   group   // at partGroup
+	given   given
+	group   group // at partGroup
 	drawn   drawnSubjects
 	page    int         // rows of the open subject that are on the screen
 	gate    proof.State // as it was last

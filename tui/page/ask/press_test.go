@@ -158,3 +158,19 @@ func TestAPressAfterAnotherAnswersTheNext(t *testing.T) {
 		}, bash("1", "make"), bash("2", "make install"), bash("3", "make clean"))
 	}
 }
+
+func TestWhatWasAllowedIsSaidForAWhile(t *testing.T) {
+	prompted(t, func(d *driver, calls []*questions.Call) {
+		d.Keys("y")
+		calls[0].Delivered(questions.Delivered)
+		d.Wait(time.Second)
+		d.Has("✓ allowed once: Bash  make all", "make install") // the next is there, too
+		d.Keys("n")
+		d.Wait(3 * time.Second)
+		calls[1].Delivered(questions.Delivered)
+		d.Wait(time.Second)
+		d.Has("✗ denied: Bash  make install")
+		d.Wait(10 * time.Second)
+		d.Lacks("allowed once: ", "denied: ")
+	}, bash("1", "make all"), bash("2", "make install"))
+}

@@ -9,6 +9,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -23,6 +24,36 @@ type settled struct {
 	record questions.Record // of one that was settled elsewhere
 	ids    []int            // of those that were answered here
 	words  string           // how, where the queue says nothing of it
+}
+
+// given is what was answered here last, for the line that says so.
+type given struct {
+	ids []int
+	at  time.Time
+}
+
+// givenFor is how long that line stays.
+const givenFor = 5 * time.Second
+
+// lastGiven says what became of what was answered here last, "" a while later.
+func (p *Page) lastGiven(f *tui.Frame, w int) string {
+	left := givenFor - f.Now.Sub(p.given.at)
+	if left <= 0 || len(p.given.ids) != 1 {
+		return ""
+	}
+	for _, r := range slices.Backward(p.snap.History) {
+		if r.ID == p.given.ids[0] {
+			f.RedrawAfter(left)
+			return widget.Cut(outcome(f.Theme, &r), w)
+		}
+	}
+	return ""
+}
+
+// outcome is what became of a request, on one line.
+func outcome(th *theme.Theme, r *questions.Record) string {
+	return recordMark(th, *r) + " " + th.Strong.Render(words(r)) + ": " + aboutRow(th, th.Text, &r.Request) +
+		th.Muted.Render(" "+th.Glyph.Dot+" "+tui.Asker(&r.Request))
 }
 
 // own tells whether the user gave the answer here.
@@ -60,7 +91,10 @@ func (p *Page) settle(old, s *questions.Snapshot) tea.Cmd {
 
 // answered shows what the user answered here until the next request may come: when the
 // key is let go, by another key, or when none is pressed for a while.
-func (p *Page) answered(words string, ids ...int) { p.stay(settled{ids: ids, words: words}) }
+func (p *Page) answered(words string, ids ...int) {
+	p.given = given{ids, time.Now()}
+	p.stay(settled{ids: ids, words: words})
+}
 
 func (p *Page) stay(s settled) {
 	p.settled, p.id, p.place, p.draft, p.message = s, 0, partSettled, questions.Draft{}, ""
@@ -147,9 +181,7 @@ func (p *Page) renderAnswered(f *tui.Frame) []string {
 	var rows []string
 	for _, r := range p.snap.History {
 		if slices.Contains(p.settled.ids, r.ID) {
-			line := recordMark(th, r) + " " + th.Strong.Render(words(&r)) + ": " + aboutRow(th, th.Text, &r.Request) +
-				th.Muted.Render(" "+th.Glyph.Dot+" "+tui.Asker(&r.Request))
-			rows = append(rows, widget.Cut(line, f.W-2))
+			rows = append(rows, widget.Cut(outcome(th, &r), f.W-2))
 		}
 	}
 	if s := p.sending(f); s != "" {

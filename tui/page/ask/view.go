@@ -150,6 +150,9 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 	case r.From.Session != "":
 		facts = append(facts, plain.Line(r.From.Session)+"?")
 	}
+	if twin := tui.Twin(p.snap, &it); twin != "" {
+		facts = append(facts, twin)
+	}
 	if in := project(r); in != "" {
 		facts = append(facts, in)
 	}
@@ -329,8 +332,10 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 	if c := countdown(f, it); c != "" {
 		rows = append([]string{c}, rows...)
 	}
-	if s := p.sending(f); s != "" && p.draft.Field != questions.ReasonField {
-		rows = append([]string{s}, rows...)
+	for _, s := range []string{p.sending(f), p.lastGiven(f, w)} {
+		if s != "" && p.draft.Field != questions.ReasonField {
+			rows = append([]string{s}, rows...)
+		}
 	}
 	if len(rows) > f.H/3 {
 		rows = rows[len(rows)-f.H/3:]

@@ -168,6 +168,12 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	if n := len(r.Questions); n > 1 && w >= 50 {
 		right = append(right, th.Muted.Render("1 of "+strconv.Itoa(n)))
 	}
+	if twin := tui.Twin(p.pending(), &e.item); twin != "" && w >= 60 {
+		if d := r.Prompt; d.Subagent != "" {
+			twin += " " + plain.Line(d.Subagent)
+		}
+		right = append(right, th.Info.Render(twin))
+	}
 	if e.more > 0 {
 		right = append(right, th.Info.Render("+"+strconv.Itoa(e.more)))
 	}
