@@ -2,10 +2,13 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
@@ -18,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
@@ -28,6 +32,7 @@ const asIs = "as-is"
 type importFlags struct {
 	only, set            []string
 	takeOver, print, yes bool
+	noTry                bool
 }
 
 func importCommand(a *app) *cobra.Command {
@@ -64,6 +69,7 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 	fl.BoolVar(&f.takeOver, "take-over", false, "make the clients start these servers through the deck")
 	fl.BoolVar(&f.print, "print", false, "print what would be written, without writing it")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input that the client would ask for, ID=VALUE")
+	fl.BoolVar(&f.noTry, "no-try", false, "do not start the servers or connect to them once")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
@@ -128,9 +134,62 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	}
 	c.Printf("imported %s; undo with: mcpdeck undo %s\n", span.Count(len(plan.Cards), "server"), entry.ID)
 	if f.takeOver {
-		c.Println("Restart the clients whose files were changed.")
+		c.Println("Restart the clients whose files were changed. They start these servers through the deck now.")
 	}
+	return sayNext(c, cfg, f, plan.Cards)
+}
+
+// importTry is how long an imported server may take to answer once.
+const importTry = 20 * time.Second
+
+// sayNext tries the servers that were imported, says what each would cost agents, and what
+// to press next: all are off.
+func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings.Card) error {
+	if len(all) == 0 {
+		return nil
+	}
+	rows := make([][]string, len(all))
+	var names []string
+	for i, card := range all {
+		rows[i] = []string{card.Name, "off", "not tried"}
+		names = append(names, card.Name)
+	}
+	if !f.noTry {
+		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
+		var work sync.WaitGroup
+		turns := make(chan struct{}, 4)
+		for i, card := range all {
+			work.Add(1)
+			safe.Go("try "+card.Name, func() {
+				defer work.Done()
+				turns <- struct{}{}
+				defer func() { <-turns }()
+				rows[i][2] = tried(c.Context(), cfg, card)
+			})
+		}
+		work.Wait()
+	}
+	if err := printTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() }); err != nil {
+		return err
+	}
+	c.Printf("%s off: agents get nothing from here yet. Space on the Cards page shows what one runs, and y there turns it on;\nor run: mcpdeck on %s\n",
+		map[bool]string{true: "It is", false: "All are"}[len(all) == 1], strings.Join(names, " "))
 	return nil
+}
+
+// tried is what a server answers when it is started, or reached, once.
+func tried(ctx context.Context, cfg *config.Config, card settings.Card) string {
+	full, _, err := card.Complete(card.Name)
+	if err != nil {
+		return err.Error()
+	}
+	ctx, cancel := context.WithTimeout(ctx, importTry)
+	defer cancel()
+	got, err := cards.Try(ctx, full, machine(cfg))
+	if err != nil {
+		return "did not answer: " + redact.Rules{}.Text(err.Error())
+	}
+	return fmt.Sprintf("on, it adds %s, %s", span.Count(len(got.Tools), "tool"), cards.Cost(got.Context))
 }
 
 // importSources are the files to import from. What cannot be read is said; of all

@@ -55,6 +55,12 @@ func TestAScriptDoesNotWaitForAKey(t *testing.T) {
 			t.Errorf("%s: exit %d, %s", verb, code, said)
 		}
 	}
+	if code, said := d.scripted("off", "clippy", "ask"); code != 0 || strings.Count(said, " is off: ") != 2 {
+		t.Errorf("two turned off: exit %d, %s", code, said)
+	}
+	if code, said := d.scripted("on", "nobody", "clippy", "echo", "ask"); code == 0 || strings.Count(said, "press space on ") != 3 || !strings.Contains(said, "nobody") {
+		t.Errorf("several turned on: exit %d, %s", code, said)
+	}
 	if code, said := d.scripted("on", "echo", "--timeout", "300ms"); code == 0 || !strings.Contains(said, "Waiting for you") || !strings.Contains(said, "nobody pressed the key within 300 ms") {
 		t.Errorf("with a time limit: exit %d, %s", code, said)
 	}

@@ -30,9 +30,10 @@ func switchCommands(a *app) []*cobra.Command {
 		var all, lazy bool
 		var wait keyWait
 		c := &cobra.Command{
-			Use: use + " NAME", Short: short, Long: long,
+			Use: use + map[bool]string{true: " NAME...", false: " NAME"}[verb == "on" || verb == "off" || verb == lazyWord], Short: short, Long: long,
 			Args: func(_ *cobra.Command, args []string) error {
-				if len(args) != 1 {
+				several := verb == "on" || verb == "off" || verb == lazyWord
+				if len(args) == 0 || len(args) > 1 && !several {
 					return usagef("name one server; mcpdeck list shows them")
 				}
 				return nil
@@ -41,7 +42,11 @@ func switchCommands(a *app) []*cobra.Command {
 				if lazy {
 					verb = lazyWord
 				}
-				return askCard(c, a, &wait, cardRequest{args[0], card.Request{Verb: verb, Long: all}})
+				var failed []error // one that stays off keeps no other from being turned on
+				for _, name := range args {
+					failed = append(failed, askCard(c, a, &wait, cardRequest{name, card.Request{Verb: verb, Long: all}}))
+				}
+				return errors.Join(failed...)
 			},
 		}
 		switch verb {
