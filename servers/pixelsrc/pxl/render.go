@@ -12,10 +12,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/smooth"
 )
 
-// RenderOptions says what to draw and how. The zero value draws the first sprite,
-// else the first variant, composition or animation, at its own size.
+// RenderOptions says what to draw and how. The zero value draws the first sprite, else
+// the first composition, animation or variant, at its own size; what is imported comes
+// last. The documented dialect also draws a particle, as an animation.
 type RenderOptions struct {
-	Kind Kind   // sprite, variant, composition, animation; "" finds the name among all four in this order
+	Kind Kind   // sprite, variant, composition, animation; "" finds the name among all of them in this order
 	Name string // "" is the first of its kind
 
 	Scale     int      // whole factor, 0 counts as 1
