@@ -34,6 +34,7 @@ func TestAnAnswerIsGivenInSightOnly(t *testing.T) {
 	d.wait("ctrl+c again quits") // so all keys came to the small screen
 	d.resize(100, 30)
 	d.wait("Delete everything", "Quit mcpdeck?")
+	d.guarded()
 	d.press("s", "?")
 	d.wait("Choose this answer and continue")
 	d.press("\r")
