@@ -336,7 +336,7 @@ func TestALogKeepsItsLastLines(t *testing.T) {
 		if len(tail) != MaxLines || tail[MaxLines-1].Text != "last" {
 			t.Errorf("%d lines, the last is %q", len(tail), tail[len(tail)-1].Text)
 		}
-		if got := l.reason("fake", time.Time{}); got != "last" {
+		if got := l.reason("fake", time.Time{}, words); got != "last" {
 			t.Errorf("last words %q", got)
 		}
 	})
@@ -347,7 +347,7 @@ func TestAStormOfLinesIsCounted(t *testing.T) {
 	synctest.Test(t, func(*testing.T) {
 		var l Log
 		l.drain("fake", strings.NewReader("first\n"+strings.Repeat("y\n", 1303)+"the last word\n"))
-		if got := l.reason("fake", time.Time{}); got != "the last word" {
+		if got := l.reason("fake", time.Time{}, words); got != "the last word" {
 			t.Errorf("last words %q", got)
 		}
 		for range 2 * MaxLines { // looking changes nothing

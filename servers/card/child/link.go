@@ -3,7 +3,6 @@ package child
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"sync/atomic"
 	"time"
 
@@ -49,7 +48,8 @@ type StatusError struct {
 // SignIn reports whether the server wants to know who the user is: it says how to tell
 // it, which for other reasons to refuse it does not.
 func (e *StatusError) SignIn() bool {
-	return (e.Code == http.StatusUnauthorized || e.Code == http.StatusForbidden) && e.Challenge != ""
+	const unauthorized, forbidden = 401, 403
+	return (e.Code == unauthorized || e.Code == forbidden) && e.Challenge != ""
 }
 
 func (e *StatusError) Error() string {
@@ -150,7 +150,7 @@ func (p *program) watch(c *rpc.Conn) {
 	case <-time.After(p.drain()):
 	}
 	p.Err.Close()
-	p.reason = p.log.reason(p.name, end.Add(-reasonAge))
+	p.reason = p.log.reason(p.name, end.Add(-reasonAge), trouble) // it worked, and may have said anything
 	<-c.Done()
 	close(p.gone)
 }
@@ -171,7 +171,7 @@ func (p *program) Fault() string {
 	case <-p.drained:
 	case <-time.After(p.drain()):
 	}
-	if why := p.log.reason(p.name, p.began); why != "" {
+	if why := p.log.reason(p.name, p.began, words); why != "" {
 		text += ": " + why
 	}
 	return text

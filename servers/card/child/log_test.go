@@ -29,7 +29,7 @@ func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {
 		var l Log
 		l.drain("x", strings.NewReader(r.stderr))
 		l.Note("link")
-		if got := l.reason("x", time.Time{}); got != r.want {
+		if got := l.reason("x", time.Time{}, words); got != r.want {
 			t.Errorf("%s: %q, want %q", r.name, got, r.want)
 		}
 	}
@@ -47,7 +47,7 @@ func TestALogShowsNoSecrets(t *testing.T) {
 	for range 3 * storm {
 		of.hear("x", "again "+given)
 	}
-	text := of.reason("x", time.Time{}) + "\n"
+	text := of.reason("x", time.Time{}, words) + "\n"
 	for _, line := range l.Tail(MaxLines) {
 		text += line.Text + "\n"
 	}

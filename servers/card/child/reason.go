@@ -7,17 +7,19 @@ import (
 )
 
 // reason returns the line that best explains why the program ended, of those it wrote
-// since then; "" if there is none. What comes last is often a page of usage or a wrapper's
-// farewell, so the first line that names a cause counts, and the last one only without it.
-func (l *Log) reason(from string, since time.Time) string {
+// since then that say at least so much; "" if there is none. What comes last is often a page
+// of usage or a wrapper's farewell, so the first line that names a cause counts, and the last
+// one only without it.
+func (l *Log) reason(from string, since time.Time, least weight) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	best, text := nothing, ""
+	var best weight
+	text := ""
 	for _, line := range slices.Concat(l.lines, l.counted()) {
 		if line.From != from || line.Time.Before(since) || strings.TrimSpace(line.Text) == "" {
 			continue
 		}
-		if w := weighed(line.Text); w > best || w == words && best == words {
+		if w := weighed(line.Text); w >= least && (w > best || w == words && best == words) {
 			best, text = w, line.Text
 		}
 	}
@@ -28,11 +30,10 @@ func (l *Log) reason(from string, since time.Time) string {
 type weight int
 
 const (
-	nothing  weight = iota
-	words           // it wrote something
-	trouble         // something is wrong
-	mistake         // it calls it an error
-	variable        // it says which variable it needs
+	words    weight = iota + 1 // it wrote something
+	trouble                    // something is wrong
+	mistake                    // it calls it an error
+	variable                   // it says which variable it needs
 )
 
 // weighed weighs a line of a program's stderr.
