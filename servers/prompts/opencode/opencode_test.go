@@ -50,7 +50,7 @@ func inDeck(t *testing.T, o opencode.Options, test func(*world)) {
 type plugin struct {
 	w    *world
 	conn net.Conn
-	in   *bufio.Reader
+	in   chan string // lines from the deck
 	over chan struct{}
 }
 
@@ -63,7 +63,13 @@ func (w *world) plugin() *plugin {
 func (w *world) pluginOf(pid int) *plugin {
 	w.t.Helper()
 	ours, theirs := net.Pipe()
-	p := &plugin{w: w, conn: ours, in: bufio.NewReader(ours), over: make(chan struct{})}
+	p := &plugin{w: w, conn: ours, in: make(chan string, 16), over: make(chan struct{})}
+	go func() {
+		defer close(p.in)
+		for in := bufio.NewScanner(ours); in.Scan(); {
+			p.in <- in.Text()
+		}
+	}()
 	go func() {
 		defer close(p.over)
 		c, err := hook.Greet(theirs, pid)
@@ -98,9 +104,9 @@ func (p *plugin) hangUp() {
 func (p *plugin) post() (path, body string) {
 	p.w.t.Helper()
 	for {
-		line, err := p.in.ReadString('\n')
-		if err != nil {
-			p.w.t.Fatal(err)
+		line, more := <-p.in
+		if !more {
+			p.w.t.Fatal("the deck hung up")
 		}
 		var m struct {
 			Post string
