@@ -42,6 +42,8 @@ type Adapter struct {
 	opt  Options
 	kick chan struct{} // wakes Run
 
+	twins prompts.Twins
+
 	mu     sync.Mutex // guards what follows
 	items  map[*item]bool
 	pace   prompts.Pace
@@ -156,6 +158,7 @@ func (a *Adapter) leave(it *item) {
 
 // end withdraws what a session that has ended asked.
 func (a *Adapter) end(session string) {
+	a.twins.Forget(session)
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for it := range a.items {

@@ -32,7 +32,7 @@ var errShape = errors.New("its format is not known")
 func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
 	q := asked{event: m.Event, tool: m.Payload.Str("tool_name"), raw: m.Payload.Some("tool_input"), session: s.ID}
 	p := &ask.Prompt{
-		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: subagent(m.Payload),
+		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: a.twins.Name(s.ID, subagent(m.Payload), m.Payload.Str("agent_id")),
 		Mode: m.Payload.Str("permission_mode"), Tool: q.tool, Door: ask.Shared, Unconfirmed: !s.own,
 	}
 	r := ask.Request{

@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"path/filepath"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,6 +131,32 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEqualPromptsOfTwoSubAgentsAreToldApart also by what becomes of them.
+func TestEqualPromptsOfTwoSubAgentsAreToldApart(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		for i, id := range []string{"a1", "a2"} {
+			appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-"+id+".jsonl"), used("t"+strconv.Itoa(i), "Bash", bashInput("make")))
+			d.bash("make", map[string]any{"agent_id": id, "agent_type": "tests"})
+			time.Sleep(time.Second)
+		}
+		items := d.q.Pending().Items
+		if len(items) != 2 || items[0].Request.Prompt.Subagent != "tests" || items[1].Request.Prompt.Subagent != "tests 2" {
+			t.Fatalf("open are %+v", items)
+		}
+		for _, it := range items {
+			d.chooses(it, chosen("Allow once"))
+		}
+		d.status("waiting", "permission prompt")
+		appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a2.jsonl"), byHook("allow")+result(""))
+		time.Sleep(time.Second)
+		for i, want := range []string{"sent", "allowed"} {
+			if got := d.q.Pending().History[i].Words(""); got != want {
+				t.Errorf("of %d it says %q, want %q", i+1, got, want)
+			}
+		}
+	})
 }
 
 // TestAnAnswerToADeadHookIsNotTaken answers in the moment in which a hook has ended and

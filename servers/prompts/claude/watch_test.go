@@ -35,8 +35,10 @@ func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 		state(deck.Working)
 		d.status("waiting", "input needed")
 		state(deck.WaitsForAnswer)
-		d.status("waiting", "a kind that is not known")
-		state(deck.Waiting)
+		d.status("waiting", "sandbox request")
+		if s := state(deck.Waiting); s.WaitingFor != "sandbox request" {
+			t.Errorf("it waits for %q", s.WaitingFor)
+		}
 		d.status("busy", "")
 		h := d.form() // held: its terminal is busy
 		if s := state(deck.WaitsForAnswer); s.WaitingFor == "" {

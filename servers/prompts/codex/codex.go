@@ -69,6 +69,7 @@ type Adapter struct {
 	opt    Options
 	behind func(pid int) int // behindCodex, but in tests
 	now    func() time.Time  // time.Now, but in tests
+	twins  prompts.Twins
 
 	mu    sync.Mutex // guards what follows
 	links map[string]*link

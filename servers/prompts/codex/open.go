@@ -172,7 +172,7 @@ func (l *link) open(t *thread, m rpc.Message) {
 		Changes: func(item string) []change { return t.changes[item] },
 	})
 	p := q.req.Prompt
-	p.Session, p.Subagent, p.Mode, p.Unconfirmed = r.info.ID, t.subagent(), t.mode, l.program != agent
+	p.Session, p.Subagent, p.Mode, p.Unconfirmed = r.info.ID, l.a.twins.Name(r.info.ID, t.subagent(), t.info.ID), t.mode, l.program != agent
 	q.req.From = ask.From{
 		Client: agent, ClientVersion: l.version, Agent: p.Subagent, Session: r.info.ID, Cwd: t.info.Cwd, Title: r.info.Name,
 	}

@@ -38,7 +38,8 @@ type Options struct {
 
 // Adapter is the connection to all OpenCode processes of the user.
 type Adapter struct {
-	opt Options
+	opt   Options
+	twins prompts.Twins
 
 	mu     sync.Mutex // guards what follows
 	owners map[string]*stream

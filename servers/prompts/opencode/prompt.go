@@ -46,7 +46,7 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	root := s.root(x)
 	q := &ask.Prompt{Kind: ask.Permission, ID: p.id, Agent: "opencode", Session: root.ID, Mode: x.Agent, Door: ask.Shared, Unconfirmed: !s.verified}
 	if root != x || x.Parent != "" {
-		q.Subagent = cmp.Or(x.Agent, "sub-agent")
+		q.Subagent = s.a.twins.Name(root.ID, cmp.Or(x.Agent, "sub-agent"), x.ID)
 	}
 	folder := cmp.Or(x.Directory, s.c.Hello.Directory)
 	r := ask.Request{
