@@ -16,22 +16,24 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 	t.Parallel()
 	const which = `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`
 	for name, tt := range map[string]struct {
+		command  string
 		question bool
 		leave    func(t *testing.T, a *agent, deck *exec.Cmd)
 	}{
-		"its input ends": {false, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
-		"it is told to end, and its input is open": {false, func(t *testing.T, a *agent, _ *exec.Cmd) {
+		"its input ends": {"mcp", false, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"it is told to end, and its input is open": {"mcp", false, func(t *testing.T, a *agent, _ *exec.Cmd) {
 			t.Helper()
 			if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}},
-		"a question waits, and somebody reads": {true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
-		"a question waits, and nobody reads": {true, func(_ *testing.T, a *agent, _ *exec.Cmd) {
+		"a question waits, and somebody reads": {"mcp", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"a question waits, and nobody reads": {"mcp", true, func(_ *testing.T, a *agent, _ *exec.Cmd) {
 			a.in.Close()
 			a.out.Close()
 		}},
-		"the deck is stuck, and there is more to say": {false, func(t *testing.T, a *agent, deck *exec.Cmd) {
+		"its own server for questions, and somebody reads": {"ask-server", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"the deck is stuck, and there is more to say": {"mcp", false, func(t *testing.T, a *agent, deck *exec.Cmd) {
 			t.Helper()
 			if err := deck.Process.Signal(syscall.SIGSTOP); err != nil {
 				t.Fatal(err)
@@ -57,7 +59,7 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
 			deck := d.serve()
-			a := d.relay()
+			a := d.speaks(nil, tt.command)
 			a.handshake("leaving")
 			if tt.question {
 				a.send(`"waits"`, "tools/call", which)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,6 +43,7 @@ type Conn struct {
 
 // inFlight is a request being answered.
 type inFlight struct {
+	envelope
 	cancel context.CancelFunc
 	token  string // progress token as JSON; "" without one
 }
@@ -96,11 +98,17 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 	return err
 }
 
-// unanswered returns the number of requests in flight that are to be answered.
-func (c *Conn) unanswered(time.Duration) int {
+// unanswered returns the number of requests in flight that the client may still wait for.
+func (c *Conn) unanswered(waited time.Duration) (n int) {
+	questions := c.view.Resumable()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.flight) - c.sess.listening()
+	for _, f := range c.flight {
+		if f.Method != listenMethod && awaited(waited, slices.Contains(questions, toolOf(f.envelope))) {
+			n++
+		}
+	}
+	return n
 }
 
 // read handles a line, or why there is none, and those that follow.
@@ -210,7 +218,7 @@ func (c *Conn) hold(e envelope) (release func()) {
 // enter adds a request to the in-flight map before the next line is read, so that a
 // cancellation sent right after it finds it.
 func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
-	f := &inFlight{cancel: cancel, token: e.token()}
+	f := &inFlight{envelope: e, cancel: cancel, token: e.token()}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.flight[string(e.ID)]; taken {

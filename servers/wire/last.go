@@ -21,6 +21,14 @@ const (
 	lastUnread = 80 * time.Millisecond
 )
 
+// awaited reports whether a call is still awaited some time after the end of the input.
+func awaited(waited time.Duration, question bool) bool {
+	if question {
+		return waited < lastQuestions
+	}
+	return waited < lastCalls
+}
+
 // awaitAnswers waits for the answers to requests that were read before the end of input,
 // since a client may write all its requests and close. A client that is gone does not read,
 // and nothing goes on for it. left returns how many answers are missing after some time.

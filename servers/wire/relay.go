@@ -156,7 +156,7 @@ func (r *Relay) unanswered(waited time.Duration) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.flight {
-		if f.line != nil && waited < lastQuestions || f.line == nil && waited < lastCalls {
+		if awaited(waited, f.line != nil) {
 			n++
 		}
 	}

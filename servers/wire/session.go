@@ -148,13 +148,6 @@ func (s *session) unlisten(id json.RawMessage) {
 	delete(s.listens, string(id))
 }
 
-// listening returns the number of open subscriptions.
-func (s *session) listening() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.listens)
-}
-
 // wants decides whether a notification from the server is sent untagged, and to which
 // subscriptions, by ID, a tagged copy is sent.
 func (s *session) wants(n mcp.JSONRPCNotification) (untagged bool, tags []string) {
