@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
@@ -235,6 +236,43 @@ func answersEveryKind(t *testing.T, claude string) {
 		t.Errorf("what was denied was done: %q", done)
 	}
 	c.shows(d, "END")
+	d.until("the history says what became of each answer", func() bool { return len(d.became()) == len(rows) })
+	for i, end := range d.became() {
+		want := ask.EndAllowed
+		switch {
+		case strings.Contains(rows[i].want, "denied"):
+			want = ask.EndDenied
+		case rows[i].step.Tool == "AskUserQuestion":
+			want = ask.EndAnswered
+		}
+		if end != want {
+			t.Errorf("of step %d it says %q, want %q", i+1, end, want)
+		}
+	}
+}
+
+// became is what the deck's history says became of the answers of which that is known, in the
+// order in which they were given.
+func (d *driver) became() (all []ask.End) {
+	d.t.Helper()
+	b, _ := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl")) // it may come later
+	last, ids := map[int]ask.Record{}, []int(nil)
+	for line := range strings.Lines(string(b)) {
+		var r ask.Record
+		if json.Unmarshal([]byte(line), &r) != nil {
+			continue
+		}
+		if _, known := last[r.ID]; !known {
+			ids = append(ids, r.ID)
+		}
+		last[r.ID] = r
+	}
+	for _, id := range ids {
+		if r := last[id]; r.Delivery != ask.Sent && r.Delivery != ask.NotTaken {
+			all = append(all, r.End())
+		}
+	}
+	return all
 }
 
 // TestARealPlanIsAcceptedInTheDeck has Claude Code go on only when its plan is accepted, with

@@ -18,9 +18,15 @@ import (
 // comes, and does not say so. It returns when the key that counted was pressed.
 func (w *window) again(key string, counts func() bool) (at time.Time) {
 	w.t.Helper()
+	return w.repeat(w.press, key, counts)
+}
+
+// repeat presses a key in some way until it counts.
+func (w *window) repeat(press func(string), key string, counts func() bool) (at time.Time) {
+	w.t.Helper()
 	for range 20 {
 		at = time.Now()
-		w.press(key)
+		press(key)
 		for i := 0; i < 30; i++ {
 			if counts() {
 				return at
@@ -32,9 +38,9 @@ func (w *window) again(key string, counts func() bool) (at time.Time) {
 	return at
 }
 
-// answers waits for a prompt on the deck's screen and presses keys. A prompt that has only
-// just come takes none, and says so. The screen of a prompt answered before may have the
-// words of this one, which is why it has to be gone.
+// answers waits for a prompt on the deck's screen and presses keys, each as a user does who
+// has read what is there. The screen of a prompt answered before may have the words of this
+// one, which is why it has to be gone.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
 	const sending = "takes it back"
@@ -50,7 +56,7 @@ func (w *window) answers(d *driver, prompt string, keys ...key) {
 			}
 			return !strings.Contains(s, prompt) || strings.Contains(s, sending)
 		})
-		w.again(k.press, counts)
+		w.repeat(w.key, k.press, counts)
 	}
 }
 
