@@ -58,21 +58,27 @@ func (c *Call) finish(r Reply, err error) {
 // Ask asks the user req and waits for the reply. Cancelling ctx withdraws the request.
 // The error is an [*Error] or that of ctx.
 func (q *Queue) Ask(ctx context.Context, req Request) (Reply, error) {
+	c, r, err := q.put(ctx, req)
+	if err == nil {
+		c.Delivered(Delivered)
+	}
+	return r, err
+}
+
+// put is [Queue.Ask] for those who do not have the reply yet when it returns.
+func (q *Queue) put(ctx context.Context, req Request) (*Call, Reply, error) {
 	c, err := q.Open(req)
 	if err != nil {
-		return Reply{}, err
+		return nil, Reply{}, err
 	}
 	select {
 	case <-c.Done():
 	case <-ctx.Done():
 		c.Leave(context.Cause(ctx).Error())
-		return Reply{}, ctx.Err()
+		return nil, Reply{}, ctx.Err()
 	}
 	r, err := c.Reply()
-	if err == nil {
-		c.Delivered(Delivered)
-	}
-	return r, err
+	return c, r, err
 }
 
 func (q *Queue) leave(c *Call, how Absence, why string) {

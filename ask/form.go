@@ -55,11 +55,12 @@ func FormQuestions(message string, schema json.RawMessage) ([]Question, error) {
 
 // Elicit puts questions of [FormQuestions] to the user and waits until they are
 // answered, or not. A cancelled ctx withdraws them; the error is that of [Queue.Ask],
-// and the form is then cancelled.
-func (q *Queue) Elicit(ctx context.Context, req Request) (Elicited, error) {
-	r, err := q.Ask(ctx, req)
+// and the form is then cancelled. Without one, the call is to be told what was seen of the
+// answer.
+func (q *Queue) Elicit(ctx context.Context, req Request) (Elicited, *Call, error) {
+	c, r, err := q.put(ctx, req)
 	e, _ := r.Elicited() // what is not answered is cancelled
-	return e, err
+	return e, c, err
 }
 
 // Form reads the schema of a question of kind Form. Its defaults are the first values

@@ -31,7 +31,7 @@ func elicited(t *testing.T, schema string, answer func(q *Queue, it Item)) Elici
 		go func() {
 			defer close(done)
 			var err error
-			if got, err = q.Elicit(t.Context(), formRequest(t, schema)); err != nil {
+			if got, _, err = q.Elicit(t.Context(), formRequest(t, schema)); err != nil {
 				t.Error(err)
 			}
 		}()
@@ -164,7 +164,7 @@ func TestForm_DeclineAndCancelAreKeptApart(t *testing.T) {
 				done := make(chan struct{})
 				go func() {
 					defer close(done)
-					got, err := q.Elicit(ctx, formRequest(t, `{"properties":{"x":{}}}`))
+					got, _, err := q.Elicit(ctx, formRequest(t, `{"properties":{"x":{}}}`))
 					if got.Action != tt.action || got.Content != nil || (err != nil) != tt.fails {
 						t.Errorf("got %s %s %v", got.Action, got.Content, err)
 					}
@@ -180,7 +180,7 @@ func TestForm_DeclineAndCancelAreKeptApart(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *Error
-	if _, err := q.Elicit(t.Context(), formRequest(t, `{"properties":{"x":{}}}`)); !errors.As(err, &e) {
+	if _, _, err := q.Elicit(t.Context(), formRequest(t, `{"properties":{"x":{}}}`)); !errors.As(err, &e) {
 		t.Errorf("got %v", err)
 	}
 }

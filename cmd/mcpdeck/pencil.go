@@ -78,6 +78,16 @@ func (h *instance) form(ctx context.Context, e card.Elicitation, title, program 
 		req.Title = title + " asks, for " + e.Calls[0].Agent + "'s call of " + e.Calls[0].Tool
 	}
 	// An error is the end of the wait: nobody answers any more.
-	r, _ := h.queue.Elicit(ctx, req)
-	return card.Elicited(r), nil
+	r, call, err := h.queue.Elicit(ctx, req)
+	got := card.Elicited{Action: r.Action, Content: r.Content}
+	if err == nil {
+		got.Told = func(reached bool) {
+			if reached {
+				call.Delivered(ask.Delivered)
+			} else {
+				call.Gone("its server has ended")
+			}
+		}
+	}
+	return got, nil
 }

@@ -46,8 +46,21 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 		if err := h.queue.Answer(items[0].ID, []ask.Result{{ID: "form", Content: json.RawMessage(`{"size": "m"}`)}}); err != nil {
 			t.Fatal(err)
 		}
-		if r := <-got; r.Action != "accept" || string(r.Content) != `{"size":"m"}` {
-			t.Errorf("Pencil gets %s %s", r.Action, r.Content)
+		if end := h.queue.Pending().History[0].End(); end != ask.EndSent {
+			t.Errorf("before it is known, it says %q", end)
+		}
+		form := <-got
+		if form.Action != "accept" || string(form.Content) != `{"size":"m"}` {
+			t.Errorf("Pencil gets %s %s", form.Action, form.Content)
+		}
+		for _, tt := range []struct {
+			reached bool
+			want    string
+		}{{false, "not taken: its server has ended"}, {true, "answered"}} {
+			form.Told(tt.reached)
+			if got := h.queue.Pending().History[0].Words(""); got != tt.want {
+				t.Errorf("told %v, it says %q, want %q", tt.reached, got, tt.want)
+			}
 		}
 		if _, err := h.fillIn(t.Context(), card.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
 			t.Error("a form that is none was put")

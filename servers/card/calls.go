@@ -201,7 +201,8 @@ type call struct {
 	told      *child.Steps
 	arrived   time.Time
 	cancelled <-chan struct{}
-	withdrawn bool // the agent stopped waiting
+	withdrawn bool   // the agent stopped waiting
+	filled    []told // of forms whose answers go with the next request
 }
 
 // Outcome is the outcome of sending a call to the server once.

@@ -34,6 +34,7 @@ type Elicitation struct {
 type Elicited struct {
 	Action  string // "accept", "decline" or "cancel"
 	Content json.RawMessage
+	Told    func(reached bool) // called when it is known whether the child has it; may be nil
 }
 
 // link is the connection to the server, and the user it may be waiting for.
@@ -116,13 +117,14 @@ func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 			conn.Offer(badParams(m.ID, why))
 			return
 		}
-		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, error) {
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error) {
 			e.PID, e.Calls = conn.PID, calls
 			return l.fill(ctx, e)
 		})
 	case m.Method == elicit && c.opts.ElicitAgent, m.Method == sample && l.passed.Sampling != "":
-		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, error) {
-			return c.passOn(ctx, l.passed, m.Method, m.Params, calls)
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error) {
+			raw, err := c.passOn(ctx, l.passed, m.Method, m.Params, calls)
+			return raw, nil, err
 		})
 	case m.Method == listRoots && !c.opts.ToolsOnly && !c.opts.NoRoots:
 		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
@@ -140,13 +142,20 @@ const (
 )
 
 // fill has the user fill in a form or open a page.
-func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, error) {
+func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, told, error) {
 	answer, err := l.elicit(ctx, e)
 	if e.URL != "" {
 		answer.Content = nil // a page has no content
 	}
-	return answer.JSON(), err
+	return answer.JSON(), answer.Told, err
 }
+
+// told is [Elicited.Told].
+type told func(reached bool)
+
+// aliveFor is how long a child that was sent an answer must last, if it says nothing before,
+// to have it.
+const aliveFor = 2 * time.Second
 
 // roots returns the folders that the child may work in.
 func (l *link) roots() json.RawMessage {
@@ -209,7 +218,7 @@ type person struct {
 }
 
 // open passes a request of the child to whoever answers it, and the answer to the child.
-func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, error)) {
+func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
 	why := ""
@@ -241,8 +250,9 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 	safe.Go("form of a child", func() {
 		defer cancel()
 		var answer json.RawMessage
+		var told told
 		err := safe.Call("form of a child", func() (err error) {
-			answer, err = ask(ctx, calls)
+			answer, told, err = ask(ctx, calls)
 			return err
 		})
 		own, theirs := errors.AsType[*rpc.Error](err)
@@ -256,6 +266,9 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 			c.Send(badParams(id, err.Error()))
 		default:
 			c.Send(rpc.Message{ID: id, Result: answer}.Line())
+			if told != nil {
+				told(c.Arrives(aliveFor))
+			}
 		}
 	})
 }

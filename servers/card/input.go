@@ -56,6 +56,7 @@ func (c *call) exchange() Outcome {
 		if state := r.Get("requestState"); state != nil {
 			c.in.More = append(c.in.More, rawjson.Member{Key: "requestState", Value: state})
 		}
+		c.tell()
 		o = c.send()
 	}
 	return o
@@ -94,18 +95,19 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 			return nil, errors.New(why)
 		}
 		e.PID, e.Calls = l.PID, []Invocation{c.in}
-		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) { return l.fill(ctx, e) })
+		return c.answer(name, func(ctx context.Context) (json.RawMessage, told, error) { return l.fill(ctx, e) })
 	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
 		can := o.passedWith(c.in.From)
-		return c.answer(name, func(ctx context.Context) (json.RawMessage, error) {
-			return c.card.passOn(ctx, can, method, params, []Invocation{c.in})
+		return c.answer(name, func(ctx context.Context) (json.RawMessage, told, error) {
+			raw, err := c.card.passOn(ctx, can, method, params, []Invocation{c.in})
+			return raw, nil, err
 		})
 	}
 	return nil, fmt.Errorf("it asks for %s, which mcpdeck does not answer", method)
 }
 
 // answer waits for the answer to an input request of a server of the newer era.
-func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, error)) (json.RawMessage, error) {
+func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, told, error)) (json.RawMessage, error) {
 	l := c.child
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -116,14 +118,15 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, e
 	defer l.person.end(id)
 	defer l.person.join(c)()
 	type answer struct {
-		raw json.RawMessage
-		err error
+		raw  json.RawMessage
+		told told
+		err  error
 	}
 	done := make(chan answer, 1)
 	safe.Go("form of a child", func() {
 		var a answer
 		a.err = safe.Call("form of a child", func() (err error) {
-			a.raw, err = ask(ctx)
+			a.raw, a.told, err = ask(ctx)
 			return err
 		})
 		done <- a
@@ -133,6 +136,9 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, e
 	for {
 		select {
 		case a := <-done:
+			if a.told != nil {
+				c.filled = append(c.filled, a.told)
+			}
 			return a.raw, a.err
 		case <-still.C:
 			c.told.Note(c.card.opts.Title + " " + l.person.stillText())
@@ -143,6 +149,21 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, e
 			return nil, rpc.ErrGone
 		}
 	}
+}
+
+// tell has those told who filled in the forms whose answers are being sent.
+func (c *call) tell() {
+	all, l := c.filled, c.child
+	c.filled = nil
+	if len(all) == 0 {
+		return
+	}
+	safe.Go("delivery of a form", func() {
+		reached := l.Arrives(aliveFor)
+		for _, told := range all {
+			told(reached)
+		}
+	})
 }
 
 // task runs a tool as a task and returns its result as if it had been called directly.

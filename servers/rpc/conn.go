@@ -183,6 +183,36 @@ func (c *Conn) Send(line []byte) {
 	}
 }
 
+// Arrives tells whether the server has what was sent to it so far: it does when it says
+// something or stays for d after all of that was written, and not if it ends before.
+func (c *Conn) Arrives(d time.Duration) bool {
+	const every = 50 * time.Millisecond
+	said, written := c.Heard(), make(chan struct{}) // what it says may come before the writer tells
+	select {
+	case c.flushes <- written:
+	case <-c.done:
+		return c.Heard() != said
+	}
+	select {
+	case <-written:
+	case <-c.done:
+		return c.Heard() != said
+	}
+	late, look := time.NewTimer(d), time.NewTicker(every)
+	defer late.Stop()
+	defer look.Stop()
+	for c.Heard() == said {
+		select {
+		case <-late.C:
+			return true
+		case <-look.C:
+		case <-c.done:
+			return c.Heard() != said
+		}
+	}
+	return true
+}
+
 // CancelAll tells the server that nobody waits any more for what it has not answered.
 // It returns when that was written, and after d at the latest.
 func (c *Conn) CancelAll(d time.Duration) {

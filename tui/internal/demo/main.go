@@ -69,7 +69,11 @@ func main() {
 			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude"}, Title: "claude has called trains_book",
 			Peer: ask.Peer{PID: os.Getpid(), Program: "trains-mcp", Cwd: "/home/ann/shop"},
 		}
-		go func() { _, _ = q.Elicit(context.Background(), req) }() // nobody needs the answer
+		go func() {
+			if _, call, err := q.Elicit(context.Background(), req); err == nil {
+				call.Delivered(ask.Delivered) // nobody needs the answer
+			}
+		}()
 	}
 	err := tui.Run(context.Background(), tui.Options{
 		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii}, Feeds: feeds,
