@@ -43,10 +43,10 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 // one, which is why it has to be gone.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
-	const sending = "takes it back"
+	const sending, settled = "takes it back", "j next" // what was answered keeps its place for a moment
 	d.until("the screen asks "+prompt, steady(func() bool {
 		s := w.screen()
-		return strings.Contains(s, prompt) && !strings.Contains(s, sending)
+		return strings.Contains(s, prompt) && !strings.Contains(s, sending) && !strings.Contains(s, settled)
 	}))
 	for _, k := range keys {
 		counts := steady(func() bool {
@@ -54,7 +54,7 @@ func (w *window) answers(d *driver, prompt string, keys ...key) {
 			if k.shows != "" {
 				return strings.Contains(s, k.shows)
 			}
-			return !strings.Contains(s, prompt) || strings.Contains(s, sending)
+			return !strings.Contains(s, prompt) || strings.Contains(s, sending) || strings.Contains(s, settled)
 		})
 		w.repeat(w.key, k.press, counts)
 	}

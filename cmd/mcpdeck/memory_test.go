@@ -48,6 +48,7 @@ func TestDrawingFilmsTakesBoundedMemoryAndGivesItBack(t *testing.T) {
 	t.Parallel()
 	const most, rest = 1200, 150 // MiB
 	d := newDriver(t)
+	d.program = programs.Program(t, "cmd/mcpdeck") // the race detector's has memory of its own
 	w := d.window()
 	d.until("a deck", func() bool {
 		out, _ := d.command("doctor").Output()

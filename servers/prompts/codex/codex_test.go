@@ -404,8 +404,8 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 	if got := it.Request.Prompt.Diff; got != want {
 		t.Errorf("the diff is\n%s", got)
 	}
-	w.choose(it, "Allow for this session", "")
-	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"acceptForSession"}` })
+	w.choose(it, "Allow once", "")
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
 
 	// One that comes while the session is listened to.
 	w.Asks("s", runCommand, command)
