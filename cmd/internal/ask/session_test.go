@@ -180,7 +180,8 @@ func (d *deck) wait(texts ...string) {
 }
 
 // press types keys as a user does who has read what is there: before each comes one that
-// means nothing, so that none counts as held since before.
+// means nothing, so that none counts as held since before. What then comes on screen must
+// have been there for a while, also on a machine that has other things to do.
 func (d *deck) press(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
@@ -188,7 +189,7 @@ func (d *deck) press(keys ...string) {
 			if _, err := io.WriteString(d.tty, s); err != nil {
 				d.t.Fatal(err)
 			}
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond)
 		}
 	}
 }
