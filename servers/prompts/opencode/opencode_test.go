@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"os"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -221,7 +222,7 @@ func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, opencode.Options{}, func(w *world) {
-				p := w.plugin()
+				p := w.pluginOf(os.Getpid()) // this program's name has OpenCode's in it: else it allows once only
 				p.say(bash)
 				a := ask.AnswerDraft{Chosen: []int{tt.option}, Accepted: true}
 				if tt.note != "" {
