@@ -332,6 +332,20 @@ func cardNotes(card settings.Card) []string {
 	return out
 }
 
+// trials is where cards are tried, and what ends everything that they have started, also
+// what has left its program and cleared its environment. A killed command's trials are
+// ended by the next deck.
+func trials(cfg *config.Config) (m cards.Machine, end func()) {
+	if err := process.KeepDescendants(); err != nil {
+		slog.Debug("keep what a trial starts", "error", err)
+	}
+	m = machine(cfg)
+	if cfg.Paths.Make() == nil {
+		m.Run = cfg.Paths.Run
+	}
+	return m, process.EndDescendants
+}
+
 // tryCard starts a card, or connects to it, once and says what it offers.
 func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	doing, failed := "starting it once; if it has to be downloaded first, this takes a while ...", "it could not be started"
@@ -341,14 +355,8 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	c.Println(doing)
 	ctx, cancel := context.WithTimeout(c.Context(), time.Duration(card.StartTimeout)+5*time.Second)
 	defer cancel()
-	if err := process.KeepDescendants(); err != nil {
-		slog.Debug("keep what a trial starts", "error", err)
-	}
-	defer process.EndDescendants() // also what has left the program and cleared its environment
-	m := machine(cfg)
-	if cfg.Paths.Make() == nil {
-		m.Run = cfg.Paths.Run
-	}
+	m, end := trials(cfg)
+	defer end()
 	got, err := cards.Try(ctx, card, m)
 	if err != nil {
 		c.Printf("%s: %v\n", failed, err)

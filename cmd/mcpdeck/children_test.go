@@ -3,6 +3,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -140,7 +141,7 @@ func TestTryingAServerThatIsAddedLeavesNothing(t *testing.T) {
 		}
 		return n
 	}
-	add := func(name, last string) (folder string, c *exec.Cmd) {
+	server := func(name, last string) (folder, script string) {
 		folder = filepath.Join(d.home, name)
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
@@ -156,22 +157,38 @@ func TestTryingAServerThatIsAddedLeavesNothing(t *testing.T) {
 				}
 			}
 		})
-		return folder, d.command("add", name, "--yes", "--", "sh", "-c", text+"exec "+last)
+		return folder, text + "exec " + last
 	}
-	folder, c := add("answers", echo)
-	out, err := c.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "answers in") {
-		t.Fatalf("%v: %s", err, out)
+	leaves := func(says, folder string, c *exec.Cmd) {
+		t.Helper()
+		out, err := c.CombinedOutput()
+		if err != nil || !strings.Contains(string(out), says) {
+			t.Fatalf("%v: %s", err, out)
+		}
+		files, err := os.ReadDir(folder)
+		if err != nil || len(files) != len(ways) {
+			t.Fatalf("%d were started, %v", len(files), err)
+		}
+		if n := started(folder); n != 0 {
+			t.Errorf("of %q %d are left", says, n)
+		}
 	}
-	files, err := os.ReadDir(folder)
-	if err != nil || len(files) != len(ways) {
-		t.Fatalf("%d were started, %v", len(files), err)
-	}
-	if n := started(folder); n != 0 {
-		t.Errorf("%d are left", n)
-	}
+	folder, script := server("answers", echo)
+	leaves("answers in", folder, d.command("add", "answers", "--yes", "--", "sh", "-c", script))
 
-	folder, c = add("hangs", "sleep 600")
+	folder, script = server("imported", echo)
+	file := filepath.Join(d.home, "servers.json")
+	text, err := json.Marshal(map[string]any{"mcpServers": map[string]any{"imported": map[string]any{"command": "sh", "args": []string{"-c", script}}}})
+	if err == nil {
+		err = os.WriteFile(file, text, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaves("on, it adds", folder, d.command("import", file, "--yes"))
+
+	folder, script = server("hangs", "sleep 600")
+	c := d.command("add", "hangs", "--yes", "--", "sh", "-c", script)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

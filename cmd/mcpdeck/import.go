@@ -158,16 +158,18 @@ func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings
 		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
 		var work sync.WaitGroup
 		turns := make(chan struct{}, 4)
+		m, end := trials(cfg)
 		for i, card := range all {
 			work.Add(1)
 			safe.Go("try "+card.Name, func() {
 				defer work.Done()
 				turns <- struct{}{}
 				defer func() { <-turns }()
-				rows[i][2] = tried(c.Context(), cfg, card)
+				rows[i][2] = tried(c.Context(), m, card)
 			})
 		}
 		work.Wait()
+		end()
 	}
 	if err := printTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() }); err != nil {
 		return err
@@ -178,14 +180,14 @@ func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings
 }
 
 // tried is what a server answers when it is started, or reached, once.
-func tried(ctx context.Context, cfg *config.Config, card settings.Card) string {
+func tried(ctx context.Context, m cards.Machine, card settings.Card) string {
 	full, _, err := card.Complete(card.Name)
 	if err != nil {
 		return err.Error()
 	}
 	ctx, cancel := context.WithTimeout(ctx, importTry)
 	defer cancel()
-	got, err := cards.Try(ctx, full, machine(cfg))
+	got, err := cards.Try(ctx, full, m)
 	if err != nil {
 		return "did not answer: " + redact.Rules{}.Text(err.Error())
 	}
