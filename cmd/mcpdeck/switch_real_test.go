@@ -75,11 +75,13 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	w.key("G")
 	w.shows(d, "space turn on")
 	w.key(" ")
+	w.agree(d)
 	d.until("the tools", func() bool { return a.lists("everything_echo") })
 	d.nothingRuns("once its tools are known")
 	if !a.lists("everything_echo") || len(d.runs()) > 0 {
 		t.Errorf("a list has started it: %v", d.runs())
 	}
+	w.key("1") // where the next deck opens
 	w.key("q")
 	w.shows(d, "Quit mcpdeck?")
 	w.key("y")
