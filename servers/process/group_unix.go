@@ -44,11 +44,12 @@ func endAll(family []relative) {
 	}
 }
 
-// sessionOf is the session of terminals that a process is in; 0 if it is gone.
+// sessionOf is the session of terminals that a process is in; 0 if the process that began
+// it is outside of this container, and -1 if the process is gone.
 func sessionOf(pid int) int {
 	id, err := unix.Getsid(pid)
 	if err != nil {
-		return 0
+		return -1
 	}
 	return id
 }

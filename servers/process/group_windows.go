@@ -56,8 +56,8 @@ func adopt(c *exec.Cmd) (release func()) {
 
 func wrongFormat(err error) bool { return errors.Is(err, windows.ERROR_BAD_EXE_FORMAT) }
 
-// sessionOf is 0: there are no groups whose members could be told by it.
-func sessionOf(int) int { return 0 }
+// sessionOf is -1: there are no groups whose members could be told by it.
+func sessionOf(int) int { return -1 }
 
 // KeepDescendants cannot be done here: what leaves its parent is nobody's descendant.
 func KeepDescendants() error { return nil }

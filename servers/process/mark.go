@@ -36,7 +36,7 @@ func FindMarked(is func(mark string) bool) (all []Marked) {
 type Group struct {
 	PID     int    // of the child, which is the group's number
 	Born    string // when the child began, as the pid package tells it
-	Session int    // of terminals, in which all of the group are
+	Session int    // of terminals, in which all of the group are; 0 is one that began outside of a container
 }
 
 // GroupOf is the group of a child.
@@ -45,7 +45,7 @@ func GroupOf(p *Child) Group { return Group{p.PID, pid.Born(p.PID), sessionOf(p.
 // Members finds the processes that are in a group still. Where the number is another
 // group's now, or the system does not tell, there are none.
 func (g Group) Members() (all []Marked) {
-	if g.PID <= 1 || g.Session <= 0 || pid.Alive(g.PID) && pid.Born(g.PID) != g.Born {
+	if g.PID <= 1 || g.Born == "" || g.Session < 0 || pid.Alive(g.PID) && pid.Born(g.PID) != g.Born {
 		return nil
 	}
 	for _, p := range processes() {

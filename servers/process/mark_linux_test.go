@@ -2,6 +2,7 @@ package process
 
 import (
 	"os"
+	"os/exec"
 	"slices"
 	"testing"
 	"time"
@@ -38,5 +39,16 @@ func TestAGroupIsNotTakenForALaterOne(t *testing.T) {
 		if found := members(other); len(found) > 0 {
 			t.Errorf("%s: found %q", name, found)
 		}
+	}
+}
+
+// A program that `docker exec` or `nsenter` starts is in a session that has no number.
+func TestAGroupIsFoundInAContainer(t *testing.T) {
+	container := exec.Command("unshare", "--user", "--map-root-user", "--pid", "--fork", "--mount-proc", os.Args[0], "-test.run=^TestAGroupIsNotTakenForALaterOne$")
+	if out, err := exec.Command(container.Args[0], append(slices.Clone(container.Args[1:6]), "true")...).CombinedOutput(); err != nil {
+		t.Skipf("this machine lets nobody make a container: %v: %s", err, out)
+	}
+	if out, err := container.CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
