@@ -1,0 +1,136 @@
+package main
+
+import (
+	"go/ast"
+	"go/token"
+	"testing"
+)
+
+// methodsOfAType is how many methods a type may have: one with more is taken apart, into
+// structs with fields of their own.
+const methodsOfAType = 60
+
+// TestRulesOfTypes holds that types stay small enough to be understood. Those that are too
+// large still may not grow.
+func TestRulesOfTypes(t *testing.T) {
+	t.Parallel()
+	large := map[string]int{
+		"ask.Queue":                  64,
+		"cmd/mcpdeck.instance":       90,
+		"servers/card.Card":          121,
+		"servers/logicstamp.Service": 90,
+		"tui.Model":                  116,
+		"tui/page/ask.Page":          195,
+		"tui/page/card.Page":         100,
+		"tui/page/deck.Page":         110,
+		"tui/page/drift.Page":        84,
+		"tui/page/pixels.Page":       74,
+		"tui/viewer.Viewer":          63,
+	}
+	found := map[string]int{}
+	for _, s := range shipped(t, token.NewFileSet()) {
+		for _, f := range s.files {
+			if ast.IsGenerated(f) {
+				continue
+			}
+			for _, d := range f.Decls {
+				if of := receiver(d); of != "" {
+					found[s.path+"."+of]++
+				}
+			}
+		}
+	}
+	for name, n := range found {
+		most, excepted := large[name]
+		switch {
+		case !excepted && n > methodsOfAType:
+			t.Errorf("%s has %d methods, more than %d: take it apart", name, n, methodsOfAType)
+		case excepted && n > most:
+			t.Errorf("%s has grown from %d to %d methods", name, most, n)
+		}
+	}
+	for name := range large {
+		if found[name] <= methodsOfAType {
+			t.Errorf("%s has %d methods: it needs no exception", name, found[name])
+		}
+	}
+}
+
+// receiver is the type of which a declaration is a method; "" when it is none.
+func receiver(d ast.Decl) string {
+	fn, ok := d.(*ast.FuncDecl)
+	if !ok || fn.Recv == nil {
+		return ""
+	}
+	of := fn.Recv.List[0].Type
+	for {
+		switch x := of.(type) {
+		case *ast.StarExpr:
+			of = x.X
+		case *ast.IndexExpr:
+			of = x.X
+		case *ast.IndexListExpr:
+			of = x.X
+		case *ast.Ident:
+			return x.Name
+		default:
+			return ""
+		}
+	}
+}
+
+// TestRulesOfParts holds that no part of a page knows its page, nor an overlay the model:
+// what they need is an argument or a small interface.
+func TestRulesOfParts(t *testing.T) {
+	t.Parallel()
+	excepted := map[string]bool{
+		"tui.menu":              true,
+		"tui.picker":            true,
+		"tui/page/drift.Widget": true,
+		"tui/page/drift.choice": true,
+	}
+	found := map[string]bool{}
+	for _, s := range shipped(t, token.NewFileSet()) {
+		if !under(s.path, "tui") {
+			continue
+		}
+		for _, f := range s.files {
+			ast.Inspect(f, func(n ast.Node) bool {
+				spec, ok := n.(*ast.TypeSpec)
+				if !ok {
+					return true
+				}
+				if owner := held(spec); owner != "" {
+					name := s.path + "." + spec.Name.Name
+					if found[name] = true; !excepted[name] {
+						t.Errorf("%s holds a pointer to its %s", name, owner)
+					}
+				}
+				return true
+			})
+		}
+	}
+	for name := range excepted {
+		if !found[name] {
+			t.Errorf("%s needs no exception", name)
+		}
+	}
+}
+
+// held is the page or model that a struct type points to, "" for none.
+func held(spec *ast.TypeSpec) string {
+	st, ok := spec.Type.(*ast.StructType)
+	if !ok {
+		return ""
+	}
+	for _, field := range st.Fields.List {
+		star, ok := field.Type.(*ast.StarExpr)
+		if !ok {
+			continue
+		}
+		if id, ok := star.X.(*ast.Ident); ok && (id.Name == "Page" || id.Name == "Model") {
+			return id.Name
+		}
+	}
+	return ""
+}
