@@ -6,17 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // offered is something that a module offers: of two with the same, views have one.
 type offered struct {
-	kind Kind
+	kind backend.Kind
 	key  string
 }
 
 func (o offered) String() string {
-	if o.kind == KindTool {
+	if o.kind == backend.Tool {
 		return o.key
 	}
 	return string(o.kind) + " " + o.key
@@ -26,19 +27,19 @@ func (o offered) String() string {
 func (o Offer) everything() (all []offered) {
 	for _, t := range o.Tools {
 		if t.Off == "" {
-			all = append(all, offered{KindTool, t.Tool.Name})
+			all = append(all, offered{backend.Tool, t.Tool.Name})
 		}
 	}
 	for _, p := range o.Prompts {
-		all = append(all, offered{KindPrompt, p.Prompt.Name})
+		all = append(all, offered{backend.Prompt, p.Prompt.Name})
 	}
 	for _, r := range o.Resources {
-		all = append(all, offered{KindResource, r.Resource.URI})
+		all = append(all, offered{backend.Resource, r.Resource.URI})
 	}
 	for _, t := range o.Templates {
-		all = append(all, offered{KindTemplate, t.Template.URITemplate.Raw()})
+		all = append(all, offered{backend.Template, t.Template.URITemplate.Raw()})
 	}
-	for kind, definitions := range map[Kind][]Definition{KindPrompt: o.RawPrompts, KindResource: o.RawResources, KindTemplate: o.RawTemplates} {
+	for kind, definitions := range map[backend.Kind][]backend.Definition{backend.Prompt: o.RawPrompts, backend.Resource: o.RawResources, backend.Template: o.RawTemplates} {
 		for _, d := range definitions {
 			all = append(all, offered{kind, d.Key})
 		}
@@ -50,10 +51,10 @@ func (o Offer) everything() (all []offered) {
 // offered now or not; nil if it is free. An agent that calls a name of the deck's must
 // not reach another server, which would see what was meant for the user.
 func (h *Host) reserved(o offered) *hosted {
-	if o.kind == KindTool && (o.key == findName || o.key == callName) {
+	if o.kind == backend.Tool && (o.key == findName || o.key == callName) {
 		return h.own
 	}
-	if o.kind != KindTool && o.kind != KindPrompt {
+	if o.kind != backend.Tool && o.kind != backend.Prompt {
 		return nil
 	}
 	for _, m := range h.all() {
@@ -67,7 +68,7 @@ func (h *Host) reserved(o offered) *hosted {
 // claims reports whether a name is the module's own, on or off.
 func (m *hosted) claims(o offered) bool {
 	whole := m.known()
-	if o.kind == KindPrompt {
+	if o.kind == backend.Prompt {
 		return slices.Contains(whole.everything(), o)
 	}
 	return o.key == m.id.Name+"_status" || whole.Refuse != nil && whole.Refuse(o.key) != "" ||
@@ -76,7 +77,7 @@ func (m *hosted) claims(o offered) bool {
 
 // taken reports whether a guest may not list something in a view, for the name is the
 // deck's own. A server as it is has its own names, in a view of its own.
-func (v *View) taken(m *hosted, kind Kind, key string) bool {
+func (v *View) taken(m *hosted, kind backend.Kind, key string) bool {
 	return m != nil && m.gone != nil && !v.Spec.AsIs && v.host.reserved(offered{kind, key}) != nil
 }
 
@@ -141,7 +142,7 @@ func (m *hosted) mark(d *deck.Details) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for o, title := range m.hidden {
-		if o.kind != KindTool {
+		if o.kind != backend.Tool {
 			d.Notes = append(d.Notes, "hidden: "+o.String()+": "+hiddenBy(title))
 			continue
 		}

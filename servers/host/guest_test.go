@@ -12,7 +12,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // guest is a module whose calls are answered as they came, once they may end.
@@ -38,12 +40,12 @@ func (g *guest) Offer() Offer {
 	return o
 }
 
-func (g *guest) Owns(Kind, string) bool { return false }
+func (g *guest) Owns(backend.Kind, string) bool { return false }
 
-func (g *guest) Serve(ctx context.Context, r Request) Reply {
+func (g *guest) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	g.began <- struct{}{}
 	<-ctx.Done()
-	return Reply{}
+	return backend.Reply{}
 }
 
 func (g *guest) Stop(context.Context) error { g.stopped <- struct{}{}; return nil }
@@ -199,7 +201,7 @@ func TestNoGuestTakesANameOfTheDecks(t *testing.T) {
 				t.Fatal(err)
 			}
 			var has []string
-			for name, to := range v.listing.Load().routes[KindTool] {
+			for name, to := range v.listing.Load().routes[backend.Tool] {
 				if to.module.id.Name == "bare" {
 					has = append(has, name)
 				}
@@ -234,8 +236,8 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 			t.Fatal(err)
 		}
 		agent := h.Connect(deck.Caller{}, nil)
-		serve := viewOf(t, h).Route("tools/call", json.RawMessage(`{"name":"a_x"}`), false)
-		reply := make(chan Reply, 1)
+		serve := viewOf(t, h).Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
+		reply := make(chan backend.Reply, 1)
 		go func() { reply <- serve(agent.Context(context.Background())) }()
 		<-g.began
 		if err := change(h); err != nil {
@@ -275,7 +277,7 @@ func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
 				v.MCP.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
 				v.Raw("tools/list")
 				v.MCP.HandleMessage(a.Context(context.Background()), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}`))
-				v.Route("tools/call", json.RawMessage(`{"name":"a_x"}`), false)
+				v.Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 				h.Snapshot()
 			}
 		})

@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
@@ -384,7 +385,7 @@ func (m *hosted) reoffer() bool {
 func (m *hosted) count() {
 	m.tools, m.bytes, m.cost = 0, 0, len(m.offer.Instructions)
 	for _, t := range m.offer.Tools {
-		if _, hidden := m.hidden[offered{KindTool, t.Tool.Name}]; t.Off != "" || hidden {
+		if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
 			continue
 		}
 		m.tools++

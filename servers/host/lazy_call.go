@@ -3,10 +3,12 @@ package host
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/form"
@@ -16,13 +18,11 @@ import (
 
 // called makes the call that a call of call_tool stands for, as if the agent had called
 // the tool itself.
-func (v *View) called(ctx context.Context, l *listing, r Request) Reply {
-	params, _ := rawjson.SplitObject(r.Params) // the transport has read it
-	asked, _ := rawjson.SplitObject(params.Get("arguments"))
-	r.Key = asked.Str("name")
+func (v *View) called(ctx context.Context, l *listing, r *backend.Request) backend.Reply {
+	asked, _ := rawjson.SplitObject(r.Args) // anything else names nothing
 	args, problem := innerArguments(asked)
-	r.Params = inner(params, r.Key, args)
-	to, known := l.routes[KindTool][r.Key]
+	r = inner(r, asked.Str("name"), args)
+	to, known := l.routes[backend.Tool][r.Key]
 	if !known {
 		to, known = v.owner(l, r)
 	}
@@ -62,22 +62,17 @@ func innerArguments(asked rawjson.Object) (args json.RawMessage, problem string)
 	if _, err := rawjson.Parse(args); err != nil {
 		return nil, wanted
 	}
-	return oneLine(Reply{Result: args}).Result, ""
+	return oneLine(backend.Reply{Result: args}).Result, ""
 }
 
-// inner are the params of a call of the tool itself.
-func inner(params rawjson.Object, name string, args json.RawMessage) json.RawMessage {
-	var out rawjson.Object
-	for _, m := range params {
-		switch m.Key {
-		case "name":
-			m.Value = rawjson.Quote(name)
-		case "arguments":
-			m.Value = args
-		}
-		out = append(out, m)
-	}
-	return out.JSON()
+// inner is the call of the tool itself.
+func inner(r *backend.Request, name string, args json.RawMessage) *backend.Request {
+	call := *r
+	call.Key, call.Args, call.Params = name, args, slices.Clone(r.Params)
+	replace(call.Params, "name", rawjson.Quote(name))
+	replace(call.Params, "arguments", args)
+	call.Message.Params = call.Params.JSON()
+	return &call
 }
 
 // schemaOf is the schema of a tool's arguments.
@@ -101,10 +96,10 @@ func misfits(t Tool, args json.RawMessage) string {
 }
 
 // refuse answers a call that is not made with a sentence for the agent.
-func (v *View) refuse(ctx context.Context, c calls.Request, text string) Reply {
+func (v *View) refuse(ctx context.Context, c calls.Request, text string) backend.Reply {
 	q := requestFrom(ctx)
 	if q == nil {
-		return Failed(rpc.CodeInternal, "the request belongs to no connection")
+		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
 	reply := raw.refusal(text)
 	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.ToolError, raw.logged(reply), "")
@@ -112,10 +107,10 @@ func (v *View) refuse(ctx context.Context, c calls.Request, text string) Reply {
 }
 
 // handle answers a call of a tool that has a handler of the library.
-func (to route) handle(ctx context.Context, v *View, r Request) Reply {
+func (to route) handle(ctx context.Context, v *View, r *backend.Request) backend.Reply {
 	var req mcp.CallToolRequest
-	if err := json.Unmarshal(r.Params, &req.Params); err != nil {
-		return Failed(rpc.CodeParams, err.Error())
+	if err := json.Unmarshal(r.Message.Params, &req.Params); err != nil {
+		return backend.Failed(rpc.CodeParams, err.Error())
 	}
 	req.Method = r.Method
 	if q := requestFrom(ctx); q != nil {
@@ -127,10 +122,10 @@ func (to route) handle(ctx context.Context, v *View, r Request) Reply {
 	}
 	encoded, err := json.Marshal(result)
 	if err != nil {
-		return Failed(rpc.CodeInternal, err.Error())
+		return backend.Failed(rpc.CodeInternal, err.Error())
 	}
-	if r.Modern {
+	if r.Stateless() {
 		encoded = v.complete(r.Method, encoded)
 	}
-	return Reply{Result: encoded}
+	return backend.Reply{Result: encoded}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -33,7 +34,7 @@ const (
 
 // add lists a definition. key is what the library lists it by; to answers for key of
 // the kind, and name of the library's own if it differs.
-func (l *lists) add(list mcp.MCPMethod, kind Kind, key string, definition any, to route) {
+func (l *lists) add(list mcp.MCPMethod, kind backend.Kind, key string, definition any, to route) {
 	if l.listed == nil {
 		l.listed = map[mcp.MCPMethod][]any{}
 	}
@@ -76,7 +77,7 @@ func (l *lists) addFinder(v *View) {
 // an earlier module hides stay hidden.
 func (l *lists) leave(v *View, m *hosted, tools []Tool) {
 	for _, t := range tools {
-		if l.routes[KindTool][t.Tool.Name].module == m {
+		if l.routes[backend.Tool][t.Tool.Name].module == m {
 			l.finder.add(m.id.Name, t)
 			l.only[t.Tool.Name] = audience{has: v.searches}
 		}
@@ -93,7 +94,7 @@ func (l *lists) asIs(list mcp.MCPMethod, key string, definition json.RawMessage)
 
 // addTool lists a tool, unless an earlier module has one of its name, or it is the deck's.
 func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) {
-	if l.has(KindTool, t.Tool.Name) || v.taken(m, KindTool, t.Tool.Name) {
+	if l.has(backend.Tool, t.Tool.Name) || v.taken(m, backend.Tool, t.Tool.Name) {
 		return
 	}
 	to := route{module: m, tool: t}
@@ -109,7 +110,7 @@ func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) {
 			return nil, untyped(ctx)
 		}
 	}
-	l.add(toolsList, KindTool, t.Tool.Name, t.definition(), to)
+	l.add(toolsList, backend.Tool, t.Tool.Name, t.definition(), to)
 	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m, t)})
 }
 
@@ -117,26 +118,26 @@ func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) {
 // it.
 func (l *lists) addTyped(h *Host, o Offer) {
 	for _, r := range o.Resources {
-		if l.has(KindResource, r.Resource.URI) {
+		if l.has(backend.Resource, r.Resource.URI) {
 			continue
 		}
-		l.add(resourcesList, KindResource, r.Resource.URI, r.Resource, route{})
+		l.add(resourcesList, backend.Resource, r.Resource.URI, r.Resource, route{})
 		r.Handler = h.resource(r.Handler)
 		l.resources = append(l.resources, r)
 	}
 	for _, t := range o.Templates {
-		if l.has(KindTemplate, t.Template.URITemplate.Raw()) {
+		if l.has(backend.Template, t.Template.URITemplate.Raw()) {
 			continue
 		}
-		l.add(templatesList, KindTemplate, t.Template.URITemplate.Raw(), t.Template, route{})
+		l.add(templatesList, backend.Template, t.Template.URITemplate.Raw(), t.Template, route{})
 		t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
 		l.templates = append(l.templates, t)
 	}
 	for _, p := range o.Prompts {
-		if l.has(KindPrompt, p.Prompt.Name) {
+		if l.has(backend.Prompt, p.Prompt.Name) {
 			continue
 		}
-		l.add(promptsList, KindPrompt, p.Prompt.Name, p.Prompt, route{})
+		l.add(promptsList, backend.Prompt, p.Prompt.Name, p.Prompt, route{})
 		p.Handler = h.prompt(p.Handler)
 		l.prompts = append(l.prompts, p)
 	}
@@ -148,10 +149,10 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 	to := route{module: m, router: o.Router}
 	l.routers = append(l.routers, to)
 	for _, d := range o.RawResources {
-		if l.has(KindResource, d.Key) {
+		if l.has(backend.Resource, d.Key) {
 			continue
 		}
-		l.add(resourcesList, KindResource, d.Key, d.Raw, to)
+		l.add(resourcesList, backend.Resource, d.Key, d.Raw, to)
 		l.asIs(resourcesList, d.Key, d.Raw)
 		l.resources = append(l.resources, server.ServerResource{
 			Resource: mcp.Resource{URI: d.Key, Name: nameOf(d)},
@@ -161,12 +162,12 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 		})
 	}
 	for _, d := range o.RawTemplates {
-		if l.has(KindTemplate, d.Key) {
+		if l.has(backend.Template, d.Key) {
 			continue
 		}
 		// The library reads a template, and fails on those that it does not know.
 		place := fmt.Sprintf("mcpdeck-template:%d", len(l.templates))
-		l.add(templatesList, KindTemplate, d.Key, d.Raw, to)
+		l.add(templatesList, backend.Template, d.Key, d.Raw, to)
 		l.asIs(templatesList, place, d.Raw)
 		if l.lazy {
 			l.hide(templatesList, place)
@@ -179,10 +180,10 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 		})
 	}
 	for _, d := range o.RawPrompts {
-		if l.has(KindPrompt, d.Key) || v.taken(m, KindPrompt, d.Key) {
+		if l.has(backend.Prompt, d.Key) || v.taken(m, backend.Prompt, d.Key) {
 			continue
 		}
-		l.add(promptsList, KindPrompt, d.Key, d.Raw, to)
+		l.add(promptsList, backend.Prompt, d.Key, d.Raw, to)
 		l.asIs(promptsList, d.Key, d.Raw)
 		l.prompts = append(l.prompts, server.ServerPrompt{
 			Prompt: mcp.Prompt{Name: d.Key},
@@ -193,13 +194,13 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 	}
 }
 
-func (l *lists) has(kind Kind, key string) bool {
+func (l *lists) has(kind backend.Kind, key string) bool {
 	_, has := l.routes[kind][key]
 	return has
 }
 
 // nameOf is the name in a definition, by which the library sorts.
-func nameOf(d Definition) string {
+func nameOf(d backend.Definition) string {
 	o, _ := rawjson.SplitObject(d.Raw) // something else has none
 	return o.Str("name")
 }

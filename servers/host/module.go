@@ -7,6 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -79,9 +80,9 @@ type Offer struct {
 
 	// What is listed as it stands, and answered for by Router, as are tools without a
 	// handler. Without a Router none may be there.
-	RawPrompts   []Definition
-	RawResources []Definition
-	RawTemplates []Definition
+	RawPrompts   []backend.Definition
+	RawResources []backend.Definition
+	RawTemplates []backend.Definition
 	Router       Router
 
 	// AsIs is offered instead in a view of this module alone that was asked for as it is;

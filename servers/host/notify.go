@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -93,7 +94,7 @@ func (p rawParams) MarshalText() ([]byte, error) {
 }
 
 func wrapped(params json.RawMessage) map[string]any {
-	return map[string]any{RawMember: rawParams(oneLine(Reply{Result: params}).Result)}
+	return map[string]any{RawMember: rawParams(oneLine(backend.Reply{Result: params}).Result)}
 }
 
 // RawParams are the params of a notification that go out as they are, nil if it has
@@ -194,7 +195,7 @@ func WithAsker(ctx context.Context, a Asker) context.Context {
 
 func askerFrom(ctx context.Context) Asker {
 	q := requestFrom(ctx)
-	if q == nil || q.raw != nil && q.raw.Modern {
+	if q == nil || q.raw != nil && q.raw.Stateless() {
 		return nil
 	}
 	if a, ok := ctx.Value(askerKey{}).(Asker); ok {

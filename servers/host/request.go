@@ -9,6 +9,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -19,17 +20,17 @@ import (
 type request struct {
 	agent  *Agent
 	server *server.MCPServer // of its view; nil: the context's
-	raw    *Request          // that a router serves; nil: none
+	raw    *backend.Request  // that a router serves; nil: none
 	// address is the resource's as the client wrote it, where it was read under another.
 	address string
 
-	mu      sync.Mutex                  // guards what follows
-	call    *calls.Record               // nil until a tool's handler runs
-	place   *admission.Place            // among the deck's work; nil: none
-	refusal string                      // of Failure
-	failure *rpc.Error                  // of Failure
-	serve   func(context.Context) Reply // of Instead
-	reply   *Reply                      // of Served
+	mu      sync.Mutex                          // guards what follows
+	call    *calls.Record                       // nil until a tool's handler runs
+	place   *admission.Place                    // among the deck's work; nil: none
+	refusal string                              // of Failure
+	failure *rpc.Error                          // of Failure
+	serve   func(context.Context) backend.Reply // of Instead
+	reply   *backend.Reply                      // of Served
 }
 
 type requestKey struct{}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -54,9 +55,9 @@ func resultOf(r *mcp.CallToolResult) *calls.Result {
 }
 
 // raw are the replies of a [Router].
-var raw = shape[Reply]{
-	refusal: func(text string) Reply { return Reply{Result: refusalResult(text)} },
-	status: func(r Reply) (deck.CallStatus, string) {
+var raw = shape[backend.Reply]{
+	refusal: func(text string) backend.Reply { return backend.Reply{Result: refusalResult(text)} },
+	status: func(r backend.Reply) (deck.CallStatus, string) {
 		if r.Error == nil && r.Result == nil {
 			return deck.Refused, "no answer"
 		}
@@ -70,7 +71,7 @@ var raw = shape[Reply]{
 		}
 		return deck.OK, ""
 	},
-	logged: func(r Reply) *calls.Result {
+	logged: func(r backend.Reply) *calls.Result {
 		if r.Result == nil {
 			return nil
 		}

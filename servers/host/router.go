@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -27,61 +28,17 @@ type Router interface {
 	// Owns tells whether the module answers for something that it does not list: an
 	// address that fits one of its templates, a task it has begun, a tool that is called
 	// by a name from elsewhere. It must not wait.
-	Owns(kind Kind, key string) bool
+	Owns(kind backend.Kind, key string) bool
 	// Serve answers a request. What it wants to say meanwhile goes through [NotifyRaw].
-	Serve(ctx context.Context, r Request) Reply
-}
-
-// Kind is what a request is addressed to.
-type Kind string
-
-// The kinds, and what their keys are.
-const (
-	KindTool     Kind = "tool"     // its name
-	KindPrompt   Kind = "prompt"   // its name
-	KindResource Kind = "resource" // its URI
-	KindTemplate Kind = "template" // its URI template
-	KindTask     Kind = "task"     // its id
-	// KindMethod is a request that the deck itself does not know, by its method. It is
-	// routed in a view of one module alone.
-	KindMethod Kind = "method"
-)
-
-// Request is a request as the client sent it.
-type Request struct {
-	Kind   Kind
-	Key    string
-	Method string
-	Params json.RawMessage // nil: none
-	// Modern requests carry the version of their protocol; the others belong to a
-	// connection that began with a handshake.
-	Modern bool
-	AsIs   bool // it came through a view of [AsIs], whose names the server's own are
-}
-
-// Reply is what goes back to the client, as it is: a result, or the error object of
-// JSON-RPC.
-type Reply struct{ Result, Error json.RawMessage }
-
-// Failed is a Reply with an error of the deck's.
-func Failed(code int, message string) Reply {
-	raw, _ := rpc.Raw(rpc.Error{Code: code, Message: message}) // always encodes
-	return Reply{Error: raw}
+	Serve(ctx context.Context, r *backend.Request) backend.Reply
 }
 
 // failedWith is the reply to a request whose handler returned an error.
-func failedWith(err error) Reply {
+func failedWith(err error) backend.Reply {
 	if chosen, ok := errors.AsType[*rpc.Error](err); ok {
-		return Failed(chosen.Code, chosen.Message)
+		return backend.Failed(chosen.Code, chosen.Message)
 	}
-	return Failed(rpc.CodeInternal, err.Error())
-}
-
-// Definition is a prompt, a resource or a template that is listed as it stands, a
-// JSON object, and answered for by the module's [Router].
-type Definition struct {
-	Key string // of its Kind
-	Raw json.RawMessage
+	return backend.Failed(rpc.CodeInternal, err.Error())
 }
 
 // route is who answers a request.
@@ -92,18 +49,17 @@ type route struct {
 }
 
 // Route returns how to answer a request, nil if the library does that.
-func (v *View) Route(method string, params json.RawMessage, modern bool) func(context.Context) Reply {
+func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
 	l := v.listing.Load()
 	if len(l.routers) == 0 && l.finder == nil {
 		return nil
 	}
-	if m := mcp.MCPMethod(method); modern && (m == mcp.MethodResourcesSubscribe || m == mcp.MethodResourcesUnsubscribe) {
+	if r.Stateless() && (r.Method == string(mcp.MethodResourcesSubscribe) || r.Method == string(mcp.MethodResourcesUnsubscribe)) {
 		return nil // that era has a subscription for all
 	}
-	r := Request{Method: method, Params: params, Modern: modern, AsIs: v.Spec.AsIs}
-	r.Kind, r.Key = addressee(method, params)
-	if l.finder != nil && r.Kind == KindTool && r.Key == callName {
-		return func(ctx context.Context) Reply { return v.called(ctx, l, r) }
+	r.Passthrough = v.Spec.AsIs
+	if l.finder != nil && r.Kind == backend.Tool && r.Key == callName {
+		return func(ctx context.Context) backend.Reply { return v.called(ctx, l, r) }
 	}
 	to, ok := l.routes[r.Kind][r.Key]
 	if !ok {
@@ -112,30 +68,30 @@ func (v *View) Route(method string, params json.RawMessage, modern bool) func(co
 	if !ok || to.router == nil {
 		return nil
 	}
-	return func(ctx context.Context) Reply { return to.serve(ctx, v, r) }
+	return func(ctx context.Context) backend.Reply { return to.serve(ctx, v, r) }
 }
 
 // owner finds the module that answers for what no module lists.
-func (v *View) owner(l *listing, r Request) (to route, ok bool) {
-	if r.Kind == "" || r.Kind == KindMethod && len(v.all()) > 1 {
+func (v *View) owner(l *listing, r *backend.Request) (to route, ok bool) {
+	if r.Kind == "" || r.Kind == backend.Method && len(v.all()) > 1 {
 		return to, false
 	}
-	if r.Kind == KindResource && v.hasTemplate(r.Key) {
+	if r.Kind == backend.Resource && v.hasTemplate(r.Key) {
 		return to, false
 	}
-	if r.Kind == KindTool {
+	if r.Kind == backend.Tool {
 		if text, _ := v.refusal(r.Key); text != "" {
 			return to, false
 		}
 	}
-	if to, ok = l.whose(r.Kind, r.Key); !ok && (r.Kind == KindResource || r.Kind == KindTask) && len(v.all()) == 1 {
-		to, ok = l.whose(KindMethod, r.Method) // there is nobody else to ask
+	if to, ok = l.whose(r.Kind, r.Key); !ok && (r.Kind == backend.Resource || r.Kind == backend.Task) && len(v.all()) == 1 {
+		to, ok = l.whose(backend.Method, r.Method) // there is nobody else to ask
 	}
 	return to, ok
 }
 
 // whose finds the module that owns something.
-func (l *listing) whose(kind Kind, key string) (to route, ok bool) {
+func (l *listing) whose(kind backend.Kind, key string) (to route, ok bool) {
 	for _, to := range l.routers {
 		owns := false
 		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
@@ -147,81 +103,43 @@ func (l *listing) whose(kind Kind, key string) (to route, ok bool) {
 	return to, false
 }
 
-// addressed says which member of a request's params says what it is about. A kind of
-// "" is for the library alone.
-var addressed = map[mcp.MCPMethod]struct {
-	kind   Kind
-	member string
-}{
-	mcp.MethodToolsCall:            {KindTool, "name"},
-	mcp.MethodPromptsGet:           {KindPrompt, "name"},
-	mcp.MethodResourcesRead:        {KindResource, "uri"},
-	mcp.MethodResourcesSubscribe:   {KindResource, "uri"},
-	mcp.MethodResourcesUnsubscribe: {KindResource, "uri"},
-	mcp.MethodTasksGet:             {KindTask, "taskId"},
-	mcp.MethodTasksResult:          {KindTask, "taskId"},
-	mcp.MethodTasksCancel:          {KindTask, "taskId"},
-	"tasks/update":                 {KindTask, "taskId"},
-
-	mcp.MethodInitialize: {}, mcp.MethodPing: {}, mcp.MethodServerDiscover: {}, mcp.MethodSubscriptionsListen: {}, mcp.MethodSetLogLevel: {},
-	toolsList: {}, promptsList: {}, resourcesList: {}, templatesList: {},
-}
-
-// addressee reads what a request is about.
-func addressee(method string, params json.RawMessage) (Kind, string) {
-	p, _ := rawjson.SplitObject(params) // something else names nothing
-	if method == string(mcp.MethodCompletionComplete) {
-		ref, _ := rawjson.SplitObject(p.Get("ref"))
-		if ref.Str("type") == "ref/prompt" {
-			return KindPrompt, ref.Str("name")
-		}
-		return KindTemplate, ref.Str("uri")
-	}
-	a, known := addressed[mcp.MCPMethod(method)]
-	if !known {
-		return KindMethod, method
-	}
-	return a.kind, p.Str(a.member)
-}
-
 // serve answers a request in its turn.
-func (to route) serve(ctx context.Context, v *View, r Request) Reply {
+func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.Reply {
 	q := requestFrom(ctx)
 	if q == nil {
-		return Failed(rpc.CodeInternal, "the request belongs to no connection")
+		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
-	q.server, q.raw = v.MCP, &r
+	q.server, q.raw = v.MCP, r
 	session := server.ClientSessionFromContext(ctx)
-	if r.Modern && session != nil {
+	if r.Stateless() && session != nil {
 		session.Initialize() // without a handshake; else it is sent no notifications
 	}
-	var reply Reply
+	var reply backend.Reply
 	var err error
 	if r.Method == string(mcp.MethodToolsCall) {
-		p, _ := rawjson.SplitObject(r.Params)
-		c := calls.Request{Server: to.module.id.Name, Tool: r.Key, Args: p.Get("arguments"), Redact: to.tool.Redact}
-		reply, err = record(ctx, q, to.module, c, to.tool.Work, raw, func(ctx context.Context) (Reply, error) { return to.router.Serve(ctx, r), nil })
+		c := calls.Request{Server: to.module.id.Name, Tool: r.Key, Args: r.Args, Redact: to.tool.Redact}
+		reply, err = record(ctx, q, to.module, c, to.tool.Work, raw, func(ctx context.Context) (backend.Reply, error) { return to.router.Serve(ctx, r), nil })
 	} else {
 		during, done := to.module.during(ctx)
 		defer done()
-		reply, err = admitted(during, q.agent.host, admission.Waits, func() (reply Reply, err error) {
+		reply, err = admitted(during, q.agent.host, admission.Waits, func() (reply backend.Reply, err error) {
 			err = safe.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
 			return reply, err
 		})
 		if text := left(during); text != "" && reply.Result == nil {
-			return Failed(rpc.CodeInternal, text)
+			return backend.Failed(rpc.CodeInternal, text)
 		}
 	}
 	switch {
 	case err != nil:
 		return failedWith(err)
 	case reply.Result == nil && reply.Error == nil:
-		return Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
+		return backend.Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
 	}
 	if on := r.Method == string(mcp.MethodResourcesSubscribe); (on || r.Method == string(mcp.MethodResourcesUnsubscribe)) && reply.Error == nil {
 		q.agent.subscribe(r.Key, on)
 	}
-	if r.Modern && reply.Result != nil {
+	if r.Stateless() && reply.Result != nil {
 		reply.Result = v.complete(r.Method, reply.Result)
 	}
 	return oneLine(reply)
@@ -267,7 +185,7 @@ func with(o rawjson.Object, key, value string) rawjson.Object {
 }
 
 // oneLine makes a reply fit a line, which those of other servers need not be.
-func oneLine(r Reply) Reply {
+func oneLine(r backend.Reply) backend.Reply {
 	for _, raw := range []*json.RawMessage{&r.Result, &r.Error} {
 		if bytes.ContainsAny(*raw, "\r\n") {
 			var b bytes.Buffer
@@ -282,7 +200,7 @@ func oneLine(r Reply) Reply {
 // Instead has a request that the library gets answered by serve, once the library
 // comes to it; what the library answers is an error that is to be replaced by
 // [Served].
-func Instead(ctx context.Context, serve func(context.Context) Reply) {
+func Instead(ctx context.Context, serve func(context.Context) backend.Reply) {
 	if q := requestFrom(ctx); q != nil {
 		q.mu.Lock()
 		q.serve = serve
@@ -291,15 +209,15 @@ func Instead(ctx context.Context, serve func(context.Context) Reply) {
 }
 
 // Served is the reply to a request that was answered [Instead]; false before.
-func Served(ctx context.Context) (Reply, bool) {
+func Served(ctx context.Context) (backend.Reply, bool) {
 	q := requestFrom(ctx)
 	if q == nil {
-		return Reply{}, false
+		return backend.Reply{}, false
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.reply == nil {
-		return Reply{}, false
+		return backend.Reply{}, false
 	}
 	return *q.reply, true
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -59,7 +60,7 @@ type listing struct {
 	finder  *finder                                      // of tools that not all clients list; nil: there are none
 	turns   map[string]bool                              // of tools that are InTurn
 	raw     map[mcp.MCPMethod]map[string]json.RawMessage // definitions that are listed as they stand, by lists
-	routes  map[Kind]map[string]route                    // who answers for what is listed
+	routes  map[backend.Kind]map[string]route            // who answers for what is listed
 	routers []route                                      // the modules that answer for more than they list
 }
 
@@ -280,7 +281,7 @@ func (v *View) refresh() {
 
 // list is refresh for a caller that holds mu.
 func (v *View) list() {
-	l := lists{listing: listing{only: map[string]audience{}, hidden: map[mcp.MCPMethod]map[string]bool{}, finder: v.finder(), turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[Kind]map[string]route{}}}
+	l := lists{listing: listing{only: map[string]audience{}, hidden: map[mcp.MCPMethod]map[string]bool{}, finder: v.finder(), turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[backend.Kind]map[string]route{}}}
 	if l.finder != nil {
 		l.addFinder(v)
 	}

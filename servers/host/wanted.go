@@ -205,10 +205,8 @@ func (a *Agent) hears(n mcp.JSONRPCNotification) {
 
 // level is the least level of log messages that the request's agent wants.
 func (q *request) level() mcp.LoggingLevel {
-	if q.raw != nil && q.raw.Modern {
-		p, _ := rawjson.SplitObject(q.raw.Params) // something else chooses none
-		meta, _ := rawjson.SplitObject(p.Get("_meta"))
-		return mcp.LoggingLevel(meta.Str(mcp.MetaKeyLogLevel))
+	if q.raw != nil && q.raw.Stateless() {
+		return mcp.LoggingLevel(q.raw.Meta.Str(mcp.MetaKeyLogLevel))
 	}
 	q.agent.mu.Lock()
 	defer q.agent.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -69,7 +70,7 @@ func (a httpAsker) GetClientCapabilities() mcp.ClientCapabilities { return a.can
 
 // answered takes the answer to a request of the deck's; it reports whether the message is
 // one.
-func (a *httpAgent) answered(e envelope) bool {
+func (a *httpAgent) answered(e *backend.Request) bool {
 	id, err := rawjson.Text(e.ID)
 	if err != nil || e.Method != "" || !a.asked.Waits(id) {
 		return false
@@ -79,12 +80,12 @@ func (a *httpAgent) answered(e envelope) bool {
 }
 
 // capabilitiesOf are those that a client declares in a handshake.
-func capabilitiesOf(e envelope) mcp.ClientCapabilities {
+func capabilitiesOf(e *backend.Request) mcp.ClientCapabilities {
 	var p struct {
 		Capabilities mcp.ClientCapabilities `json:"capabilities"`
 	}
 	if e.Method == string(mcp.MethodInitialize) {
-		_ = json.Unmarshal(e.Params, &p) // the library says what is wrong
+		_ = json.Unmarshal(e.Message.Params, &p) // the library says what is wrong
 	}
 	return p.Capabilities
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -43,7 +44,7 @@ type Conn struct {
 
 // inFlight is a request being answered.
 type inFlight struct {
-	envelope
+	*backend.Request
 	cancel context.CancelFunc
 	token  string // progress token as JSON; "" without one
 }
@@ -65,7 +66,7 @@ type outgoing struct {
 func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent *host.Agent) error {
 	lines := rpc.NewLines(r, rpc.MaxLine)
 	first, firstErr := lines.Next()
-	if e, bad := decodeEnvelope(first); firstErr == nil && bad == nil {
+	if e, bad := decode(first); firstErr == nil && bad == nil {
 		client := clientOf(e)
 		agent.Claim(client.Name, client.Version, "")
 	}
@@ -104,7 +105,7 @@ func (c *Conn) unanswered(waited time.Duration) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.flight {
-		if f.Method != listenMethod && awaited(waited, slices.Contains(questions, toolOf(f.envelope))) {
+		if f.Method != listenMethod && awaited(waited, slices.Contains(questions, f.Tool())) {
 			n++
 		}
 	}
@@ -128,7 +129,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 			return fmt.Errorf("read message: %w", err)
 		}
 		c.replies.heard(true)
-		e, bad := decodeEnvelope(line)
+		e, bad := decode(line)
 		if bad != nil {
 			c.send(outgoing{line: rpc.Failure(e.ID, *bad)})
 			continue
@@ -139,14 +140,14 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 
 // route dispatches a message. It handles notifications and answers to our own requests
 // itself; requests run on their own goroutines.
-func (c *Conn) route(e envelope) {
+func (c *Conn) route(e *backend.Request) {
 	switch {
 	case e.Method == "":
 		c.pending.Resolve(e.Message)
 	case e.Method == "notifications/cancelled":
-		c.cancelled(e.Params)
+		c.cancelled(string(e.Params.Get("requestId")))
 	case e.ID == nil:
-		c.view.MCP.HandleMessage(c.ctx, e.Encode())
+		c.view.MCP.HandleMessage(c.ctx, e.Line)
 		if e.Method == "notifications/initialized" || e.Method == "notifications/roots/list_changed" {
 			c.work.Go(func() { defer safe.Recover("announced root"); c.learnRoot() })
 		}
@@ -155,7 +156,7 @@ func (c *Conn) route(e envelope) {
 	}
 }
 
-func (c *Conn) request(e envelope) {
+func (c *Conn) request(e *backend.Request) {
 	if e.Method == "initialize" {
 		c.sess.legacy.Store(true)
 	}
@@ -172,7 +173,7 @@ func (c *Conn) request(e envelope) {
 		c.send(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
 		return
 	}
-	if c.view.InTurn(toolOf(e)) {
+	if c.view.InTurn(e.Tool()) {
 		ctx = c.turns.Next(ctx)
 	}
 	c.work.Add(1)
@@ -207,8 +208,8 @@ const busyBytes = "mcpdeck is busy: too many large requests are in flight. The c
 
 // hold reserves the bytes of a request until it is answered. It returns nil if there are
 // too many.
-func (c *Conn) hold(e envelope) (release func()) {
-	release, ok := c.agent.Hold(len(e.Params))
+func (c *Conn) hold(e *backend.Request) (release func()) {
+	release, ok := c.agent.Hold(len(e.Message.Params))
 	if !ok {
 		return nil
 	}
@@ -217,8 +218,8 @@ func (c *Conn) hold(e envelope) (release func()) {
 
 // enter adds a request to the in-flight map before the next line is read, so that a
 // cancellation sent right after it finds it.
-func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
-	f := &inFlight{envelope: e, cancel: cancel, token: e.token()}
+func (c *Conn) enter(e *backend.Request, cancel context.CancelFunc) *rpc.Error {
+	f := &inFlight{Request: e, cancel: cancel, token: progressToken(e)}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, taken := c.flight[string(e.ID)]; taken {
@@ -231,15 +232,15 @@ func (c *Conn) enter(e envelope, cancel context.CancelFunc) *rpc.Error {
 	return nil
 }
 
-func (c *Conn) answer(ctx context.Context, e envelope) []byte {
-	if e.Method == string(mcp.MethodSubscriptionsListen) && e.modern() {
+func (c *Conn) answer(ctx context.Context, e *backend.Request) []byte {
+	if e.Method == string(mcp.MethodSubscriptionsListen) && e.Stateless() {
 		return c.listen(ctx, e)
 	}
 	c.noteProtocol(e)
 	if serve := served(c.view, e, nil); serve != nil {
 		return replyMessage(e, serve(ctx)).Line()
 	}
-	reply := c.view.MCP.HandleMessage(ctx, e.Encode())
+	reply := c.view.MCP.HandleMessage(ctx, e.Line)
 	var line []byte
 	var err error
 	switch r := reply.(type) {
@@ -267,7 +268,7 @@ func refusalResult(text string) any {
 
 // acknowledge answers a subscriptions/listen request with the filter that applies. The
 // filter takes effect when the answer is written.
-func (c *Conn) acknowledge(e envelope) {
+func (c *Conn) acknowledge(e *backend.Request) {
 	filter, err := filterOf(e)
 	if err != nil {
 		return
@@ -291,7 +292,7 @@ func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
 
 // listen serves subscriptions/listen until the request is cancelled or the connection
 // ends. mcp-go keeps only one filter per session and does not tag what it delivers.
-func (c *Conn) listen(ctx context.Context, e envelope) []byte {
+func (c *Conn) listen(ctx context.Context, e *backend.Request) []byte {
 	filter, err := filterOf(e)
 	if err != nil {
 		return rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeParams, Message: err.Error()})
@@ -309,30 +310,24 @@ func (c *Conn) listen(ctx context.Context, e envelope) []byte {
 	return line
 }
 
-func filterOf(e envelope) (mcp.SubscriptionFilter, error) {
+func filterOf(e *backend.Request) (mcp.SubscriptionFilter, error) {
 	var p struct {
 		Notifications mcp.SubscriptionFilter `json:"notifications"`
 	}
-	if e.Method != listenMethod || !e.modern() {
+	if e.Method != listenMethod || !e.Stateless() {
 		return p.Notifications, errors.New("not a subscription")
 	}
-	if err := json.Unmarshal(e.Params, &p); err != nil {
+	if err := json.Unmarshal(e.Message.Params, &p); err != nil {
 		return p.Notifications, errors.New("notifications must be an object with the wanted kinds as keys")
 	}
 	return p.Notifications, nil
 }
 
-func (c *Conn) cancelled(params json.RawMessage) {
-	var p struct {
-		RequestID json.RawMessage `json:"requestId"`
-	}
-	if json.Unmarshal(params, &p) != nil {
-		return
-	}
+func (c *Conn) cancelled(id string) {
 	c.mu.Lock()
-	f := c.flight[string(p.RequestID)]
-	delete(c.flight, string(p.RequestID))
-	c.sess.unlisten(p.RequestID)
+	f := c.flight[id]
+	delete(c.flight, id)
+	c.sess.unlisten(id)
 	c.mu.Unlock()
 	if f != nil {
 		f.cancel()
@@ -373,18 +368,11 @@ func (c *Conn) send(o outgoing) {
 }
 
 // noteProtocol records the protocol version that a modern request states.
-func (c *Conn) noteProtocol(e envelope) {
-	if c.sess.legacy.Load() || c.sess.ProtocolVersion() != "" || !e.modern() {
+func (c *Conn) noteProtocol(e *backend.Request) {
+	if c.sess.legacy.Load() || c.sess.ProtocolVersion() != "" || !e.Stateless() {
 		return
 	}
-	var p struct {
-		Meta struct {
-			Version string             `json:"io.modelcontextprotocol/protocolVersion"`
-			Client  mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
-		} `json:"_meta"`
-	}
-	if json.Unmarshal(e.Params, &p) == nil {
-		c.sess.SetProtocolVersion(p.Meta.Version)
-		c.agent.Claim(p.Meta.Client.Name, p.Meta.Client.Version, "")
-	}
+	client := clientOf(e)
+	c.sess.SetProtocolVersion(e.Version)
+	c.agent.Claim(client.Name, client.Version, "")
 }

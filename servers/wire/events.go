@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 const (
@@ -47,7 +49,7 @@ type envelopeKey struct{}
 
 // StoreEvent implements server.EventStore.
 func (s *eventStore) StoreEvent(ctx context.Context, session, stream string, message json.RawMessage) (string, error) {
-	e, _ := ctx.Value(envelopeKey{}).(envelope) // it may belong to none
+	e, _ := ctx.Value(envelopeKey{}).(*backend.Request) // it may belong to none
 	message, receipt := s.receipts.unwrapped(asServed(ctx, e, message))
 	defer s.receipts.redeem(receipt) // the library writes it before anything else on the stream
 	s.mu.Lock()

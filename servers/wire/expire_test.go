@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -25,8 +26,8 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 		}
 		v := &httpView{view: view}
 		r := httptest.NewRequest("POST", "/mcp", nil)
-		e := envelope{Message: rpc.Message{ID: []byte("1"), Method: "tools/list"}}
-		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), envelope{Message: rpc.Message{Method: "initialize"}}, v)
+		e := &backend.Request{Message: rpc.Message{ID: []byte("1"), Method: "tools/list"}}
+		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), &backend.Request{Message: rpc.Message{Method: "initialize"}}, v)
 		h.leave(left)
 		go h.expire(ctx)
 		shown := func(after time.Duration, want int) {

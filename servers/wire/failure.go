@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -19,7 +20,7 @@ import (
 // failureLine returns the answer to a request for which mcp-go reports an error: a
 // refusal for the model, the error that the handler chose, or mcp-go's own, with the URI
 // of a missing resource added. A code of 0 means no error.
-func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, code int) {
+func failureLine(ctx context.Context, e *backend.Request, body rpc.Error) (line []byte, code int) {
 	refusal, chosen := host.Failure(ctx)
 	switch {
 	case refusal != "":
@@ -31,11 +32,8 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 		body = *chosen
 	}
 	if e.Method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
-		var p struct {
-			URI string `json:"uri"`
-		}
-		if json.Unmarshal(e.Params, &p) == nil && p.URI != "" {
-			body.Data = p
+		if e.Key != "" {
+			body.Data = map[string]string{"uri": e.Key}
 		}
 	}
 	return rpc.Failure(e.ID, body), body.Code
@@ -47,7 +45,7 @@ func failureLine(ctx context.Context, e envelope, body rpc.Error) (line []byte, 
 type answerWriter struct {
 	http.ResponseWriter
 	ctx   context.Context
-	e     envelope
+	e     *backend.Request
 	agent *host.Agent
 	view  *host.View
 
@@ -131,10 +129,10 @@ func (f *answerWriter) wants(p []byte) bool {
 }
 
 // replied returns the status for a response.
-func (f *answerWriter) replied(r host.Reply) int {
+func (f *answerWriter) replied(r backend.Reply) int {
 	o, _ := rawjson.SplitObject(r.Error) // a result has no code
 	switch code, err := strconv.Atoi(string(o.Get("code"))); {
-	case err != nil || !f.e.modern():
+	case err != nil || !f.e.Stateless():
 		return http.StatusOK
 	case code == mcp.METHOD_NOT_FOUND:
 		return http.StatusNotFound
@@ -160,7 +158,7 @@ func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	switch status = f.status; {
 	case code == 0:
 		status = http.StatusOK
-	case f.e.modern() && (code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.INVALID_PARAMS):
+	case f.e.Stateless() && (code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.INVALID_PARAMS):
 		status = http.StatusBadRequest
 	}
 	return line, status

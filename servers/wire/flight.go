@@ -2,11 +2,9 @@ package wire
 
 import (
 	"context"
-	"encoding/json"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -19,12 +17,12 @@ type flight struct {
 
 // cancellable makes serve end when the client cancels its request. The answer is then an
 // error, since an HTTP request needs a response.
-func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply) func(context.Context) host.Reply {
-	if e.modern() {
+func (f *flight) cancellable(e *backend.Request, serve func(context.Context) backend.Reply) func(context.Context) backend.Reply {
+	if e.Stateless() {
 		return serve // it ends with its request
 	}
 	id := string(e.ID)
-	return func(ctx context.Context) host.Reply {
+	return func(ctx context.Context) backend.Reply {
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel()
 		f.mu.Lock()
@@ -33,7 +31,7 @@ func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply)
 		}
 		if f.open[id] != nil {
 			f.mu.Unlock()
-			return host.Failed(rpc.CodeInvalid, "a request with this id is already in flight")
+			return backend.Failed(rpc.CodeInvalid, "a request with this id is already in flight")
 		}
 		f.open[id] = cancel
 		f.mu.Unlock()
@@ -44,20 +42,19 @@ func (f *flight) cancellable(e envelope, serve func(context.Context) host.Reply)
 		}()
 		reply := serve(ctx)
 		if ctx.Err() != nil {
-			return host.Failed(rpc.CodeInternal, "the request was cancelled")
+			return backend.Failed(rpc.CodeInternal, "the request was cancelled")
 		}
 		return reply
 	}
 }
 
 // cancelled ends the request that a notification cancels, if it is in this flight.
-func (f *flight) cancelled(e envelope) {
+func (f *flight) cancelled(e *backend.Request) {
 	if e.Method != "notifications/cancelled" {
 		return
 	}
-	p, _ := rawjson.SplitObject(json.RawMessage(e.Params)) // something else cancels nothing
 	f.mu.Lock()
-	cancel := f.open[string(p.Get("requestId"))]
+	cancel := f.open[string(e.Params.Get("requestId"))]
 	f.mu.Unlock()
 	if cancel != nil {
 		cancel()

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -102,14 +103,14 @@ func isJSON(contentType string) bool {
 }
 
 // checked refuses a body whose message is ambiguous, and passes any other on complete.
-func checked(w http.ResponseWriter, r *http.Request, body []byte) (envelope, bool) {
+func checked(w http.ResponseWriter, r *http.Request, body []byte) (*backend.Request, bool) {
 	if r.Method != http.MethodPost {
-		return envelope{}, true
+		return &backend.Request{}, true
 	}
-	e := envelope{}
+	e := &backend.Request{}
 	if len(body) > 0 {
 		var bad *rpc.Error
-		if e, bad = decodeEnvelope(body); bad != nil {
+		if e, bad = decode(body); bad != nil {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusBadRequest)
 			_, _ = w.Write(rpc.Failure(e.ID, *bad)) // the client may be gone

@@ -18,9 +18,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -137,18 +137,6 @@ func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
 // cutSession returns the session ID that an agent's key contains.
 func cutSession(key string) (id string, ok bool) { return strings.CutPrefix(key, "session ") }
 
-// toolOf returns the name of the tool that a request calls, or "".
-func toolOf(e envelope) string {
-	if e.Method != string(mcp.MethodToolsCall) {
-		return ""
-	}
-	params, err := rawjson.SplitObject(e.Params)
-	if err != nil {
-		return ""
-	}
-	return params.Str("name")
-}
-
 func (h *HTTP) view(u *url.URL) (*httpView, error) {
 	name := strings.Trim(strings.TrimPrefix(u.Path, "/mcp"), "/")
 	var spec host.ViewSpec
@@ -165,7 +153,7 @@ func (h *HTTP) view(u *url.URL) (*httpView, error) {
 
 // fitting returns the view for a request: that of its session, or else of the profile that
 // fits a client which names none.
-func (h *HTTP) fitting(r *http.Request, e envelope, v *httpView) *httpView {
+func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *httpView) *httpView {
 	if session := r.Header.Get(server.HeaderKeySessionID); session != "" && e.Method != string(mcp.MethodInitialize) {
 		h.mu.Lock()
 		defer h.mu.Unlock()
@@ -209,20 +197,16 @@ func (h *HTTP) serving(view *host.View) *httpView {
 	return v
 }
 
-func clientOf(e envelope) mcp.Implementation {
-	var p struct {
-		ClientInfo mcp.Implementation `json:"clientInfo"`
-		Meta       struct {
-			Client mcp.Implementation `json:"io.modelcontextprotocol/clientInfo"`
-		} `json:"_meta"`
+// clientOf is the client as a handshake, or a request that belongs to none, says.
+func clientOf(e *backend.Request) (client mcp.Implementation) {
+	said := e.Meta.Get(mcp.MetaKeyClientInfo)
+	if said == nil && e.Method == string(mcp.MethodInitialize) {
+		said = e.Params.Get("clientInfo")
 	}
-	if e.Method != string(mcp.MethodInitialize) && !e.modern() || json.Unmarshal(e.Params, &p) != nil {
-		return mcp.Implementation{}
+	if said != nil {
+		_ = json.Unmarshal(said, &client) // the library says what is wrong
 	}
-	if p.Meta.Client.Name != "" {
-		return p.Meta.Client
-	}
-	return p.ClientInfo
+	return client
 }
 
 // Start serves on l, behind a guard with the token, until ctx ends or l is closed.

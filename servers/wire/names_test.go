@@ -49,7 +49,7 @@ func ambiguous() map[string]string {
 func TestMessagesThatReadersTakeDifferentlyAreRefused(t *testing.T) {
 	for name, line := range ambiguous() {
 		t.Run(name, func(t *testing.T) {
-			if e, bad := decodeEnvelope([]byte(line)); bad == nil {
+			if e, bad := decode([]byte(line)); bad == nil {
 				t.Errorf("taken as %+v", e)
 			}
 			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(line))
@@ -67,7 +67,7 @@ func TestMessagesThatReadersTakeDifferentlyAreRefused(t *testing.T) {
 		"a prompt":        `{"jsonrpc":"2.0","id":7,"method":"prompts/get","params":{"name":"x","arguments":{"Name":"x"}}}`,
 	} {
 		t.Run(name+" is taken", func(t *testing.T) {
-			if _, bad := decodeEnvelope([]byte(line)); bad != nil {
+			if _, bad := decode([]byte(line)); bad != nil {
 				t.Error(bad)
 			}
 		})
@@ -98,7 +98,7 @@ func TestInvalidUTF8IsNeverEchoed(t *testing.T) {
 		"in an argument": "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{\"name\":\"a\",\"arguments\":{\"x\":\"\xed\xa0\x80\"}}}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			e, bad := decodeEnvelope([]byte(line))
+			e, bad := decode([]byte(line))
 			if bad == nil {
 				t.Fatal("it was taken")
 			}
@@ -172,7 +172,7 @@ func FuzzMessagesMeanTheSame(f *testing.F) {
 		if len(line) == 0 {
 			return
 		}
-		e, bad := decodeEnvelope(line)
+		e, bad := decode(line)
 		if bad != nil || e.Method != string(mcp.MethodToolsCall) {
 			return
 		}
@@ -180,8 +180,8 @@ func FuzzMessagesMeanTheSame(f *testing.F) {
 		if json.Unmarshal(line, &req) != nil {
 			return
 		}
-		if req.Method != e.Method || req.Params.Name != toolOf(e) {
-			t.Fatalf("%q: the library calls %q, the log shows %q", line, req.Params.Name, toolOf(e))
+		if req.Method != e.Method || req.Params.Name != e.Tool() {
+			t.Fatalf("%q: the library calls %q, the log shows %q", line, req.Params.Name, e.Tool())
 		}
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -240,7 +241,7 @@ func (w wrapping) Offer() host.Offer {
 	return o
 }
 
-func (w wrapping) Serve(ctx context.Context, _ host.Request) host.Reply {
+func (w wrapping) Serve(ctx context.Context, _ *backend.Request) backend.Reply {
 	_ = host.NotifyRaw(ctx, "notifications/progress", []byte(wrapped))
-	return host.Reply{Result: []byte(`{}`)}
+	return backend.Reply{Result: []byte(`{}`)}
 }

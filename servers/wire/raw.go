@@ -11,6 +11,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -28,7 +29,7 @@ var lists = map[string]struct{ member, key string }{
 // rawList inserts definitions that are listed unchanged into a message that answers a
 // list request. Bytes around the message, such as the frame of an event, are kept. Any
 // other message is returned unchanged.
-func rawList(e envelope, raw map[string]json.RawMessage, message []byte) []byte {
+func rawList(e *backend.Request, raw map[string]json.RawMessage, message []byte) []byte {
 	list, ok := lists[e.Method]
 	from, to, found := object(message)
 	if len(raw) == 0 || !ok || !found {
@@ -68,7 +69,7 @@ func object(written []byte) (from, to int, ok bool) {
 
 // asServed replaces what the library writes with the raw reply to the request of ctx, if
 // a module gave one.
-func asServed(ctx context.Context, e envelope, written []byte) []byte {
+func asServed(ctx context.Context, e *backend.Request, written []byte) []byte {
 	reply, served := host.Served(ctx)
 	from, to, ok := object(written)
 	if !served || !ok {
@@ -116,7 +117,7 @@ func (r *receipts) unwrapped(written []byte) (line []byte, receipt string) {
 
 // introduced inserts the identity of the server into what the library writes for a view
 // that shows a server unchanged.
-func introduced(v *host.View, e envelope, written []byte) []byte {
+func introduced(v *host.View, e *backend.Request, written []byte) []byte {
 	if !v.Spec.AsIs {
 		return written
 	}
@@ -130,40 +131,40 @@ func introduced(v *host.View, e envelope, written []byte) []byte {
 	return slices.Concat(written[:from], v.Introduce(e.Method, written[from:to]), written[to:])
 }
 
-func replyMessage(e envelope, r host.Reply) rpc.Message {
+func replyMessage(e *backend.Request, r backend.Reply) rpc.Message {
 	return rpc.Message{ID: e.ID, Result: r.Result, Err: r.Error}
 }
 
 // served returns a function that answers a request without the library, or nil if the
 // library answers it. header is nil for messages without headers.
-func served(v *host.View, e envelope, header http.Header) func(context.Context) host.Reply {
-	if e.ID == nil || e.Method == "" || !e.sound(v, header) {
+func served(v *host.View, e *backend.Request, header http.Header) func(context.Context) backend.Reply {
+	if e.ID == nil || e.Method == "" || !sound(e, v, header) {
 		return nil // the library reports why
 	}
-	return v.Route(e.Method, e.Params, e.modern())
+	return v.Route(e)
 }
 
 // sound reports whether the library would accept a request for handling.
-func (e envelope) sound(v *host.View, header http.Header) bool {
-	version := e.meta.Str(mcp.MetaKeyProtocolVersion)
+func sound(e *backend.Request, v *host.View, header http.Header) bool {
+	version := e.Version
 	if !mcp.IsModernProtocol(version) {
 		return true
 	}
 	var capabilities *mcp.ClientCapabilities
-	if !mcp.IsValidProtocolVersion(version) || json.Unmarshal(e.meta.Get(mcp.MetaKeyClientCapabilities), &capabilities) != nil || capabilities == nil {
+	if !mcp.IsValidProtocolVersion(version) || json.Unmarshal(e.Meta.Get(mcp.MetaKeyClientCapabilities), &capabilities) != nil || capabilities == nil {
 		return false
 	}
 	if header == nil {
 		return true
 	}
-	if mcp.ValidateStandardHeaders(header.Get, version, mcp.MCPMethod(e.Method), e.Params) != nil {
+	if mcp.ValidateStandardHeaders(header.Get, version, mcp.MCPMethod(e.Method), e.Message.Params) != nil {
 		return false
 	}
-	t := v.MCP.GetTool(toolOf(e))
+	t := v.MCP.GetTool(e.Tool())
 	return t == nil || mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
 		values := header.Values(name)
 		return strings.Join(values[:min(len(values), 1)], ""), len(values) > 0
-	}, &t.Tool, e.Params) == nil
+	}, &t.Tool, e.Message.Params) == nil
 }
 
 // within finds the value of a member of the object between two offsets.

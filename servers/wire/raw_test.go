@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -24,7 +25,7 @@ func TestRawDefinitionsTakeTheirPlaces(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := string(rawList(envelope{Message: rpc.Message{Method: tt.method}}, raw, []byte(tt.in))); got != tt.want {
+			if got := string(rawList(&backend.Request{Message: rpc.Message{Method: tt.method}}, raw, []byte(tt.in))); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
@@ -36,7 +37,7 @@ func FuzzRawList(f *testing.F) {
 	f.Add(`{"result":{"tools":[{"name":"b"}]}}`)
 	f.Add("data: {\"result\":{\"tools\":[{\"name\":\"b\"},7,null]}}\n\n")
 	f.Fuzz(func(t *testing.T, in string) {
-		out := string(rawList(envelope{Message: rpc.Message{Method: "tools/list"}}, raw, []byte(in)))
+		out := string(rawList(&backend.Request{Message: rpc.Message{Method: "tools/list"}}, raw, []byte(in)))
 		if json.Valid([]byte(in)) != json.Valid([]byte(out)) {
 			t.Errorf("%q became %q", in, out)
 		}

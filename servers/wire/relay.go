@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/reconnect"
@@ -389,7 +390,7 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)
 		}
-		e, bad := decodeEnvelope(line)
+		e, bad := decode(line)
 		if bad != nil {
 			r.write(rpc.Failure(e.ID, *bad))
 			continue
@@ -398,7 +399,7 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 	}
 }
 
-func (r *Relay) forward(e envelope, line []byte) {
+func (r *Relay) forward(e *backend.Request, line []byte) {
 	again := r.resumes(e)
 	if again {
 		line = withResumeKey(e)
@@ -411,8 +412,8 @@ func (r *Relay) forward(e envelope, line []byte) {
 }
 
 // resumes reports whether a request is a call that is resent when the deck is lost.
-func (r *Relay) resumes(e envelope) bool {
-	tool := toolOf(e)
+func (r *Relay) resumes(e *backend.Request) bool {
+	tool := e.Tool()
 	if tool == "" || e.ID == nil {
 		return false
 	}
@@ -423,7 +424,7 @@ func (r *Relay) resumes(e envelope) bool {
 
 // enter waits for a link and records what is sent over it. It returns nil when the relay
 // ends. Only forward and send, on one goroutine, write to the current link.
-func (r *Relay) enter(e envelope, line []byte, again bool) *link {
+func (r *Relay) enter(e *backend.Request, line []byte, again bool) *link {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for r.link == nil && !r.closing {

@@ -7,11 +7,14 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -35,7 +38,7 @@ type replay struct {
 
 // note records a line from the client. It returns the ID of the request that the line
 // cancels, if any.
-func (p *replay) note(e envelope, line []byte) (cancelled string) {
+func (p *replay) note(e *backend.Request, line []byte) (cancelled string) {
 	if p.listens == nil {
 		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
 		p.filters, p.ignore = map[string]mcp.SubscriptionFilter{}, map[string]int{}
@@ -48,19 +51,17 @@ func (p *replay) note(e envelope, line []byte) (cancelled string) {
 	case "logging/setLevel":
 		p.setLevel = line
 	case "resources/subscribe":
-		p.subscribed[uriOf(e.Params)] = line
+		p.subscribed[e.Key] = line
 	case "resources/unsubscribe":
-		delete(p.subscribed, uriOf(e.Params))
+		delete(p.subscribed, e.Key)
 	case "notifications/cancelled":
-		var c struct{ RequestID json.RawMessage }
-		if json.Unmarshal(e.Params, &c) == nil {
-			delete(p.listens, string(c.RequestID))
-			delete(p.filters, string(c.RequestID))
-			return string(c.RequestID)
-		}
+		id := string(e.Params.Get("requestId"))
+		delete(p.listens, id)
+		delete(p.filters, id)
+		return id
 	case listenMethod:
 		var l struct{ Notifications mcp.SubscriptionFilter }
-		if json.Unmarshal(e.Params, &l) == nil {
+		if json.Unmarshal(e.Message.Params, &l) == nil {
 			p.listens[string(e.ID)], p.filters[string(e.ID)] = line, l.Notifications
 		}
 	}
@@ -74,7 +75,7 @@ func (p *replay) again() [][]byte {
 		if line == nil {
 			return
 		}
-		if e, bad := decodeEnvelope(bytes.TrimSpace(line)); bad == nil && e.ID != nil && e.Method != listenMethod {
+		if e, bad := decode(bytes.TrimSpace(line)); bad == nil && e.ID != nil && e.Method != listenMethod {
 			p.ignore[string(e.ID)]++
 		}
 		lines = append(lines, line)
@@ -134,51 +135,39 @@ func (p *replay) changed() [][]byte {
 	return lines
 }
 
-func uriOf(params json.RawMessage) string {
-	var p struct{ URI string }
-	_ = json.Unmarshal(params, &p) // the deck reports what is wrong with it
-	return p.URI
-}
-
 // withResumeKey adds a random key and the time to the request's _meta.
-func withResumeKey(e envelope) []byte {
+func withResumeKey(e *backend.Request) []byte {
 	var key [16]byte
 	_, _ = rand.Read(key[:]) // never fails
-	return withMeta(e, map[string]any{host.ResumeKeyMeta: hex.EncodeToString(key[:]), host.AskedMeta: time.Now().UnixMilli()})
+	asked := strconv.FormatInt(time.Now().UnixMilli(), 10)
+	return withMeta(e, rawjson.Member{Key: host.ResumeKeyMeta, Value: rawjson.Quote(hex.EncodeToString(key[:]))}, rawjson.Member{Key: host.AskedMeta, Value: json.RawMessage(asked)})
 }
 
 // sentAgain returns the line of a request to send to a deck other than the first.
 func sentAgain(line []byte, moved bool) []byte {
-	e, bad := decodeEnvelope(bytes.TrimSpace(line))
+	e, bad := decode(bytes.TrimSpace(line))
 	if !moved || bad != nil {
 		return line
 	}
-	return append(withMeta(e, map[string]any{host.AgainMeta: true}), '\n')
+	return append(withMeta(e, rawjson.Member{Key: host.AgainMeta, Value: json.RawMessage("true")}), '\n')
 }
 
-// withMeta returns the line of a request with members added to its _meta.
-func withMeta(e envelope, more map[string]any) []byte {
-	var params map[string]json.RawMessage
-	if json.Unmarshal(e.Params, &params) != nil {
-		return e.Encode()
+// withMeta returns the line of a request with members of its _meta added or replaced.
+func withMeta(e *backend.Request, more ...rawjson.Member) []byte {
+	if e.Params == nil || e.Meta == nil && e.Params.Get("_meta") != nil {
+		return e.Line // the deck says what is wrong with it
 	}
-	meta := map[string]json.RawMessage{}
-	if params["_meta"] != nil && json.Unmarshal(params["_meta"], &meta) != nil {
-		return e.Encode()
+	isNew := func(m rawjson.Member) bool {
+		return slices.ContainsFunc(more, func(n rawjson.Member) bool { return n.Key == m.Key })
 	}
-	for name, v := range more {
-		raw, err := json.Marshal(v)
-		if err != nil {
-			return e.Encode()
-		}
-		meta[name] = raw
+	meta := rawjson.Member{Key: "_meta", Value: append(slices.DeleteFunc(slices.Clone(e.Meta), isNew), more...).JSON()}
+	params := slices.Clone(e.Params)
+	if at := slices.IndexFunc(params, func(m rawjson.Member) bool { return m.Key == "_meta" }); at >= 0 {
+		params[at] = meta
+	} else {
+		params = append(params, meta)
 	}
-	var err error
-	if params["_meta"], err = json.Marshal(meta); err != nil {
-		return e.Encode()
-	}
-	if e.Params, err = json.Marshal(params); err != nil {
-		return e.Encode()
-	}
-	return e.Encode()
+	m := e.Message
+	m.Params = params.JSON()
+	return m.Encode()
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
@@ -62,9 +63,9 @@ const (
 
 func (c *card) Offer() host.Offer {
 	o := host.Offer{
-		RawPrompts:   []host.Definition{{Key: c.name + "_prompt", Raw: fmt.Appendf(nil, cardPrompt, c.name)}},
-		RawResources: []host.Definition{{Key: c.name + "://one", Raw: fmt.Appendf(nil, cardResource, c.name)}},
-		RawTemplates: []host.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
+		RawPrompts:   []backend.Definition{{Key: c.name + "_prompt", Raw: fmt.Appendf(nil, cardPrompt, c.name)}},
+		RawResources: []backend.Definition{{Key: c.name + "://one", Raw: fmt.Appendf(nil, cardResource, c.name)}},
+		RawTemplates: []backend.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
 		Router:       c,
 	}
 	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log", "ask", "bare"} {
@@ -154,9 +155,9 @@ func TestTheNewerEraHasNoRequestToSubscribe(t *testing.T) {
 		})
 }
 
-func (c *card) Owns(kind host.Kind, key string) bool {
-	return kind == host.KindResource && strings.HasPrefix(key, c.name+"://") || kind == host.KindTask && strings.HasPrefix(key, c.name+"-") ||
-		kind == host.KindMethod && key == "later/method"
+func (c *card) Owns(kind backend.Kind, key string) bool {
+	return kind == backend.Resource && strings.HasPrefix(key, c.name+"://") || kind == backend.Task && strings.HasPrefix(key, c.name+"-") ||
+		kind == backend.Method && key == "later/method"
 }
 
 // ofModern is what a server of 2026-07-28 puts into each result, or some.
@@ -164,20 +165,18 @@ const ofModern = `"resultType":"complete","ttlMs":1.0,"cacheScope":"public","_me
 
 const oddError = `{"code":-32042,"message":"\u00e9 <no>","data":{"n":9007199254740993,"z":1.0,"a":2},"later":1}`
 
-func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
+func (c *card) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	switch strings.TrimPrefix(r.Key, c.name+"_") {
 	case "error":
-		return host.Reply{Error: json.RawMessage(oddError)}
+		return backend.Reply{Error: json.RawMessage(oddError)}
 	case "steps":
-		p, _ := rawjson.SplitObject(r.Params)
-		meta, _ := rawjson.SplitObject(p.Get("_meta"))
 		for i := range 3 {
-			_ = host.NotifyRaw(ctx, "notifications/progress", fmt.Appendf(nil, `{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}`, meta.Get("progressToken"), i+1))
+			_ = host.NotifyRaw(ctx, "notifications/progress", fmt.Appendf(nil, `{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}`, r.Meta.Get("progressToken"), i+1))
 		}
 	case "wait":
 		c.began <- struct{}{}
 		<-ctx.Done()
-		return host.Reply{}
+		return backend.Reply{}
 	case "log":
 		for _, level := range []string{"debug", "warning", "error"} {
 			_ = host.NotifyRaw(ctx, "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
@@ -189,21 +188,21 @@ func (c *card) Serve(ctx context.Context, r host.Request) host.Reply {
 		var refused *rpc.Error
 		switch {
 		case errors.As(err, &refused):
-			return host.Reply{Error: refused.Raw}
+			return backend.Reply{Error: refused.Raw}
 		case err != nil:
-			return host.Failed(-1, err.Error())
+			return backend.Failed(-1, err.Error())
 		}
-		return host.Reply{Result: result}
+		return backend.Reply{Result: result}
 	case "nothing":
-		return host.Reply{}
+		return backend.Reply{}
 	case "bare":
-		return host.Reply{Result: json.RawMessage(`{"z":1.0,"content":[],"_meta":{"a":1.0}}`)}
+		return backend.Reply{Result: json.RawMessage(`{"z":1.0,"content":[],"_meta":{"a":1.0}}`)}
 	}
 	own := ""
-	if r.Modern {
+	if r.Stateless() {
 		own = ofModern
 	}
-	return host.Reply{Result: fmt.Appendf(nil, `{`+own+`"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Params)}
+	return backend.Reply{Result: fmt.Appendf(nil, `{`+own+`"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Message.Params)}
 }
 
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {

@@ -142,10 +142,10 @@ func (s *session) listen(id json.RawMessage, f mcp.SubscriptionFilter) {
 	s.listens[string(id)] = f
 }
 
-func (s *session) unlisten(id json.RawMessage) {
+func (s *session) unlisten(id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.listens, string(id))
+	delete(s.listens, id)
 }
 
 // wants decides whether a notification from the server is sent untagged, and to which

@@ -11,6 +11,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -43,7 +44,7 @@ type httpAgent struct {
 
 // enter finds or creates the agent of a request. It returns nil if there is no room for
 // another, or if the agent has too many requests in flight.
-func (h *HTTP) enter(r *http.Request, e envelope, v *httpView) *httpAgent {
+func (h *HTTP) enter(r *http.Request, e *backend.Request, v *httpView) *httpAgent {
 	client := clientOf(e)
 	key, kept := "client "+client.Name+" "+client.Version, &h.clients
 	if session := r.Header.Get(server.HeaderKeySessionID); session != "" {
@@ -174,7 +175,7 @@ func (h *HTTP) leave(a *httpAgent) {
 }
 
 // updateSession records that the request opened or ended a session.
-func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e envelope, a *httpAgent, status int) {
+func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e *backend.Request, a *httpAgent, status int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	switch {

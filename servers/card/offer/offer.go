@@ -10,6 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -145,9 +146,9 @@ func (m *Module) Offer() host.Offer {
 }
 
 // definitions returns prompts, templates or resources as they are listed.
-func definitions(all []catalogue.Definition) (out []host.Definition) {
+func definitions(all []catalogue.Definition) (out []backend.Definition) {
 	for _, d := range all {
-		out = append(out, host.Definition{Key: d.Name, Raw: d.Raw})
+		out = append(out, backend.Definition{Key: d.Name, Raw: d.Raw})
 	}
 	return out
 }
@@ -166,7 +167,7 @@ func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
 		}
 	}
 	for _, d := range listed.Prompts {
-		a.RawPrompts = append(a.RawPrompts, host.Definition{Key: d.Original, Raw: d.Given})
+		a.RawPrompts = append(a.RawPrompts, backend.Definition{Key: d.Original, Raw: d.Given})
 	}
 	a.RawTemplates, a.RawResources = definitions(listed.Templates), definitions(m.c.Resources())
 	return a

@@ -5,11 +5,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
@@ -26,8 +27,8 @@ func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
 
 // What belongs to the connection between agent and deck is not passed on.
 func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
-	raw := host.Request{Key: "git_echo", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
-		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)}
+	raw := backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
+		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)})
 	if in := (&Module{}).invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
 		t.Errorf("got %s %s", in.Args, in.Meta)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/host"
@@ -25,11 +26,11 @@ func (m *Module) Wants(agent string, w host.Wanted) {
 func (m *Module) Refresh() { m.c.Refresh() }
 
 // Owns implements [host.Router].
-func (m *Module) Owns(kind host.Kind, key string) bool {
+func (m *Module) Owns(kind backend.Kind, key string) bool {
 	switch kind {
-	case host.KindResource:
+	case backend.Resource:
 		return m.c.Has(key)
-	case host.KindMethod:
+	case backend.Method:
 		return m.c.Passes(key)
 	default:
 		return false
@@ -37,15 +38,15 @@ func (m *Module) Owns(kind host.Kind, key string) bool {
 }
 
 // Serve implements [host.Router].
-func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
+func (m *Module) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	in := m.invocation(ctx, r)
 	switch {
-	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.GatewayTool() && !r.AsIs:
+	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.GatewayTool() && !r.Passthrough:
 		return m.replyTo(m.c.Gateway(ctx, in))
 	case r.Method == string(mcp.MethodToolsCall):
 		return m.replyTo(m.c.Call(ctx, in))
-	case strings.HasPrefix(r.Method, "tasks/") && !r.AsIs:
-		return host.Failed(rpc.CodeMethod, "method not found")
+	case strings.HasPrefix(r.Method, "tasks/") && !r.Passthrough:
+		return backend.Failed(rpc.CodeMethod, "method not found")
 	}
 	params := m.passed(r)
 	var result json.RawMessage
@@ -59,16 +60,15 @@ func (m *Module) Serve(ctx context.Context, r host.Request) host.Reply {
 	if err != nil {
 		return m.failed(err)
 	}
-	return host.Reply{Result: result}
+	return backend.Reply{Result: result}
 }
 
 // passed returns the params for the server of a request that is not a tool call: without
 // _meta, and with the server's name for a prompt.
-func (m *Module) passed(r host.Request) rawjson.Object {
-	params, _ := rawjson.SplitObject(r.Params) // valid: the transport has read it
-	params = slices.DeleteFunc(slices.Clone(params), func(p rawjson.Member) bool { return p.Key == "_meta" })
+func (m *Module) passed(r *backend.Request) rawjson.Object {
+	params := slices.DeleteFunc(slices.Clone(r.Params), func(p rawjson.Member) bool { return p.Key == "_meta" })
 	listed := m.c.Listed()
-	if r.Kind != host.KindPrompt || r.AsIs || listed == nil || listed.Prompt(r.Key) == nil {
+	if r.Kind != backend.Prompt || r.Passthrough || listed == nil || listed.Prompt(r.Key) == nil {
 		return params
 	}
 	own := rawjson.Quote(listed.Prompt(r.Key).Original)
@@ -92,16 +92,15 @@ func (m *Module) passed(r host.Request) rawjson.Object {
 
 // invocation converts a request for the domain. What _meta has for the connection between
 // agent and deck is not passed to the server.
-func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation {
-	params, _ := rawjson.SplitObject(r.Params) // valid: the transport has read it
+func (m *Module) invocation(ctx context.Context, r *backend.Request) card.Invocation {
 	from := host.CallerFrom(ctx)
 	in := card.Invocation{
-		Tool: r.Key, AsIs: r.AsIs, Modern: r.Modern, Agent: from.Name(), From: card.From{Agent: from.Agent, Root: from.Root},
+		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: from.Name(), From: card.From{Agent: from.Agent, Root: from.Root},
 		WaitForUser: func() func() { return host.WaitForUser(ctx) },
 		Said:        func(method string, params json.RawMessage) { _ = host.NotifyRaw(ctx, method, params) }, // it may be gone
 	}
-	if r.Modern {
-		in.From.Answers = declared(params)
+	if r.Stateless() {
+		in.From.Answers = declared(r.Meta)
 	} else if in.From.Answers = answers(host.Answers(ctx)); in.From.Answers != (card.Answers{}) {
 		in.Ask = func(during context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 			asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -110,25 +109,21 @@ func (m *Module) invocation(ctx context.Context, r host.Request) card.Invocation
 			return host.Ask(asking, method, params)
 		}
 	}
-	for _, p := range params {
+	for _, p := range r.Params {
 		switch p.Key {
 		case "name", "_meta":
 		case "arguments":
-			in.Args = params.Some(p.Key)
+			in.Args = r.Params.Some(p.Key)
 		case "task": // only in a view of the server as it is
-			if r.AsIs {
+			if r.Passthrough {
 				in.More = append(in.More, p)
 			}
 		default:
 			in.More = append(in.More, p)
 		}
 	}
-	meta, err := rawjson.SplitObject(params.Some("_meta"))
-	if err != nil {
-		return in
-	}
 	var rest rawjson.Object
-	for _, f := range meta {
+	for _, f := range r.Meta {
 		switch {
 		case f.Key == "progressToken":
 			in.Progress = func(p child.Progress) { m.step(ctx, f.Value, p) }
@@ -156,8 +151,7 @@ func answers(can mcp.ClientCapabilities) (a card.Answers) {
 
 // declared returns which requests of a server a client of the newer era answers, as it has
 // declared with a request.
-func declared(params rawjson.Object) card.Answers {
-	meta, _ := rawjson.SplitObject(params.Get("_meta")) // valid: the transport has read it
+func declared(meta rawjson.Object) card.Answers {
 	var can mcp.ClientCapabilities
 	if json.Unmarshal(meta.Get(mcp.MetaKeyClientCapabilities), &can) != nil {
 		return card.Answers{}
@@ -201,14 +195,14 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 }
 
 // replyTo converts the outcome of a call for the agent.
-func (m *Module) replyTo(result card.Result, err error) host.Reply {
+func (m *Module) replyTo(result card.Result, err error) backend.Reply {
 	switch {
 	case err != nil:
 		return m.failed(err)
 	case m.o.Plain:
-		return host.Reply{Result: plain(result)}
+		return backend.Reply{Result: plain(result)}
 	}
-	return host.Reply{Result: result.JSON()}
+	return backend.Reply{Result: result.JSON()}
 }
 
 // codeCapability is the error code for a client that has not declared a capability which
@@ -216,18 +210,18 @@ func (m *Module) replyTo(result card.Result, err error) host.Reply {
 const codeCapability = -32021
 
 // failed converts an error for the agent; the server's own is not changed.
-func (m *Module) failed(err error) host.Reply {
+func (m *Module) failed(err error) backend.Reply {
 	own, ok := errors.AsType[*rpc.Error](err)
 	switch {
 	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Declares()):
 		// They are about headers and versions of the deck's own connection to the server.
-		return host.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
+		return backend.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
 	case ok && own.Raw != nil:
-		return host.Reply{Error: own.Raw}
+		return backend.Reply{Error: own.Raw}
 	case ok:
-		return host.Failed(own.Code, own.Message)
+		return backend.Failed(own.Code, own.Message)
 	}
-	return host.Failed(rpc.CodeInternal, err.Error())
+	return backend.Failed(rpc.CodeInternal, err.Error())
 }
 
 // plain rebuilds a result from the members that every client knows.

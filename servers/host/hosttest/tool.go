@@ -11,7 +11,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // EveryToolIsWhole says what a newcomer's tool lacks, in a test by its name, of those
@@ -61,7 +63,7 @@ func checkRouter(t *testing.T, name string, takes int, router host.Router) {
 		t.Fatal("no handler")
 	}
 	params, _ := json.Marshal(map[string]any{"name": name, "arguments": []any{}})
-	r := router.Serve(t.Context(), host.Request{Kind: host.KindTool, Key: name, Method: string(mcp.MethodToolsCall), Params: params})
+	r := router.Serve(t.Context(), backend.Parse(nil, rpc.Message{Method: string(mcp.MethodToolsCall), Params: params}))
 	var result struct{ IsError bool }
 	if err := json.Unmarshal(r.Result, &result); err != nil || !result.IsError && takes > 0 {
 		t.Errorf("with a list for arguments: got %s %s, want a result that says what is wrong", r.Result, r.Error)

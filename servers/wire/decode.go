@@ -4,26 +4,15 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// envelope is a message of a client.
-type envelope struct {
-	rpc.Message
-	meta rawjson.Object // of the params
-}
-
-// modern reports whether a request states its protocol version.
-func (e envelope) modern() bool { return e.meta.Str(mcp.MetaKeyProtocolVersion) != "" }
-
-// token returns the progress token of a request as encoding/json writes it, ""
+// progressToken returns the progress token of a request as encoding/json writes it, ""
 // without one.
-func (e envelope) token() string {
+func progressToken(e *backend.Request) string {
 	var token any
-	if json.Unmarshal(e.meta.Get("progressToken"), &token) != nil {
+	if json.Unmarshal(e.Meta.Get("progressToken"), &token) != nil {
 		return "" // there is none
 	}
 	line, _ := json.Marshal(token) // what was read can be written
@@ -46,16 +35,13 @@ func tooLong(outline []byte) (reply []byte, answer rpc.Message) {
 	return nil, rpc.Message{ID: m.ID, Err: raw}
 }
 
-// decodeEnvelope parses a message from a client, for all transports. It refuses names
-// that another parser could mistake for names it knows.
-func decodeEnvelope(line []byte) (envelope, *rpc.Error) {
+// decode parses a message from a client, for all transports. It refuses names that another
+// parser could mistake for names it knows. Of a refused message, the request has the ID if it
+// can be answered.
+func decode(line []byte) (*backend.Request, *rpc.Error) {
 	m, bad := rpc.Rules{Check: checkNames}.Decode(line)
-	e := envelope{Message: m}
 	if bad != nil {
-		return e, bad
+		return &backend.Request{Message: m}, bad
 	}
-	if params, err := rawjson.SplitObject(m.Params); err == nil {
-		e.meta, _ = rawjson.SplitObject(params.Get("_meta")) // any other value is ignored
-	}
-	return e, nil
+	return backend.Parse(line, m), nil
 }
