@@ -121,7 +121,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
 	o := card.Options{
-		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name),
+		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name), Count: countFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
 		NoRoots: s.Roots == "none",
@@ -207,6 +207,11 @@ func modeFile(cfg *config.Config, name string) string {
 // faultFile is where it is kept what went wrong last with a server.
 func faultFile(cfg *config.Config, name string) string {
 	return filepath.Join(cfg.Paths.CardState, name, "fault.json")
+}
+
+// countFile is where it is kept how many tools a server had when they were counted last.
+func countFile(cfg *config.Config, name string) string {
+	return filepath.Join(cfg.Paths.CardState, name, "count.json")
 }
 
 // lastMode is what the user chose last, "" for nothing yet.

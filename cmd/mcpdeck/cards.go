@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/near"
@@ -74,7 +75,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	}
 	if len(edits) > 1 {
 		c.Println(filepath.Join(cfg.Paths.CardState, name))
-		c.Println("  what you accepted of it, and your consent to what it runs")
+		c.Println("  what is kept of it, such as what you accepted of it, and your consent to what it runs")
 	}
 	if !yes && !confirmed(c) {
 		c.Println("nothing was removed; --yes removes without asking")
@@ -124,28 +125,30 @@ func cardNames(cfg *config.Config) []string {
 
 // listed is a server in mcpdeck list --json.
 type listed struct {
-	Name    string   `json:"name"`
-	BuiltIn bool     `json:"builtIn,omitempty"`
-	Title   string   `json:"title,omitempty"`
-	Mode    string   `json:"mode,omitempty"`    // last, off, on, lazy
-	Command []string `json:"command,omitempty"` // without secrets
-	URL     string   `json:"url,omitempty"`     // without secrets
-	Env     []string `json:"env,omitempty"`     // names of variables
-	File    string   `json:"file,omitempty"`    // where it is configured
-	Error   string   `json:"error,omitempty"`   // why it cannot be used
+	Name    string     `json:"name"`
+	BuiltIn bool       `json:"builtIn,omitempty"`
+	Title   string     `json:"title,omitempty"`
+	Mode    string     `json:"mode,omitempty"`    // last, off, on, lazy
+	Command []string   `json:"command,omitempty"` // without secrets
+	URL     string     `json:"url,omitempty"`     // without secrets
+	Env     []string   `json:"env,omitempty"`     // names of variables
+	File    string     `json:"file,omitempty"`    // where it is configured
+	Error   string     `json:"error,omitempty"`   // why it cannot be used
+	Adds    deck.Count `json:"adds,omitzero"`     // to an agent's list, once it is on, as counted last
 
 	*live // of the running deck; nil when none runs
 }
 
 // live is a server of the running deck.
 type live struct {
-	State    string `json:"state"`              // starting, ready, off, degraded, failed
-	Protocol string `json:"protocol,omitempty"` // that it speaks
-	Era      string `json:"era,omitempty"`      // legacy, modern
-	Tools    int    `json:"tools"`              // that agents have
-	Context  int    `json:"contextBytes"`       // of what a model gets of them
-	Calls    uint64 `json:"calls"`
-	P95      int64  `json:"p95Milliseconds,omitempty"`
+	State    string     `json:"state"`              // starting, ready, off, degraded, failed
+	Protocol string     `json:"protocol,omitempty"` // that it speaks
+	Era      string     `json:"era,omitempty"`      // legacy, modern
+	Tools    int        `json:"tools"`              // that agents have
+	Context  int        `json:"contextBytes"`       // of what a model gets of them
+	Calls    uint64     `json:"calls"`
+	P95      int64      `json:"p95Milliseconds,omitempty"`
+	Adds     deck.Count `json:"adds,omitzero"` // once it is on
 }
 
 // listControl tells a command about the servers.
@@ -154,7 +157,7 @@ func (h *instance) listControl(context.Context, wire.Requester, json.RawMessage)
 	for _, s := range h.host.Snapshot().Servers {
 		d, _ := h.Details(s.Name)
 		f := h.host.Figures(s.Name)[""]
-		out[s.Name] = live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds()}
+		out[s.Name] = live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds(), s.State.Adds}
 	}
 	return out, nil
 }
@@ -176,7 +179,9 @@ func listCommand(a *app) *cobra.Command {
 				asked = nil
 			}
 			for i := range all {
-				all[i].live = running[all[i].Name]
+				if all[i].live = running[all[i].Name]; all[i].live != nil {
+					all[i].Adds = all[i].live.Adds
+				}
 			}
 			if asJSON {
 				return errors.Join(printJSON(c, all, true), asked)
@@ -193,9 +198,10 @@ func listServers(cfg *config.Config) []listed {
 	for _, name := range serverNames() {
 		out = append(out, listed{Name: name, BuiltIn: true})
 	}
-	for _, card := range cfg.Cards {
-		l := listed{Name: card.Name, Title: card.Title, Mode: card.Mode, File: card.File, URL: redact.Rules{}.Text(card.URL), Command: settings.Redacted(card.Command)}
-		l.Env = slices.Sorted(maps.Keys(card.Env))
+	for _, s := range cfg.Cards {
+		l := listed{Name: s.Name, Title: s.Title, Mode: s.Mode, File: s.File, URL: redact.Rules{}.Text(s.URL), Command: settings.Redacted(s.Command)}
+		l.Adds = card.LastCount(countFile(cfg, s.Name))
+		l.Env = slices.Sorted(maps.Keys(s.Env))
 		out = append(out, l)
 	}
 	for _, b := range cfg.Broken {
@@ -209,6 +215,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	for _, card := range cfg.Cards {
 		lines[card.Name] = card.CommandLine()
 	}
+	counted := slices.ContainsFunc(all, func(l listed) bool { return l.live == nil && l.Adds != deck.Count{} })
 	rows := make([][]string, len(all))
 	for i, l := range all {
 		what := l.URL
@@ -225,12 +232,19 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			mode = "broken"
 		}
 		rows[i] = []string{l.Name, mode, what}
+		if counted {
+			rows[i] = []string{l.Name, mode, l.Adds.String(), what}
+		}
 		if l.live != nil {
 			p95 := ""
 			if l.Calls > 0 {
 				p95 = "p95 " + span.Took(time.Duration(l.P95)*time.Millisecond)
 			}
-			rows[i] = []string{l.Name, l.State, fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context)), fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
+			tools, tokens := fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context))
+			if n := l.Adds; n != (deck.Count{}) {
+				tools, tokens = "+"+span.Count(n.Tools, "tool"), "≈ +"+deck.AboutTokens(n.Context)+" tokens"
+			}
+			rows[i] = []string{l.Name, l.State, tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
 		}
 	}
 	err := printTable(c, rows, func(row, col int) lipgloss.Style {

@@ -165,7 +165,7 @@ func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings
 				defer work.Done()
 				turns <- struct{}{}
 				defer func() { <-turns }()
-				rows[i][2] = tried(c.Context(), m, card)
+				rows[i][2] = tried(c.Context(), cfg, m, card)
 			})
 		}
 		work.Wait()
@@ -180,14 +180,14 @@ func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings
 }
 
 // tried is what a server answers when it is started, or reached, once.
-func tried(ctx context.Context, m cards.Machine, card settings.Card) string {
+func tried(ctx context.Context, cfg *config.Config, m cards.Machine, card settings.Card) string {
 	full, _, err := card.Complete(card.Name)
 	if err != nil {
 		return err.Error()
 	}
 	ctx, cancel := context.WithTimeout(ctx, importTry)
 	defer cancel()
-	got, err := cards.Try(ctx, full, m)
+	got, err := trial(ctx, cfg, m, full)
 	if err != nil {
 		return "did not answer: " + redact.Rules{}.Text(err.Error())
 	}

@@ -126,7 +126,7 @@ func TestToolsInTheReadmes(t *testing.T) {
 		b.WriteString("| tool | what agents read | arguments | tokens |\n|---|---|---|---|\n")
 		for _, tool := range d.Tools {
 			what := strings.ReplaceAll(tool.Description, "\n\n", "<br>")
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), tui.Tokens(tool.Context))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), deck.AboutTokens(tool.Context))
 		}
 		written(t, "../../servers/"+name+"/README.md", "-run Tools -update -->\n", "<!-- end of tools -->", b.String())
 	}

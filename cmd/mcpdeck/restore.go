@@ -27,6 +27,9 @@ func (r *listeners) watch(ctx context.Context) {
 			return
 		case <-t.C:
 		}
+		for _, c := range r.instance.cards() { // one may have been tried
+			c.Recount()
+		}
 		restored, err := r.restore()
 		if len(restored) > 0 {
 			r.instance.host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.instance.cfg.Paths.State+": "+strings.Join(restored, ", "))

@@ -19,6 +19,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
@@ -33,6 +34,7 @@ type Options struct {
 	Version string // of mcpdeck, sent to the server
 	Pins    string // file of the accepted definitions; "" keeps them in memory
 	Fault   string // file that keeps what went wrong last; "" keeps it in memory
+	Count   string // file that keeps what the server has listed last, in numbers; "" keeps it in memory
 	Hold    catalogue.Hold
 	StartOn bool // turn on when the deck starts
 	// OnDemand lists tools from the accepted definitions, once there are any, and starts
@@ -159,7 +161,7 @@ type Card struct {
 	hints  hint.Feed
 
 	work    sync.WaitGroup
-	keeping sync.Mutex // of the last fault, one at a time
+	keeping sync.Mutex // of the last fault and the last count, one at a time
 
 	now atomic.Pointer[moment]
 
@@ -182,6 +184,7 @@ type core struct {
 	offer   *catalogue.Catalogue // built from the listing
 	listed  *catalogue.Catalogue // what agents have; nil if nothing
 	has     resources            // of the most recent child
+	count   deck.Count           // of the last offer
 	lists   uint64               // number of requests for them
 
 	trying      int  // consecutive attempts to turn it on by its settings alone; 0: by the user
@@ -294,6 +297,7 @@ func (c *Card) Start(e Events) {
 	c.events, c.hurried = e, false
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.mu.Unlock()
+	c.Recount()
 	c.recall()
 	if c.opts.StartOn {
 		c.update(func() {
@@ -348,6 +352,7 @@ func (c *Card) update(fn func()) {
 	c.mu.Lock()
 	before := c.now.Load()
 	fn()
+	c.counted()
 	refusal := c.refusal
 	if c.mode == TurningOn {
 		refusal = c.opts.Texts.Mode + " is starting. Try again in a moment."

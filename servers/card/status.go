@@ -48,6 +48,7 @@ type Status struct {
 	Listed       bool     // the tools are currently offered to agents
 	Context      int      // bytes of what a model gets of the definitions, and of the instructions, when offered
 	Instructions string
+	Adds         deck.Count // what it would add to an agent's list, as listed last
 
 	OK, Failed int // number of calls that reached the child
 	Calls      []CallFact
@@ -73,7 +74,7 @@ func (c *Card) Status() Status {
 	s := Status{
 		Mode: c.mode, Restarts: c.restarts, Era: c.era,
 		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
-		Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
+		Adds: c.count, Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
 	}
 	c.sum(&s)
 	s.Listing, s.TurnedOff = c.listing.Tools, map[string]bool{}
@@ -190,6 +191,8 @@ func (s Status) Text(long bool, more ...Fact) string {
 			cost = "offered"
 		}
 		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Context, s.Tokens())
+	} else if s.Mode == Off && s.Adds.Tools > 0 {
+		row("tools", "%s while on, as counted last", s.Adds)
 	}
 	for _, n := range s.Notes {
 		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))

@@ -3,6 +3,8 @@ package deck
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
+	"strconv"
 	"time"
 )
 
@@ -125,6 +127,20 @@ type LogLine struct {
 
 // Tokens estimates how many tokens of a model so many bytes of definitions are.
 func Tokens(bytes int) int { return bytes / 4 }
+
+// AboutTokens is that estimate to two digits: "540", "4.1k".
+func AboutTokens(bytes int) string {
+	n := Tokens(bytes)
+	switch {
+	case n < 100:
+		return strconv.Itoa(n)
+	case n < 995:
+		return strconv.Itoa((n + 5) / 10 * 10)
+	case n < 9950:
+		return fmt.Sprintf("%.1fk", float64(n)/1000)
+	}
+	return fmt.Sprintf("%.0fk", float64(n)/1000)
+}
 
 // Terms are what a server of somebody else's runs and may do: what the user agrees to by
 // turning it on.

@@ -3,6 +3,8 @@ package deck
 import (
 	"slices"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
 // Status is a module's condition in one word.
@@ -24,6 +26,21 @@ type State struct {
 	Detail string // a short fact beside the status: "14 tools, menu.pen"
 	Lacks  string // the reason in a few words, if an optional program is all that is missing: "stamp not found"
 	Held   int    // definitions that wait for the user to accept them
+	Adds   Count  // what the module would add while it is off, as counted last
+}
+
+// Count is what a server adds to an agent's list.
+type Count struct {
+	Tools   int `json:"tools"`
+	Context int `json:"contextBytes"` // of what a model gets of them, and of the instructions
+}
+
+// String is such as "+26 tools ≈ +4.1k tokens", and "" for nothing.
+func (n Count) String() string {
+	if n == (Count{}) {
+		return ""
+	}
+	return "+" + span.Count(n.Tools, "tool") + " ≈ +" + AboutTokens(n.Context) + " tokens"
 }
 
 // Snapshot is one version of everything the deck knows. It is never changed

@@ -95,9 +95,9 @@ type hosted struct {
 	whole  Offer              // also while it is off
 	offer  Offer              // to agents now
 	denied []string           // tools that the user has turned off
-	tools  int                // listed
-	bytes  int                // of their definitions
-	cost   int                // bytes of what a model gets of them, and of the instructions
+	listed deck.Count         // that agents get
+	adds   deck.Count         // that they would get, while it is off
+	bytes  int                // of the definitions that are listed
 	hidden map[offered]string // what another module has in views of all, by its title
 	run    context.CancelFunc
 }
@@ -383,16 +383,24 @@ func (m *hosted) reoffer() bool {
 
 // count adds up what agents have of the module. The caller holds mu.
 func (m *hosted) count() {
-	m.tools, m.bytes, m.cost = 0, 0, len(m.offer.Instructions)
-	for _, t := range m.offer.Tools {
-		if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
-			continue
+	sum := func(o Offer) (n deck.Count, bytes int) {
+		n.Context = len(o.Instructions)
+		for _, t := range o.Tools {
+			if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
+				continue
+			}
+			n.Tools++
+			if b, err := json.Marshal(t.definition()); err == nil {
+				bytes += len(b)
+				n.Context += contextOf(b)
+			}
 		}
-		m.tools++
-		if b, err := json.Marshal(t.definition()); err == nil {
-			m.bytes += len(b)
-			m.cost += contextOf(b)
-		}
+		return n, bytes
+	}
+	m.listed, m.bytes = sum(m.offer)
+	m.adds = deck.Count{}
+	if m.off {
+		m.adds, _ = sum(m.whole)
 	}
 }
 

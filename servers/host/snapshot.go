@@ -58,11 +58,11 @@ func (h *Host) build() *deck.Snapshot {
 		m.mu.Lock()
 		shown := deck.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign, Lazy: lazy[m.id.Name],
-			Tools: m.tools, Bytes: m.bytes, Context: m.cost, Calls: perServer[m.id.Name],
+			Tools: m.listed.Tools, Bytes: m.bytes, Context: m.listed.Context, Calls: perServer[m.id.Name],
 		}
 		m.mu.Unlock()
 		if shown.Lazy {
-			shown.Bytes, shown.Context = 0, 0
+			shown.Bytes, shown.Context, shown.State.Adds.Context = 0, 0, 0
 			if shown.State.Status == deck.Ready {
 				shown.State.Detail = strings.TrimSuffix("lazy, "+shown.State.Detail, ", ")
 			}

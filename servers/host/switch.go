@@ -32,7 +32,7 @@ func (h *Host) Switch(name string, on bool) (tools int, err error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.tools, nil
+	return m.listed.Tools, nil
 }
 
 // Deny turns tools of a module off, and those on that are not among them: agents do not
@@ -111,7 +111,7 @@ func (m *hosted) turnedOff(o Offer) Offer {
 // shown is the state of the module for the user. The caller holds mu.
 func (m *hosted) shown() deck.State {
 	if m.off {
-		return deck.State{Status: deck.Off}
+		return deck.State{Status: deck.Off, Adds: m.adds}
 	}
 	return m.state
 }

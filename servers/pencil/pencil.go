@@ -77,7 +77,7 @@ func New(o Options) *Pencil {
 		Limits: card.Limits{InFlight: o.MaxInFlight, Call: o.CallTimeout, Start: 10 * time.Second, Keep: time.Minute},
 	}
 	if o.StateDir != "" {
-		c.Pins = filepath.Join(o.StateDir, "pencil-tools.json")
+		c.Pins, c.Count = filepath.Join(o.StateDir, "pencil-tools.json"), filepath.Join(o.StateDir, "pencil-count.json")
 	}
 	return &Pencil{Card: card.New(c), opts: o, app: app}
 }

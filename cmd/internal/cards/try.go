@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
@@ -117,15 +118,5 @@ func EraOf(word string) child.Era {
 
 // Cost describes how much context bytes of definitions take, at about four bytes per token.
 func Cost(bytes int) string {
-	tokens := bytes / 4
-	words := fmt.Sprint(tokens)
-	switch {
-	case tokens >= 10_000:
-		words = fmt.Sprintf("%dk", (tokens+500)/1000)
-	case tokens >= 1000:
-		words = fmt.Sprintf("%.1fk", float64(tokens)/1000)
-	case tokens >= 100:
-		words = fmt.Sprint((tokens + 5) / 10 * 10)
-	}
-	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, words)
+	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, deck.AboutTokens(bytes))
 }

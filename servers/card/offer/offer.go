@@ -110,6 +110,9 @@ func (m *Module) look() {
 		state.Reason = ""
 	}
 	state.Held = len(s.Held)
+	if s.Mode == card.Off {
+		state.Adds = s.Adds
+	}
 	m.mu.Lock()
 	changed, scope := state != m.state, m.scope
 	m.state = state

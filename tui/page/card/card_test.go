@@ -57,10 +57,13 @@ func (c *cards) TurnOn(name string, lazy bool, seen string) (string, error) {
 func (c *cards) Details(name string) (deck.Details, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if name != "github" {
-		return deck.Details{Terms: c.terms, Tools: []deck.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: deck.Allow}}, Offered: true}, true
+	switch name {
+	case "github":
+		return c.details, true
+	case "notion": // it was never on
+		return deck.Details{Terms: c.terms}, true
 	}
-	return c.details, true
+	return deck.Details{Tools: []deck.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: deck.Allow}}, Offered: true}, true
 }
 
 func (c *cards) Accept(name string, seen []deck.Held) (string, error) {
@@ -133,7 +136,7 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 		d.Change(func(s *deck.Snapshot) {
 			s.Servers = append(slices.Clone(s.Servers),
 				deck.Server{Name: "github", Title: "GitHub", Foreign: true, State: deck.State{Status: deck.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156, Calls: 15},
-				deck.Server{Name: "notion", Title: "notion", Foreign: true, State: deck.State{Status: deck.Off}},
+				deck.Server{Name: "notion", Title: "notion", Foreign: true, State: deck.State{Status: deck.Off, Adds: deck.Count{Tools: 26, Context: 16_400}}},
 			)
 			s.Calls = append(slices.Clone(s.Calls), deck.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: deck.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
 		})
@@ -167,6 +170,8 @@ func TestThePageAtAllSizes(t *testing.T) {
 				s.Golden(fmt.Sprintf("list-%d", size.W))
 				s.Quick("enter", "down", "down")
 				s.Golden(fmt.Sprintf("tools-%d", size.W))
+				s.Quick("esc", "down")
+				s.Golden(fmt.Sprintf("off-%d", size.W))
 			})
 		})
 	}

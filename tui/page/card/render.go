@@ -69,7 +69,7 @@ func (p *Page) list(f *tui.Frame, w, h int) []string {
 		tools += p.snap.Servers[i].Tools
 		bytes += p.snap.Servers[i].Context
 	}
-	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, tui.Tokens(bytes))
+	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, deck.AboutTokens(bytes))
 	focus := f.Focus && p.part == partCards
 	inner := w - 4
 	body := make([]string, 0, h)
@@ -114,15 +114,19 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 		mark = "!"
 	}
 	left := style.Render(mark) + " " + name.Render(widget.Fit(title(s), p.nameWidth())) + style.Render(word)
-	cells := rightly(tui.Tokens(s.Context), costW)
+	count, cost, ink := strconv.Itoa(s.Tools), deck.AboutTokens(s.Context), th.Muted
+	if n := s.State.Adds; n != (deck.Count{}) {
+		count, cost, ink = "+"+strconv.Itoa(n.Tools), "+"+deck.AboutTokens(n.Context), th.Faint
+	}
+	cells := ink.Render(rightly(cost, costW))
 	tools, agents := p.wide(w)
 	if tools {
-		cells = rightly(strconv.Itoa(s.Tools), toolsW) + cells
+		cells = ink.Render(rightly(count, toolsW)) + cells
 	}
 	if agents {
-		cells += rightly(strconv.Itoa(p.agents(s.Name)), agentsW)
+		cells += th.Muted.Render(rightly(strconv.Itoa(p.agents(s.Name)), agentsW))
 	}
-	return widget.Ends(left, th.Muted.Render(cells), w)
+	return widget.Ends(left, cells, w)
 }
 
 // state is how a server stands, in a word.
@@ -283,6 +287,8 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	}
 	parts = append(parts, text)
 	switch {
+	case len(d.Tools) == 0 && s.State.Adds.Tools > 0:
+		parts = []string{span.Count(s.State.Adds.Tools, "tool") + " when counted last", "context 0 B", "while on " + tui.Cost(s.State.Adds.Context)}
 	case len(d.Tools) == 0:
 		parts = []string{"no tools yet"}
 	case !isOn(s):

@@ -42,7 +42,7 @@ func (p *Page) columns(w int) []column {
 			if t.Verdict != deck.Allow {
 				return "0"
 			}
-			return tui.Tokens(t.Context)
+			return deck.AboutTokens(t.Context)
 		}},
 		{"calls", 7, byCalls, func(t *deck.Tool) string { return figure(t.Figures.Calls) }},
 		{"p95", 9, byP95, func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P95) }) }},

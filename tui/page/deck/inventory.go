@@ -23,7 +23,7 @@ func (p *Page) offered(w int) string {
 	if w < 60 {
 		return out
 	}
-	return out + " ≈ " + tui.Tokens(bytes) + " tokens an agent"
+	return out + " ≈ " + deck.AboutTokens(bytes) + " tokens an agent"
 }
 
 // fact is a part of the line about what there is. Where there is room for more than its
