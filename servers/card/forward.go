@@ -48,7 +48,7 @@ func (c *Card) forward(ctx context.Context, method string, params rawjson.Object
 // Passes reports whether the card passes on requests of a method whose params do not
 // identify a server.
 func (c *Card) Passes(method string) bool {
-	off := c.opts.ToolsOnly || c.noResources() && strings.HasPrefix(method, "resources/")
+	off := c.opts.ToolsOnly || c.opts.noResources() && strings.HasPrefix(method, "resources/")
 	return !off && c.Listed() != nil
 }
 

@@ -54,7 +54,7 @@ func (a *attempt) more(c *Card, l *catalogue.Listing) {
 	}
 	l.Prompts = list(child.Prompts, "prompts", catalogue.ReadPrompts)
 	l.Templates = list(child.Templates, "resources", catalogue.ReadTemplates)
-	if hello.Has("resources") && !c.noResources() {
+	if hello.Has("resources") && !c.opts.noResources() {
 		c.mu.Lock()
 		order := c.nextList()
 		a.has = c.has
@@ -82,7 +82,7 @@ func (r resources) newer(than resources) resources {
 }
 
 // noResources tells whether the user keeps resources from agents.
-func (c *Card) noResources() bool { return c.opts.Catalogue.WithoutAll(catalogue.OfTemplate) }
+func (o Options) noResources() bool { return o.Catalogue.WithoutAll(catalogue.OfTemplate) }
 
 // listResources requests the resources of a child.
 func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has resources, ok bool) {
@@ -103,7 +103,7 @@ func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has re
 // Resources returns the resources that agents can list: those the server listed last. The
 // server is not started for this.
 func (c *Card) Resources() []catalogue.Definition {
-	if now := c.now.Load(); now.listed != nil && !c.noResources() {
+	if now := c.now.Load(); now.listed != nil && !c.opts.noResources() {
 		return now.has.all
 	}
 	return nil
@@ -114,7 +114,7 @@ func (c *Card) Resources() []catalogue.Definition {
 func (c *Card) Refresh() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.listed == nil || c.has.asked > 0 || time.Now().Before(c.has.until) || c.opts.ToolsOnly || c.noResources() {
+	if c.listed == nil || c.has.asked > 0 || time.Now().Before(c.has.until) || c.opts.ToolsOnly || c.opts.noResources() {
 		return
 	}
 	for _, s := range c.all() {
@@ -145,7 +145,7 @@ func (c *Card) refresh(l *link, order uint64) {
 // matches one of its templates.
 func (c *Card) Has(uri string) bool {
 	now := c.now.Load()
-	return now.listed != nil && !c.noResources() && (slices.ContainsFunc(now.has.all, func(d catalogue.Definition) bool { return d.Name == uri }) ||
+	return now.listed != nil && !c.opts.noResources() && (slices.ContainsFunc(now.has.all, func(d catalogue.Definition) bool { return d.Name == uri }) ||
 		slices.ContainsFunc(now.listed.Templates, func(d catalogue.Definition) bool { return fits(d.Name, uri) }))
 }
 

@@ -266,7 +266,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	if c.mode == On {
 		c.listed = c.offer
 	}
-	if c.settled(s) || c.mode == On && s == c.main && s.held == 0 && !c.serves() && !c.opts.Warm {
+	if c.settled(s) || c.mode == On && s == c.main && s.held == 0 && !c.opts.serves() && !c.opts.Warm {
 		s.link = NoLink // another child serves, or this one was only to list the tools
 		return false
 	}

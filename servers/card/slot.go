@@ -120,8 +120,8 @@ func (c *Card) all() []*slot {
 }
 
 // serves reports whether the main slot serves agents, rather than only listing tools.
-func (c *Card) serves() bool {
-	return !c.opts.OnDemand || c.opts.Share == ShareDeck
+func (o Options) serves() bool {
+	return !o.OnDemand || o.Share == ShareDeck
 }
 
 // drop ends the child of a slot and, unless it is the main slot, removes the slot.
