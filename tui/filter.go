@@ -9,11 +9,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Filter is the field in which the query for a list is typed. Its last word is completed.
+// Filter is the field in which the query for a list is typed. Its last word is completed
+// where a query can have fields.
 type Filter struct {
 	Part   string // of the page, in which it is typed
 	Edit   widget.Editor
-	Fields []string // that a query can have
+	Fields []string // that a query can have; nil: it is words
 	// Values are those that a field can have.
 	Values func(field string) []string
 	// Narrow lists what the query asks for.
@@ -62,21 +63,36 @@ func (q *Filter) Update(msg tea.Msg) tea.Cmd {
 }
 
 func (q *Filter) typed() tea.Cmd {
-	word, to := match.Complete(q.Edit.Before(), q.Fields, q.Values)
-	q.completion.Offer(&q.Edit, q.typed, word, to, false)
+	if q.Fields != nil {
+		word, to := match.Complete(q.Edit.Before(), q.Fields, q.Values)
+		q.completion.Offer(&q.Edit, q.typed, word, to, false)
+	}
 	return q.Narrow()
 }
 
-// Actions complete the query. They come before those that keep it or do without.
-func (q *Filter) Actions(id string) []Action { return q.completion.Actions(id, q.Part) }
+// Actions complete the query, begin to type it, keep it and do without: begin and all say
+// how the first and the last of these are called and what they do, keep is what the one
+// between does.
+func (q *Filter) Actions(id string, begin Action, keep func() tea.Cmd, all Action) []Action {
+	var out []Action
+	if q.Fields != nil {
+		out = q.completion.Actions(id+".complete", q.Part)
+	}
+	begin.ID, begin.Hint, begin.Keys = id+".filter", "filter", []string{"/"}
+	all.ID, all.Hint, all.Keys, all.Part, all.InText = id+".unfilter", "show all", []string{"esc"}, q.Part, true
+	return append(out, begin, Action{ID: id + ".filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: q.Part, InText: true, Run: keep}, all)
+}
 
-// Row draws the field as a row of w cells at x, y of the frame; typing tells whether it has
-// the focus.
-func (q *Filter) Row(f *Frame, x, y, w int, typing bool) string {
-	edit, cx, _ := q.Edit.Render(f.Theme, w-4, 1, typing)
+// Rows are the row of w cells with the field, at x, y of the frame; none while there is no
+// query and none is typed.
+func (q *Filter) Rows(f *Frame, x, y, w int, typing bool) []string {
+	if !typing && q.Empty() {
+		return nil
+	}
+	edit, cx, _ := q.Edit.Render(f.Theme, w-2, 1, typing)
 	if typing {
-		f.Cursor(x+4+cx, y)
+		f.Cursor(x+2+cx, y)
 		q.completion.Render(f)
 	}
-	return widget.Fit("  "+f.Theme.Key.Render("/")+" "+edit[0], w)
+	return []string{f.Theme.Key.Render("/") + " " + edit[0]}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/widget"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
 // ID is the page's name.
@@ -34,27 +34,15 @@ type Options struct {
 	Questions tui.Questions
 }
 
-// The parts of the page.
-const (
-	partList   = "list"
-	partDetail = "detail"
-	partFilter = "filter"
-)
-
 // Page is the page of sessions.
 type Page struct {
-	opts   Options
-	snap   *deck.Snapshot
-	all    []deck.Session
-	rows   []row
-	list   widget.List
-	scroll widget.Scroll
-	search tui.Search // in the detail
-	part   string
-	sort   tui.Order // by a column; "" is by need
-	group  bool      // by project
-	filter filter
-	areas  tui.Areas
+	browser.Browser // its order "" is by need
+	opts            Options
+	snap            *deck.Snapshot
+	all             []deck.Session
+	rows            []row
+	group           bool // by project
+	query           query
 }
 
 // row is a row of the list: a session, or the head of a group.
@@ -66,10 +54,10 @@ type row struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, snap: &deck.Snapshot{}, search: tui.Search{Part: partDetail}}
-	p.list.Cursor = -1
-	p.filter.Part, p.filter.Fields, p.filter.Values, p.filter.Narrow = partFilter, match.SessionFields(), p.values, p.narrow
-	p.filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
+	p := &Page{opts: o, snap: &deck.Snapshot{}}
+	onHead := func(i int) bool { return i < len(p.rows) && p.rows[i].Session == nil }
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead}, tui.Filter{Fields: match.SessionFields(), Values: p.values, Narrow: p.narrow})
+	p.Filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
 	return p
 }
 
@@ -84,14 +72,14 @@ type look struct {
 }
 
 // Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.sort, p.group, p.filter.Text()}) }
+func (p *Page) Kept() string { return tui.Keep(look{p.Order, p.group, p.Filter.Text()}) }
 
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
 	if tui.Kept(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
-		p.sort, p.group = l.Order, l.Group
-		p.filter.SetText(plain.Line(l.Filter))
+		p.Order, p.group = l.Order, l.Group
+		p.Filter.SetText(plain.Line(l.Filter))
 		p.narrow()
 	}
 }
@@ -101,12 +89,6 @@ func (p *Page) Title() string { return "Agents" }
 
 // Badge is 0: what waits is counted by the page that answers it.
 func (p *Page) Badge() int { return 0 }
-
-// Part is the part with the focus.
-func (p *Page) Part() string { return p.search.PartAt(p.filter.PartAt(p.part)) }
-
-// TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Show does nothing.
 func (p *Page) Show() tea.Cmd { return nil }
@@ -159,8 +141,8 @@ func about(s *deck.Session) string {
 
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.search.Update(p.part, msg) {
-		return nil
+	if cmd, taken := p.Browser.Update(msg); taken {
+		return cmd
 	}
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
@@ -169,26 +151,14 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.all = msg.Sessions
 		p.arrange()
 	case tui.FilterSessionsMsg:
-		p.filter.SetText(msg.Text)
-		p.part = partList
+		p.Filter.SetText(msg.Text)
+		p.Focus = browser.PartList
 		if msg.Type {
-			p.part = partFilter
+			p.Focus = browser.PartFilter
 		}
 		return p.narrow()
 	case tui.ShowSessionMsg:
 		p.show(msg)
-	case tea.KeyPressMsg, tea.PasteMsg:
-		if p.part == partFilter {
-			return p.filter.Update(msg)
-		}
-	case tui.ClickMsg:
-		return p.click(msg)
-	case tui.WheelMsg:
-		if a := p.areas.At(msg.X, msg.Y); a != nil && a.Part == partDetail {
-			p.scroll.Move(msg.Delta)
-		} else {
-			p.move(func() { p.list.Scroll(msg.Delta) })
-		}
 	}
 	return nil
 }
@@ -197,9 +167,9 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 func (p *Page) show(m tui.ShowSessionMsg) {
 	i := slices.IndexFunc(p.rows, func(r row) bool { return r.Session != nil && r.Agent == m.Agent && r.ID == m.ID })
 	if i >= 0 {
-		p.move(func() { p.list.MoveTo(i) })
-		p.part = partDetail
-	} else if !p.filter.Empty() { // it may be one that is filtered out
+		p.Move(func() { p.List.MoveTo(i) })
+		p.Focus = browser.PartDetail
+	} else if !p.Filter.Empty() { // it may be one that is filtered out
 		p.unfilter()
 		p.show(m)
 	}
@@ -210,14 +180,14 @@ func (p *Page) arrange() {
 	at := p.selected()
 	all := make([]*deck.Session, 0, len(p.all))
 	for i := range p.all {
-		if p.filter.lets(&p.all[i]) {
+		if p.lets(&p.all[i]) {
 			all = append(all, &p.all[i])
 		}
 	}
-	if compare := tui.SortingBy(sorts(), p.sort.By).Compare; compare != nil {
+	if compare := tui.SortingBy(sorts(), p.Order.By).Compare; compare != nil {
 		arrange.Stable(all, compare)
 	}
-	if p.sort.Turned {
+	if p.Order.Turned {
 		slices.Reverse(all)
 	}
 	p.rows = p.rows[:0:0]
@@ -228,14 +198,9 @@ func (p *Page) arrange() {
 			p.rows = append(p.rows, row{Session: s})
 		}
 	}
-	p.list.SetLen(len(p.rows))
-	p.list.MoveTo(max(p.list.Cursor, 0))
-	for i := range p.rows {
-		if s := p.rows[i].Session; at != nil && s != nil && s.Agent == at.Agent && s.ID == at.ID {
-			p.list.MoveTo(i)
-		}
-	}
-	p.skipHead(1)
+	p.SetLen(len(p.rows), slices.IndexFunc(p.rows, func(r row) bool {
+		return at != nil && r.Session != nil && r.Agent == at.Agent && r.ID == at.ID
+	}))
 }
 
 // grouped puts sessions under the names of their projects, those first whose first session
@@ -274,35 +239,10 @@ func project(s *deck.Session) string {
 
 // selected is the session under the cursor; nil when there is none.
 func (p *Page) selected() *deck.Session {
-	if i := p.list.Cursor; i >= 0 && i < len(p.rows) {
+	if i := p.List.Cursor; i >= 0 && i < len(p.rows) {
 		return p.rows[i].Session
 	}
 	return nil
-}
-
-// move moves the cursor, past the heads of groups.
-func (p *Page) move(do func()) {
-	before := p.list.Cursor
-	do()
-	d := 1
-	if p.list.Cursor < before {
-		d = -1
-	}
-	p.skipHead(d)
-	if p.list.Cursor != before {
-		p.scroll.Top = 0
-		p.search.Stop()
-	}
-}
-
-func (p *Page) skipHead(d int) {
-	if i := p.list.Cursor; i < 0 || i >= len(p.rows) || p.rows[i].Session != nil {
-		return
-	}
-	if p.list.Cursor == 0 {
-		d = 1
-	}
-	p.list.Move(d)
 }
 
 // connection is the connection of a session to the deck; nil when there is none.
@@ -317,14 +257,9 @@ func (p *Page) connection(s *deck.Session) *deck.Agent {
 
 // Actions are moving, sorting, and going where a session is.
 func (p *Page) Actions() []tui.Action {
-	to := func(part string) func() tea.Cmd {
-		return func() tea.Cmd { p.part = part; return nil }
-	}
-	out := []tui.Action{
-		{ID: "agents.open", Title: "Read about the session", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
-		{ID: "agents.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
-		{ID: "agents.leave", Title: "Show all sessions, or the first page", Keys: []string{"esc"}, Part: partList, Hidden: true, Run: func() tea.Cmd {
-			if p.filter.Empty() {
+	out := append(p.FocusActions("Read about the session", p.why), []tui.Action{
+		{ID: "agents.leave", Title: "Show all sessions, or the first page", Keys: []string{"esc"}, Part: browser.PartList, Hidden: true, Run: func() tea.Cmd {
+			if p.Filter.Empty() {
 				return tui.Home()
 			}
 			return p.unfilter()
@@ -332,26 +267,15 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "agents.answer", Title: "Answer what the session waits for", Hint: "answer", Keys: []string{"a"}, Enabled: p.whyNoAnswer, Run: func() tea.Cmd { return tui.Go(p.opts.AskPage) }},
 		{ID: "agents.jump", Title: "Show the session's terminal", Hint: "terminal", Keys: []string{"J"}, Enabled: p.whyNoJump, Run: p.jump},
 		{ID: "agents.calls", Title: "Show the calls of the session's agent", Hint: "calls", Keys: []string{"c"}, Enabled: p.whyNoCalls, Run: p.calls},
-		{ID: "agents.group", Title: "Group by project, or not", Moves: true, Hint: "group", Keys: []string{"g"}, Part: partList, Run: func() tea.Cmd {
+		{ID: "agents.group", Title: "Group by project, or not", Moves: true, Hint: "group", Keys: []string{"g"}, Part: browser.PartList, Run: func() tea.Cmd {
 			p.group = !p.group
 			p.arrange()
 			return nil
 		}},
 		{ID: "agents.copy", Title: "Copy the session's ID", Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
-	}
-	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "agents.sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Moves: true, Keys: []string{s.Key}, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
-	}
-	out = slices.Concat(out, p.search.Actions("agents.detail"), p.filterActions())
-	for _, a := range tui.ListActions("agents.list", partList, &p.list) {
-		run := a.Run
-		a.Run = func() tea.Cmd {
-			p.move(func() { run() })
-			return nil
-		}
-		out = append(out, a)
-	}
-	return append(out, tui.ScrollActions("agents.detail", partDetail, &p.scroll)...)
+	}...)
+	return slices.Concat(out, browser.SortActions(ID, "", sorts(), p.sortBy), p.SearchActions(),
+		p.FilterActions("Show all sessions", nil, p.unfilter), p.MoveActions(), p.ScrollActions())
 }
 
 func (p *Page) why() string {
@@ -430,26 +354,4 @@ func (p *Page) whyNoCalls() string {
 func (p *Page) calls() tea.Cmd {
 	text := p.connection(p.selected()).Name()
 	return tea.Sequence(tui.Go(p.opts.CallsPage), func() tea.Msg { return tui.FilterCallsMsg{Text: text} })
-}
-
-// click moves the cursor; a click on the row under it opens the session.
-func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.areas.At(c.X, c.Y)
-	switch {
-	case a == nil:
-		return nil
-	case a.Run != nil:
-		return a.Run()
-	}
-	before, focus := p.list.Cursor, p.part == a.Part
-	p.search.Keep()
-	if p.part = a.Part; a.Part == partDetail {
-		return nil
-	}
-	hit := false
-	p.move(func() { hit = p.list.Click(c.Y - a.Y) })
-	if hit && focus && before == p.list.Cursor {
-		p.part = partDetail
-	}
-	return nil
 }

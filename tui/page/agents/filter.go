@@ -9,32 +9,33 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
-// filter is which sessions are listed.
-type filter struct {
-	tui.Filter
-	query match.Query
-	err   error // of the query, which then asks for less
-	at    time.Time
+// query is what the filter asks for.
+type query struct {
+	match.Query
+	err error // of the filter, which then asks for less
+	at  time.Time
 }
 
-// lets tells whether a session is listed.
-func (f *filter) lets(s *deck.Session) bool { return f.Empty() || f.query.LetsSession(s, f.at) }
+// lets reports whether a session is listed.
+func (p *Page) lets(s *deck.Session) bool {
+	return p.Filter.Empty() || p.query.LetsSession(s, p.query.at)
+}
 
 // narrow lists the sessions that the query asks for.
 func (p *Page) narrow() tea.Cmd {
-	f := &p.filter
-	f.at = time.Now()
-	f.query, f.err = match.ParseSessions(f.Text(), f.at)
+	q := &p.query
+	q.at = time.Now()
+	q.Query, q.err = match.ParseSessions(p.Filter.Text(), q.at)
 	p.arrange()
 	return nil
 }
 
 func (p *Page) unfilter() tea.Cmd {
-	p.filter.SetText("")
-	p.part = partList
+	p.Filter.SetText("")
+	p.Focus = browser.PartList
 	return p.narrow()
 }
 
@@ -54,25 +55,4 @@ func (p *Page) values(field string) []string {
 	}
 	slices.Sort(values)
 	return values
-}
-
-func (p *Page) filterActions() []tui.Action {
-	to := func(part string) func() tea.Cmd {
-		return func() tea.Cmd { p.part = part; p.filter.Leave(); return nil }
-	}
-	return append(p.filter.Actions("agents.complete"), []tui.Action{
-		{ID: "agents.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Part: partList, Run: to(partFilter)},
-		{ID: "agents.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down"}, Part: partFilter, InText: true, Run: to(partList)},
-		{ID: "agents.unfilter", Title: "Show all sessions", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
-	}...)
-}
-
-// filterRow is the row in which the filter is typed, y rows below the top of the page; none
-// while there is no filter.
-func (p *Page) filterRow(f *tui.Frame, y, w int) []string {
-	typing := p.part == partFilter
-	if !typing && p.filter.Empty() {
-		return nil
-	}
-	return []string{p.filter.Row(f, 0, y, w, typing)}
 }

@@ -12,15 +12,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Render draws the list, and what is known of one session beside or below it, or instead
 // of it in a small terminal.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.areas = p.areas[:0]
+	p.Areas = p.Areas[:0]
 	const gap = 2
-	some := len(p.rows) > 0 || !p.filter.Empty()
+	some := len(p.rows) > 0 || !p.Filter.Empty()
 	aired := func(pane []string, w int) []string { return widget.Rows(pane, w+gap, f.H) }
 	switch {
 	case f.W >= 180 && some:
@@ -34,7 +35,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 	case f.W >= 80 && f.H >= 20 && some:
 		h := min(max(len(p.rows)+3, 6), f.H/2)
 		return append(p.listPane(f, f.W, h), p.detailPane(f, 0, h, f.W, f.H-h)...)
-	case p.part == partDetail:
+	case p.Focus == browser.PartDetail:
 		return p.detailPane(f, 0, 0, f.W, f.H)
 	}
 	return p.listPane(f, f.W, f.H)
@@ -53,13 +54,15 @@ func (p *Page) listWidth(f *tui.Frame, both int) int {
 
 func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 	th := f.Theme
-	focus := f.Focus && p.part != partDetail
+	focus := f.Focus && p.Focus != browser.PartDetail
 	rows := []string{widget.PaneRule(f.Theme, "Sessions", p.verdict(th, w), focus, w)}
 	for _, c := range p.counts() {
-		p.areas.Count(rows[0], 0, c.text, func() tea.Cmd { return p.Update(tui.FilterSessionsMsg{Text: c.query}) })
+		p.Areas.Count(rows[0], 0, c.text, func() tea.Cmd { return p.Update(tui.FilterSessionsMsg{Text: c.query}) })
 	}
-	rows = append(rows, p.filterRow(f, len(rows), w)...)
-	if len(p.rows) == 0 && !p.filter.Empty() {
+	for _, row := range p.Filter.Rows(f, 2, len(rows), w-2, p.Typing()) {
+		rows = append(rows, "  "+row)
+	}
+	if len(p.rows) == 0 && !p.Filter.Empty() {
 		return widget.Rows(append(rows, "  "+th.Faint.Render("No matching sessions. Esc clears the filter.")), w, h)
 	}
 	if len(p.rows) == 0 {
@@ -70,8 +73,8 @@ func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 		rows = append(rows, "  "+p.heads(th, cols, 2, len(rows), w-4))
 	}
 	left := h - len(rows)
-	p.areas = append(p.areas, tui.Area{Part: partList, Y: len(rows), W: w, H: left})
-	rows = append(rows, p.list.Render(th, w, left, focus, func(i, w int) string {
+	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: len(rows), W: w, H: left})
+	rows = append(rows, p.List.Render(th, w, left, focus, func(i, w int) string {
 		r := &p.rows[i]
 		if r.Session == nil {
 			return widget.Rule(th.Border, th.Strong, th.Glyph.Frame.Top, r.head, th.Faint.Render(r.note), w)
@@ -129,10 +132,10 @@ func (p *Page) counts() []count {
 
 // verdict is how many sessions are in which state.
 func (p *Page) verdict(th *theme.Theme, w int) string {
-	if p.filter.err != nil {
-		return th.Warn.Render(plain.Line(p.filter.err.Error()))
+	if p.query.err != nil {
+		return th.Warn.Render(plain.Line(p.query.err.Error()))
 	}
-	if !p.filter.Empty() {
+	if !p.Filter.Empty() {
 		n := 0
 		for i := range p.rows {
 			if p.rows[i].Session != nil {
@@ -182,8 +185,8 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 	cols := p.allColumns(f)
 	for i := range cols {
 		c := &cols[i]
-		if c.name == p.sort.By {
-			arrow := p.sort.Arrow(f.Theme, tui.SortingBy(sorts(), c.name).Down)
+		if c.name == p.Order.By {
+			arrow := p.Order.Arrow(f.Theme, tui.SortingBy(sorts(), c.name).Down)
 			if c.right {
 				c.head = arrow + c.head
 			} else {
@@ -232,7 +235,7 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 		return free, wants
 	}
 	missed := []string{"title", "place", "mode", "model", "subs", "tokens", "context", "cost", "age", "project"}
-	missed = append(slices.DeleteFunc(missed, func(name string) bool { return name == p.sort.By }), p.sort.By, "agent")
+	missed = append(slices.DeleteFunc(missed, func(name string) bool { return name == p.Order.By }), p.Order.By, "agent")
 	for i, name := range missed {
 		least := wholeSubject
 		if i > 4 {
@@ -365,11 +368,11 @@ func join(cols []column, w int, cell func(*column) (string, theme.Style)) string
 // detailPane draws all that is known of the session under the cursor.
 func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 	s := p.selected()
-	focus := f.Focus && p.part == partDetail
+	focus := f.Focus && p.Focus == browser.PartDetail
 	if s == nil {
 		return widget.Rows([]string{widget.PaneRule(f.Theme, "Session", "", focus, w)}, w, h)
 	}
-	p.areas = append(p.areas, tui.Area{Part: partDetail, X: x, Y: y, W: w, H: h})
+	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y, W: w, H: h})
 	title := plain.Line(s.Agent)
 	if name := project(s); name != "" {
 		title += " " + f.Theme.Glyph.Dot + " " + name
@@ -377,7 +380,7 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 	rows := []string{widget.PaneRule(f.Theme, title, "", focus, w)}
 	inner := min(w-3, 88)
 	body := p.detail(f, s, inner)
-	for _, l := range p.search.Render(f, &p.scroll, body, x+1, y+1, w-1, h-1) {
+	for _, l := range p.Search.Render(f, &p.Detail, body, x+1, y+1, w-1, h-1) {
 		rows = append(rows, " "+l)
 	}
 	return widget.Rows(rows, w, h)

@@ -25,7 +25,7 @@ func sorts() []tui.Sorting[*deck.Session] {
 
 // sortBy sorts the sessions by a column, the second time the other way around.
 func (p *Page) sortBy(column string) tea.Cmd {
-	p.sort.Sort(column)
+	p.Order.Sort(column)
 	p.arrange()
 	return nil
 }
@@ -33,7 +33,7 @@ func (p *Page) sortBy(column string) tea.Cmd {
 // heads are the names of the columns, w cells wide at x, y; the one that is sorted by stands
 // out. A click on one does what its key does.
 func (p *Page) heads(th *theme.Theme, cols []column, x, y, w int) string {
-	by := cmp.Or(p.sort.By, "state")
+	by := cmp.Or(p.Order.By, "state")
 	row := join(cols, w, func(c *column) (string, theme.Style) {
 		if c.name == by {
 			return c.head, th.Accent
@@ -46,7 +46,7 @@ func (p *Page) heads(th *theme.Theme, cols []column, x, y, w int) string {
 			name = ""
 		}
 		if c.head != "" && tui.SortingBy(sorts(), name) != nil {
-			p.areas.Head(row, x, y, c.head, func() tea.Cmd { return p.sortBy(name) })
+			p.Areas.Head(row, x, y, c.head, func() tea.Cmd { return p.sortBy(name) })
 		}
 	}
 	return row

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -60,24 +61,14 @@ type Options struct {
 	Commands func() []Command
 }
 
-// The parts of the page.
-const (
-	partList   = "list"
-	partDetail = "detail"
-	partFilter = "filter"
-)
-
 // Page is the page of calls.
 type Page struct {
+	browser.Browser
 	opts   Options
 	log    log
-	part   string
-	list   widget.List
-	follow bool      // the cursor stays on the newest, where the calls are sorted by their start
-	sort   tui.Order // see sorts
-	failed bool      // only those that failed
-	raw    bool      // results as they were sent
-	filter tui.Filter
+	follow bool // the cursor stays on the newest, where the calls are sorted by their start
+	failed bool // only those that failed
+	raw    bool // results as they were sent
 	theme  *theme.Theme
 	shown  bool
 	opened time.Time // the deck
@@ -86,10 +77,7 @@ type Page struct {
 
 	detail detail
 	view   viewer.Viewer
-	text   widget.Folds // of the detail
-	search tui.Search   // in the detail
-	w, h   int          // of the page
-	areas  tui.Areas    // the list without its frame, and the detail, on the frame on screen
+	w, h   int // of the page
 }
 
 // detail is the body of a call, drawn.
@@ -109,11 +97,11 @@ type detail struct {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partList, follow: true, sort: tui.Order{By: byStart}, view: viewer.Viewer{Slot: "calls"}, search: tui.Search{Part: partDetail}}
-	p.filter = tui.Filter{Part: partFilter, Fields: match.Fields(), Values: p.values, Narrow: p.narrow}
-	p.filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
-	p.list.Cursor = -1
-	p.text.Window = &widget.Scroll{}
+	p := &Page{opts: o, follow: true, view: viewer.Viewer{Slot: "calls"}}
+	onLine := func(i int) bool { return i == p.log.line() }
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved}, tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow})
+	p.Filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
+	p.Order = tui.Order{By: byStart}
 	return p
 }
 
@@ -131,12 +119,6 @@ func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return th.Glyp
 
 // Narrow shows the calls that failed.
 func (p *Page) Narrow() tea.Cmd { return p.Update(tui.FilterCallsMsg{Failed: true}) }
-
-// Part is the part with the focus.
-func (p *Page) Part() string { return p.search.PartAt(p.filter.PartAt(p.part)) }
-
-// TextEntry is true while the filter, or what to search for, is being typed.
-func (p *Page) TextEntry() bool { return p.part == partFilter || p.search.Typing(p.part) }
 
 // Feed brings the calls of earlier runs, for all pages. They were written down as
 // they ended; all lists show them as they began.
@@ -167,7 +149,7 @@ func (p *Page) Hide() { p.shown = false }
 // FooterNote says how many calls there are. Where a call takes the whole page, its rule says
 // so, and the keys have the room.
 func (p *Page) FooterNote(int) string {
-	if p.part == partDetail && shapeOf(p.w, p.h) == one {
+	if p.Focus == browser.PartDetail && shapeOf(p.w, p.h) == one {
 		return ""
 	}
 	n := span.Count(len(p.log.calls), "call")
@@ -179,8 +161,8 @@ func (p *Page) FooterNote(int) string {
 
 // Update takes calls, bodies, and what is typed into the filter or searched for.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
-	if p.search.Update(p.part, msg) {
-		return nil
+	if cmd, taken := p.Browser.Update(msg); taken {
+		return cmd
 	}
 	switch msg := msg.(type) {
 	case tui.DeckMsg:
@@ -202,23 +184,15 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.ShowCallMsg:
 		return p.showCall(p.log.key(msg))
 	case tui.FilterCallsMsg:
-		p.filter.SetText(msg.Text)
-		p.failed, p.follow, p.part = msg.Failed, true, partList
+		p.Filter.SetText(msg.Text)
+		p.failed, p.follow, p.Focus = msg.Failed, true, browser.PartList
 		if msg.Type {
-			p.part = partFilter
+			p.Focus = browser.PartFilter
 		}
 		return p.narrow()
 	case bodyMsg:
 		p.detail = detail(msg)
 		return p.load()
-	case tea.KeyPressMsg, tea.PasteMsg:
-		if p.part == partFilter {
-			return p.filter.Update(msg)
-		}
-	case tui.ClickMsg:
-		return p.click(msg)
-	case tui.WheelMsg:
-		return p.wheel(msg)
 	}
 	return nil
 }
@@ -230,50 +204,42 @@ func (p *Page) change(log func()) tea.Cmd {
 		key = c.key
 	}
 	log()
-	p.list.SetLen(p.log.rows())
+	p.List.SetLen(p.log.rows())
 	switch {
 	case p.log.order != nil && key == 0:
-		p.list.MoveTo(0)
+		p.List.MoveTo(0)
 	case p.follows() || key == 0:
-		p.list.MoveTo(p.log.rows() - 1)
+		p.List.MoveTo(p.log.rows() - 1)
 	default:
-		p.list.MoveTo(p.log.row(key))
+		p.List.MoveTo(p.log.row(key))
 	}
 	return p.load()
 }
 
 // narrow filters by what was typed.
 func (p *Page) narrow() tea.Cmd {
-	return p.change(func() { p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now())) })
+	return p.change(func() { p.log.narrow(newFilter(p.Filter.Text(), p.failed, time.Now())) })
 }
 
 func (p *Page) showCall(key int64) tea.Cmd {
 	if p.log.byKey(key) == nil {
 		return tui.Toast(tui.Info, "that call is no longer stored")
 	}
-	p.filter.SetText("")
+	p.Filter.SetText("")
 	p.failed = false
 	p.log.narrow(filter{})
-	p.list.SetLen(p.log.rows())
-	p.list.MoveTo(p.log.row(key))
-	p.follow = p.log.order == nil && p.list.AtEnd()
-	p.part = partDetail
+	p.List.SetLen(p.log.rows())
+	p.List.MoveTo(p.log.row(key))
+	p.follow = p.log.order == nil && p.List.AtEnd()
+	p.Focus = browser.PartDetail
 	return p.load()
 }
 
-func (p *Page) selected() *call { return p.log.at(p.list.Cursor) }
+func (p *Page) selected() *call { return p.log.at(p.List.Cursor) }
 
-// moved is called when the cursor was on another row before. It goes on past the
-// line between runs, which is no call.
-func (p *Page) moved(before int) tea.Cmd {
-	if p.list.Cursor == p.log.line() {
-		if p.list.Cursor < before {
-			p.list.Move(-1)
-		} else {
-			p.list.Move(1)
-		}
-	}
-	p.follow = p.log.order == nil && p.list.AtEnd()
+// moved follows the cursor.
+func (p *Page) moved(bool) tea.Cmd {
+	p.follow = p.log.order == nil && p.List.AtEnd()
 	return p.load()
 }
 
@@ -286,31 +252,24 @@ func (p *Page) why() string {
 
 // Actions are moving, filtering and copying.
 func (p *Page) Actions() []tui.Action {
-	to := func(part string) func() tea.Cmd {
-		return func() tea.Cmd { p.part = part; p.filter.Leave(); return p.load() }
+	step := func(d int) func() tea.Cmd {
+		return func() tea.Cmd { return p.Move(func() { p.List.Move(d) }) }
 	}
-	out := []tui.Action{
-		{ID: "calls.open", Title: "Read the call", Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: partList, Enabled: p.why, Run: to(partDetail)},
-		{ID: "calls.close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: partDetail, Run: to(partList)},
-		tui.FoldAction("calls", partDetail, &p.text),
-	}
-	out = slices.Concat(out, p.search.Actions("calls.detail"), p.filter.Actions("calls.complete"))
+	out := slices.Concat(p.FocusActions("Read the call", p.why), []tui.Action{tui.FoldAction("calls", browser.PartDetail, &p.Detail)},
+		p.SearchActions(), p.FilterActions("Show all calls", nil, p.unfilter))
 	out = append(out, []tui.Action{
-		{ID: "calls.filter", Title: "Filter", Hint: "filter", Keys: []string{"/"}, Run: to(partFilter)},
-		{ID: "calls.filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: partFilter, InText: true, Run: to(partList)},
-		{ID: "calls.unfilter", Title: "Show all calls", Hint: "show all", Keys: []string{"esc"}, Part: partFilter, InText: true, Run: p.unfilter},
-		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: partList, Enabled: nil, Run: p.unfilterOrLeave},
+		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: browser.PartList, Run: p.unfilterOrLeave},
 		{ID: "calls.failed", Title: "Only failed calls", Moves: true, Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
-		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: partList, Enabled: func() string {
+		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: browser.PartList, Enabled: func() string {
 			if p.follows() {
 				return "already following"
 			}
 			return ""
 		}, Run: func() tea.Cmd {
-			p.follow, p.sort = true, tui.Order{By: byStart}
+			p.follow, p.Order = true, tui.Order{By: byStart}
 			return p.reorder()
 		}},
 		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"c"}, Enabled: p.why, Run: p.chooseCopy},
@@ -322,31 +281,10 @@ func (p *Page) Actions() []tui.Action {
 			p.raw = !p.raw
 			return p.load()
 		}},
-		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"J", "n"}, Part: partDetail, Run: p.step(1)},
-		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"K", "p"}, Part: partDetail, Run: p.step(-1)},
+		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"J", "n"}, Part: browser.PartDetail, Run: step(1)},
+		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"K", "p"}, Part: browser.PartDetail, Run: step(-1)},
 	}...)
-	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "calls.sort." + s.Column, Title: "Sort by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: partList, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
-	}
-	for _, a := range tui.ListActions("calls.list", partList, &p.list) {
-		move := a.Run
-		a.Run = func() tea.Cmd {
-			before := p.list.Cursor
-			move()
-			return p.moved(before)
-		}
-		out = append(out, a)
-	}
-	return append(out, tui.ScrollActions("calls.detail", partDetail, &p.text)...)
-}
-
-// step shows a call before or after, in the detail.
-func (p *Page) step(d int) func() tea.Cmd {
-	return func() tea.Cmd {
-		before := p.list.Cursor
-		p.list.Move(d)
-		return p.moved(before)
-	}
+	return slices.Concat(out, browser.SortActions(ID, browser.PartList, sorts(), p.sortBy), p.MoveActions(), p.ScrollActions())
 }
 
 // look is what the page keeps between runs.
@@ -357,24 +295,24 @@ type look struct {
 }
 
 // Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.filter.Text(), p.failed, p.raw, p.sort}) }
+func (p *Page) Kept() string { return tui.Keep(look{p.Filter.Text(), p.failed, p.raw, p.Order}) }
 
 // Restore implements tui.Keeper.
 func (p *Page) Restore(kept string) {
 	var l look
 	if tui.Kept(kept, &l) {
-		p.filter.SetText(plain.Line(l.Filter))
+		p.Filter.SetText(plain.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
 		if tui.SortingBy(sorts(), l.By) != nil {
-			p.sort, p.log.order = l.Order, orderOf(l.Order)
+			p.Order, p.log.order = l.Order, orderOf(l.Order)
 		}
-		p.log.narrow(newFilter(p.filter.Text(), p.failed, time.Now()))
+		p.log.narrow(newFilter(p.Filter.Text(), p.failed, time.Now()))
 	}
 }
 
 func (p *Page) unfilter() tea.Cmd {
-	p.filter.SetText("")
-	p.failed, p.part = false, partList
+	p.Filter.SetText("")
+	p.failed, p.Focus = false, browser.PartList
 	return p.narrow()
 }
 
@@ -385,37 +323,4 @@ func (p *Page) unfilterOrLeave() tea.Cmd {
 		return tui.Home()
 	}
 	return p.unfilter()
-}
-
-func (p *Page) click(m tui.ClickMsg) tea.Cmd {
-	a := p.areas.At(m.X, m.Y)
-	switch {
-	case a == nil:
-		return nil
-	case a.Run != nil:
-		return a.Run()
-	}
-	before, focus := p.list.Cursor, p.part == a.Part
-	p.search.Keep()
-	if p.part = a.Part; a.Part == partDetail {
-		p.text.Click(m.Y - a.Y - 1)
-		return nil
-	}
-	if !p.list.Click(m.Y - a.Y) {
-		return nil
-	}
-	if focus && before == p.list.Cursor {
-		p.part = partDetail
-	}
-	return p.moved(before)
-}
-
-func (p *Page) wheel(m tui.WheelMsg) tea.Cmd {
-	if a := p.areas.At(m.X, m.Y); a != nil && a.Part == partDetail {
-		p.text.Scroll(m.Delta)
-		return nil
-	}
-	before := p.list.Cursor
-	p.list.Scroll(m.Delta)
-	return p.moved(before)
 }

@@ -34,10 +34,10 @@ func (p *Page) load() tea.Cmd {
 		return nil
 	}
 	if d.key != want.key {
-		p.search.Stop()
+		p.Search.Stop()
 	}
 	if d.key != want.key || d.raw != want.raw {
-		p.text.Reset()
+		p.Detail.Reset()
 	}
 	d.loading = true
 	body, pictures, images := p.body(c), p.opts.Pictures, c.Images

@@ -7,6 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -32,17 +33,17 @@ func shapeOf(w, h int) shape {
 // Render draws the list, and the detail beside or below it, or instead of it in a
 // small terminal.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.areas = p.areas[:0]
+	p.Areas = p.Areas[:0]
 	p.look(f)
 	call := func(b box, note string, focus bool) []string {
-		p.areas = append(p.areas, tui.Area{Part: partDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
+		p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
 		rows := widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 1}), b.w, b.h)
-		if y := p.text.Cursor() + 1; focus && y > 0 && y < len(rows) {
+		if y := p.Detail.Cursor() + 1; focus && y > 0 && y < len(rows) {
 			rows[y] = widget.Cursor(f.Theme, rows[y])
 		}
 		return rows
 	}
-	focus := f.Focus && p.part == partDetail
+	focus := f.Focus && p.Focus == browser.PartDetail
 	switch lw, lh := listSize(f.W, f.H); shapeOf(f.W, f.H) {
 	case beside:
 		return widget.Beside(f.Theme, p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
@@ -50,7 +51,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return append(p.listBox(f, lw, lh), call(box{0, lh, f.W, f.H - lh}, "", focus)...)
 	default:
 	}
-	if p.part == partDetail {
+	if p.Focus == browser.PartDetail {
 		return call(box{0, 0, f.W, f.H}, p.place(f), f.Focus)
 	}
 	return p.listBox(f, f.W, f.H)
@@ -59,9 +60,9 @@ func (p *Page) Render(f *tui.Frame) []string {
 // look notes that the user reads the call, or has its row under the cursor.
 func (p *Page) look(f *tui.Frame) {
 	switch c := p.selected(); {
-	case c == nil || p.part == partFilter:
+	case c == nil || p.Typing():
 		f.Looks(nil)
-	case p.part == partDetail:
+	case p.Focus == browser.PartDetail:
 		f.Opened(&c.Call)
 	default:
 		f.Looks(&c.Call)
@@ -98,14 +99,14 @@ func detailWidth(w, h int) int {
 func (p *Page) detailPane(f *tui.Frame, b box) []string {
 	const least = 14
 	text := p.detailText(f, detailWidth(f.W, f.H))
-	p.text.Set(text.Folds)
+	p.Detail.Set(text.Folds)
 	c, pic := p.selected(), p.detail.picture
 	if c == nil || pic == nil || p.detail.key != c.key || b.h < least {
-		return p.search.Render(f, &p.text, text.Rows, b.x, b.y, b.w, b.h)
+		return p.Search.Render(f, &p.Detail, text.Rows, b.x, b.y, b.w, b.h)
 	}
 	below := b.h / 2
 	above := b.h - below - 1
-	out := widget.Rows(p.search.Render(f, &p.text, text.Rows, b.x, b.y, b.w, above), b.w, above)
+	out := widget.Rows(p.Search.Render(f, &p.Detail, text.Rows, b.x, b.y, b.w, above), b.w, above)
 	out = append(out, widget.Section(f.Theme, "Picture", f.Theme.Faint.Render(p.view.Scale()), b.w))
 	if p.view.Picture() != pic {
 		p.view.Set(pic)
@@ -115,14 +116,14 @@ func (p *Page) detailPane(f *tui.Frame, b box) []string {
 
 // place says which of the calls this is.
 func (p *Page) place(f *tui.Frame) string {
-	return f.Theme.Faint.Render(tui.Place(p.log.place(p.list.Cursor), p.log.len()))
+	return f.Theme.Faint.Render(tui.Place(p.log.place(p.List.Cursor), p.log.len()))
 }
 
 // failedNote is how many failed calls the user has not seen, where a list of w cells has
 // room for it; "" for none.
 func (p *Page) failedNote(th *theme.Theme, w int) string {
 	n := p.failures.Fresh()
-	if n == 0 || w < 60 || p.part == partFilter {
+	if n == 0 || w < 60 || p.Typing() {
 		return ""
 	}
 	return th.Bad.Render(strconv.Itoa(n)+" failed") + "  " + th.Key.Render("!") + th.Muted.Render(" seen") + "  "
@@ -137,7 +138,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	case p.failed:
 		note = th.Warn.Render("only failed")
 	case p.log.order != nil:
-		by := p.sort.By
+		by := p.Order.By
 		if w < headsFrom {
 			by = p.arrow(th) + by
 		}
@@ -152,8 +153,8 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	}
 	h := height - 1
 	var rows []string
-	if p.part == partFilter || !p.filter.Empty() {
-		rows = append(rows, p.filter.Row(f, 2, 1, w-4, p.part == partFilter))
+	for _, row := range p.Filter.Rows(f, 4, 1, w-6, p.Typing()) {
+		rows = append(rows, "  "+row)
 		h--
 	}
 	if w >= headsFrom && h >= 6 && p.log.len() > 0 {
@@ -164,7 +165,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 		}
 		rows = append(rows, "  "+p.heads(th, 4, 1+len(rows), room))
 	}
-	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1 + len(rows), W: w, H: h})
+	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
 		for _, line := range widget.Wrap(p.nothing(), w-6) {
 			rows = append(rows, "  "+th.Faint.Render(line))
@@ -180,7 +181,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			h = min(h-1, p.log.len())
 		}
 		left := tui.HandedOver(p.opts.Questions)
-		rows = append(rows, p.list.Render(th, w-4, h, f.Focus && p.part != partDetail, func(i, w int) string {
+		rows = append(rows, p.List.Render(th, w-4, h, f.Focus && p.Focus != browser.PartDetail, func(i, w int) string {
 			if c := p.log.at(i); c != nil {
 				return tui.CallRow(f, tui.Standing(&c.Call, left), w)
 			}
@@ -190,7 +191,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			rows = append(rows, "  "+p.line(f, w-6))
 		}
 	}
-	return widget.Pane(th, "Calls", note, f.Focus && p.part != partDetail, rows, w, height)
+	return widget.Pane(th, "Calls", note, f.Focus && p.Focus != browser.PartDetail, rows, w, height)
 }
 
 // line stands between the calls of earlier runs and of this one.

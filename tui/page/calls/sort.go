@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
 // order compares calls. Those that are alike stand from the newest to the oldest.
@@ -57,21 +58,21 @@ func longest(a, b *call) int {
 // sortBy sorts the calls by a column, the second time the other way around, and shows the
 // first of them. As they began, the cursor stays on its call, or the newest.
 func (p *Page) sortBy(column string) tea.Cmd {
-	p.sort.Sort(column)
+	p.Order.Sort(column)
 	return p.reorder()
 }
 
 // reorder puts the calls into their order.
 func (p *Page) reorder() tea.Cmd {
-	p.part = partList
+	p.Focus = browser.PartList
 	load := p.change(func() {
-		p.log.order = orderOf(p.sort)
+		p.log.order = orderOf(p.Order)
 		p.log.sort()
 	})
 	if p.log.order == nil {
 		return load
 	}
-	p.list.MoveTo(0)
+	p.List.MoveTo(0)
 	return tea.Batch(load, p.load())
 }
 
@@ -83,15 +84,15 @@ const headsFrom = 60
 
 // arrow says which way the calls are sorted.
 func (p *Page) arrow(th *theme.Theme) string {
-	return p.sort.Arrow(th, tui.SortingBy(sorts(), p.sort.By).Down)
+	return p.Order.Arrow(th, tui.SortingBy(sorts(), p.Order.By).Down)
 }
 
 // heads are the names of the columns, w cells wide at x, y. A click on one does what its key
 // does.
 func (p *Page) heads(th *theme.Theme, x, y, w int) string {
-	row := tui.CallHeads(th, tui.CallHead(p.sort.By), p.arrow(th), w)
+	row := tui.CallHeads(th, tui.CallHead(p.Order.By), p.arrow(th), w)
 	for _, s := range sorts() {
-		p.areas.Head(row, x, y, strings.ToUpper(s.Column[:1])+s.Column[1:], func() tea.Cmd { return p.sortBy(s.Column) })
+		p.Areas.Head(row, x, y, strings.ToUpper(s.Column[:1])+s.Column[1:], func() tea.Cmd { return p.sortBy(s.Column) })
 	}
 	return row
 }
