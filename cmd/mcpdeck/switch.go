@@ -224,7 +224,7 @@ func readable(name string, t deck.Terms) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "To turn %s on is to agree to this:\n", name)
 	for _, f := range t.Facts {
-		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(plain.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15)))
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(plain.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15))+f.Means)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

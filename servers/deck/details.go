@@ -156,4 +156,7 @@ type Terms struct {
 var ErrNotAgreed = errors.New("look at what it runs first (space on the Cards page)")
 
 // Fact is something about a server. The value is as it was written, which is not safe to show.
-type Fact struct{ Name, Value string }
+type Fact struct {
+	Name, Value string
+	Means       string `json:",omitempty"` // what goes on after the value in words of mcpdeck's own
+}

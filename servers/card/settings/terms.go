@@ -1,7 +1,6 @@
 package settings
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -66,7 +65,10 @@ func (c Card) beside() (out []deck.Fact) {
 // is left out; nothing is left out of a command, which every process of the machine can read.
 func (c Card) Terms() deck.Terms {
 	t := deck.Terms{Digest: c.Digest()}
-	add := func(name, value string) { t.Facts = append(t.Facts, deck.Fact{Name: name, Value: value}) }
+	say := func(name, value, means string) {
+		t.Facts = append(t.Facts, deck.Fact{Name: name, Value: value, Means: means})
+	}
+	add := func(name, value string) { say(name, value, "") }
 	if c.URL != "" {
 		add("connects to", veiled(c.URL, redact.Rules{}.Text(c.URL)))
 	} else {
@@ -75,19 +77,23 @@ func (c Card) Terms() deck.Terms {
 			words[i] = Quote(w)
 		}
 		add("runs", strings.Join(words, " "))
-		add("in", cmp.Or(c.Cwd, "the project of the agent"))
+		if c.Cwd == "" {
+			say("in", "", "the project of the agent")
+		} else {
+			add("in", c.Cwd)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
 		add("with", veiled(name+"="+c.Env[name], Masked(name+"=", c.Env[name])))
 	}
 	for _, name := range slices.Sorted(slices.Values(c.Inherit)) {
-		add("with", name+", as mcpdeck has it")
+		say("with", name, ", as mcpdeck has it")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
 		add("header", veiled(name+": "+c.Headers[name], Masked(name+": ", c.Headers[name])))
 	}
 	if c.AllowHTTP {
-		add("allow_http", "true: what is sent may be read on the way")
+		say("allow_http", "true", ": what is sent may be read on the way")
 	}
 	if c.Transport != "" && c.Transport != "auto" {
 		add("transport", c.Transport)
@@ -98,12 +104,14 @@ func (c Card) Terms() deck.Terms {
 	means := meanings()
 	for _, f := range c.beside() {
 		value := strings.Trim(f.Value, `"`)
-		if f.Name == "prefix" {
-			value = f.Value + ", with which the names of its tools begin"
-		} else if meaning := means[f.Name+" "+value]; meaning != "" {
-			value += ": " + meaning
+		switch meaning := means[f.Name+" "+value]; {
+		case f.Name == "prefix":
+			say(f.Name, f.Value, ", with which the names of its tools begin")
+		case meaning != "":
+			say(f.Name, value, ": "+meaning)
+		default:
+			add(f.Name, value)
 		}
-		add(f.Name, value)
 	}
 	return t
 }

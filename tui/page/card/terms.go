@@ -2,6 +2,7 @@ package card
 
 import (
 	"errors"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -103,16 +104,33 @@ func (t *terms) rows(th *theme.Theme, w int) []string {
 	for _, fact := range t.Facts {
 		if w < 3*nameW { // the name on a row of its own
 			rows = append(rows, th.Muted.Render(plain.Exact(fact.Name)))
-			for _, row := range widget.Code(th, fact.Value, w-2) {
+			for _, row := range factRows(th, fact, w-2) {
 				rows = append(rows, "  "+row)
 			}
 			continue
 		}
 		name := widget.Fit(plain.Exact(fact.Name), nameW)
-		for _, row := range widget.Code(th, fact.Value, w-nameW) {
+		for _, row := range factRows(th, fact, w-nameW) {
 			rows = append(rows, th.Muted.Render(name)+row)
 			name = widget.Blank(nameW)
 		}
 	}
 	return rows
+}
+
+// factRows are a fact in rows of at most w cells: its value character by character, and what
+// it means broken between words.
+func factRows(th *theme.Theme, fact deck.Fact, w int) []string {
+	rows := widget.Code(th, fact.Value, w)
+	end := len(rows) - 1
+	n := widget.Width(rows[end])
+	switch {
+	case fact.Means == "":
+		return rows
+	case n >= w: // there is no room beside it
+		return append(rows, widget.Wrap(strings.TrimLeft(fact.Means, ":, "), w)...)
+	}
+	words := widget.Wrap(strings.Repeat("x", n)+fact.Means, w)
+	words[0] = rows[end] + words[0][n:]
+	return append(rows[:end], words...)
 }
