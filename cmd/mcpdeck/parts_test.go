@@ -23,7 +23,6 @@ func TestRulesOfTypes(t *testing.T) {
 		"tui/page/ask.Page":          195,
 		"tui/page/card.Page":         100,
 		"tui/page/deck.Page":         110,
-		"tui/page/drift.Page":        84,
 		"tui/page/pixels.Page":       74,
 		"tui/viewer.Viewer":          63,
 	}
@@ -84,10 +83,8 @@ func receiver(d ast.Decl) string {
 func TestRulesOfParts(t *testing.T) {
 	t.Parallel()
 	excepted := map[string]bool{
-		"tui.menu":              true,
-		"tui.picker":            true,
-		"tui/page/drift.Widget": true,
-		"tui/page/drift.choice": true,
+		"tui.menu":   true,
+		"tui.picker": true,
 	}
 	found := map[string]bool{}
 	for _, s := range shipped(t, token.NewFileSet()) {

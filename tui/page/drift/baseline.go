@@ -2,9 +2,9 @@ package drift
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -20,7 +20,7 @@ func (p *Page) loadRefs() tea.Cmd {
 }
 
 func (p *Page) chooseBaseline(refs []string) tea.Cmd {
-	c := &choice{p: p}
+	c := &choice{project: plain.Line(filepath.Base(p.path)), start: p.start}
 	for _, s := range p.project().Snapshots {
 		name := "snapshot " + shortID(s.ID)
 		if s.MadeBy != "" {
@@ -29,7 +29,7 @@ func (p *Page) chooseBaseline(refs []string) tea.Cmd {
 		if s.Pinned {
 			name += " pinned"
 		}
-		c.all = append(c.all, candidate{name: name, baseline: "snapshot:" + s.ID, snapshot: true, at: len(c.all)})
+		c.all = append(c.all, candidate{name: name, baseline: "snapshot:" + s.ID, made: s.CreatedAt})
 	}
 	for _, r := range refs {
 		c.all = append(c.all, candidate{name: "git " + r, baseline: "git:" + r})
@@ -41,16 +41,16 @@ func (p *Page) chooseBaseline(refs []string) tea.Cmd {
 
 // choice is the overlay that picks a baseline.
 type choice struct {
-	p     *Page
-	all   []candidate
-	found []candidate
+	project string
+	all     []candidate
+	found   []candidate
+	start   func(baseline string, force bool) tea.Cmd
 	tui.Finder
 }
 
 type candidate struct {
 	name, baseline string
-	snapshot       bool
-	at             int // of the snapshot, for its age
+	made           time.Time // of a snapshot
 }
 
 // ID keeps the choice from opening twice.
@@ -70,7 +70,7 @@ func (c *choice) take() tea.Cmd {
 	if i < 0 || i >= len(c.found) {
 		return nil
 	}
-	return tea.Sequence(tui.Close(c.ID()), c.p.start(c.found[i].baseline, false))
+	return tea.Sequence(tui.Close(c.ID()), c.start(c.found[i].baseline, false))
 }
 
 // Update takes what is typed.
@@ -110,15 +110,13 @@ func (c *choice) Render(f *tui.Frame) []string {
 	th := f.Theme
 	h := min(f.H, max(len(c.all), len(c.found))+5, 20)
 	inner := min(f.W, 64) - 6
-	snapshots := c.p.project().Snapshots
 	rows := c.Rows(f, inner, h-4, th.Faint.Render("no snapshot and no commit; type a folder"), func(i, w int) string {
 		one := c.found[i]
 		note := ""
-		if one.snapshot && one.at < len(snapshots) {
-			note = f.Ago(snapshots[one.at].CreatedAt)
+		if !one.made.IsZero() {
+			note = f.Ago(one.made)
 		}
 		return widget.Ends(plain.Line(one.name), th.Faint.Render(note), w)
 	})
-	title := fmt.Sprintf("Compare %s with", plain.Line(filepath.Base(c.p.path)))
-	return widget.Dialog(th, title, "", widget.Rows(rows, inner, h-2), f.W, h)
+	return widget.Dialog(th, "Compare "+c.project+" with", "", widget.Rows(rows, inner, h-2), f.W, h)
 }

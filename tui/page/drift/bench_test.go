@@ -43,7 +43,7 @@ func BenchmarkMany(b *testing.B) {
 		p.Update(stateMsg{state})
 		frame := f()
 		for b.Loop() {
-			p.edit.SetValue("widget42")
+			p.Filter.SetText("widget42")
 			p.narrow()
 			p.Render(frame)
 			p.unfilter()

@@ -9,7 +9,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -29,43 +28,47 @@ type (
 	}
 )
 
-// baseline is what to compare with next: the snapshot just made, else as in the
-// result on screen, else the newest snapshot, else the last commit.
-func (p *Page) baseline() string {
-	if p.made == p.path && p.path != "" {
-		return "snapshot"
+// work is what the page has done in the background, one thing at a time.
+type work struct {
+	source Source
+	run    *run // nil when nothing runs
+
+	notInstalled string // why the last try to install the command failed
+}
+
+// run is a comparison, or other work, on its way.
+type run struct {
+	what   string
+	since  time.Time
+	cancel context.CancelFunc
+}
+
+// begin does something that can be stopped; do returns the message that ends it.
+func (w *work) begin(what string, do func(ctx context.Context, me *run) tea.Msg) tea.Cmd {
+	ctx, cancel := context.WithCancel(context.Background())
+	me := &run{what: what, since: time.Now(), cancel: cancel}
+	w.run = me
+	return func() tea.Msg {
+		defer cancel()
+		return do(ctx, me)
 	}
-	if r := p.result(); r != nil && r.Baseline != "" {
-		// The snapshot on screen, whoever made it, and not the user's own.
-		if i := r.BaselineInfo; i != nil && i.SnapshotID != "" {
-			return "snapshot:" + i.SnapshotID
-		}
-		return r.Baseline
-	}
-	if len(p.project().Snapshots) == 0 {
-		return "git:HEAD"
-	}
-	return "snapshot"
 }
 
 // start compares in the background.
 func (p *Page) start(baseline string, force bool) tea.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{what: "comparing with " + baselineWords(baseline), since: time.Now(), cancel: cancel}
-	p.run, p.back, p.chosen, p.made = me, 0, true, ""
+	p.back, p.chosen, p.made = 0, true, ""
 	project, source := p.path, p.opts.Source
-	return func() tea.Msg {
-		defer cancel()
+	return p.work.begin("comparing with "+baselineWords(baseline), func(ctx context.Context, me *run) tea.Msg {
 		_, err := source.CompareFor(ctx, project, baseline, force)
 		return doneMsg{run: me, err: err}
-	}
+	})
 }
 
 // first compares a project that has a snapshot and no result yet, once, when it is looked
 // at. One whose snapshot was made here is as it was.
 func (p *Page) first() tea.Cmd {
 	one := p.project()
-	if !p.shown || p.run != nil || p.begun[p.path] || p.made == p.path || len(one.Results) > 0 || len(one.Snapshots) == 0 {
+	if !p.shown || p.work.run != nil || p.begun[p.path] || p.made == p.path || len(one.Results) > 0 || len(one.Snapshots) == 0 {
 		return nil
 	}
 	p.begun[p.path] = true
@@ -84,34 +87,28 @@ func baselineWords(baseline string) string {
 }
 
 // stop ends what the user waits for, else the deeper analysis in the background.
-func (p *Page) stop() tea.Cmd {
-	if p.run != nil {
-		p.run.cancel()
+func (w *work) stop(project string) tea.Cmd {
+	if w.run != nil {
+		w.run.cancel()
 		return nil
 	}
-	project, source := p.path, p.opts.Source
 	return func() tea.Msg {
-		source.StopDeeper(project)
+		w.source.StopDeeper(project)
 		return tui.Toast(tui.Info, "the deeper analysis was stopped")()
 	}
 }
 
 // snapshot makes one in the background.
-func (p *Page) snapshot() tea.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{what: "making a snapshot", since: time.Now(), cancel: cancel}
-	p.run = me
-	project, source := p.path, p.opts.Source
-	return tea.Batch(tui.Toast(tui.Info, "making a snapshot of "+filepath.Base(project)+"; x stops"), func() tea.Msg {
-		defer cancel()
-		id, err := source.SnapshotFor(ctx, project)
+func (w *work) snapshot(project string) tea.Cmd {
+	return tea.Batch(tui.Toast(tui.Info, "making a snapshot of "+filepath.Base(project)+"; x stops"), w.begin("making a snapshot", func(ctx context.Context, me *run) tea.Msg {
+		id, err := w.source.SnapshotFor(ctx, project)
 		return doneMsg{run: me, project: project, snapshot: id, err: err}
-	})
+	}))
 }
 
 func (p *Page) done(m doneMsg) tea.Cmd {
-	if p.run == m.run {
-		p.run = nil
+	if p.work.run == m.run {
+		p.work.run = nil
 	}
 	switch {
 	case errors.Is(m.err, context.Canceled):
@@ -127,10 +124,10 @@ func (p *Page) done(m doneMsg) tea.Cmd {
 	return nil
 }
 
-func (p *Page) toggleMonitor() tea.Cmd {
-	on, project, baseline, source := !p.project().Watching, p.path, p.baseline(), p.opts.Source
+// monitor turns comparing after every change on or off.
+func (w *work) monitor(project, baseline string, on bool) tea.Cmd {
 	return func() tea.Msg {
-		err := source.MonitorFor(context.Background(), project, baseline, on)
+		err := w.source.MonitorFor(context.Background(), project, baseline, on)
 		switch {
 		case err != nil:
 			return tui.Toast(tui.Bad, problem.Of(err).Text)()
@@ -141,16 +138,10 @@ func (p *Page) toggleMonitor() tea.Cmd {
 	}
 }
 
-func (p *Page) togglePin() tea.Cmd {
-	id, source := p.snapshotID(), p.opts.Source
-	on := true
-	for _, s := range p.project().Snapshots {
-		if s.ID == id {
-			on = !s.Pinned
-		}
-	}
+// pin keeps a snapshot, or lets it expire.
+func (w *work) pin(id string, on bool) tea.Cmd {
 	return func() tea.Msg {
-		if err := source.PinFor(id, on); err != nil {
+		if err := w.source.PinFor(id, on); err != nil {
 			return tui.Toast(tui.Bad, problem.Of(err).Text)()
 		}
 		if on {
@@ -160,41 +151,31 @@ func (p *Page) togglePin() tea.Cmd {
 	}
 }
 
-// missingCLI tells whether the result on screen failed for want of the command.
-func (p *Page) missingCLI() bool {
-	r := p.result()
-	return r != nil && r.Status == compare.Failed && r.ErrorCode == problem.CLINotFound
-}
-
 // askInstall asks before anything is downloaded.
-func (p *Page) askInstall() tea.Cmd {
+func (w *work) askInstall() tea.Cmd {
 	return tui.Open(&tui.Confirm{
 		Name: "drift.install", Title: "Install stamp?",
 		Text: "npm will download logicstamp-context into mcpdeck's own data folder; nothing else on this machine changes. mcpdeck then runs it to analyse projects.",
 		Choices: []tui.Choice{
-			{Key: "y", Text: "Install", Run: p.install},
+			{Key: "y", Text: "Install", Run: w.install},
 			{Key: "n", Text: "Not now"},
 		},
 	})
 }
 
-func (p *Page) install() tea.Cmd {
-	ctx, cancel := context.WithCancel(context.Background())
-	me := &run{what: "npm install logicstamp-context", since: time.Now(), cancel: cancel}
-	p.run, p.notInstalled = me, ""
-	source := p.opts.Source
-	return func() tea.Msg {
-		defer cancel()
-		_, version, err := source.InstallCLI(ctx, nil)
+func (w *work) install() tea.Cmd {
+	w.notInstalled = ""
+	return w.begin("npm install logicstamp-context", func(ctx context.Context, _ *run) tea.Msg {
+		_, version, err := w.source.InstallCLI(ctx, nil)
 		return installMsg{version: version, err: err}
-	}
+	})
 }
 
 func (p *Page) installed(m installMsg) tea.Cmd {
-	p.run = nil
+	p.work.run = nil
 	if m.err != nil {
-		p.notInstalled = problem.Of(m.err).Text
-		return tui.Toast(tui.Bad, p.notInstalled)
+		p.work.notInstalled = problem.Of(m.err).Text
+		return tui.Toast(tui.Bad, p.work.notInstalled)
 	}
 	return tea.Batch(tui.Toast(tui.Good, "stamp "+m.version+" is installed"), p.start(p.baseline(), false))
 }

@@ -3,7 +3,6 @@ package drift
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,8 +73,7 @@ func (p *Page) header(f *tui.Frame) []string {
 	r := p.result()
 	name := th.Strong.Render(plain.Line(filepath.Base(p.project().Path)))
 	if n := len(p.state.Projects); n > 1 {
-		at := slices.IndexFunc(p.state.Projects, func(one logicstamp.ProjectState) bool { return one.Path == p.path })
-		if at >= 0 {
+		if at := p.place(); at >= 0 {
 			name += th.Faint.Render(fmt.Sprintf(" %d of %d", at+1, n))
 		}
 	}
@@ -136,24 +134,6 @@ func contractCounts(th *theme.Theme, c compare.Contracts, wide bool) string {
 		return out + th.Muted.Render(" unchanged")
 	}
 	return out
-}
-
-// baselineText names the baseline with its age.
-func (p *Page) baselineText(f *tui.Frame, r *compare.Result) string {
-	text := baselineName(r)
-	if i := r.BaselineInfo; i != nil {
-		if i.SnapshotID != "" {
-			for _, s := range p.project().Snapshots {
-				if s.ID == i.SnapshotID && s.Pinned {
-					text += " pinned"
-				}
-			}
-		}
-		if !i.CreatedAt.IsZero() {
-			text += " (" + f.Ago(i.CreatedAt) + ")"
-		}
-	}
-	return text
 }
 
 // baselineName names a snapshot by the end of its id and who made it.
@@ -224,54 +204,15 @@ func join(w int, parts []string) string {
 	return widget.Fit(out, w)
 }
 
-// timeline draws the last results, one cell each: higher for more changes.
-func (p *Page) timeline(f *tui.Frame) string {
-	th := f.Theme
-	results := p.project().Results
-	if len(results) < 2 {
-		return ""
-	}
-	bars := []rune("▁▂▃▄▅▆▇█")
-	if th.Glyph.ASCII {
-		bars = []rune("_.-~=+*#")
-	}
-	var b strings.Builder
-	for i, r := range results {
-		n := 0
-		for _, d := range r.FolderDiffs {
-			n += len(d.Changes)
-		}
-		level := 0
-		for n > 0 && level < len(bars)-1 {
-			level++
-			n /= 2
-		}
-		cell := string(bars[level])
-		style := statusStyle(th, r)
-		switch {
-		case r.Status == compare.Failed:
-			cell = th.Glyph.Fail
-		case r.Summary.Breaking.Errors > 0:
-			cell, style = glyph(th, report.Breaking), th.Bad
-		}
-		if i == p.at() {
-			b.WriteString(th.Selected.Over(style.Render(cell)))
-			continue
-		}
-		b.WriteString(style.Render(cell))
-	}
-	return b.String()
-}
-
-// runningText says what runs, and since when: what the user waits for, else the
+// text says what runs, and since when: what the user waits for, else the
 // deeper analysis in the background.
-func (p *Page) runningText(f *tui.Frame) string {
+func (w *work) text(f *tui.Frame, d *logicstamp.DeeperRun) string {
 	what, since := "", time.Time{}
-	if d := p.project().Deeper; d != nil {
+	if d != nil {
 		what, since = "analysing deeper in the background, for "+span.Took(d.Limit)+" at most", d.Since
 	}
-	if p.run != nil {
-		what, since = p.run.what, p.run.since
+	if w.run != nil {
+		what, since = w.run.what, w.run.since
 	}
 	if what == "" {
 		return ""

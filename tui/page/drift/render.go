@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -20,13 +21,13 @@ func (p *Page) Render(f *tui.Frame) []string {
 	if line := p.timeline(f); line != "" && f.H >= 16 {
 		head = append(head, " "+f.Theme.Faint.Render("results ")+line)
 	}
-	if run := p.runningText(f); run != "" {
+	if run := p.work.text(f, p.project().Deeper); run != "" {
 		head = append(head, " "+run)
 	}
 	body := f.H - len(head)
-	p.areas = p.areas[:0]
+	p.Areas = p.Areas[:0]
 	detail := func(x, w int) {
-		p.areas = append(p.areas, tui.Area{Part: partDetail, X: x, Y: len(head), W: w, H: body})
+		p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: len(head), W: w, H: body})
 	}
 	r := p.result()
 	switch {
@@ -34,7 +35,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return append(head, p.nothing(f, body)...)
 	case r.Status == compare.Failed:
 		return append(head, p.failure(f, r, body)...)
-	case f.W < wide && p.part == partDetail:
+	case f.W < wide && p.Focus == browser.PartDetail:
 		detail(0, f.W)
 		return append(head, p.detailBox(f, box{0, len(head), f.W, body})...)
 	case f.W < wide:
@@ -49,49 +50,42 @@ func (p *Page) Render(f *tui.Frame) []string {
 	return append(head, widget.Beside(f.Theme, all...)...)
 }
 
-func (p *Page) treeBox(f *tui.Frame, y, w, h int) []string {
+func (t *tree) treeBox(f *tui.Frame, y, w, h int) []string {
 	th := f.Theme
-	focus := f.Focus && p.part != partDetail
+	focus := f.Focus && t.Focus != browser.PartDetail
 	inner, listH := w-4, h-1
-	var rows []string
-	if p.part == partFilter || !p.edit.Empty() {
-		edit, x, _ := p.edit.Render(th, inner-2, 1, p.part == partFilter)
-		rows = append(rows, th.Key.Render("/")+" "+edit[0])
-		if p.part == partFilter {
-			f.Cursor(4+x, y+1)
-		}
-		listH--
-	}
-	p.areas = append(p.areas, tui.Area{Part: partTree, Y: y + 1 + len(rows), W: w, H: listH})
-	if len(p.rows) == 0 {
-		rows = append(rows, p.emptyTree(f, inner)...)
+	rows := t.Filter.Rows(f, 2, y+1, inner, t.Typing())
+	listH -= len(rows)
+	t.Areas = append(t.Areas, tui.Area{Part: partTree, Y: y + 1 + len(rows), W: w, H: listH})
+	if len(t.rows) == 0 {
+		rows = append(rows, t.emptyTree(f, inner)...)
 	} else {
-		rows = append(rows, p.list.Render(th, inner, listH, focus, func(i, w int) string { return p.row(f, p.rows[i], w) })...)
+		rows = append(rows, t.List.Render(th, inner, listH, focus, func(i, w int) string { return t.row(f, t.rows[i], w) })...)
 	}
-	return widget.Pane(th, "Changes", p.treeNote(f), focus, p.legend(f, rows, inner, h-1), w, h)
+	return widget.Pane(th, "Changes", t.treeNote(f), focus, t.legend(f, rows, inner, h-1), w, h)
 }
 
-func (p *Page) treeNote(f *tui.Frame) string {
+func (t *tree) treeNote(f *tui.Frame) string {
 	var notes []string
-	if p.view.breaking {
+	if t.view.breaking {
 		notes = append(notes, "only breaking")
 	}
-	if p.view.sign != 0 {
-		notes = append(notes, "only "+glyph(f.Theme, p.view.sign))
+	if t.view.sign != 0 {
+		notes = append(notes, "only "+glyph(f.Theme, t.view.sign))
 	}
 	return f.Theme.Warn.Render(strings.Join(notes, ", "))
 }
 
-func (p *Page) emptyTree(f *tui.Frame, w int) []string {
+func (t *tree) emptyTree(f *tui.Frame, w int) []string {
 	th := f.Theme
-	if p.view.narrowed() {
+	if t.view.narrowed() {
 		return []string{th.Faint.Render(widget.Cut("no matches; esc clears the filter", w))}
 	}
 	return []string{th.Good.Render(widget.Cut("no contract changed", w))}
 }
 
 // row draws one line of the tree.
-func (p *Page) row(f *tui.Frame, x row, w int) string {
+func (t *tree) row(f *tui.Frame, x row, w int) string {
 	th := f.Theme
 	mark := " "
 	if x.opens {
@@ -101,7 +95,7 @@ func (p *Page) row(f *tui.Frame, x row, w int) string {
 		}
 	}
 	name := plain.Line(x.name)
-	if until, ok := p.fresh[x.key]; ok && f.Now.Before(until) {
+	if until, ok := t.fresh[x.key]; ok && f.Now.Before(until) {
 		f.RedrawAfter(until.Sub(f.Now))
 		name = th.Match.Render(name)
 	}
@@ -164,9 +158,9 @@ func wordsText(th *theme.Theme, list []word, room int) string {
 }
 
 // legend puts what the signs of the list mean below it, where there is room.
-func (p *Page) legend(f *tui.Frame, rows []string, w, h int) []string {
+func (t *tree) legend(f *tui.Frame, rows []string, w, h int) []string {
 	used := map[report.Sign]bool{}
-	for _, x := range p.rows {
+	for _, x := range t.rows {
 		if x.kind != sectionRow {
 			used[x.sign] = true
 		}
@@ -192,10 +186,10 @@ func (p *Page) legend(f *tui.Frame, rows []string, w, h int) []string {
 	if line != "" {
 		lines = append(lines, line)
 	}
-	if len(lines) == 0 || len(p.rows)+len(lines)+1 > h {
+	if len(lines) == 0 || len(t.rows)+len(lines)+1 > h {
 		return rows
 	}
-	for len(rows) > len(p.rows) && len(rows) > h-len(lines) {
+	for len(rows) > len(t.rows) && len(rows) > h-len(lines) {
 		rows = rows[:len(rows)-1]
 	}
 	for len(rows) < h-len(lines) {
@@ -224,8 +218,8 @@ func meanings() []meaning {
 }
 
 // hitBox shows who is hit by what stands under the cursor.
-func (p *Page) hitBox(f *tui.Frame, w, h int) []string {
-	x, _ := p.selected()
+func (t *tree) hitBox(f *tui.Frame, w, h int) []string {
+	x, _ := t.selected()
 	d := &writer{th: f.Theme, w: w - 5}
 	if x.contract != nil {
 		d.hit(x.contract, h)
@@ -239,31 +233,31 @@ func (p *Page) hitBox(f *tui.Frame, w, h int) []string {
 // box is a place on the page.
 type box struct{ x, y, w, h int }
 
-func (p *Page) detailBox(f *tui.Frame, b box) []string {
+func (t *tree) detailBox(f *tui.Frame, b box) []string {
 	th := f.Theme
-	focus := f.Focus && p.part == partDetail
+	focus := f.Focus && t.Focus == browser.PartDetail
 	title := "Details"
-	switch p.mode {
+	switch t.mode {
 	case beside:
 		title = "Side by side"
 	case raw:
 		title = "Whole contracts"
 	default:
 	}
-	rows := p.search.Render(f, &p.scroll, p.detail(f, b.w-5), b.x+2, b.y+1, b.w-4, b.h-1)
+	rows := t.Search.Render(f, &t.Detail, t.detail(f, b.w-5), b.x+2, b.y+1, b.w-4, b.h-1)
 	return widget.Pane(th, title, "", focus, rows, b.w, b.h)
 }
 
 // detail draws the right pane, once for each row, width and mode.
-func (p *Page) detail(f *tui.Frame, w int) []string {
-	x, ok := p.selected()
+func (t *tree) detail(f *tui.Frame, w int) []string {
+	x, ok := t.selected()
 	if !ok {
 		x = row{kind: sectionRow}
 	}
-	d := &p.drawn
-	if d.key != x.key || d.board != p.board || d.w != w || d.mode != p.mode || d.theme != f.Theme || d.lines == nil {
-		*d = drawn{key: x.key, board: p.board, w: w, mode: p.mode, theme: f.Theme}
-		d.lines = detailLines(f.Theme, p.board, x, p.mode, w, f.W >= broad)
+	d := &t.drawn
+	if d.key != x.key || d.board != t.board || d.w != w || d.mode != t.mode || d.theme != f.Theme || d.lines == nil {
+		*d = drawn{key: x.key, board: t.board, w: w, mode: t.mode, theme: f.Theme}
+		d.lines = detailLines(f.Theme, t.board, x, t.mode, w, f.W >= broad)
 	}
 	return d.lines
 }
@@ -306,8 +300,8 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	}
 	rows = append(rows, "")
 	if p.missingCLI() {
-		if p.notInstalled != "" {
-			for _, line := range widget.Wrap(plain.Text(p.notInstalled), w) {
+		if p.work.notInstalled != "" {
+			for _, line := range widget.Wrap(plain.Text(p.work.notInstalled), w) {
 				rows = append(rows, th.Bad.Render(line))
 			}
 			rows = append(rows, "")

@@ -19,12 +19,12 @@ import (
 // there is one, and of one that found nothing.
 type Widget struct {
 	state logicstamp.State
-	page  *Page
+	look  func(project string) // shows the drift of a project
 }
 
 // NewWidget makes the note. The page must be on the same screen: it loads what
 // the note shows.
-func NewWidget(p *Page) *Widget { return &Widget{page: p} }
+func NewWidget(p *Page) *Widget { return &Widget{look: p.look} }
 
 // Server is "": the note is about a project.
 func (w *Widget) Server() string { return "" }
@@ -41,9 +41,9 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 func (w *Widget) Actions() []tui.Action {
 	return []tui.Action{{ID: "drift.show", Title: "Show the drift", Keys: []string{"d"}, Run: func() tea.Cmd {
 		if project, r := w.newest(); r != nil {
-			w.page.look(project)
+			w.look(project)
 		}
-		return tui.Go(w.page.ID())
+		return tui.Go(ID)
 	}}}
 }
 
@@ -88,7 +88,7 @@ func (w *Widget) Note(f *tui.Frame, width int) string {
 // look shows the newest result of a project.
 func (p *Page) look(project string) {
 	if p.path != project || p.back != 0 {
-		p.path, p.back, p.list.Cursor = project, 0, 0
+		p.path, p.back, p.List.Cursor = project, 0, 0
 		p.lay()
 	}
 }

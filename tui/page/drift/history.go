@@ -1,0 +1,183 @@
+package drift
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// history is the results of all projects, and which of them is on screen.
+type history struct {
+	state  logicstamp.State
+	path   string // the project shown
+	chosen bool   // the user chose it, or works with it
+	back   int    // results stepped back from the newest
+	made   string // project of a snapshot made since the last comparison
+}
+
+// take replaces the results. Until the user chose, a project with something to see comes
+// before own, the deck's own.
+func (h *history) take(s logicstamp.State, own string) {
+	h.state = s
+	if h.path == "" {
+		h.path = own
+	}
+	if h.chosen || len(h.project().Results) > 0 {
+		return
+	}
+	for _, one := range s.Projects {
+		if h.path == "" || len(one.Results) > 0 {
+			h.path = one.Path
+			return
+		}
+	}
+}
+
+// place is which of the projects is on screen; -1 when it is none of them.
+func (h *history) place() int {
+	return slices.IndexFunc(h.state.Projects, func(one logicstamp.ProjectState) bool { return one.Path == h.path })
+}
+
+// project is the one on screen.
+func (h *history) project() logicstamp.ProjectState {
+	if i := h.place(); i >= 0 {
+		return h.state.Projects[i]
+	}
+	return logicstamp.ProjectState{Path: h.path}
+}
+
+// at is the index of the result on screen, behind how far it is from the newest.
+func (h *history) at() int     { return len(h.project().Results) - 1 - h.behind() }
+func (h *history) behind() int { return min(h.back, max(len(h.project().Results)-1, 0)) }
+
+// result is the one on screen, nil when there is none.
+func (h *history) result() *compare.Result {
+	if i := h.at(); i >= 0 {
+		return h.project().Results[i]
+	}
+	return nil
+}
+
+// baseline is what to compare with next: the snapshot just made, else as in the
+// result on screen, else the newest snapshot, else the last commit.
+func (h *history) baseline() string {
+	if h.made == h.path && h.path != "" {
+		return "snapshot"
+	}
+	if r := h.result(); r != nil && r.Baseline != "" {
+		// The snapshot on screen, whoever made it, and not the user's own.
+		if i := r.BaselineInfo; i != nil && i.SnapshotID != "" {
+			return "snapshot:" + i.SnapshotID
+		}
+		return r.Baseline
+	}
+	if len(h.project().Snapshots) == 0 {
+		return "git:HEAD"
+	}
+	return "snapshot"
+}
+
+// missingCLI tells whether the result on screen failed for want of the command.
+func (h *history) missingCLI() bool {
+	r := h.result()
+	return r != nil && r.Status == compare.Failed && r.ErrorCode == problem.CLINotFound
+}
+
+func (h *history) whyNoProject() string {
+	if h.path == "" {
+		return "there is no project yet"
+	}
+	return ""
+}
+
+func (h *history) whyNoResult() string {
+	if h.result() == nil {
+		return "nothing compared yet"
+	}
+	return ""
+}
+
+// snapshotID is the snapshot of the result's baseline, else the newest.
+func (h *history) snapshotID() string {
+	if r := h.result(); r != nil && r.BaselineInfo != nil && r.BaselineInfo.SnapshotID != "" {
+		return r.BaselineInfo.SnapshotID
+	}
+	if list := h.project().Snapshots; len(list) > 0 {
+		return list[0].ID
+	}
+	return ""
+}
+
+// pinned reports whether that snapshot is kept.
+func (h *history) pinned() bool {
+	return slices.ContainsFunc(h.project().Snapshots, func(s logicstamp.SnapshotInfo) bool { return s.ID == h.snapshotID() && s.Pinned })
+}
+
+func (h *history) whyNoSnapshot() string {
+	if h.snapshotID() == "" {
+		return "no snapshot; S makes one"
+	}
+	return ""
+}
+
+// baselineText names the baseline with its age.
+func (h *history) baselineText(f *tui.Frame, r *compare.Result) string {
+	text := baselineName(r)
+	if i := r.BaselineInfo; i != nil {
+		if i.SnapshotID != "" {
+			for _, s := range h.project().Snapshots {
+				if s.ID == i.SnapshotID && s.Pinned {
+					text += " pinned"
+				}
+			}
+		}
+		if !i.CreatedAt.IsZero() {
+			text += " (" + f.Ago(i.CreatedAt) + ")"
+		}
+	}
+	return text
+}
+
+// timeline draws the last results, one cell each: higher for more changes.
+func (h *history) timeline(f *tui.Frame) string {
+	th := f.Theme
+	results := h.project().Results
+	if len(results) < 2 {
+		return ""
+	}
+	bars := []rune("▁▂▃▄▅▆▇█")
+	if th.Glyph.ASCII {
+		bars = []rune("_.-~=+*#")
+	}
+	var b strings.Builder
+	for i, r := range results {
+		n := 0
+		for _, d := range r.FolderDiffs {
+			n += len(d.Changes)
+		}
+		level := 0
+		for n > 0 && level < len(bars)-1 {
+			level++
+			n /= 2
+		}
+		cell := string(bars[level])
+		style := statusStyle(th, r)
+		switch {
+		case r.Status == compare.Failed:
+			cell = th.Glyph.Fail
+		case r.Summary.Breaking.Errors > 0:
+			cell, style = glyph(th, report.Breaking), th.Bad
+		}
+		if i == h.at() {
+			b.WriteString(th.Selected.Over(style.Render(cell)))
+			continue
+		}
+		b.WriteString(style.Render(cell))
+	}
+	return b.String()
+}
