@@ -17,6 +17,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
+// agent is the ID of OpenCode in the table of clients.
+const agent = "opencode"
+
 // mostSessions is how many sessions one process may report.
 const mostSessions = 500
 
@@ -54,7 +57,7 @@ func New(o Options) *Adapter {
 }
 
 // Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return "opencode" }
+func (a *Adapter) Agent() string { return agent }
 
 // Run implements [prompts.Adapter]. All work is done in Serve.
 func (a *Adapter) Run(ctx context.Context) { <-ctx.Done() }
@@ -66,8 +69,8 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	}
 	alive, hungUp := context.WithCancel(ctx)
 	s := &stream{
-		a: a, c: c, ctx: alive, deck: ctx, wait: waitOf(process.Args(c.PID)), verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), "opencode"),
-		sessions: map[string]*session{}, open: map[string]*prompt{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: "opencode"},
+		a: a, c: c, ctx: alive, deck: ctx, wait: waitOf(process.Args(c.PID)), verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), agent),
+		sessions: map[string]*session{}, open: map[string]*prompt{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent},
 	}
 	for {
 		m, err := c.Next(ctx)

@@ -123,7 +123,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 			return
 		}
 		if x.info = in; s.root(x) != x {
-			s.a.opt.Roster.Gone("opencode", id) // it is one of a sub-agent
+			s.a.opt.Roster.Gone(agent, id) // it is one of a sub-agent
 		}
 	case "status":
 		var status struct{ Status struct{ Type string } }
@@ -142,7 +142,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 		root := s.root(x)
 		delete(s.sessions, id)
 		if root == x {
-			s.a.opt.Roster.Gone("opencode", id)
+			s.a.opt.Roster.Gone(agent, id)
 		} else {
 			s.row(root)
 		}
@@ -157,7 +157,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 // row reports a session and its sub-agents as one row.
 func (s *stream) row(x *session) {
 	out := deck.Session{
-		Agent: "opencode", ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
+		Agent: agent, ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
 		LastTool: x.tool, LastSubject: x.about, Verified: s.verified,
 	}
@@ -192,8 +192,8 @@ func (s *stream) row(x *session) {
 		}
 	}
 	if first != nil {
-		out.State, out.Since, out.WaitingFor = deck.WaitsForPermission, first.arrived, "permission: "+first.req.Prompt.Tool
-		if first.req.Prompt.Kind == ask.OwnQuestion {
+		out.State, out.Since, out.WaitingFor = deck.WaitsForPermission, first.arrived, "permission: "+first.Request.Prompt.Tool
+		if first.Request.Prompt.Kind == ask.OwnQuestion {
 			out.State, out.WaitingFor = deck.WaitsForAnswer, "an answer"
 		}
 	}
@@ -219,14 +219,14 @@ func (s *stream) ask(kind string, m hook.Message) {
 	if !s.pace.Admit(sessionID, x.Directory, open, now) {
 		return
 	}
-	p := &prompt{kind: kind, id: id, session: x, arrived: now, elsewhere: make(chan settlement, 1)}
-	p.req = s.request(p, m)
+	p := &prompt{in: s, kind: kind, id: id, session: x, arrived: now, early: make(chan struct{})}
+	p.Item = prompts.NewItem(s.request(p, m), nil)
 	s.open[id] = p
 	s.row(s.root(x))
 	s.wg.Add(1)
 	safe.Go("opencode prompt", func() {
 		defer s.wg.Done()
-		s.follow(p)
+		p.follow()
 	})
 }
 
@@ -239,9 +239,11 @@ func (s *stream) replied(id string, how settlement) {
 		return
 	}
 	delete(s.open, id)
-	p.elsewhere <- how
+	p.settled = &how
+	close(p.early)
+	p.Poke()
 	if x := p.session; how.reply == "once" || how.reply == "always" {
-		x.tool, x.about = p.req.Prompt.Tool, cmp.Or(p.req.Prompt.Command, p.req.Prompt.Path)
+		x.tool, x.about = p.Request.Prompt.Tool, cmp.Or(p.Request.Prompt.Command, p.Request.Prompt.Path)
 	}
 	s.row(s.root(p.session))
 }
