@@ -47,6 +47,8 @@ type Holder interface {
 	LetGo()
 	// Over is called once the prompt no longer waits for the user.
 	Over()
+	// Gone returns a channel that is closed when the agent's program has hung up.
+	Gone() <-chan struct{}
 }
 
 // Item is one prompt: it waits in the queue for the user, its answer goes to the agent, and
@@ -84,7 +86,7 @@ func (it *Item) Poke() { hint.Poke(it.poke) }
 // looks once more.
 func (it *Item) Follow(ctx context.Context) {
 	done := it.call.Done()
-	released, hold := it.held()
+	gone, released, hold := it.held()
 	var last Fate
 	for {
 		now := it.door.Look()
@@ -116,22 +118,32 @@ func (it *Item) Follow(ctx context.Context) {
 			if !it.call.LetGo() {
 				hold = time.After(it.rules.Now().HoldAgain())
 			}
+		case <-gone:
+			gone = nil
 		case <-it.poke:
 		case <-again:
 		case <-ctx.Done():
 			it.tell(it.door.Look())
+			if _, holds := it.door.(Holder); holds {
+				it.call.Leave("mcpdeck was closed") // unless it has ended
+			}
 			it.over(&done)
 			return
 		}
 	}
 }
 
-// held returns when a held prompt is let go to its terminal, and by whom else.
-func (it *Item) held() (released <-chan struct{}, after <-chan time.Time) {
-	if _, holds := it.door.(Holder); !holds || it.Request.Prompt.Door != ask.Held {
-		return nil, nil
+// held returns when the agent's program has hung up and when a held prompt is let go to its
+// terminal, by whom and after how long.
+func (it *Item) held() (gone, released <-chan struct{}, after <-chan time.Time) {
+	h, holds := it.door.(Holder)
+	switch {
+	case !holds:
+		return nil, nil, nil
+	case it.Request.Prompt.Door != ask.Held:
+		return h.Gone(), nil, nil
 	}
-	return it.call.Released(), time.After(max(it.rules.Now().Hold, 0))
+	return h.Gone(), it.call.Released(), time.After(max(it.rules.Now().Hold, 0))
 }
 
 // tell tells the queue what is seen of the prompt.

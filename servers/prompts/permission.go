@@ -88,10 +88,7 @@ func Deny(reason string) Decision {
 
 // Printed returns what the hook prints.
 func (d Decision) Printed() string {
-	return HookOutput(struct {
-		Event    string   `json:"hookEventName"`
-		Decision Decision `json:"decision"`
-	}{"PermissionRequest", d})
+	return HookOutput(map[string]any{"hookEventName": "PermissionRequest", "decision": d})
 }
 
 // HookOutput returns what a hook prints. Members that came as JSON keep their bytes.

@@ -15,7 +15,7 @@ import (
 
 // ErrShape is why a prompt cannot be shown that is not as its agent's program was known to
 // write it.
-var ErrShape = errors.New("its format is not known")
+var ErrShape = errors.New("its format is unknown")
 
 // Request makes a request of a prompt of a session, without questions.
 func Request(s *deck.Session, p *ask.Prompt) ask.Request {

@@ -1,7 +1,6 @@
 package codex
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 
@@ -31,27 +30,21 @@ const declined = "The user declined to answer."
 
 // ownQuestions reads the questions of request_user_input.
 func (q *asked) ownQuestions() error {
-	if len(q.Questions) == 0 || len(q.Questions) > ask.MaxQuestions {
-		return errShape
-	}
 	ids := map[string]bool{}
+	var all []ask.Question
 	for _, one := range q.Questions {
 		switch {
 		case one.Secret:
 			return errSecret
-		case one.ID == "" || ids[one.ID] || one.Question == "" || !prompts.Answerable(one.Options):
-			return errShape
+		case one.ID == "" || ids[one.ID]:
+			return prompts.ErrShape
 		}
 		ids[one.ID] = true
-		next := ask.Question{
-			ID: one.ID, Question: one.Question, Header: one.Header, Kind: ask.Choice, Options: one.Options, AllowOther: one.Other, Required: true,
-		}
-		if len(one.Options) == 0 {
-			next.Kind, next.AllowOther = ask.Text, false
-		}
-		q.req.Questions = append(q.req.Questions, next)
+		all = append(all, ask.Question{ID: one.ID, Question: one.Question, Header: one.Header, Options: one.Options, AllowOther: one.Other})
 	}
-	return nil
+	var err error
+	q.req.Questions, err = prompts.OwnQuestions(all)
+	return err
 }
 
 // answer is what is sent back for the user's reply, and a note that goes before it. It
@@ -68,22 +61,11 @@ func (q *asked) answer(r ask.Reply) (result json.RawMessage, note string, ok boo
 		return result, "", ok
 	case ask.Permission, ask.Plan:
 	}
-	i := slices.IndexFunc(q.choices, func(c choice) bool { return !c.grant.Allow && !c.grant.Stop })
-	if r.Status == ask.Declined {
-		note = r.Reason
-	} else {
-		if len(r.Results) != 1 || len(r.Results[0].SelectedOptions) != 1 {
-			return nil, "", false
-		}
-		i = slices.IndexFunc(q.choices, func(c choice) bool { return c.label == r.Results[0].SelectedOptions[0] })
+	c, note, ok := prompts.Chosen(q.choices, r)
+	if r.Status != ask.Declined && !c.Grant.Note {
+		note = ""
 	}
-	if i < 0 {
-		return nil, "", false
-	}
-	if c := q.choices[i]; c.grant.Note {
-		note = cmp.Or(prompts.Note(r.Results[0]), r.Results[0].CustomInput)
-	}
-	return q.choices[i].result, note, true
+	return c.Result, note, ok
 }
 
 func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note string, ok bool) {
@@ -100,17 +82,14 @@ func (q *asked) answerQuestions(r ask.Reply) (result json.RawMessage, note strin
 			note += " " + r.Reason
 		}
 	}
+	if !prompts.Offered(q.req.Questions, r.Results) {
+		return nil, "", false
+	}
 	for i, res := range r.Results {
 		if i >= len(q.Questions) || res.Skipped {
 			continue
 		}
-		one := q.Questions[i]
-		words := slices.Clone(res.SelectedOptions)
-		for _, label := range words {
-			if !slices.ContainsFunc(one.Options, func(o ask.Option) bool { return o.Label == label }) {
-				return nil, "", false
-			}
-		}
+		one, words := q.Questions[i], slices.Clone(res.SelectedOptions)
 		text := prompts.Note(res)
 		for _, own := range []string{res.CustomInput, res.Clarify} {
 			if own == "" {

@@ -12,33 +12,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// choice is one option of a permission and what is sent back for it.
-type choice struct {
-	label  string
-	grant  ask.Grant
-	result json.RawMessage
-}
-
 func decision(word string) json.RawMessage { return json.RawMessage(`{"decision":` + word + `}`) }
 
-func deny(result json.RawMessage) choice { return choice{"Deny", ask.Grant{Scope: ask.Once}, result} }
-
-func denyWithNote(result json.RawMessage) choice {
-	return choice{"Deny with a note", ask.Grant{Scope: ask.Once, Note: true}, result}
-}
-
-func denyAndStop(result json.RawMessage) choice {
-	return choice{"Deny and stop the turn", ask.Grant{Scope: ask.Once, Stop: true}, result}
-}
-
-func lasting(scope ask.Scope, what, where string, result json.RawMessage) choice {
+func lasting(scope ask.Scope, what, where string, result json.RawMessage) prompts.Choice {
 	label := map[ask.Scope]string{ask.ForSession: "Allow for this session", ask.Always: "Always allow"}[scope]
-	return choice{label, ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, result}
-}
-
-// once leaves out the options that allow or deny more than one call.
-func once(all []choice) []choice {
-	return slices.DeleteFunc(all, func(c choice) bool { return c.grant.Scope != ask.Once })
+	return prompts.Choice{Label: label, Grant: ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, Result: result}
 }
 
 // commandChoices are the options for a command: those that Codex offers, and to deny,
@@ -48,37 +26,33 @@ func (q *asked) commandChoices(in around) error {
 	if decisions == nil { // an older version
 		decisions = q.proposed()
 	}
-	var never []choice
-	stop := false
+	var never []prompts.Choice
+	var stop json.RawMessage
 	for _, raw := range decisions {
 		word, err := rawjson.Text(raw)
 		switch {
 		case err != nil:
 			c, ok := amendment(raw, in)
-			if ok && c.grant.Allow {
+			if ok && c.Grant.Allow {
 				q.choices = append(q.choices, c)
 			} else if ok {
 				never = append(never, c)
 			}
 		case word == "accept":
-			q.choices = append(q.choices, choice{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, decision(string(raw))})
+			q.choices = append(q.choices, prompts.AllowOnce(decision(string(raw))))
 		case word == "acceptForSession":
 			q.choices = append(q.choices, lasting(ask.ForSession, "this command", "this session", decision(string(raw))))
 		case word == "cancel":
-			stop = true
+			stop = decision(string(raw))
 		}
 	}
 	if len(q.choices) == 0 {
-		return errShape
+		return prompts.ErrShape
 	}
 	if q.Kind == "humanCommand" {
-		q.choices = once(q.choices)
+		q.choices = prompts.OnceOnly(q.choices)
 	}
-	q.choices = append(q.choices, deny(decision(`"decline"`)), denyWithNote(decision(`"decline"`)))
-	if stop {
-		q.choices = append(q.choices, denyAndStop(decision(`"cancel"`)))
-	}
-	q.choices = append(q.choices, never...)
+	q.choices = slices.Concat(q.choices, prompts.Denials(decision(`"decline"`), stop), never)
 	return nil
 }
 
@@ -99,10 +73,10 @@ func (q *asked) proposed() []json.RawMessage {
 
 // amendment is a decision that writes a rule of Codex's; false for one whose effect cannot
 // be told exactly.
-func amendment(raw json.RawMessage, in around) (choice, bool) {
+func amendment(raw json.RawMessage, in around) (prompts.Choice, bool) {
 	o, err := rawjson.SplitObject(raw)
 	if err != nil || len(o) != 1 {
-		return choice{}, false
+		return prompts.Choice{}, false
 	}
 	var body struct {
 		Prefix  []string                      `json:"execpolicy_amendment"`
@@ -110,7 +84,7 @@ func amendment(raw json.RawMessage, in around) (choice, bool) {
 	}
 	inner, err := rawjson.SplitObject(o[0].Value)
 	if err != nil || len(inner) != 1 || json.Unmarshal(o[0].Value, &body) != nil {
-		return choice{}, false
+		return prompts.Choice{}, false
 	}
 	result := decision(string(raw))
 	switch n := body.Network; {
@@ -118,15 +92,15 @@ func amendment(raw json.RawMessage, in around) (choice, bool) {
 		file := prompts.Tilde(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
 		return lasting(ask.Always, "commands that start with "+wordsOf(body.Prefix), "everywhere: "+file, result), true
 	case o[0].Key != "applyNetworkPolicyAmendment" || n.Host == "":
-		return choice{}, false
+		return prompts.Choice{}, false
 	case n.Action == "allow":
 		return lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result), true
 	case n.Action == "deny":
 		c := lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result)
-		c.label, c.grant.Allow = "Always deny", false
+		c.Label, c.Grant.Allow = "Always deny", false
 		return c, true
 	}
-	return choice{}, false
+	return prompts.Choice{}, false
 }
 
 // wordsOf writes the words of a command so that it can be seen where each ends.
@@ -146,7 +120,7 @@ func (q *asked) toolChoices(in around) error {
 		return json.RawMessage(`{"action":"accept","content":null` + meta + `}`)
 	}
 	decline := json.RawMessage(`{"action":"decline"}`)
-	q.choices = []choice{{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, accept("")}}
+	q.choices = []prompts.Choice{prompts.AllowOnce(accept(""))}
 	what := "the tool " + q.Meta.Tool + " of " + q.Server + ", with any arguments"
 	for _, word := range q.Meta.Persist {
 		switch word {
@@ -157,10 +131,11 @@ func (q *asked) toolChoices(in around) error {
 			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere: "+file, accept(`,"_meta":{"persist":"always"}`)))
 		}
 	}
-	q.choices = append(q.choices, deny(decline))
-	if q.TurnID != "" { // else there is nothing to add a note to
-		q.choices = append(q.choices, denyWithNote(decline))
+	denials := prompts.Denials(decline, nil)
+	if q.TurnID == "" { // there is nothing to add a note to
+		denials = denials[:1]
 	}
+	q.choices = append(q.choices, denials...)
 	return nil
 }
 
@@ -182,7 +157,7 @@ func describe(raw json.RawMessage) (string, error) {
 	}
 	o, err := rawjson.SplitObject(raw)
 	if err != nil || len(o.Only("network", "fileSystem")) != len(o) || json.Unmarshal(raw, &profile) != nil {
-		return "", errShape
+		return "", prompts.ErrShape
 	}
 	var all []string
 	if n := profile.Network; n != nil && n.Enabled != nil && *n.Enabled {
@@ -202,7 +177,7 @@ func describe(raw json.RawMessage) (string, error) {
 				where = strings.TrimSuffix(strings.ReplaceAll(p.Value.Kind, "_", " ")+"/"+p.Value.Subpath, "/")
 			}
 			if where == "" || !slices.Contains([]string{"read", "write", "deny"}, e.Access) {
-				return "", errShape
+				return "", prompts.ErrShape
 			}
 			all = append(all, e.Access+" "+where)
 		}
@@ -216,7 +191,7 @@ func describe(raw json.RawMessage) (string, error) {
 		}
 	}
 	if len(all) == 0 {
-		return "", errShape
+		return "", prompts.ErrShape
 	}
 	return strings.Join(all, ", "), nil
 }

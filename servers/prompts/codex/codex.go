@@ -134,7 +134,7 @@ func (a *Adapter) follow(ctx context.Context, home string) {
 				return
 			}
 			left = lost{roster: a.opt.Roster, sessions: l.sessions(), pid: l.pid, at: time.Now()}
-			left.tell("the connection to Codex was lost")
+			left.tell(connectionLost)
 			wait, next = firstWait, firstWait
 		case errors.Is(err, fs.ErrNotExist):
 			wait, next = firstWait, lookEvery

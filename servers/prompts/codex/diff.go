@@ -41,7 +41,7 @@ func unified(changes []change, folder string) (string, error) {
 	for _, c := range changes {
 		from, to := relative(c.Path, folder), relative(c.Path, folder)
 		if c.Path == "" {
-			return "", errShape
+			return "", prompts.ErrShape
 		}
 		switch c.Kind.Type {
 		case "update":
@@ -56,7 +56,7 @@ func unified(changes []change, folder string) (string, error) {
 			n, text := whole(c.Diff, "-")
 			fmt.Fprintf(&b, "--- %s\n+++ /dev/null\n@@ -1,%d +0,0 @@\n%s", from, n, text)
 		default:
-			return "", errShape
+			return "", prompts.ErrShape
 		}
 	}
 	return b.String(), nil

@@ -5,15 +5,12 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"strings"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
@@ -34,15 +31,14 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	if session == "" || pid == 0 || a.loaded(session) || !a.takes(session, m.Payload.Str("cwd")) {
 		return
 	}
-	h := hooked(m.Payload)
-	h.req.Prompt.Session, h.req.From.Session = session, session
-	h.req.Peer = ask.Peer{PID: pid, Program: agent, Cwd: h.req.From.Cwd, Key: agent + " " + session, Agent: pid}
-	row := a.row(h, m.Payload.Str("model"), m.Payload.Str("transcript_path"))
+	row := a.row(session, pid, m.Payload)
+	h := &held{c: c, choices: slices.Concat([]prompts.Choice{prompts.AllowOnce(nil)}, prompts.Denials(nil, nil))}
+	h.Item = prompts.NewItem(hooked(&row, m.Payload, h.choices), a.opt.Rules)
 	waits := row
-	waits.State, waits.Since, waits.WaitingFor = deck.WaitsForPermission, a.now(), "permission to use "+h.req.Prompt.Tool
+	waits.State, waits.Since, waits.WaitingFor = deck.WaitsForPermission, a.now(), "permission to use "+h.Request.Prompt.Tool
 	a.report(waits)
-	if call, err := a.opt.Queue.Open(h.req); err == nil {
-		a.hold(ctx, c, h, call)
+	if h.Open(a.opt.Queue, h) == nil {
+		h.Follow(ctx)
 	}
 	a.report(row)
 }
@@ -65,19 +61,18 @@ func (a *Adapter) takes(session, folder string) bool {
 
 // row is the session that a hook belongs to, as the roster has it. Of the sessions of one
 // process, the one that asked last is there.
-func (a *Adapter) row(h *held, model, transcript string) deck.Session {
-	p := &h.req.Peer
+func (a *Adapter) row(session string, pid int, o rawjson.Object) deck.Session {
 	a.mu.Lock()
-	last := a.alone[p.PID]
-	a.alone[p.PID] = h.req.Prompt.Session
+	last := a.alone[pid]
+	a.alone[pid] = session
 	maps.DeleteFunc(a.alone, func(pid int, _ string) bool { return !alive(pid) })
 	a.mu.Unlock()
-	if last != "" && last != h.req.Prompt.Session {
+	if last != "" && last != session {
 		a.opt.Roster.Gone(agent, last)
 	}
 	return deck.Session{
-		Agent: agent, ID: h.req.Prompt.Session, PID: p.PID, State: deck.StateUnknown, Note: "its hooks report only permissions",
-		Folder: p.Cwd, Mode: h.req.Prompt.Mode, Model: model, Transcript: transcript, Verified: true,
+		Agent: agent, ID: session, PID: pid, State: deck.StateUnknown, Note: "its hooks report only permissions", Verified: true,
+		Folder: o.Str("cwd"), Mode: o.Str("permission_mode"), Model: o.Str("model"), Transcript: o.Str("transcript_path"),
 	}
 }
 
@@ -107,85 +102,61 @@ func (a *Adapter) loaded(session string) bool {
 }
 
 // held is a permission that came by a hook.
-type held struct{ req ask.Request }
+type held struct {
+	*prompts.Item
+	c       *hook.Conn
+	choices []prompts.Choice
+	how     string // it was left to its terminal
+	over    bool   // nothing tells more
+}
 
 // hooked reads what a hook is told.
-func hooked(payload rawjson.Object) *held {
+func hooked(s *deck.Session, payload rawjson.Object, choices []prompts.Choice) ask.Request {
 	input, _ := rawjson.SplitObject(payload.Some("tool_input")) // shown as it is otherwise
 	p := &ask.Prompt{
-		Kind: ask.Permission, ID: ask.NewKey(), Agent: agent, Mode: payload.Str("permission_mode"), Door: ask.Held,
-		Tool: cmp.Or(payload.Str("tool_name"), "a tool"), Words: input.Str("description"),
+		Kind: ask.Permission, ID: ask.NewKey(), Door: ask.Held, Tool: cmp.Or(payload.Str("tool_name"), "a tool"),
+		Words: input.Str("description"), Command: input.Str("command"),
 	}
-	folder := payload.Str("cwd")
-	if p.Command = input.Str("command"); p.Command == "" || len(input.Only("command", "description")) != len(input) {
+	if p.Command == "" || len(input.Only("command", "description")) != len(input) {
 		p.Args = payload.Some("tool_input")
 	}
-	p.Marks = prompts.Marks(p.Command, folder)
-	p.Grants = []ask.Grant{{Allow: true, Scope: ask.Once}, {Scope: ask.Once}, {Scope: ask.Once, Note: true}}
-	return &held{req: ask.Request{
-		Local: true, Prompt: p, From: ask.From{Client: agent, Cwd: folder},
-		Questions: []ask.Question{{
-			ID: "permission", Header: "Permission", Question: "Allow " + p.Tool + "?", Kind: ask.Choice, Required: true,
-			Options: []ask.Option{{Label: "Allow once"}, {Label: "Deny"}, {Label: "Deny with a note"}},
-		}},
-	}}
+	p.Marks = prompts.Marks(p.Command, s.Folder)
+	r := prompts.Request(s, p)
+	r.Local = true
+	prompts.Permit(&r, choices)
+	return r
 }
 
-// hold waits for the user, until the prompt is let go to its terminal.
-func (a *Adapter) hold(ctx context.Context, c *hook.Conn, h *held, call *ask.Call) {
-	const inTerminal = "its terminal asks now"
-	wait := time.NewTimer(a.opt.Rules.Now().Hold)
-	defer wait.Stop()
-	for {
-		select {
-		case <-call.Done():
-			reply, err := call.Reply()
-			if err != nil {
-				return
-			}
-			text, ok := h.answer(reply)
-			if !ok || c.Print(text) != nil {
-				call.Delivered(ask.NotTaken)
-				return
-			}
-			return // nothing tells
-		case <-c.Gone():
-			call.Settled("Codex has ended its hook")
-			return
-		case <-call.Released():
-			call.Settled(inTerminal)
-			return
-		case <-wait.C:
-			if call.LetGo() {
-				call.Settled(inTerminal)
-				return
-			}
-			wait.Reset(a.opt.Rules.Now().HoldAgain())
-		case <-ctx.Done():
-			call.Leave("mcpdeck was closed")
-			return
+// Look implements [prompts.Door].
+func (h *held) Look() prompts.Fate {
+	select {
+	case <-h.c.Gone():
+		if !h.over && h.how == "" {
+			h.how = "Codex has ended its hook"
 		}
+	default:
 	}
+	if h.how != "" {
+		return prompts.Fate{Is: prompts.Elsewhere, How: h.how, Last: true}
+	}
+	return prompts.Fate{Last: h.over}
 }
 
-// answer is what the hook prints for the user's reply.
-func (h *held) answer(r ask.Reply) (string, bool) {
-	type decision struct {
-		Behavior string `json:"behavior"`
-		Message  string `json:"message,omitempty"`
+// Answer implements [prompts.Door].
+func (h *held) Answer(r ask.Reply) bool {
+	c, note, ok := prompts.Chosen(h.choices, r)
+	d := prompts.Deny(note)
+	if c.Grant.Allow {
+		d = prompts.Decision{Behavior: "allow"}
 	}
-	d := decision{"deny", cmp.Or(strings.TrimSpace(r.Reason), prompts.Denied)}
-	if r.Status != ask.Declined {
-		grant, ok := h.req.Granted(r.Results)
-		switch {
-		case r.Status == ask.TimedOut || !ok:
-			return "", false
-		case grant.Allow:
-			d = decision{Behavior: "allow"}
-		case grant.Note:
-			d.Message = cmp.Or(prompts.Note(r.Results[0]), prompts.Denied)
-		}
-	}
-	raw, err := rpc.Raw(map[string]any{"hookSpecificOutput": map[string]any{"hookEventName": "PermissionRequest", "decision": d}})
-	return string(raw), err == nil
+	return ok && h.c.Print(d.Printed()) == nil
 }
+
+// LetGo implements [prompts.Holder].
+func (h *held) LetGo() { h.how = "its terminal asks now" }
+
+// Over implements [prompts.Holder].
+func (h *held) Over() { h.over = true }
+
+// Gone implements [prompts.Holder].
+func (h *held) Gone() <-chan struct{} { return h.c.Gone() }

@@ -39,6 +39,8 @@ type link struct {
 
 const answerWithin = 30 * time.Second
 
+const connectionLost = "the connection to Codex was lost"
+
 var errFormat = errors.New("the daemon's answer is not understood")
 
 // connect connects to the daemon of a folder, and introduces the deck.
@@ -204,7 +206,7 @@ func (l *link) run(ctx context.Context) {
 	for _, t := range l.threads {
 		t.stopLinger()
 		for _, o := range t.open {
-			o.withdraw("the connection to Codex was lost")
+			o.withdraw(connectionLost)
 		}
 		t.open = map[string]*open{}
 	}

@@ -6,39 +6,42 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
-// open is a request that waits for the user.
+// open is a request of which it is not known yet what became of it.
 type open struct {
-	asked *asked
-	id    json.RawMessage // of the request, on this connection
-	item  string          // whose end tells what became of it; "" if none does
-	call  *ask.Call
-	ended chan struct{} // closed when Codex no longer waits
-	done  chan string   // gets the status with which the item has ended
+	*prompts.Item
+	link   *link
+	thread *thread
+	asked  *asked
+	id     json.RawMessage // of the request, on this connection
+	item   string          // whose end tells what became of it; "" if none does
 
-	answered  bool   // the answer is on its way; the link's lock guards it
-	confirmed bool   // Codex has an answer, or has given up, when ended is closed
-	why       string // it was withdrawn, when ended is closed
+	// The link's lock guards what follows.
+	ended   time.Time // when Codex no longer waited: it has an answer, or has given up
+	why     string    // nothing more is heard of it
+	status  string    // with which the item has ended
+	claimed bool      // the user's answer is the one that counts
+	sent    bool
+	allow   bool  // what was sent
+	unnoted bool  // without the note that belongs to it
+	worked  *bool // the turn went on when the item had not ended in time
 }
 
-// settle ends a prompt that Codex no longer waits for. Who has answered it is not said.
+// settle notes that Codex no longer waits. Who has answered is not said.
 func (o *open) settle() {
-	o.confirmed = true
-	if !o.answered {
-		o.call.Gone("it is no longer asked")
-	}
-	close(o.ended)
+	o.ended = time.Now()
+	o.Poke()
 }
 
-// withdraw ends a prompt of which nothing more is heard.
+// withdraw notes that nothing more is heard of a prompt.
 func (o *open) withdraw(why string) {
-	if o.why = why; !o.answered {
-		o.call.Leave(why)
-	}
-	close(o.ended)
+	o.why = why
+	o.Poke()
 }
 
 // subscribe joins a thread while it waits for the user, and leaves it some time after.
@@ -171,24 +174,25 @@ func (l *link) open(t *thread, m rpc.Message) {
 		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.Rules.Now().OnceOnly,
 		Changes: func(item string) []change { return t.changes[item] },
 	})
-	p := q.req.Prompt
-	p.Session, p.Subagent, p.Mode, p.Unconfirmed = r.info.ID, l.a.twins.Name(r.info.ID, t.subagent(), t.info.ID), t.mode, l.program != agent
-	q.req.From = ask.From{
-		Client: agent, ClientVersion: l.version, Agent: p.Subagent, Session: r.info.ID, Cwd: t.info.Cwd, Title: r.info.Name,
-	}
-	q.req.Peer = ask.Peer{PID: l.pid, Program: l.program, Cwd: t.info.Cwd, Key: agent + " " + r.info.ID, Agent: l.pid}
-	call, err := l.a.opt.Queue.Open(q.req)
-	if err != nil {
+	q.req.Prompt.Subagent = l.a.twins.Name(r.info.ID, t.subagent(), t.info.ID)
+	req := prompts.Request(&deck.Session{
+		Agent: agent, ID: r.info.ID, Version: l.version, PID: l.pid, Folder: t.info.Cwd, Title: r.info.Name, Mode: t.mode, Verified: l.program == agent,
+	}, q.req.Prompt)
+	req.Peer.Program, req.Questions, req.Local = l.program, q.req.Questions, q.req.Local
+	o := &open{Item: prompts.NewItem(req, nil), link: l, thread: t, asked: q, id: m.ID}
+	if err := o.Open(l.a.opt.Queue, o); err != nil {
 		l.a.opt.Log.Warn("a prompt of Codex stays in its terminal", "session", r.info.ID, "error", err)
 		return
 	}
-	o := &open{asked: q, id: m.ID, call: call, ended: make(chan struct{}), done: make(chan string, 1)}
 	if m.Method == runCommand || m.Method == changeFiles {
 		o.item, t.ends[q.ItemID] = q.ItemID, o
 	}
 	t.open[key] = o
 	t.stopLinger()
-	safe.Go("prompt of Codex", func() { l.deliver(t, o) })
+	safe.Go("prompt of Codex", func() {
+		o.Follow(l.ctx)
+		l.forget(o)
+	})
 	l.report(t)
 }
 
@@ -212,92 +216,85 @@ func (t *thread) completed(raw json.RawMessage) {
 	}
 	if o := t.ends[item.ID]; o != nil {
 		delete(t.ends, item.ID)
-		o.done <- item.Status
+		o.status = item.Status
+		o.Poke()
 	}
 }
 
-// deliver waits for the user's answer, takes it to Codex, and sees what becomes of it.
-func (l *link) deliver(t *thread, o *open) {
-	defer l.forget(t, o)
-	select {
-	case <-o.call.Done():
-	case <-o.ended:
-		if o.confirmed {
-			l.elsewhere(t, o)
-		}
-		return
-	}
-	reply, err := o.call.Reply()
-	if err != nil {
-		if <-o.ended; o.confirmed { // whoever has withdrawn it is about to say so
-			l.elsewhere(t, o)
-		}
-		return
-	}
-	result, note, ok := o.asked.answer(reply)
+// Answer implements [prompts.Door]: it takes the user's answer to Codex.
+func (o *open) Answer(r ask.Reply) bool {
+	l := o.link
+	result, note, ok := o.asked.answer(r)
 	if !ok || !l.claim(o) {
-		o.call.Delivered(ask.NotTaken)
-		return
+		return false
 	}
 	noted := note == "" || l.steer(o.asked, note)
-	select {
-	case <-o.ended: // meanwhile
-		o.call.Gone("it was no longer asked")
-		return
-	default:
+	l.mu.Lock()
+	still := o.waits()
+	if g, _ := o.Request.Granted(r.Results); still {
+		o.sent, o.allow, o.unnoted = true, g.Allow, !noted
 	}
-	l.conn.Say(rpc.Message{ID: o.id, Result: result})
-	select {
-	case <-o.ended:
-	case <-l.conn.Done():
-		<-o.ended
+	l.mu.Unlock()
+	if still {
+		l.conn.Say(rpc.Message{ID: o.id, Result: result})
 	}
-	if !o.confirmed {
-		o.call.Gone(o.why)
-		return
-	}
-	if !noted {
+	return true
+}
+
+// recordFor is for how long it is worth knowing how an item ends.
+const recordFor = 5 * time.Minute
+
+// Look implements [prompts.Door]: it tells what Codex has said of the prompt.
+func (o *open) Look() prompts.Fate {
+	l := o.link
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	lost := l.ctx.Err() != nil
+	switch {
+	case o.claimed && !o.sent && !o.waits():
+		return prompts.Fate{Is: prompts.Gone, How: "it was no longer asked", Last: true}
+	case o.why != "":
+		return prompts.Fate{Is: prompts.Left, How: o.why, Last: true}
+	case o.ended.IsZero() && lost:
+		return prompts.Fate{Is: prompts.Left, How: connectionLost, Last: true}
+	case o.ended.IsZero():
+		return prompts.Fate{}
+	case o.unnoted:
+		o.unnoted = false
 		l.a.opt.Queue.Notice("Codex was told your denial, but not your note")
 	}
-	g, _ := o.asked.req.Granted(reply.Results)
-	l.taken(t, o, g.Allow)
+	fate := o.unexplained(time.Since(o.ended), lost)
+	if declined := o.status == "declined"; o.status != "" && (!o.sent || o.allow == declined) {
+		fate = prompts.Fate{Is: prompts.Elsewhere, How: elsewhere(declined), Last: true}
+	} else if o.sent && (o.item == "" || o.status != "") {
+		fate = prompts.Fate{Is: prompts.Taken, Last: true}
+	}
+	return fate
 }
 
-// taken tells what became of an answer that Codex no longer waits for: another client may
-// have been faster with another one. What was denied ends at once.
-func (l *link) taken(t *thread, o *open, allow bool) {
-	if o.item == "" {
-		o.call.Delivered(ask.Delivered) // nothing tells more
-		return
+// unexplained is what can be said of a prompt that Codex has not waited for so long, while its
+// item does not tell: what was denied ends at once. Another client may have been faster with
+// another answer.
+func (o *open) unexplained(ago time.Duration, lost bool) prompts.Fate {
+	f := prompts.Fate{Last: lost || ago >= o.link.a.opt.Confirm+recordFor, Again: recordFor}
+	if !o.sent {
+		f.Is, f.How, f.Last = prompts.Gone, "it is no longer asked", f.Last || o.item == "" && ago >= o.link.a.opt.Confirm
 	}
-	declined, known := l.declined(o, l.a.opt.Confirm)
-	if !known {
-		if l.works(t) == allow {
-			o.call.Delivered(ask.Delivered)
-		}
-		if declined, known = l.declined(o, recordFor); !known {
-			return
-		}
+	if ago < o.link.a.opt.Confirm && !lost {
+		f.Again = o.link.a.opt.Confirm - ago
+		return f
 	}
-	if allow != declined {
-		o.call.Delivered(ask.Delivered)
-		return
+	if o.worked == nil {
+		works := !o.link.over && o.thread.status.Type == "active" // maybe to the next prompt
+		o.worked = &works
 	}
-	o.call.Settled(elsewhere(declined))
-}
-
-// elsewhere tells what became of a prompt that the deck has not answered.
-func (l *link) elsewhere(t *thread, o *open) {
-	declined, known := l.declined(o, l.a.opt.Confirm)
-	if !known && l.works(t) {
-		o.call.Settled("answered elsewhere")
+	switch {
+	case o.sent && *o.worked == o.allow:
+		f.Is = prompts.Taken
+	case !o.sent && *o.worked:
+		f.Is, f.How = prompts.Elsewhere, "answered elsewhere"
 	}
-	if !known && o.item != "" {
-		declined, known = l.declined(o, recordFor)
-	}
-	if known {
-		o.call.Settled(elsewhere(declined))
-	}
+	return f
 }
 
 func elsewhere(declined bool) string {
@@ -307,49 +304,24 @@ func elsewhere(declined bool) string {
 	return "answered elsewhere: allowed"
 }
 
-// recordFor is for how long it is worth knowing how an item ends.
-const recordFor = 5 * time.Minute
-
-// declined waits for the end of an item, and reports whether it was declined.
-func (l *link) declined(o *open, within time.Duration) (declined, known bool) {
-	late := time.NewTimer(within)
-	defer late.Stop()
-	select {
-	case status := <-o.done:
-		return status == "declined", true
-	case <-late.C:
-	case <-l.conn.Done():
-	}
-	return false, false
-}
-
-// works reports whether the turn of a thread goes on, maybe to the next prompt.
-func (l *link) works(t *thread) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.over && t.status.Type == "active"
-}
-
 // forget stops to follow the item of a prompt.
-func (l *link) forget(t *thread, o *open) {
+func (l *link) forget(o *open) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.ends[o.item] == o {
-		delete(t.ends, o.item)
+	if o.thread.ends[o.item] == o {
+		delete(o.thread.ends, o.item)
 	}
 }
+
+// waits reports whether Codex waits for an answer.
+func (o *open) waits() bool { return o.ended.IsZero() && o.why == "" }
 
 // claim makes the user's answer the one that counts; false if Codex no longer waits.
 func (l *link) claim(o *open) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	select {
-	case <-o.ended:
-		return false
-	default:
-		o.answered = true
-		return true
-	}
+	o.claimed = o.waits()
+	return o.claimed
 }
 
 // steerWithin is how long a denial waits for its note to arrive.

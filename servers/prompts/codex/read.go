@@ -1,13 +1,11 @@
 package codex
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -64,8 +62,8 @@ type params struct {
 // asked is a request of Codex's, as it is put to the user.
 type asked struct {
 	params
-	req     ask.Request // without the asker
-	choices []choice    // of a permission, by option
+	req     ask.Request      // without the asker
+	choices []prompts.Choice // of a permission, by option
 }
 
 // around is what is known beside a request.
@@ -84,7 +82,6 @@ const (
 )
 
 var (
-	errShape    = errors.New("its format is unknown")
 	errTooLarge = errors.New("it is too large to show")
 	errSecret   = errors.New("it asks for a secret")
 )
@@ -102,7 +99,7 @@ func isPrompt(method string) bool {
 func read(m rpc.Message, in around) *asked {
 	p := &ask.Prompt{Kind: kindOf(m.Method), Agent: agent, Door: ask.Shared}
 	q := &asked{req: ask.Request{Prompt: p}}
-	err := errShape
+	err := prompts.ErrShape
 	if levels, longest := rawjson.Measure(m.Params); levels > fewLevels || longest > maxString {
 		err = errTooLarge
 		q.ThreadID, q.ItemID = idsOf(m.Params)
@@ -118,15 +115,9 @@ func read(m rpc.Message, in around) *asked {
 		prompts.InTerminal(&q.req, "Not shown here, because "+err.Error()+".")
 		return q
 	}
-	if p.Kind != ask.Permission {
-		return q
+	if p.Kind == ask.Permission {
+		prompts.Permit(&q.req, q.choices)
 	}
-	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + p.Tool + "?", Kind: ask.Choice, Required: true}
-	for _, c := range q.choices {
-		one.Options = append(one.Options, ask.Option{Label: c.label})
-		p.Grants = append(p.Grants, c.grant)
-	}
-	q.req.Questions = []ask.Question{one}
 	return q
 }
 
@@ -160,7 +151,7 @@ func (q *asked) identity(m rpc.Message) string {
 
 func (q *asked) fill(method string, in around) error {
 	if q.ThreadID == "" || q.ItemID == "" && method != fillForm {
-		return errShape
+		return prompts.ErrShape
 	}
 	var err error
 	q.req.Prompt.Words = q.Reason
@@ -176,15 +167,14 @@ func (q *asked) fill(method string, in around) error {
 	case fillForm:
 		err = q.form(in)
 	default:
-		return errShape
+		return prompts.ErrShape
 	}
 	if err != nil {
 		return err
 	}
 	if in.OnceOnly {
-		q.choices = once(q.choices)
+		q.choices = prompts.OnceOnly(q.choices)
 	}
-	prompts.Distinct(q.choices, func(c *choice) *string { return &c.label })
 	return nil
 }
 
@@ -197,13 +187,13 @@ func (q *asked) command(in around) error {
 	case "writeStdin":
 		p.Tool = "input for a running command"
 	default:
-		return errShape
+		return prompts.ErrShape
 	}
 	if n := q.Network; n != nil {
 		p.Tool = "a connection to " + plain.Line(n.Host) + " (" + plain.Line(n.Protocol) + ")"
 	}
 	if p.Command == "" && q.Network == nil {
-		return errShape
+		return prompts.ErrShape
 	}
 	p.Marks = prompts.Marks(p.Command, in.Folder)
 	if q.Cwd != "" && q.Cwd != in.Folder {
@@ -223,7 +213,7 @@ func (q *asked) command(in around) error {
 func (q *asked) files(in around) error {
 	changes := in.Changes(q.ItemID)
 	if len(changes) == 0 {
-		return errShape
+		return prompts.ErrShape
 	}
 	var err error
 	p := q.req.Prompt
@@ -247,11 +237,11 @@ func (q *asked) files(in around) error {
 		effect = "files below " + q.GrantRoot + ", for the rest of this session"
 		p.Marks = append(p.Marks, "asks to write below "+q.GrantRoot)
 	}
-	q.choices = []choice{
-		{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, decision(`"accept"`)},
-		{"Allow for this session", ask.Grant{Allow: true, Scope: ask.ForSession, Effect: effect}, decision(`"acceptForSession"`)},
-		deny(decision(`"decline"`)), denyWithNote(decision(`"decline"`)), denyAndStop(decision(`"cancel"`)),
+	q.choices = []prompts.Choice{
+		prompts.AllowOnce(decision(`"accept"`)),
+		{Label: "Allow for this session", Grant: ask.Grant{Allow: true, Scope: ask.ForSession, Effect: effect}, Result: decision(`"acceptForSession"`)},
 	}
+	q.choices = append(q.choices, prompts.Denials(decision(`"decline"`), decision(`"cancel"`))...)
 	return nil
 }
 
@@ -266,11 +256,10 @@ func (q *asked) permissions() error {
 		return json.RawMessage(`{"permissions":` + string(q.Permissions) + `,"scope":"` + scope + `"}`)
 	}
 	none := json.RawMessage(`{"permissions":{},"scope":"turn"}`)
-	q.choices = []choice{
-		{"Allow for this turn", ask.Grant{Allow: true, Scope: ask.Once, Effect: words + ", until this turn ends"}, grant("turn")},
-		{"Allow for this session", ask.Grant{Allow: true, Scope: ask.ForSession, Effect: words + ", for the rest of this session"}, grant("session")},
-		deny(none), denyWithNote(none),
-	}
+	q.choices = append([]prompts.Choice{
+		{Label: "Allow for this turn", Grant: ask.Grant{Allow: true, Scope: ask.Once, Effect: words + ", until this turn ends"}, Result: grant("turn")},
+		{Label: "Allow for this session", Grant: ask.Grant{Allow: true, Scope: ask.ForSession, Effect: words + ", for the rest of this session"}, Result: grant("session")},
+	}, prompts.Denials(none, nil)...)
 	return nil
 }
 
@@ -280,29 +269,18 @@ func (q *asked) form(in around) error {
 	p.Tool = q.Server
 	switch {
 	case q.Server == "":
-		return errShape
+		return prompts.ErrShape
 	case q.Meta.Kind == "mcp_tool_call" && q.Meta.Tool != "":
 		p.Kind, p.Tool, p.Args = ask.Permission, q.Server+"."+q.Meta.Tool, q.Meta.Args
 		return q.toolChoices(in)
 	case q.Meta.Kind != "":
-		return errShape
-	case q.Mode == "form":
+		return prompts.ErrShape
+	case q.Mode == "form", q.Mode == "url":
 		var err error
-		q.req.Questions, err = ask.FormQuestions(q.Message, q.Schema)
+		q.req.Questions, err = prompts.ServerForm(q.Server, q.Mode, q.Message, q.URL, q.Schema)
 		return err
-	case q.Mode == "url":
-		u, err := url.Parse(q.URL)
-		if err != nil || u.Host == "" {
-			return errShape
-		}
-		q.req.Questions = []ask.Question{{
-			ID: "url", Question: cmp.Or(q.Message, "Open a page?"), Kind: ask.Choice, Required: true,
-			Description: "The server " + q.Server + " asks you to open a page of " + u.Host + ":\n\n    " + u.String() + "\n\nmcpdeck does not open it.",
-			Options:     []ask.Option{{Label: "Yes", Description: "I open this page myself"}, {Label: "No"}},
-		}}
-		return nil
 	}
-	return errShape
+	return prompts.ErrShape
 }
 
 // some reports whether a value is there and not null.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
@@ -92,7 +93,7 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 			if !slices.Equal(got, tt.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(tt.want, "\n"))
 			}
-			if result, note, ok := q.answer(ask.Reply{Status: ask.Declined, Reason: "no"}); !ok || note != "no" || string(result) != string(q.choices[slices.IndexFunc(q.choices, func(c choice) bool { return c.label == "Deny" })].result) {
+			if result, note, ok := q.answer(ask.Reply{Status: ask.Declined, Reason: "no"}); !ok || note != "no" || string(result) != string(q.choices[slices.IndexFunc(q.choices, func(c prompts.Choice) bool { return c.Label == "Deny" })].Result) {
 				t.Errorf("declined, it sends %s with the note %q", result, note)
 			}
 			if _, _, ok := q.answer(ask.Reply{Status: ask.Answered, Results: []ask.Result{{SelectedOptions: []string{"Allow all"}}}}); ok {
