@@ -22,14 +22,14 @@ func AllowOnce(result json.RawMessage) Choice {
 	return Choice{"Allow once", ask.Grant{Allow: true, Scope: ask.Once}, result}
 }
 
-// Denials returns the options that deny one call: without and with a note, and if stop is
-// not nil, one that ends the turn as well.
-func Denials(result, stop json.RawMessage) []Choice {
-	all := []Choice{{"Deny", ask.Grant{Scope: ask.Once}, result}, {"Deny with a note", ask.Grant{Scope: ask.Once, Note: true}, result}}
-	if stop != nil {
-		all = append(all, Choice{"Deny and stop the turn", ask.Grant{Scope: ask.Once, Stop: true}, stop})
-	}
-	return all
+// Denials returns the options that deny one call, without and with a note.
+func Denials(result json.RawMessage) []Choice {
+	return []Choice{{"Deny", ask.Grant{Scope: ask.Once}, result}, {"Deny with a note", ask.Grant{Scope: ask.Once, Note: true}, result}}
+}
+
+// DenyAndStop returns the option that denies one call and ends the turn.
+func DenyAndStop(result json.RawMessage) Choice {
+	return Choice{"Deny and stop the turn", ask.Grant{Scope: ask.Once, Stop: true}, result}
 }
 
 // OnceOnly leaves out the options that allow or deny more than one call.

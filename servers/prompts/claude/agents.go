@@ -78,7 +78,7 @@ func (it *item) now() (s session, ok bool) {
 	}
 	if tried && it.unwatched == known {
 		it.unwatched = !known
-		it.call.Watched(known)
+		it.Call().Watched(known)
 	}
 	if known {
 		return told, true

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -66,7 +67,7 @@ func TestADeclinedQuestionIsDenied(t *testing.T) {
 
 // TestAnAnswerThatIsNotAmongTheOptionsIsNotSent gives replies that no queue should make.
 func TestAnAnswerThatIsNotAmongTheOptionsIsNotSent(t *testing.T) {
-	q := asked{event: "PermissionRequest", choices: []choice{{label: "Allow once", grant: ask.Grant{Allow: true}}}}
+	q := asked{event: "PermissionRequest", choices: []prompts.Choice{{Label: "Allow once", Grant: ask.Grant{Allow: true}}}}
 	permission := &ask.Request{Prompt: &ask.Prompt{Kind: ask.Permission}, Questions: make([]ask.Question, 1)}
 	own := asked{event: "PermissionRequest", raw: json.RawMessage(twoQuestions)}
 	qs, err := own.questions()
@@ -150,7 +151,7 @@ func TestAPlanIsAcceptedOrNot(t *testing.T) {
 // TestAnAcceptedPlanGoesBackToTheByte since Claude Code drops an allow without the plan, and
 // takes another plan for the user's.
 func TestAnAcceptedPlanGoesBackToTheByte(t *testing.T) {
-	q := asked{event: "PermissionRequest", raw: json.RawMessage(plan), choices: []choice{{label: "Accept the plan", grant: ask.Grant{Allow: true}}}}
+	q := asked{event: "PermissionRequest", raw: json.RawMessage(plan), choices: []prompts.Choice{{Label: "Accept the plan", Grant: ask.Grant{Allow: true}}}}
 	req := &ask.Request{Prompt: &ask.Prompt{Kind: ask.Plan}, Questions: make([]ask.Question, 1)}
 	if got := q.answer(req, ask.Reply{Results: []ask.Result{chosen("Accept the plan")}}); !strings.Contains(got, `"updatedInput":`+plan) {
 		t.Errorf("it prints %s", got)

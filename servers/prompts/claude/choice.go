@@ -3,6 +3,7 @@ package claude
 import (
 	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -10,50 +11,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
-// choice is one option of a permission and what is sent back for it.
-type choice struct {
-	label   string
-	grant   ask.Grant
-	updates []json.RawMessage // suggestions of Claude Code's, as they came
-}
-
 // choicesOf are the options of a permission: those that always are, and one for each of
 // Claude Code's suggestions whose effect can be told exactly.
-func choicesOf(suggestions json.RawMessage, plan bool, home string) ([]choice, error) {
-	once, deny, note := "Allow once", "Deny", "Deny with a note"
+func choicesOf(suggestions json.RawMessage, plan bool, home string) ([]prompts.Choice, error) {
+	allow, denials := prompts.AllowOnce(nil), prompts.Denials(nil)
 	if plan {
-		once, deny, note = "Accept the plan", "Keep planning", "Keep planning, with a note"
+		allow.Label, denials[0].Label, denials[1].Label = "Accept the plan", "Keep planning", "Keep planning, with a note"
+	} else {
+		denials = append(denials, prompts.DenyAndStop(nil))
 	}
-	all := []choice{{label: once, grant: ask.Grant{Allow: true, Scope: ask.Once}}}
 	lasting, err := lastingChoices(suggestions, plan, home)
-	if err != nil {
-		return nil, err
-	}
-	all = append(all, lasting...)
-	all = append(all, choice{label: deny, grant: ask.Grant{Scope: ask.Once}}, choice{label: note, grant: ask.Grant{Scope: ask.Once, Note: true}})
-	if !plan {
-		all = append(all, choice{label: "Deny and stop the turn", grant: ask.Grant{Scope: ask.Once, Stop: true}})
-	}
-	prompts.Distinct(all, func(c *choice) *string { return &c.label })
-	return all, nil
+	return slices.Concat([]prompts.Choice{allow}, lasting, denials), err
 }
 
-func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []choice, err error) {
+func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []prompts.Choice, err error) {
 	if suggestions == nil {
 		return nil, nil
 	}
 	list, ok := rawjson.SplitArray(suggestions)
 	if !ok {
-		return nil, errShape
+		return nil, prompts.ErrShape
 	}
 	for _, raw := range list {
 		kind, effect, where, known := effectOf(raw, home)
 		if !known {
 			continue
 		}
-		c := choice{grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, updates: []json.RawMessage{raw}}
-		c.label = lastingLabel(plan, where.scope, kind)
-		all = append(all, c)
+		all = append(all, prompts.Choice{
+			Label: lastingLabel(plan, where.scope, kind), Grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, Result: raw,
+		})
 	}
 	return all, nil
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -17,6 +18,9 @@ import (
 
 // Tested is the version of Claude Code that the formats in this package were measured with.
 const Tested = "2.1.330"
+
+// agent is the ID of Claude Code in the table of clients.
+const agent = "claude"
 
 // joinWithin is how soon two equal hooks bring the same prompt.
 const joinWithin = 2 * time.Second
@@ -58,11 +62,11 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, pace: prompts.Pace{Queue: o.Queue, Agent: "claude"}}
+	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return "claude" }
+func (a *Adapter) Agent() string { return agent }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at
 // once.
@@ -113,14 +117,15 @@ func (a *Adapter) prompt(ctx context.Context, c *hook.Conn, m hook.Message) {
 		return
 	}
 	defer a.leave(it)
-	call, err := a.opt.Queue.Open(it.req)
-	if err != nil {
+	if it.Open(a.opt.Queue, it) != nil {
 		close(it.over)
 		return
 	}
-	it.call = call
 	a.wake()
-	it.follow(ctx)
+	if it.Request.InTerminal() {
+		_, it.let = c.Print(""), true // its terminal asks
+	}
+	it.Follow(ctx)
 }
 
 // enter counts an item in. It returns an open one that it repeats, or nil if its session
@@ -192,18 +197,13 @@ func (a *Adapter) stopped(session string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for it := range a.items {
-		if it.session.ID == session && it.req.Prompt.Subagent == "" && it.asked.event == "PermissionRequest" {
+		if it.session.ID == session && it.Request.Prompt.Subagent == "" && it.asked.event == "PermissionRequest" {
 			it.settle(settlement{why: "its turn has ended"})
 		}
 	}
 }
 
-func (a *Adapter) wake() {
-	select {
-	case a.kick <- struct{}{}:
-	default: // it is awake
-	}
-}
+func (a *Adapter) wake() { hint.Poke(a.kick) }
 
 // folderOf returns the folder of Claude Code's own files for a connection, and whether it
 // is the one that the deck was told, not the sender.

@@ -295,8 +295,8 @@ func TestALastingOptionTellsItsExactEffect(t *testing.T) {
 	}
 	var got []string
 	for _, c := range choices {
-		if c.grant.Scope != ask.Once {
-			got = append(got, fmt.Sprintf("%s|%s|%s", c.grant.Scope, c.label, c.grant.Effect))
+		if c.Grant.Scope != ask.Once {
+			got = append(got, fmt.Sprintf("%s|%s|%s", c.Grant.Scope, c.Label, c.Grant.Effect))
 		}
 	}
 	want := []string{

@@ -149,10 +149,10 @@ func FuzzRequest(f *testing.F) {
 		}
 		labels := map[string]bool{}
 		for _, c := range q.choices {
-			if labels[c.label] {
-				t.Errorf("two options are %q", c.label)
+			if labels[c.Label] {
+				t.Errorf("two options are %q", c.Label)
 			}
-			labels[c.label] = true
+			labels[c.Label] = true
 		}
 	})
 }

@@ -6,10 +6,10 @@ import (
 	"encoding/hex"
 	"path/filepath"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 )
 
@@ -40,44 +40,46 @@ type settlement struct {
 	ran      bool // the tool, which somebody has allowed
 }
 
-// item is one prompt, from the hook that brings it until it is settled.
+// item is one prompt, from the hook that brings it until it is known what became of it.
 type item struct {
+	*prompts.Item
 	a       *Adapter
 	session session
 	conn    *hook.Conn
 	asked   asked
 	agent   string // ID of the sub-agent that asks; "" is the session itself
-	req     ask.Request
 	same    string // equal for prompts that two hooks of one event bring
 	arrived time.Time
-	call    *ask.Call
 	log     *transcript
-	claimed string // call in the transcript that it is about; guarded by the adapter
 
-	once       sync.Once
-	settled    chan struct{}
-	settlement      // set before settled is closed
-	ended      bool // it no longer waits for the user; guarded by the adapter
+	claimed string      // call in the transcript that it is about; guarded by the adapter
+	told    *settlement // guarded by the adapter
+	ended   bool        // it no longer waits for the user; guarded by the adapter
 
 	held   bool      // the terminal does not ask
+	let    bool      // the hook has ended without an answer: the terminal asks alone
 	since  time.Time // when the terminal began to ask
 	waited bool      // the terminal was seen waiting
 	idle   time.Time // since when the terminal is seen to do nothing
 
+	gone    time.Time // since when nobody seems to ask; zero: somebody does
+	why     string    // and why
 	printed time.Time // when the hook was given the answer; zero: it was not
 	allows  bool      // the answer
+	closed  time.Time // when the prompt no longer waited for the user
 
 	unwatched bool // nothing tells whether the terminal was answered
 
-	changed chan struct{} // its session's file
-	over    chan struct{} // closed when prints is set: joined hooks print the same
-	prints  string
+	over   chan struct{} // closed when prints is set: joined hooks print the same
+	prints string
 }
 
 func (a *Adapter) newItem(s session, c *hook.Conn, m hook.Message) *item {
-	it := &item{a: a, session: s, conn: c, agent: m.Payload.Str("agent_id"), arrived: c.Arrived, settled: make(chan struct{}), changed: make(chan struct{}, 1), over: make(chan struct{})}
-	it.asked, it.req = a.request(s, m)
-	it.held, it.since = it.req.Prompt.Door == ask.Held, it.arrived.Add(-startWithin)
+	it := &item{a: a, session: s, conn: c, agent: m.Payload.Str("agent_id"), arrived: c.Arrived, over: make(chan struct{})}
+	var req ask.Request
+	it.asked, req = a.request(s, m)
+	it.Item = prompts.NewItem(req, a.opt.Rules)
+	it.held, it.since = req.Prompt.Door == ask.Held, it.arrived.Add(-startWithin)
 	h := sha256.Sum256([]byte(strings.Join([]string{m.Event, m.Payload.Str("prompt_id"), m.Payload.Str("agent_id"), m.Payload.Str("tool_name"), string(m.Payload.Some("tool_input")), string(m.Payload.Some("requested_schema"))}, "\x00")))
 	it.same = hex.EncodeToString(h[:])
 	if m.Event == "PermissionRequest" {
@@ -86,33 +88,19 @@ func (a *Adapter) newItem(s session, c *hook.Conn, m hook.Message) *item {
 	return it
 }
 
-// settle records that the prompt was answered, or ended, elsewhere.
+// settle notes what an event tells of the prompt. The adapter is locked.
 func (it *item) settle(s settlement) {
-	it.once.Do(func() {
-		it.settlement = s
-		close(it.settled)
-	})
-}
-
-// conclude tells the queue how the prompt was settled.
-func (it *item) conclude() {
-	switch s := it.settlement; {
-	case s.ran && it.allows && !it.printed.IsZero():
-		it.call.Delivered(ask.Delivered)
-	case s.how != "":
-		it.call.Settled(s.how)
-	default:
-		it.gone(s.why)
+	if it.told == nil {
+		it.told = &s
+		it.Poke()
 	}
 }
 
-// end says that the prompt no longer waits for the user, and releases what joined it.
-func (it *item) end() {
+// settlement returns what an event has told of the prompt; nil: nothing.
+func (it *item) settlement() *settlement {
 	it.a.mu.Lock()
-	it.ended = true
-	it.a.mu.Unlock()
-	close(it.over)
-	it.a.wake()
+	defer it.a.mu.Unlock()
+	return it.told
 }
 
 // join has a second hook of the same event print what the first does.
@@ -125,92 +113,71 @@ func (it *item) join(ctx context.Context, c *hook.Conn) {
 	}
 }
 
-// follow waits for the item's end, answers its hook, and then for what becomes of it.
-func (it *item) follow(ctx context.Context) {
-	it.wait(ctx)
+// Answer implements [prompts.Door]: it gives the user's reply to the hook.
+func (it *item) Answer(r ask.Reply) bool {
+	if !it.gone.IsZero() {
+		return false
+	}
+	it.prints, it.allows = it.asked.answer(&it.Request, r), it.asked.allows(&it.Request, r)
+	if it.prints == "" || it.conn.Print(it.prints) != nil {
+		return false
+	}
+	it.printed = time.Now()
+	return true
+}
+
+// LetGo implements [prompts.Holder].
+func (it *item) LetGo() {
+	_ = it.conn.Print("") // an agent that has gone needs nothing
+	it.let, it.held, it.since = true, false, time.Now()
+}
+
+// Gone implements [prompts.Holder].
+func (it *item) Gone() <-chan struct{} { return it.conn.Gone() }
+
+// Over implements [prompts.Holder].
+func (it *item) Over() {
 	if it.printed.IsZero() {
-		_ = it.conn.Print("") // an agent that has gone needs nothing
+		_ = it.conn.Print("") // as above
 	}
-	it.end()
-	it.watch(ctx)
+	it.a.mu.Lock()
+	it.ended = true
+	it.a.mu.Unlock()
+	it.closed = time.Now()
+	close(it.over)
+	it.a.wake()
 }
 
-// wait waits until the prompt is answered, or nobody asks any more.
-func (it *item) wait(ctx context.Context) {
-	look := time.NewTicker(lookEvery)
-	defer look.Stop()
-	gone := it.conn.Gone()
-	if it.req.InTerminal() {
-		_ = it.conn.Print("") // its terminal asks
-		gone = nil
+func takenElsewhere(how string) prompts.Fate { return prompts.Fate{Is: prompts.Elsewhere, How: how} }
+
+// Look implements [prompts.Door].
+func (it *item) Look() prompts.Fate {
+	if !it.closed.IsZero() {
+		return it.became()
 	}
-	hold, released := it.holds()
-	it.look()
-	for {
-		select {
-		case <-it.call.Done():
-			it.answer()
-			return
-		case <-gone:
-			it.gone("")
-			it.answer() // if it was meanwhile
-			return
-		case <-it.settled:
-			it.conclude()
-			return
-		case <-released:
-			_ = it.conn.Print("") // as above
-			gone, released, hold = nil, nil, nil
-			it.held, it.since = false, time.Now()
-		case <-hold:
-			if !it.call.LetGo() {
-				hold = time.After(it.a.opt.Rules.Now().HoldAgain())
-			}
-		case <-look.C:
-			it.look()
-		case <-it.changed:
-			it.look()
-		case <-ctx.Done():
-			it.call.Leave("mcpdeck was closed")
-			return
-		}
+	fate := prompts.Fate{Again: lookEvery}
+	if it.gone.IsZero() {
+		fate = it.seen()
 	}
+	if it.gone.IsZero() {
+		return fate
+	}
+	// Its terminal ends it when it is denied there, and records that, but something else may have.
+	switch v := it.recorded(); {
+	case v != open:
+		return takenElsewhere(v.elsewhere())
+	case !it.session.alive():
+		return prompts.Fate{Is: prompts.Gone, How: agentEnded}
+	case time.Since(it.gone) > unrecorded:
+		return prompts.Fate{Is: prompts.Gone, How: it.why}
+	}
+	return prompts.Fate{Again: watchEvery}
 }
 
-// holds returns when a held prompt is let go to its terminal, and by whom else.
-func (it *item) holds() (after <-chan time.Time, released <-chan struct{}) {
-	if !it.held {
-		return nil, nil
-	}
-	hold := it.a.opt.Rules.Now().Hold
-	if hold <= 0 {
-		it.call.LetGo()
-	}
-	return time.After(max(hold, 0)), it.call.Released()
-}
-
-// gone ends a prompt that nobody asks any more, or whose hook has ended: its terminal ends it
-// when it is denied there, and records that, but something else may have.
-func (it *item) gone(why string) {
-	deadline := time.Now().Add(unrecorded)
-	for {
-		switch v := it.recorded(); {
-		case v != open:
-			it.call.Settled(v.elsewhere())
-			return
-		case !it.session.alive():
-			it.call.Gone(agentEnded)
-			return
-		case time.Now().After(deadline):
-			it.call.Gone(why)
-			return
-		}
-		select {
-		case <-time.After(watchEvery):
-		case <-it.call.Done(): // the user answers what nobody hears any more
-			return
-		}
-	}
+// leaves notes that nobody asks any more, it seems.
+func (it *item) leaves(why string) prompts.Fate {
+	it.gone, it.why = time.Now(), why
+	return prompts.Fate{}
 }
 
 // recorded reads what the transcript says of the prompt.
@@ -223,40 +190,50 @@ func (it *item) recorded() verdict {
 	return it.log.verdict()
 }
 
-// look finds out whether the prompt was answered elsewhere.
-func (it *item) look() {
+// seen finds out whether a prompt was answered elsewhere that waits for the user.
+func (it *item) seen() prompts.Fate {
+	if told := it.settlement(); told != nil {
+		if told.how != "" {
+			return takenElsewhere(told.how)
+		}
+		return it.leaves(told.why)
+	}
+	select {
+	case <-it.conn.Gone():
+		if !it.let {
+			return it.leaves("")
+		}
+	default:
+	}
 	now, ok := it.now()
 	switch {
 	case !it.session.alive():
-		it.settle(settlement{why: agentEnded})
-		return
+		return it.leaves(agentEnded)
 	case ok && now.ID != it.session.ID:
-		it.settle(settlement{why: sessionEnded}) // the process goes on with another one
-		return
+		return it.leaves(sessionEnded) // the process goes on with another one
 	}
 	if v := it.recorded(); v != open {
-		it.settle(settlement{how: v.elsewhere()})
-		return
+		return takenElsewhere(v.elsewhere())
 	}
 	if it.log != nil {
 		if late := time.Since(it.arrived) >= confirmIn; late && !it.log.matched() && !it.log.doubted && it.asked.unreadable == "" {
 			it.log.doubted = true
-			it.call.Doubted()
+			it.Call().Doubted()
 		}
 	}
 	if !ok || !it.leftWaiting(now) {
-		return
+		return prompts.Fate{Again: lookEvery}
 	}
 	if now.Status != "idle" {
-		it.settle(settlement{how: byTerminal})
-		return
+		return takenElsewhere(byTerminal)
 	}
 	if it.idle.IsZero() { // it was denied, and that is recorded soon, or its turn was ended
 		it.idle = time.Now()
 	}
 	if time.Since(it.idle) >= recordedIn {
-		it.settle(settlement{why: "its terminal no longer asks"})
+		return it.leaves("its terminal no longer asks")
 	}
+	return prompts.Fate{Again: lookEvery}
 }
 
 // leftWaiting reports whether the session's terminal has stopped waiting since the prompt
@@ -277,78 +254,36 @@ func (it *item) leftWaiting(now session) bool {
 	return stamp.After(it.since.Add(statusWithin))
 }
 
-// answer gives the user's reply to the hook.
-func (it *item) answer() {
-	reply, err := it.call.Reply()
-	if err != nil {
-		return
-	}
-	it.prints = it.asked.answer(&it.req, reply)
-	it.allows = it.asked.allows(&it.req, reply)
-	it.printed = time.Now()
-	if it.conn.Print(it.prints) != nil || it.prints == "" {
-		it.printed = time.Time{}
-		it.call.Delivered(ask.NotTaken)
-	}
-}
-
-// watch follows what becomes of a prompt that no longer waits for the user, until the agent's
+// became follows what became of a prompt that no longer waits for the user, until the agent's
 // own record tells or nothing more will.
-func (it *item) watch(ctx context.Context) {
-	last := time.NewTimer(watchFor)
-	defer last.Stop()
-	every := time.NewTicker(watchEvery)
-	defer every.Stop()
-	slow := time.NewTimer(watchClosely)
-	defer slow.Stop()
-	settled := it.settled
-	for {
-		if it.concluded() {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-last.C:
-			return
-		case <-slow.C:
-			every.Reset(watchSlowly)
-		case <-it.changed:
-		case <-every.C:
-		case <-settled:
-			if settled = nil; it.ran && it.req.Prompt.Kind != ask.OwnQuestion { // a question has several answers
-				it.conclude()
-				return
-			}
-		}
-	}
-}
-
-// concluded reports whether all is known that will be, and says it.
-func (it *item) concluded() bool {
-	switch v := it.recorded(); {
-	case v == open:
-	case it.takes(v):
-		it.call.Delivered(ask.Delivered)
-		return true
-	default:
-		it.call.Settled(v.elsewhere())
-		return true
+func (it *item) became() prompts.Fate {
+	ago := time.Since(it.closed)
+	fate := prompts.Fate{Last: ago >= watchFor, Again: watchEvery}
+	if ago >= watchClosely {
+		fate.Again = watchSlowly
 	}
 	now, ok := readSession(it.session.config, it.session.PID)
-	switch {
+	told := it.settlement()
+	switch v := it.recorded(); {
+	case v != open && it.takes(v):
+		return prompts.Fate{Is: prompts.Taken, Last: true}
+	case v != open:
+		return prompts.Fate{Is: prompts.Elsewhere, How: v.elsewhere(), Last: true}
 	case !it.session.alive():
-		it.call.Gone(agentEnded)
-		return true
+		return prompts.Fate{Is: prompts.Gone, How: agentEnded, Last: true}
 	case ok && now.ID != it.session.ID:
-		it.call.Gone(sessionEnded)
-		return true
+		return prompts.Fate{Is: prompts.Gone, How: sessionEnded, Last: true}
+	case !it.printed.IsZero() && ok && it.wentOn(now):
+		fate.Is = prompts.Taken
+		fate.Last = fate.Last || it.log == nil || !it.log.matched() // what is recorded later counts more
 	}
-	if !it.printed.IsZero() && ok && it.wentOn(now) {
-		it.call.Delivered(ask.Delivered)
-		return it.log == nil || !it.log.matched() // what is recorded later counts more
+	if told != nil && told.ran && it.Request.Prompt.Kind != ask.OwnQuestion { // a question has several answers
+		fate = prompts.Fate{Is: prompts.Elsewhere, How: told.how, Last: true}
+		if it.allows && !it.printed.IsZero() {
+			fate = prompts.Fate{Is: prompts.Taken, Last: true}
+		}
 	}
-	return false
+	return fate
 }
 
 // takes reports whether a verdict is what the user answered in the deck.

@@ -2,8 +2,7 @@ package claude
 
 import (
 	"encoding/json"
-	"net/url"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -20,61 +19,39 @@ func (q *asked) questions() ([]ask.Question, error) {
 			Options          []ask.Option
 		}
 	}
-	if err := json.Unmarshal(q.raw, &in); err != nil || len(in.Questions) == 0 || len(in.Questions) > ask.MaxQuestions {
-		return nil, errShape
+	if err := json.Unmarshal(q.raw, &in); err != nil {
+		return nil, prompts.ErrShape
 	}
 	var out []ask.Question
 	texts := map[string]bool{}
-	for i, one := range in.Questions {
-		if one.Question == "" || texts[one.Question] || !prompts.Answerable(one.Options) {
-			return nil, errShape // an answer could be to either
+	for _, one := range in.Questions {
+		if texts[one.Question] {
+			return nil, prompts.ErrShape // an answer could be to either
 		}
 		texts[one.Question] = true
-		next := ask.Question{
-			ID: "q" + strconv.Itoa(i+1), Question: one.Question, Header: one.Header, Kind: ask.Choice, Options: one.Options,
-			Multi: one.MultiSelect, AllowOther: true, Required: true,
-		}
-		if len(one.Options) == 0 {
-			next.Kind, next.AllowOther = ask.Text, false
-		}
-		out = append(out, next)
+		out = append(out, ask.Question{Question: one.Question, Header: one.Header, Options: one.Options, Multi: one.MultiSelect, AllowOther: true})
 	}
-	return out, nil
+	return prompts.OwnQuestions(out)
 }
 
 // elicitation reads what an MCP server asks.
-func (q *asked) elicitation(p *ask.Prompt, payload rawjson.Object) ([]ask.Question, error) {
-	p.Kind, p.Tool = ask.ServerForm, payload.Str("mcp_server_name")
-	message := payload.Str("message")
-	if payload.Str("mode") == "url" {
-		u, err := url.Parse(payload.Str("url"))
-		if err != nil || u.Host == "" {
-			return nil, errShape
-		}
-		return []ask.Question{{
-			ID: "url", Question: message, Kind: ask.Choice, Required: true,
-			Description: "The server " + p.Tool + " asks you to open a page of " + u.Host + ":\n\n    " + u.String() + "\n\nmcpdeck does not open it.",
-			Options:     []ask.Option{{Label: "Yes", Description: "I open this page myself"}, {Label: "No"}},
-		}}, nil
-	}
-	return ask.FormQuestions(message, payload.Some("requested_schema"))
+func (q *asked) elicitation(p *ask.Prompt, o rawjson.Object) ([]ask.Question, error) {
+	p.Kind, p.Tool = ask.ServerForm, o.Str("mcp_server_name")
+	return prompts.ServerForm(p.Tool, o.Str("mode"), o.Str("message"), o.Str("url"), o.Some("requested_schema"))
 }
 
 // answers are the answers to AskUserQuestion as Claude Code takes them: the original
 // input, with the answers and notes by the text of their questions.
 func (q *asked) answers(qs []ask.Question, results []ask.Result) (json.RawMessage, bool) {
 	answers, notes := map[string]string{}, map[string]map[string]string{}
+	if !prompts.Offered(qs, results) {
+		return nil, false
+	}
 	for i, r := range results {
 		if i >= len(qs) || r.Skipped {
 			continue
 		}
-		chosen := make([]string, 0, len(r.SelectedOptions)+1)
-		for _, label := range r.SelectedOptions {
-			if !offers(qs[i], label) {
-				return nil, false
-			}
-			chosen = append(chosen, label)
-		}
+		chosen := slices.Clone(r.SelectedOptions)
 		if r.CustomInput != "" {
 			chosen = append(chosen, r.CustomInput)
 		}
@@ -104,15 +81,6 @@ func (q *asked) answers(qs []ask.Question, results []ask.Result) (json.RawMessag
 		}
 	}
 	return out.JSON(), true
-}
-
-func offers(q ask.Question, label string) bool {
-	for _, o := range q.Options {
-		if o.Label == label {
-			return true
-		}
-	}
-	return false
 }
 
 // joined writes several answers as one.

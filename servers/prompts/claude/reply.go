@@ -8,17 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
-
-// decision is what a PermissionRequest hook prints.
-type decision struct {
-	Behavior    string            `json:"behavior"`
-	Message     string            `json:"message,omitempty"`
-	Interrupt   bool              `json:"interrupt,omitempty"`
-	Input       json.RawMessage   `json:"updatedInput,omitempty"`
-	Permissions []json.RawMessage `json:"updatedPermissions,omitempty"`
-}
 
 // answer returns what the hook prints for the user's reply: nothing if it cannot be told
 // what was meant, so that the terminal asks.
@@ -33,30 +23,21 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 		return q.answerForm(r)
 	case ask.Permission, ask.Plan:
 	}
-	if r.Status == ask.Declined {
-		return printed(decision{Behavior: "deny", Message: orDenied(r.Reason)})
-	}
-	if len(r.Results) != 1 || len(r.Results[0].SelectedOptions) != 1 {
+	c, note, ok := prompts.Chosen(q.choices, r)
+	if !ok {
 		return ""
 	}
-	res := r.Results[0]
-	i := slices.IndexFunc(q.choices, func(c choice) bool { return c.label == res.SelectedOptions[0] })
-	if i < 0 {
-		return ""
+	d := prompts.Deny(note)
+	if d.Interrupt = c.Grant.Stop; c.Grant.Allow {
+		d = prompts.Decision{Behavior: "allow"}
 	}
-	c := q.choices[i]
-	if c.grant.Allow {
-		d := decision{Behavior: "allow", Permissions: c.updates}
-		if req.Prompt.Kind == ask.Plan {
-			d.Input = q.raw // without it, an allow is dropped from 2.1.199 on, and the terminal goes on asking
-		}
-		return printed(d)
+	if c.Result != nil {
+		d.Permissions = []json.RawMessage{c.Result}
 	}
-	note := prompts.Note(res)
-	if note == "" {
-		note = res.CustomInput
+	if c.Grant.Allow && req.Prompt.Kind == ask.Plan {
+		d.Input = q.raw // without it, an allow is dropped from 2.1.199 on, and the terminal goes on asking
 	}
-	return printed(decision{Behavior: "deny", Message: orDenied(note), Interrupt: c.grant.Stop})
+	return d.Printed()
 }
 
 // allows reports whether a reply has the agent go on with what it asks for.
@@ -72,16 +53,9 @@ func (q *asked) allows(req *ask.Request, r ask.Reply) bool {
 	return ok && g.Allow
 }
 
-func orDenied(reason string) string {
-	if reason = strings.TrimSpace(reason); reason == "" {
-		return prompts.Denied
-	}
-	return reason
-}
-
 func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
 	if r.Status == ask.Declined {
-		return printed(decision{Behavior: "deny", Message: strings.TrimSuffix("the user declined to answer: "+r.Reason, ": ")})
+		return prompts.Deny(strings.TrimSuffix("the user declined to answer: "+r.Reason, ": ")).Printed()
 	}
 	var back []string
 	for i, res := range r.Results {
@@ -95,14 +69,14 @@ func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
 				back = append(back, fmt.Sprintf("The answer to %q is: %s", req.Questions[i].Question, joined(slices.DeleteFunc(chosen, func(s string) bool { return s == "" }))))
 			}
 		}
-		return printed(decision{Behavior: "deny", Message: strings.Join(back, "\n")})
+		return prompts.Deny(strings.Join(back, "\n")).Printed()
 	}
 	input, ok := q.answers(req.Questions, r.Results)
 	if ok {
-		return printed(decision{Behavior: "allow", Input: input})
+		return prompts.Decision{Behavior: "allow", Input: input}.Printed()
 	}
 	if !slices.ContainsFunc(r.Results, func(res ask.Result) bool { return !res.Skipped }) {
-		return printed(decision{Behavior: "deny", Message: "the user skipped this"})
+		return prompts.Deny("the user skipped this").Printed()
 	}
 	return ""
 }
@@ -113,24 +87,8 @@ func (q *asked) answerForm(r ask.Reply) string {
 	if !ok {
 		return ""
 	}
-	return output(struct {
+	return prompts.HookOutput(struct {
 		Event string `json:"hookEventName"`
 		ask.Elicited
 	}{q.event, e})
-}
-
-func printed(d decision) string {
-	return output(struct {
-		Event    string   `json:"hookEventName"`
-		Decision decision `json:"decision"`
-	}{"PermissionRequest", d})
-}
-
-// output is what a hook prints. Members that came as JSON keep their bytes.
-func output(v any) string {
-	b, err := rpc.Raw(map[string]any{"hookSpecificOutput": v})
-	if err != nil {
-		return ""
-	}
-	return string(b)
 }

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -21,25 +21,19 @@ type asked struct {
 	input   rawjson.Object
 	raw     json.RawMessage // input as it came
 	session string
-	choices []choice // of a permission or plan, by option
+	choices []prompts.Choice // of a permission or plan, by option
 
 	unreadable string // why it can only be answered in its terminal; "" if it can be here
 }
 
-var errShape = errors.New("its format is not known")
-
 // request makes a prompt of a hook's event. What cannot be read can still be shown.
 func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
 	q := asked{event: m.Event, tool: m.Payload.Str("tool_name"), raw: m.Payload.Some("tool_input"), session: s.ID}
-	p := &ask.Prompt{
-		Kind: ask.Permission, ID: ask.NewKey(), Agent: "claude", Session: s.ID, Subagent: a.twins.Name(s.ID, subagent(m.Payload), m.Payload.Str("agent_id")),
-		Mode: m.Payload.Str("permission_mode"), Tool: q.tool, Door: ask.Shared, Unconfirmed: !s.own,
-	}
-	r := ask.Request{
-		From:  ask.From{Client: "claude", ClientVersion: s.Version, Agent: p.Subagent, Cwd: s.Folder, Title: s.Name},
-		Peer:  ask.Peer{PID: s.PID, Program: "claude", Cwd: s.Folder, Key: "claude " + s.ID, Agent: s.PID},
-		Local: true, Prompt: p,
-	}
+	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey(), Subagent: a.twins.Name(s.ID, subagent(m.Payload), m.Payload.Str("agent_id")), Tool: q.tool, Door: ask.Shared}
+	r := prompts.Request(&deck.Session{
+		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name, Mode: m.Payload.Str("permission_mode"), Verified: true,
+	}, p)
+	r.Local, r.From.Session, p.Unconfirmed = true, "", !s.own
 	if p.Subagent != "" || m.Event == "Elicitation" {
 		p.Door = ask.Held
 	}
@@ -51,23 +45,16 @@ func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
 		r.Questions, err = q.elicitation(p, m.Payload)
 	default:
 		if q.input, err = rawjson.SplitObject(q.raw); err == nil && q.tool != "" {
-			r.Questions, err = a.permission(&q, p, s, m.Payload)
+			err = a.permission(&q, &r, s, m.Payload)
 		} else {
-			err = errShape
+			err = prompts.ErrShape
 		}
 	}
 	if err != nil {
 		q.unreadable = "mcpdeck cannot show it (" + err.Error() + "); answer in its terminal"
 	}
 	if q.unreadable != "" {
-		p.Door, p.Grants = ask.InTerminal, nil
-		r.Questions = []ask.Question{{
-			ID: "prompt", Question: cmp.Or(p.Tool, m.Event), Description: q.unreadable, Kind: ask.Choice, Required: true,
-			Options: []ask.Option{{Label: "Answer in its terminal"}},
-		}}
-		if p.Kind == ask.Permission {
-			p.Grants = []ask.Grant{{Scope: ask.Once}}
-		}
+		prompts.InTerminal(&r, q.unreadable)
 	}
 	return q, r
 }
@@ -82,33 +69,29 @@ func subagent(o rawjson.Object) string {
 
 // permission makes the questions of a PermissionRequest, which also carries Claude Code's
 // own questions and plans.
-func (a *Adapter) permission(q *asked, p *ask.Prompt, s session, payload rawjson.Object) ([]ask.Question, error) {
+func (a *Adapter) permission(q *asked, r *ask.Request, s session, payload rawjson.Object) (err error) {
+	p := r.Prompt
 	switch q.tool {
 	case "AskUserQuestion":
 		p.Kind = ask.OwnQuestion
-		return q.questions()
+		r.Questions, err = q.questions()
+		return err
 	case "ExitPlanMode":
 		p.Kind = ask.Plan
 	default:
 		describe(p, q, s)
 	}
-	choices, err := choicesOf(payload.Some("permission_suggestions"), p.Kind == ask.Plan, a.opt.Home)
-	if err != nil {
-		return nil, err
+	if q.choices, err = choicesOf(payload.Some("permission_suggestions"), p.Kind == ask.Plan, a.opt.Home); err != nil {
+		return err
 	}
 	if a.opt.Rules.Now().OnceOnly || p.Unconfirmed {
-		choices = slices.DeleteFunc(choices, func(c choice) bool { return c.grant.Scope != ask.Once })
+		q.choices = prompts.OnceOnly(q.choices)
 	}
-	q.choices = choices
-	one := ask.Question{ID: "permission", Header: "Permission", Question: "Allow " + q.tool + "?", Kind: ask.Choice, Required: true}
-	if p.Kind == ask.Plan {
+	prompts.Permit(r, q.choices)
+	if one := &r.Questions[0]; p.Kind == ask.Plan {
 		one.Header, one.Question, one.Description = "Plan", "Accept this plan?", cmp.Or(q.input.Str("plan"), "The agent has written no plan.")
 	}
-	for _, c := range choices {
-		one.Options = append(one.Options, ask.Option{Label: c.label})
-		p.Grants = append(p.Grants, c.grant)
-	}
-	return []ask.Question{one}, nil
+	return nil
 }
 
 // describe fills in what a tool is about to do.
@@ -124,17 +107,12 @@ func describe(p *ask.Prompt, q *asked, s session) {
 	}
 	switch {
 	case p.Command != "": // what else decides how it runs: dangerouslyDisableSandbox, run_in_background, timeout
-		if more := without(q.input, "command", "description"); len(more) > 0 {
+		if more := prompts.Without(q.input, "command", "description"); len(more) > 0 {
 			p.Args = largestFirst(more)
 		}
 	case p.Diff == "":
 		p.Args = largestFirst(q.input)
 	}
-}
-
-// without returns an object's other members.
-func without(o rawjson.Object, names ...string) rawjson.Object {
-	return slices.DeleteFunc(slices.Clone(o), func(m rawjson.Member) bool { return slices.Contains(names, m.Key) })
 }
 
 // largestFirst returns an object with its longest values first.

@@ -98,7 +98,7 @@ func unattended(entry string) bool { return strings.HasPrefix(entry, "sdk") }
 // row is the session as the list of all sessions has it.
 func (s *session) row(open []*item) deck.Session {
 	r := deck.Session{
-		Agent: "claude", ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name,
+		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name,
 		Headless: unattended(s.Entry), Verified: true,
 	}
 	r.State, r.WaitingFor, r.Note = stateOf(s.Status, s.Waits)
@@ -113,8 +113,8 @@ func (s *session) row(open []*item) deck.Session {
 	}
 	asks := map[string]bool{} // sub-agents; of the others the session's conversation tells
 	for _, it := range open { // a session with an open prompt waits, whatever its file says
-		state, waits := deck.WaitsForPermission, "permission to use "+it.req.Prompt.Tool
-		switch it.req.Prompt.Kind {
+		state, waits := deck.WaitsForPermission, "permission to use "+it.Request.Prompt.Tool
+		switch it.Request.Prompt.Kind {
 		case ask.OwnQuestion, ask.ServerForm:
 			state, waits = deck.WaitsForAnswer, "an answer"
 		case ask.Plan:
@@ -124,7 +124,7 @@ func (s *session) row(open []*item) deck.Session {
 		if !r.State.Waits() || it.arrived.Before(r.Since) {
 			r.Since = it.arrived
 		}
-		r.State, r.WaitingFor, r.Mode = state, waits, it.req.Prompt.Mode
+		r.State, r.WaitingFor, r.Mode = state, waits, it.Request.Prompt.Mode
 		if it.agent != "" {
 			asks[it.agent] = true
 		}

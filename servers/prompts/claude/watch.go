@@ -13,7 +13,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pause"
 )
 
@@ -98,7 +97,7 @@ func (a *Adapter) lookAt(names []string) {
 	defer a.mu.Unlock()
 	for it := range a.items {
 		if slices.Contains(names, strconv.Itoa(it.session.PID)+".json") {
-			hint.Poke(it.changed)
+			it.Poke()
 		}
 	}
 }
@@ -127,7 +126,7 @@ func (a *Adapter) report(known map[string]session, shown map[string]deck.Session
 			continue
 		}
 		if replaced(row, now) {
-			a.opt.Roster.Gone("claude", id)
+			a.opt.Roster.Gone(agent, id)
 			delete(shown, id)
 			continue
 		}

@@ -26,8 +26,7 @@ func (q *asked) commandChoices(in around) error {
 	if decisions == nil { // an older version
 		decisions = q.proposed()
 	}
-	var never []prompts.Choice
-	var stop json.RawMessage
+	var stop, never []prompts.Choice
 	for _, raw := range decisions {
 		word, err := rawjson.Text(raw)
 		switch {
@@ -43,7 +42,7 @@ func (q *asked) commandChoices(in around) error {
 		case word == "acceptForSession":
 			q.choices = append(q.choices, lasting(ask.ForSession, "this command", "this session", decision(string(raw))))
 		case word == "cancel":
-			stop = decision(string(raw))
+			stop = []prompts.Choice{prompts.DenyAndStop(decision(string(raw)))}
 		}
 	}
 	if len(q.choices) == 0 {
@@ -52,7 +51,7 @@ func (q *asked) commandChoices(in around) error {
 	if q.Kind == "humanCommand" {
 		q.choices = prompts.OnceOnly(q.choices)
 	}
-	q.choices = slices.Concat(q.choices, prompts.Denials(decision(`"decline"`), stop), never)
+	q.choices = slices.Concat(q.choices, prompts.Denials(decision(`"decline"`)), stop, never)
 	return nil
 }
 
@@ -131,7 +130,7 @@ func (q *asked) toolChoices(in around) error {
 			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere: "+file, accept(`,"_meta":{"persist":"always"}`)))
 		}
 	}
-	denials := prompts.Denials(decline, nil)
+	denials := prompts.Denials(decline)
 	if q.TurnID == "" { // there is nothing to add a note to
 		denials = denials[:1]
 	}

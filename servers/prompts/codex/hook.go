@@ -32,7 +32,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 		return
 	}
 	row := a.row(session, pid, m.Payload)
-	h := &held{c: c, choices: slices.Concat([]prompts.Choice{prompts.AllowOnce(nil)}, prompts.Denials(nil, nil))}
+	h := &held{c: c, choices: slices.Concat([]prompts.Choice{prompts.AllowOnce(nil)}, prompts.Denials(nil))}
 	h.Item = prompts.NewItem(hooked(&row, m.Payload, h.choices), a.opt.Rules)
 	waits := row
 	waits.State, waits.Since, waits.WaitingFor = deck.WaitsForPermission, a.now(), "permission to use "+h.Request.Prompt.Tool

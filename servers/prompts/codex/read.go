@@ -241,7 +241,7 @@ func (q *asked) files(in around) error {
 		prompts.AllowOnce(decision(`"accept"`)),
 		{Label: "Allow for this session", Grant: ask.Grant{Allow: true, Scope: ask.ForSession, Effect: effect}, Result: decision(`"acceptForSession"`)},
 	}
-	q.choices = append(q.choices, prompts.Denials(decision(`"decline"`), decision(`"cancel"`))...)
+	q.choices = append(append(q.choices, prompts.Denials(decision(`"decline"`))...), prompts.DenyAndStop(decision(`"cancel"`)))
 	return nil
 }
 
@@ -259,7 +259,7 @@ func (q *asked) permissions() error {
 	q.choices = append([]prompts.Choice{
 		{Label: "Allow for this turn", Grant: ask.Grant{Allow: true, Scope: ask.Once, Effect: words + ", until this turn ends"}, Result: grant("turn")},
 		{Label: "Allow for this session", Grant: ask.Grant{Allow: true, Scope: ask.ForSession, Effect: words + ", for the rest of this session"}, Result: grant("session")},
-	}, prompts.Denials(none, nil)...)
+	}, prompts.Denials(none)...)
 	return nil
 }
 

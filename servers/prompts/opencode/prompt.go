@@ -111,7 +111,7 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string) ([]prompts.Choic
 		all = append(all, prompts.Choice{Label: "Always allow", Grant: ask.Grant{Allow: true, Scope: ask.Always, Effect: effect + " (until OpenCode is restarted)"}, Result: json.RawMessage(`"always"`)})
 	}
 	reject := json.RawMessage(`"reject"`)
-	return append(all, prompts.Denials(reject, reject)...), nil
+	return append(append(all, prompts.Denials(reject)...), prompts.DenyAndStop(reject)), nil
 }
 
 // words reads a list of strings; one that is missing is empty.
