@@ -16,6 +16,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
+// comparer finds what changed between a baseline and the present.
+type comparer struct {
+	opts      *Options
+	ws        *workspace
+	baselines *baselines
+	refresher *refresher
+	deeper    *deepener
+	changed   func()
+	results   results
+	notify    func(r *compare.Result, monitored bool)
+}
+
 // CompareArgs are the arguments of Compare; nil means not given.
 type CompareArgs struct {
 	Project string
@@ -43,9 +55,9 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 	}
 	start := time.Now()
 	if args.CleanCache {
-		s.clean(project, true)
+		s.refresher.clean(project, true)
 	}
-	result, later, err := s.compareSides(ctx, call, project, args)
+	result, later, err := s.comparer.compareSides(ctx, call, project, args)
 	if err != nil {
 		result = failedResult(err)
 	}
@@ -54,13 +66,13 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 	if errors.Is(err, context.Canceled) {
 		return result, err
 	}
-	s.keep(result, later, false)
+	s.comparer.keep(result, later, false)
 	return result, nil
 }
 
 // keep stores a result and tells of it, and lets what comes later begin. The
 // result that comes later is stored if none came in between.
-func (s *Service) keep(result *compare.Result, later laterFunc, monitored bool) {
+func (cp *comparer) keep(result *compare.Result, later laterFunc, monitored bool) {
 	stored := make(chan struct{})
 	if later != nil {
 		start := time.Now()
@@ -68,9 +80,9 @@ func (s *Service) keep(result *compare.Result, later laterFunc, monitored bool) 
 			<-stored
 			r.Baseline, r.ProjectPath, r.BaselineInfo = result.Baseline, result.ProjectPath, result.BaselineInfo
 			r.CurrentInfo, r.Freshness = result.CurrentInfo, result.Freshness
-			r.ComparedAt, r.DurationMs = s.opts.Now().UTC(), time.Since(start).Milliseconds()
-			if s.results.follow(result, r) {
-				s.tell(r, monitored)
+			r.ComparedAt, r.DurationMs = cp.opts.Now().UTC(), time.Since(start).Milliseconds()
+			if cp.results.follow(result, r) {
+				cp.tell(r, monitored)
 			}
 		})
 		result.Coverage.Deeper = state
@@ -78,9 +90,9 @@ func (s *Service) keep(result *compare.Result, later laterFunc, monitored bool) 
 			result.Warnings[i].Message += deeperWords(state)
 		}
 	}
-	s.results.add(result)
+	cp.results.add(result)
 	close(stored)
-	s.tell(result, monitored)
+	cp.tell(result, monitored)
 }
 
 // deeperWords say what becomes of what could not be compared.
@@ -110,8 +122,8 @@ func failedResult(err error) *compare.Result {
 // stands.
 type laterFunc func(tell func(*compare.Result)) (state string)
 
-func (s *Service) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, laterFunc, error) {
-	base, cur, result, later, err := s.bothSides(ctx, call, project, args)
+func (cp *comparer) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, laterFunc, error) {
+	base, cur, result, later, err := cp.bothSides(ctx, call, project, args)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,14 +141,14 @@ func (s *Service) compareSides(ctx context.Context, call Call, project string, a
 }
 
 // bothSides makes and compares the two sides.
-func (s *Service) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
+func (cp *comparer) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
 	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
-		return s.compareGit(ctx, call, project, ref, args)
+		return cp.compareGit(ctx, call, project, ref, args)
 	}
-	if base, err = s.baseline(call, project, args.Baseline); err != nil {
+	if base, err = cp.baseline(call, project, args.Baseline); err != nil {
 		return nil, nil, nil, nil, err
 	}
-	cur, err = s.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
+	cur, err = cp.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
@@ -151,14 +163,14 @@ func (s *Service) bothSides(ctx context.Context, call Call, project string, args
 		return nil, nil, nil, nil, err
 	}
 	mayRun := given(args.ForceRegenerate, true)
-	return base, cur, result, s.compareDeeper(project, base, cur, result, mayRun), nil
+	return base, cur, result, cp.deeper.compare(project, base, cur, result, mayRun), nil
 }
 
 // baseline finds the side to compare with, apart from git's.
-func (s *Service) baseline(call Call, project, name string) (*side, error) {
+func (cp *comparer) baseline(call Call, project, name string) (*side, error) {
 	switch {
 	case name == "disk" || name == "snapshot":
-		e, said, err := s.own(call, project)
+		e, said, err := cp.baselines.own(call, project)
 		if err != nil {
 			return nil, err
 		}
@@ -170,67 +182,67 @@ func (s *Service) baseline(call Call, project, name string) (*side, error) {
 			return nil, problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot before the edit; to see drift since a commit use baseline git:HEAD",
 				"No snapshot found for %scomparison", word)
 		}
-		s.adopts(call, e)
-		out, err := s.entrySide(e)
+		cp.baselines.adopts(call, e)
+		out, err := cp.entrySide(e)
 		if said != nil && err == nil {
 			out.warnings = append(out.warnings, *said)
 		}
 		return out, err
 	case strings.HasPrefix(name, "snapshot:"):
-		e, err := s.snapshot(call, strings.TrimPrefix(name, "snapshot:"), project)
+		e, err := cp.ws.snapshot(call, strings.TrimPrefix(name, "snapshot:"), project)
 		if err != nil {
 			return nil, err
 		}
-		s.adopts(call, e)
-		return s.entrySide(e)
+		cp.baselines.adopts(call, e)
+		return cp.entrySide(e)
 	}
-	return s.pathSide(call, project, name)
+	return cp.pathSide(call, project, name)
 }
 
 // snapshot finds a snapshot that the caller may use; project is "" for any.
-func (s *Service) snapshot(call Call, id, project string) (*store.Entry, error) {
-	e, err := s.store.Get(id)
+func (ws *workspace) snapshot(call Call, id, project string) (*store.Entry, error) {
+	e, err := ws.store.Get(id)
 	if err != nil {
 		return nil, err
 	}
 	if project != "" && e.Project != project {
 		return nil, problem.New(problem.BadArgument, "omit projectPath or pass the snapshot's", "the snapshot %s does not belong to projectPath", id)
 	}
-	if !s.allowed(call, e.Project) {
-		return nil, s.notAllowed(call, e.Project)
+	if !ws.access.allowed(call, e.Project) {
+		return nil, ws.access.notAllowed(call, e.Project)
 	}
-	s.store.Touch(e)
+	ws.store.Touch(e)
 	return e, nil
 }
 
-func (s *Service) entrySide(e *store.Entry) (*side, error) {
-	if err := s.store.Verify(e); err != nil {
+func (cp *comparer) entrySide(e *store.Entry) (*side, error) {
+	if err := cp.ws.store.Verify(e); err != nil {
 		return nil, err
 	}
-	s.store.Touch(e)
-	c, err := s.entryContext(e, "baseline")
+	cp.ws.store.Touch(e)
+	c, err := cp.ws.entryContext(e, "baseline")
 	if err != nil {
 		return nil, err
 	}
-	sources, err := s.store.Sources(e)
+	sources, err := cp.ws.store.Sources(e)
 	if err != nil {
 		return nil, err
 	}
 	out := &side{analysis: e.Analysis, info: &compare.SideInfo{
 		Kind: "snapshot", SnapshotID: e.ID, MadeBy: e.MadeBy, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: optionsOf(e.Analysis),
-		AgeSeconds: int64(s.opts.Now().Sub(e.CreatedAt).Seconds()),
+		AgeSeconds: int64(cp.opts.Now().Sub(e.CreatedAt).Seconds()),
 	}}
 	out.Context, out.Sources, out.Profile = c, sources, e.Profile
 	return out, nil
 }
 
 // pathSide reads a baseline from a folder with an index.
-func (s *Service) pathSide(call Call, project, name string) (*side, error) {
+func (cp *comparer) pathSide(call Call, project, name string) (*side, error) {
 	full := name
 	if !filepath.IsAbs(full) {
 		full = filepath.Join(project, full)
 	}
-	full, found, err := s.resolve(call, full)
+	full, found, err := cp.ws.access.resolve(call, full)
 	switch {
 	case err != nil:
 		return nil, err
@@ -239,18 +251,18 @@ func (s *Service) pathSide(call Call, project, name string) (*side, error) {
 			"the baseline %q is not a context folder: %s not found", name, contract.IndexFile)
 	}
 	// The context's own word on its project wins: it may be a copy of another.
-	c, err := s.diskContext(full, "", "baseline")
+	c, err := cp.ws.diskContext(full, "", "baseline")
 	if err != nil {
 		return nil, err
 	}
-	out := &side{analysis: s.opts.Defaults}
+	out := &side{analysis: cp.opts.Defaults}
 	out.analysis.Depth = cmp.Or(c.Depth(), out.analysis.Depth)
 	out.analysis.IncludeStyle = c.HasStyle()
 	out.Context = c
 	out.analysis = AnalysisArgs{}.over(out.analysis)
 	out.info = &compare.SideInfo{Kind: "path", Path: full, CreatedAt: c.CreatedAt, Tool: c.Tool}
 	if !c.CreatedAt.IsZero() {
-		out.info.AgeSeconds = int64(s.opts.Now().Sub(c.CreatedAt).Seconds())
+		out.info.AgeSeconds = int64(cp.opts.Now().Sub(c.CreatedAt).Seconds())
 	}
 	return out, nil
 }
@@ -290,11 +302,11 @@ func (r *results) follow(result, next *compare.Result) bool {
 // FindResult is the newest stored result that matches, of a project that the
 // caller may read; nil for none.
 func (s *Service) FindResult(call Call, match func(*compare.Result) bool) *compare.Result {
-	s.results.mu.Lock()
-	defer s.results.mu.Unlock()
+	s.comparer.results.mu.Lock()
+	defer s.comparer.results.mu.Unlock()
 	var newest *compare.Result
-	for project, list := range s.results.byProject {
-		if !s.allowed(call, project) {
+	for project, list := range s.comparer.results.byProject {
+		if !s.access.allowed(call, project) {
 			continue
 		}
 		for _, r := range list {
@@ -308,18 +320,18 @@ func (s *Service) FindResult(call Call, match func(*compare.Result) bool) *compa
 
 // Results are the last comparisons of a project, oldest first.
 func (s *Service) Results(project string) []*compare.Result {
-	s.results.mu.Lock()
-	defer s.results.mu.Unlock()
-	return s.results.byProject[project]
+	s.comparer.results.mu.Lock()
+	defer s.comparer.results.mu.Unlock()
+	return s.comparer.results.byProject[project]
 }
 
 // OnResult makes fn hear of every result that is stored, and whether a monitor
 // found it. It must return at once; set it before the first call.
-func (s *Service) OnResult(fn func(r *compare.Result, monitored bool)) { s.notify = fn }
+func (s *Service) OnResult(fn func(r *compare.Result, monitored bool)) { s.comparer.notify = fn }
 
-func (s *Service) tell(result *compare.Result, monitored bool) {
-	if s.notify != nil {
-		s.notify(result, monitored)
+func (cp *comparer) tell(result *compare.Result, monitored bool) {
+	if cp.notify != nil {
+		cp.notify(result, monitored)
 	}
-	s.hints.Send()
+	cp.changed()
 }

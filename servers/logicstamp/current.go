@@ -33,33 +33,33 @@ type candidate struct {
 // current decides what stands for the present of a project: a context that is
 // fresh, else a new analysis, else the newest there is. want are the options
 // the other side has; force is the caller's choice, nil for none.
-func (s *Service) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
+func (cp *comparer) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
 	if given(force, false) {
-		return s.regenerate(ctx, call, project, want, true, publish)
+		return cp.regenerate(ctx, call, project, want, true, publish)
 	}
-	now, err := s.takeSources(ctx, project, want.IncludeStyle)
+	now, err := cp.ws.takeSources(ctx, project, want.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
 	var watched []problem.Warning
 	if w := watch.Look(project); w.Active {
-		dir, err := s.watchDir(call, project, w)
+		dir, err := cp.ws.watchDir(call, project, w)
 		if err != nil {
 			return nil, err
 		}
-		c, _, sources, f, err := s.awaitFresh(ctx, dir, project, want.IncludeStyle)
+		c, _, sources, f, err := cp.ws.awaitFresh(ctx, dir, project, want.IncludeStyle)
 		if err == nil && f.State == fresh {
-			return s.present(candidate{context: c, freshness: f}, sources, "watch"), nil
+			return cp.present(candidate{context: c, freshness: f}, sources, "watch"), nil
 		}
 		watched = append(watched, problem.Warn(problem.WatchStale, "stamp watches the project, but its context is older than the sources"))
 	}
-	own, kept, err := s.candidates(ctx, project, want, now)
+	own, kept, err := cp.ws.candidates(ctx, project, want, now)
 	if err != nil {
 		return nil, err
 	}
 	for _, c := range orderFresh(own, kept, want) {
 		if c.freshness.State == fresh {
-			return s.present(*c, now, sourceOf(*c)), nil
+			return cp.present(*c, now, sourceOf(*c)), nil
 		}
 	}
 	if own == nil && kept == nil {
@@ -68,7 +68,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 	}
 	var failed error
 	if force == nil {
-		out, err := s.regenerate(ctx, call, project, want, false, boolPtr(false))
+		out, err := cp.regenerate(ctx, call, project, want, false, boolPtr(false))
 		if err == nil {
 			out.warnings = append(watched, out.warnings...)
 			return out, nil
@@ -82,7 +82,7 @@ func (s *Service) current(ctx context.Context, call Call, project string, want s
 	if best == nil {
 		best = own
 	}
-	out := s.present(*best, now, sourceOf(*best))
+	out := cp.present(*best, now, sourceOf(*best))
 	out.warnings = append(out.warnings, append([]problem.Warning{problem.Warn(problem.StaleContext, "the current side is older than the sources (%s); pass forceRegenerate: true to analyse them", describeFreshness(best.freshness))}, watched...)...)
 	if failed != nil {
 		p := problem.Of(failed)
@@ -132,27 +132,27 @@ func noUsableCLI(err error) bool {
 
 // candidates are the project's own context and the newest kept one; of kept
 // ones a fresh one with the wanted options comes first.
-func (s *Service) candidates(ctx context.Context, project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
-	c, damage := s.diskContext(project, project, "current")
+func (ws *workspace) candidates(ctx context.Context, project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
+	c, damage := ws.diskContext(project, project, "current")
 	if damage == nil {
-		own = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}
+		own = &candidate{context: c, freshness: ws.diskFreshness(c, project, now)}
 	}
 	if w := watch.Look(project); w.Active && tornBy(damage) {
 		// The watch may be writing it just then.
-		if c, _, err := s.readSettled(ctx, project, project); err == nil {
-			own, damage = &candidate{context: c, freshness: s.diskFreshness(c, project, now)}, nil
+		if c, _, err := ws.readSettled(ctx, project, project); err == nil {
+			own, damage = &candidate{context: c, freshness: ws.diskFreshness(c, project, now)}, nil
 		}
 	}
 	for _, a := range []*store.Analysis{&want, nil} {
-		e := s.store.Latest(project, a)
+		e := ws.store.Latest(project, a)
 		if e == nil {
 			continue
 		}
-		then, err := s.store.Sources(e)
-		if err != nil || s.store.Verify(e) != nil {
+		then, err := ws.store.Sources(e)
+		if err != nil || ws.store.Verify(e) != nil {
 			continue
 		}
-		c, err := s.entryContext(e, "current")
+		c, err := ws.entryContext(e, "current")
 		if err != nil {
 			continue
 		}
@@ -175,7 +175,7 @@ func tornBy(err error) bool {
 }
 
 // present makes a side of a context that exists.
-func (s *Service) present(c candidate, now *manifest.Manifest, source string) *side {
+func (cp *comparer) present(c candidate, now *manifest.Manifest, source string) *side {
 	out := &side{freshness: c.freshness, warnings: leftOut(now)}
 	out.Context, out.Sources = c.context, now
 	out.analysis = store.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
@@ -187,7 +187,7 @@ func (s *Service) present(c candidate, now *manifest.Manifest, source string) *s
 	if c.entry != nil {
 		out.analysis, out.Profile = c.entry.Analysis, c.entry.Profile
 		out.info.CreatedAt = c.entry.CreatedAt
-		if then, err := s.store.Sources(c.entry); err == nil && c.freshness.State != fresh {
+		if then, err := cp.ws.store.Sources(c.entry); err == nil && c.freshness.State != fresh {
 			out.Sources = then
 		}
 	}
@@ -197,14 +197,14 @@ func (s *Service) present(c candidate, now *manifest.Manifest, source string) *s
 
 // regenerate analyses the present into a private context; unless force, one that
 // says the same will do.
-func (s *Service) regenerate(ctx context.Context, call Call, project string, a store.Analysis, force bool, publish *bool) (*side, error) {
-	made, err := s.analyse(ctx, call, project, a, force)
+func (cp *comparer) regenerate(ctx context.Context, call Call, project string, a store.Analysis, force bool, publish *bool) (*side, error) {
+	made, err := cp.refresher.analyse(ctx, call, project, a, force)
 	if err != nil {
 		return nil, err
 	}
 	c := made.context
 	if c == nil {
-		if c, err = s.entryContext(made.entry, "current"); err != nil {
+		if c, err = cp.ws.entryContext(made.entry, "current"); err != nil {
 			return nil, err
 		}
 	}
@@ -214,25 +214,25 @@ func (s *Service) regenerate(ctx context.Context, call Call, project string, a s
 	if made.inc.Reused {
 		out.info.Source = "private"
 	}
-	if given(publish, s.opts.Publish) {
+	if given(publish, cp.opts.Publish) {
 		if !watch.Look(project).Active {
-			if err := s.publishSide(ctx, call, out, made); err != nil {
+			if err := cp.publishSide(ctx, call, out, made); err != nil {
 				return nil, err
 			}
 		}
 	}
-	s.cleanStore()
+	cp.baselines.cleanStore()
 	return out, nil
 }
 
-func (s *Service) publishSide(ctx context.Context, call Call, out *side, made *stamped) error {
-	leave, err := s.gate.enter(ctx, made.entry.Project)
+func (cp *comparer) publishSide(ctx context.Context, call Call, out *side, made *stamped) error {
+	leave, err := cp.refresher.gate.enter(ctx, made.entry.Project)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	call.stage("publish", 0)
-	w, _, err := s.publish(ctx, made.entry.Project, made.entry, out.Context, made.sources)
+	w, _, err := cp.ws.publish(ctx, made.entry.Project, made.entry, out.Context, made.sources)
 	out.warnings, out.published = slices.Concat(out.warnings, w), err == nil
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
@@ -48,47 +49,54 @@ type DeeperRun struct {
 	cancel context.CancelFunc
 }
 
-// deeperRuns are the runs by project, and why there are no more of a project.
-type deeperRuns struct {
+// deepener analyses in the background what lies below the depth of a context.
+type deepener struct {
+	opts      *Options
+	ws        *workspace
+	refresher *refresher
+	life      *lifetime
+	changed   func()
+
+	mu      sync.Mutex
 	running map[string]*DeeperRun
-	refused map[string]string
+	refused map[string]bool // projects that get no more
 }
 
-// deeperLater does work in the background with a project's turn, unless some is
+// later does work in the background with a project's turn, unless some is
 // on its way, and tells how that stands: running, stopped or off.
-func (s *Service) deeperLater(project string, work func(ctx context.Context) error) (state string) {
-	if s.opts.DeepContracts == deepOff {
+func (d *deepener) later(project string, work func(ctx context.Context) error) (state string) {
+	if d.opts.DeepContracts == deepOff {
 		return compare.DeeperOff
 	}
-	s.mu.Lock()
-	_, refused := s.deeper.refused[project]
-	_, running := s.deeper.running[project]
-	s.mu.Unlock()
+	d.mu.Lock()
+	refused := d.refused[project]
+	_, running := d.running[project]
+	d.mu.Unlock()
 	if refused {
 		return compare.DeeperStopped
 	}
 	if running {
 		return compare.DeeperRunning
 	}
-	bound, end, err := s.begin(context.Background())
+	bound, end, err := d.life.begin(context.Background())
 	if err != nil {
 		return compare.DeeperStopped
 	}
 	bound, cancel := context.WithCancel(bound)
-	run := &DeeperRun{Since: s.opts.Now(), Limit: s.opts.DeepTimeout, cancel: cancel}
-	s.mu.Lock()
-	s.deeper.running[project] = run
-	s.mu.Unlock()
+	run := &DeeperRun{Since: d.opts.Now(), Limit: d.opts.DeepTimeout, cancel: cancel}
+	d.mu.Lock()
+	d.running[project] = run
+	d.mu.Unlock()
 	safe.Go("analyse deeper", func() {
 		defer end()
 		defer cancel()
-		defer s.hints.Send()
+		defer d.changed()
 		defer func() {
-			s.mu.Lock()
-			delete(s.deeper.running, project)
-			s.mu.Unlock()
+			d.mu.Lock()
+			delete(d.running, project)
+			d.mu.Unlock()
 		}()
-		turn, leave, err := s.gate.enterBackground(bound, project)
+		turn, leave, err := d.refresher.gate.enterBackground(bound, project)
 		if err != nil {
 			return
 		}
@@ -96,51 +104,56 @@ func (s *Service) deeperLater(project string, work func(ctx context.Context) err
 		limited, stop := context.WithTimeout(turn, run.Limit)
 		defer stop()
 		if err := work(limited); err != nil && turn.Err() == nil && errors.Is(limited.Err(), context.DeadlineExceeded) {
-			s.refuseDeeper(project, fmt.Sprintf("it timed out after %s", run.Limit))
+			d.refuse(project)
 		}
 	})
-	s.hints.Send()
+	d.changed()
 	return compare.DeeperRunning
 }
 
-func (s *Service) refuseDeeper(project, why string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.deeper.refused[project] = why
+// refuse has no more of a project analysed.
+func (d *deepener) refuse(project string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.refused[project] = true
 }
 
-// StopDeeper ends a project's analysis in the background and begins none again.
-func (s *Service) StopDeeper(project string) {
-	s.refuseDeeper(project, "the user stopped it")
-	s.mu.Lock()
-	run := s.deeper.running[project]
-	s.mu.Unlock()
-	if run != nil {
+// run is a project's analysis in the background, nil for none.
+func (d *deepener) run(project string) *DeeperRun {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.running[project]
+}
+
+// stop ends a project's analysis in the background and begins none again.
+func (d *deepener) stop(project string) {
+	d.refuse(project)
+	if run := d.run(project); run != nil {
 		run.cancel()
 	}
-	s.hints.Send()
+	d.changed()
 }
 
-// deepenRefresh sees to it that a new snapshot gets a deeper context beside it.
-func (s *Service) deepenRefresh(e *store.Entry, sources *manifest.Manifest) {
-	if s.deepEntry(e.Project, e.Analysis, sources) != nil {
+// refresh sees to it that a new snapshot gets a deeper context beside it.
+func (d *deepener) refresh(e *store.Entry, sources *manifest.Manifest) {
+	if d.entry(e.Project, e.Analysis, sources) != nil {
 		return
 	}
-	s.deeperLater(e.Project, func(ctx context.Context) error {
-		if s.deepEntry(e.Project, e.Analysis, sources) != nil {
+	d.later(e.Project, func(ctx context.Context) error {
+		if d.entry(e.Project, e.Analysis, sources) != nil {
 			return nil
 		}
-		_, err := s.stampDeep(ctx, e.Project, e.Analysis, sources)
+		_, err := d.stampDeep(ctx, e.Project, e.Analysis, sources)
 		return err
 	})
 }
 
-// deepEntry finds the deep context of a state of a project; nil for none.
-func (s *Service) deepEntry(project string, a store.Analysis, sources *manifest.Manifest) *store.Entry {
+// entry finds the deep context of a state of a project; nil for none.
+func (d *deepener) entry(project string, a store.Analysis, sources *manifest.Manifest) *store.Entry {
 	want := deepAnalysis(a)
-	for _, e := range s.store.List(project, store.Deep) {
-		then, err := s.store.Sources(e)
-		if err == nil && e.Analysis == want && then.Since(sources).Empty() && s.store.Verify(e) == nil {
+	for _, e := range d.ws.store.List(project, store.Deep) {
+		then, err := d.ws.store.Sources(e)
+		if err == nil && e.Analysis == want && then.Since(sources).Empty() && d.ws.store.Verify(e) == nil {
 			return e
 		}
 	}
@@ -149,50 +162,50 @@ func (s *Service) deepEntry(project string, a store.Analysis, sources *manifest.
 
 // stampDeep analyses a project deeply and keeps the outcome if its sources are
 // those of want; nil if they are not. The caller holds the project's turn.
-func (s *Service) stampDeep(ctx context.Context, project string, a store.Analysis, want *manifest.Manifest) (*store.Entry, error) {
-	program, staging, remove, err := s.prepare(ctx, Call{}, project, 0)
+func (d *deepener) stampDeep(ctx context.Context, project string, a store.Analysis, want *manifest.Manifest) (*store.Entry, error) {
+	program, staging, remove, err := d.refresher.prepare(ctx, Call{}, project, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	dir, deep := filepath.Join(staging, "out"), deepAnalysis(a)
 	out := &stamped{nodes: deepNodes}
-	moved, err := s.stampOnce(ctx, Call{}, program, project, dir, deep, out, 0)
+	moved, err := d.refresher.stampOnce(ctx, Call{}, program, project, dir, deep, out, 0)
 	if err != nil || len(moved) > 0 || !out.sources.Since(want).Empty() {
 		return nil, err
 	}
 	meta := store.Meta{Kind: store.Deep, Project: project, Analysis: deep, Tool: out.context.Tool}
-	e, err := s.store.Seal(dir, namesOf(out.context), meta, out.sources, nil)
-	s.cleanStore()
+	e, err := d.ws.store.Seal(dir, namesOf(out.context), meta, out.sources, nil)
+	d.refresher.baselines.cleanStore()
 	return e, err
 }
 
-// deepSide reads an entry. It stays out of the cache, which is for the contexts
+// side reads an entry. It stays out of the cache, which is for the contexts
 // that every comparison needs.
-func (s *Service) deepSide(e *store.Entry) (compare.Side, error) {
+func (d *deepener) side(e *store.Entry) (compare.Side, error) {
 	c, err := contract.Read(e.Dir, contract.Options{Project: e.Project})
 	if err != nil {
 		return compare.Side{}, fmt.Errorf("read the deep context %s: %w", e.ID, err)
 	}
-	sources, err := s.store.Sources(e)
+	sources, err := d.ws.store.Sources(e)
 	return compare.Side{Context: c, Sources: sources, Profile: e.Profile}, err
 }
 
-// compareDeeper compares what a result could not see with contexts of the same
+// compare compares what a result could not see with contexts of the same
 // two moments that reach deeper, where they are kept. If only that of the
 // current side is missing and mayRun, it is made later, and so is a new result.
-func (s *Service) compareDeeper(project string, base, cur *side, result *compare.Result, mayRun bool) (later func(tell func(*compare.Result)) string) {
+func (d *deepener) compare(project string, base, cur *side, result *compare.Result, mayRun bool) (later func(tell func(*compare.Result)) string) {
 	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
 		return nil
 	}
 	deepBase := base.Side
 	if !shows(base.Context, result.Coverage.Uncovered) {
-		e := s.deepEntry(project, base.analysis, base.Sources)
+		e := d.entry(project, base.analysis, base.Sources)
 		if e == nil {
 			return nil
 		}
 		var err error
-		if deepBase, err = s.deepSide(e); err != nil {
+		if deepBase, err = d.side(e); err != nil {
 			return nil // what is not covered stays so
 		}
 	}
@@ -204,8 +217,8 @@ func (s *Service) compareDeeper(project string, base, cur *side, result *compare
 		compare.Deepen(result, cur.Side, deepBase, cur.Side)
 		return nil
 	}
-	if e := s.deepEntry(project, base.analysis, cur.Sources); e != nil {
-		if deepCur, err := s.deepSide(e); err == nil {
+	if e := d.entry(project, base.analysis, cur.Sources); e != nil {
+		if deepCur, err := d.side(e); err == nil {
 			compare.Deepen(result, cur.Side, deepBase, deepCur)
 		}
 		return nil
@@ -214,12 +227,12 @@ func (s *Service) compareDeeper(project string, base, cur *side, result *compare
 		return nil
 	}
 	return func(tell func(*compare.Result)) string {
-		return s.deeperLater(project, func(ctx context.Context) error {
-			e, err := s.stampDeep(ctx, project, base.analysis, cur.Sources)
+		return d.later(project, func(ctx context.Context) error {
+			e, err := d.stampDeep(ctx, project, base.analysis, cur.Sources)
 			if err != nil || e == nil {
 				return err
 			}
-			deepCur, err := s.deepSide(e)
+			deepCur, err := d.side(e)
 			if err == nil {
 				tell(deepened(base, cur, deepBase, deepCur))
 			}

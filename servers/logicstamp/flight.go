@@ -10,6 +10,8 @@ import (
 
 // flights is work that several callers may wait for.
 type flights struct {
+	life *lifetime
+
 	mu   sync.Mutex
 	list map[string]*flight
 }
@@ -68,12 +70,11 @@ func (f *flight) leave(id int) (left int) {
 // share does work once for all callers that want it at the same time under the
 // same key. joined tells that it had begun before this caller came. Work that a
 // caller leaves goes on for the others.
-func share[T any](ctx context.Context, s *Service, key string, call Call, work func(context.Context, Call) (T, error)) (out T, joined bool, err error) {
-	fs := &s.flights
+func share[T any](ctx context.Context, fs *flights, key string, call Call, work func(context.Context, Call) (T, error)) (out T, joined bool, err error) {
 	fs.mu.Lock()
 	f, joined := fs.list[key]
 	if !joined {
-		bound, end, err := s.begin(context.WithoutCancel(ctx))
+		bound, end, err := fs.life.begin(context.WithoutCancel(ctx))
 		if err != nil {
 			fs.mu.Unlock()
 			return out, false, err

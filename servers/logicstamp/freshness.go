@@ -29,15 +29,15 @@ type published struct {
 	Sources *manifest.Manifest `json:"sources"`
 }
 
-func (s *Service) publishedFile(project string) string {
-	return filepath.Join(s.opts.Dir, "published", hashOf(project)+".json")
+func (ws *workspace) publishedFile(project string) string {
+	return filepath.Join(ws.opts.Dir, "published", hashOf(project)+".json")
 }
 
 // diskFreshness tells whether a context in a project describes its sources:
 // every contract's file is unchanged, and nothing else changed since it was
 // written.
-func (s *Service) diskFreshness(c *contract.Context, project string, now *manifest.Manifest) *compare.Freshness {
-	rec := s.publishedRecord(project, c)
+func (ws *workspace) diskFreshness(c *contract.Context, project string, now *manifest.Manifest) *compare.Freshness {
+	rec := ws.publishedRecord(project, c)
 	changes := unrecordedChanges(c, now, rec == nil)
 	if rec != nil {
 		since := now.Since(rec.Sources)
@@ -54,8 +54,8 @@ func union(a, b []string) []string {
 	return slices.Compact(all)
 }
 
-func (s *Service) publishedRecord(project string, c *contract.Context) *published {
-	data, err := file.Read(s.publishedFile(project), maxPublished)
+func (ws *workspace) publishedRecord(project string, c *contract.Context) *published {
+	data, err := file.Read(ws.publishedFile(project), maxPublished)
 	if err != nil {
 		return nil
 	}

@@ -29,12 +29,12 @@ const keepGit = 8
 // path, one after the other: inferred types can hold that path, and hashes
 // cover it.
 type gitRun struct {
-	s       *Service
-	call    Call
-	repo    gittree.Repo
-	commit  gittree.Commit
-	program stampcli.Program
-	a       store.Analysis
+	comparer *comparer
+	call     Call
+	repo     gittree.Repo
+	commit   gittree.Commit
+	program  stampcli.Program
+	a        store.Analysis
 	// nodes replaces the profile's limit on a bundle when above 0.
 	nodes int
 	// keptOnly makes it fail where something would have to be analysed.
@@ -44,32 +44,32 @@ type gitRun struct {
 	ignore    string
 }
 
-func (s *Service) repo(project string) gittree.Repo {
-	return gittree.Repo{Project: project, Scratch: filepath.Join(s.opts.Dir, "git"), Timeout: s.opts.GitTimeout, Environ: s.opts.CLI.Environment}
+func (ws *workspace) repo(project string) gittree.Repo {
+	return gittree.Repo{Project: project, Scratch: filepath.Join(ws.opts.Dir, "git"), Timeout: ws.opts.GitTimeout, Environ: ws.opts.CLI.Environment}
 }
 
 // gitSides are both sides of a comparison with a commit.
 type gitSides struct{ base, cur *side }
 
 // compareGit compares with a commit.
-func (s *Service) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
-	repo := s.repo(project)
+func (cp *comparer) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
+	repo := cp.ws.repo(project)
 	commit, err := repo.Resolve(ctx, ref)
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
-	program, err := s.cli.Locate(ctx, project)
+	program, err := cp.refresher.cli.Locate(ctx, project)
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
-	a := s.opts.Defaults
-	if e, _, _ := s.own(call, project); e != nil {
+	a := cp.opts.Defaults
+	if e, _, _ := cp.baselines.own(call, project); e != nil {
 		a = e.Analysis
 	}
 	a = args.over(a)
 	a.Mode = "none"
-	dir := filepath.Join(s.opts.Dir, "git", hashOf(project))
-	run := gitRun{s: s, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
+	dir := filepath.Join(cp.opts.Dir, "git", hashOf(project))
+	run := gitRun{comparer: cp, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
 	both, err := run.share(ctx, call, given(args.ForceRegenerate, false))
 	if err != nil {
 		return nil, nil, nil, nil, err
@@ -91,7 +91,7 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 	}
 	deep.keptOnly = false
 	return base, cur, result, func(tell func(*compare.Result)) string {
-		return s.deeperLater(project, func(ctx context.Context) error {
+		return cp.deeper.later(project, func(ctx context.Context) error {
 			under, err := deep.both(ctx, false)
 			if err == nil {
 				tell(deepened(base, cur, under.base.Side, under.cur.Side))
@@ -104,10 +104,10 @@ func (s *Service) compareGit(ctx context.Context, call Call, project, ref string
 // share makes both sides, once for all who want the same at the same time.
 func (g gitRun) share(ctx context.Context, call Call, force bool) (gitSides, error) {
 	key := fmt.Sprintf("git\x00%s\x00%s\x00%+v %d %v", g.repo.Project, g.commit.Ref+g.commit.Hash, g.a, g.nodes, force)
-	out, _, err := share(ctx, g.s, key, call, func(ctx context.Context, call Call) (gitSides, error) {
+	out, _, err := share(ctx, &g.comparer.refresher.flights, key, call, func(ctx context.Context, call Call) (gitSides, error) {
 		run := g
 		run.call = call
-		leave, err := g.s.gate.enter(ctx, g.repo.Project)
+		leave, err := g.comparer.refresher.gate.enter(ctx, g.repo.Project)
 		if err != nil {
 			return gitSides{}, err
 		}
@@ -199,7 +199,7 @@ func (g *gitRun) baseSide(ctx context.Context) (*side, error) {
 		CreatedAt: g.commit.Time, Options: optionsOf(g.a),
 	}
 	if !g.commit.Time.IsZero() {
-		info.AgeSeconds = int64(g.s.opts.Now().Sub(g.commit.Time).Seconds())
+		info.AgeSeconds = int64(g.comparer.opts.Now().Sub(g.commit.Time).Seconds())
 	}
 	key := g.key(g.commit.Hash)
 	if out := g.cached(key); out != nil {
@@ -260,7 +260,7 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 		}
 	}
 	// Only sources were copied.
-	if here, err := g.s.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle); err == nil {
+	if here, err := g.comparer.ws.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle); err == nil {
 		out.Sources.Configs = here.Configs
 	}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
@@ -275,12 +275,12 @@ func (g *gitRun) cached(key string) *side {
 	if err != nil {
 		return nil
 	}
-	c := g.s.contexts.get(dir)
+	c := g.comparer.ws.contexts.get(dir)
 	if c == nil {
 		if c, err = contract.Read(dir, contract.Options{Project: g.tree}); err != nil {
 			return nil
 		}
-		g.s.contexts.put(dir, c)
+		g.comparer.ws.contexts.put(dir, c)
 	}
 	now := time.Now()
 	_ = os.Chtimes(dir, now, now)
@@ -307,12 +307,12 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 		return nil, fmt.Errorf("make a staging folder: %w", err)
 	}
 	defer func() { _ = os.RemoveAll(staging) }()
-	done, err := g.s.gate.run(ctx)
+	done, err := g.comparer.refresher.gate.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	g.call.stage("stamp", 0)
-	err = g.s.cli.Context(ctx, g.program, g.tree, staging, stampcli.Analysis{
+	err = g.comparer.refresher.cli.Context(ctx, g.program, g.tree, staging, stampcli.Analysis{
 		Profile: g.a.Profile, Mode: g.a.Mode, Depth: g.a.Depth, IncludeStyle: g.a.IncludeStyle, MaxNodes: g.nodes,
 	})
 	done()
@@ -331,7 +331,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 		_ = os.RemoveAll(dir)
 		if file.Move(staging, dir) == nil {
 			c.Dir = dir
-			g.s.contexts.put(dir, c)
+			g.comparer.ws.contexts.put(dir, c)
 		}
 	}
 	return g.side(c, sources), nil

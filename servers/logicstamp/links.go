@@ -5,32 +5,48 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // maxLinks is how many links a refusal names.
 const maxLinks = 5
 
-// everybodys are the folders that every caller may read: an analysis is shared by
-// callers whose own folders differ.
-func (s *Service) everybodys() []string {
-	var out []string
-	for _, dir := range append(slices.Clone(s.opts.AllowedPaths), s.opts.ProjectPath) {
-		if full, err := s.opts.Roots.Folder(dir); err == nil && !slices.Contains(out, full) {
-			out = append(out, full)
-		}
+// workspace reads the projects and the contexts that are kept of them.
+type workspace struct {
+	opts     *Options
+	access   *access
+	store    *store.Store
+	contexts contextCache
+
+	mu    sync.Mutex
+	known map[string]*manifest.Manifest
+}
+
+// takeManifest lists the project, hashing only what changed since last time.
+func (ws *workspace) takeManifest(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
+	ws.mu.Lock()
+	known := ws.known[project]
+	ws.mu.Unlock()
+	m, err := manifest.Take(ctx, project, manifest.Options{Style: style, Known: known, Allowed: ws.access.everybodys()})
+	if err != nil {
+		return nil, err
 	}
-	return out
+	ws.mu.Lock()
+	ws.known[project] = m
+	ws.mu.Unlock()
+	return m, nil
 }
 
 // takeSources is takeManifest for what the CLI analyses in place, or has: it
 // follows links wherever they lead, so that none may lead outside. Called before
 // a run and after it, before anything of it is kept or told.
-func (s *Service) takeSources(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
-	m, err := s.takeManifest(ctx, project, style)
+func (ws *workspace) takeSources(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
+	m, err := ws.takeManifest(ctx, project, style)
 	if err != nil {
 		return nil, err
 	}

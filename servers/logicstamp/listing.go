@@ -45,7 +45,7 @@ type BundleInfo struct {
 
 // List names the bundles of a context, by folder and position.
 func (s *Service) List(ctx context.Context, call Call, args ListArgs) (*Listed, error) {
-	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	src, err := s.workspace.source(ctx, call, args.SnapshotID, args.Project)
 	if err != nil {
 		return nil, err
 	}

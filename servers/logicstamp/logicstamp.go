@@ -9,11 +9,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
@@ -134,29 +132,20 @@ func Modes() []string { return []string{"header", "full", "none"} }
 // Service is the domain behind the tools. It is safe for use by several
 // goroutines.
 type Service struct {
-	opts  Options
-	cli   *stampcli.Runner
-	store *store.Store
-	gate  *gate
+	opts  *Options
+	hints hint.Feed
+	life  *lifetime
 
-	mu       sync.Mutex
-	known    map[string]*manifest.Manifest
-	duration map[string]time.Duration
-	flights  flights
-	// baselines are the snapshots to compare with, by session and project.
-	baselines map[baselineKey]string
-	deeper    deeperRuns
-	contexts  contextCache
-	results   results
-	monitors  map[string]*monitor
+	access    *access
+	workspace *workspace
+	baselines *baselines
+	refresher *refresher
+	deeper    *deepener
+	comparer  *comparer
+	monitors  *monitors
 	searches  searchCache
-	notify    func(r *compare.Result, monitored bool)
-	hints     hint.Feed
 	// installed hears that the command was installed.
 	installed func()
-	stop      context.Context
-	stopNow   context.CancelFunc
-	running   sync.WaitGroup
 }
 
 // New opens the store and makes a service. Nothing is started.
@@ -172,37 +161,37 @@ func New(opts Options) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{
-		opts: opts, cli: stampcli.New(opts.CLI), store: st, gate: newGate(),
-		known: map[string]*manifest.Manifest{}, duration: map[string]time.Duration{}, baselines: map[baselineKey]string{},
-		deeper:   deeperRuns{running: map[string]*DeeperRun{}, refused: map[string]string{}},
-		flights:  flights{list: map[string]*flight{}},
-		monitors: map[string]*monitor{}, results: results{byProject: map[string][]*compare.Result{}},
+	s := &Service{opts: &opts, life: newLifetime(), access: &access{&opts}}
+	s.workspace = &workspace{opts: s.opts, access: s.access, store: st, known: map[string]*manifest.Manifest{}}
+	s.baselines = &baselines{store: st, now: opts.Now, byKey: map[baselineKey]string{}}
+	s.refresher = &refresher{
+		opts: s.opts, ws: s.workspace, baselines: s.baselines, cli: stampcli.New(opts.CLI), gate: newGate(),
+		flights: flights{life: s.life, list: map[string]*flight{}}, duration: map[string]time.Duration{},
 	}
-	s.stop, s.stopNow = context.WithCancel(context.Background())
+	s.deeper = &deepener{
+		opts: s.opts, ws: s.workspace, refresher: s.refresher, life: s.life, changed: s.hints.Send,
+		running: map[string]*DeeperRun{}, refused: map[string]bool{},
+	}
+	s.comparer = &comparer{
+		opts: s.opts, ws: s.workspace, baselines: s.baselines, refresher: s.refresher, deeper: s.deeper, changed: s.hints.Send,
+		results: results{byProject: map[string][]*compare.Result{}},
+	}
+	s.monitors = &monitors{opts: s.opts, comparer: s.comparer, life: s.life, list: map[string]*monitor{}}
 	return s, nil
 }
 
 // Close ends the monitors and every analysis, and waits for them.
 func (s *Service) Close() {
-	s.mu.Lock()
-	s.stopNow()
-	s.mu.Unlock()
-	s.running.Wait()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, m := range s.monitors {
-		m.unpin()
-	}
-	clear(s.monitors)
+	s.life.end()
+	s.monitors.remove(func(*monitor) bool { return true })
 }
 
 // beginIn is begin for a call about a project, which it finds.
 func (s *Service) beginIn(ctx context.Context, call Call, name string) (project string, bound context.Context, end func(), err error) {
-	if project, err = s.project(call, name); err != nil {
+	if project, err = s.access.project(call, name); err != nil {
 		return "", nil, nil, err
 	}
-	bound, end, err = s.begin(ctx)
+	bound, end, err = s.life.begin(ctx)
 	return project, bound, end, err
 }
 
@@ -211,28 +200,42 @@ func (s *Service) beginIn(ctx context.Context, call Call, name string) (project 
 func (s *Service) Limits() (tokens, bundleBytes int) { return s.opts.MaxTokens, s.opts.MaxBundleBytes }
 
 // May tells whether a caller may read a project, by its path without links.
-func (s *Service) May(call Call, project string) bool { return s.allowed(call, project) }
+func (s *Service) May(call Call, project string) bool { return s.access.allowed(call, project) }
 
 // OnInstalled makes fn hear that the stamp command was installed. Set it before
 // the first call.
 func (s *Service) OnInstalled(fn func()) { s.installed = fn }
 
-// begin ties work to the life of the service: no analysis outlives it. end must
-// be called.
-func (s *Service) begin(ctx context.Context) (bound context.Context, end func(), err error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.stop.Err() != nil {
-		return nil, nil, problem.New(problem.Cancelled, "try again in a moment", "the server is shutting down")
+// Monitor starts, stops or tells of a project's drift monitor.
+func (s *Service) Monitor(ctx context.Context, call Call, args MonitorArgs) (*MonitorState, error) {
+	project, err := s.access.project(call, args.Project)
+	if err != nil {
+		return nil, err
 	}
-	s.running.Add(1)
-	bound, cancel := context.WithCancel(ctx)
-	off := context.AfterFunc(s.stop, cancel)
-	return bound, func() {
-		off()
-		cancel()
-		s.running.Done()
-	}, nil
+	m := s.monitors.of(project)
+	switch args.Action {
+	case "start":
+		return s.monitors.start(ctx, call, project, args)
+	case "stop":
+		s.monitors.remove(func(one *monitor) bool { return one == m })
+		out := m.state(project, "stop")
+		if m != nil {
+			out.Active, out.Message = false, "the monitor has stopped"
+		}
+		return out, nil
+	case "status":
+		return m.state(project, "status"), nil
+	}
+	return nil, problem.New(problem.BadArgument, "pass start, stop or status", "action is %q", args.Action)
+}
+
+// ClientGone ends what a connection started, and forgets its baselines.
+func (s *Service) ClientGone(client string) {
+	if client == "" {
+		return
+	}
+	s.baselines.forget(client)
+	s.monitors.remove(func(m *monitor) bool { return m.call.Client == client })
 }
 
 // Call is who asks and how to tell them that work goes on.
@@ -269,133 +272,8 @@ func (c Call) stage(name string, expected time.Duration) {
 	}
 }
 
-// project resolves the project of a call: absolute, links resolved, a folder
-// the caller may read.
-func (s *Service) project(call Call, arg string) (string, error) {
-	base := cmp.Or(call.Root, s.opts.ProjectPath, s.opts.WorkDir)
-	if call.Refused != nil {
-		base = ""
-	}
-	path := cmp.Or(arg, call.Hint, base)
-	switch {
-	case filepath.IsAbs(path):
-	case call.Refused != nil:
-		return "", problem.New(problem.ProjectNotAllowed, "pass the absolute path of a folder that the user allowed with mcpdeck --allow-dir", "%s", call.Refused.NoProject())
-	case path == "":
-		return "", problem.New(problem.ProjectNotFound, "pass projectPath", "no project was given and the agent has no project folder")
-	default:
-		path = filepath.Join(base, path)
-	}
-	full, found, err := s.resolve(call, path)
-	if !found && (err == nil || path == base) {
-		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s does not exist", path)
-	}
-	if err != nil {
-		return "", err
-	}
-	info, err := os.Stat(full)
-	if err != nil || !info.IsDir() {
-		return "", problem.New(problem.ProjectNotFound, "pass the absolute path of an existing folder", "the project %s is not a folder", path)
-	}
-	if _, err := s.opts.Roots.Folder(full); err != nil || !s.allowed(call, full) {
-		return "", s.notAllowed(call, path)
-	}
-	return full, nil
-}
-
-// resolve is what a path stands for, links resolved, if the caller may read there; found
-// tells whether there is anything. What lies outside is refused in the same words whether
-// or not it exists.
-func (s *Service) resolve(call Call, path string) (full string, found bool, err error) {
-	full, found = destination(path)
-	if !s.allowed(call, full) {
-		return full, found, s.notAllowed(call, path)
-	}
-	return full, found, nil
-}
-
-// destination is where a path leads, links resolved, also when nothing is there.
-func destination(path string) (full string, found bool) {
-	const mostLinks = 40
-	rest := ""
-	for links, at := 0, filepath.Clean(path); ; {
-		if full, err := filepath.EvalSymlinks(at); err == nil {
-			return filepath.Join(full, rest), rest == ""
-		}
-		if to, err := os.Readlink(at); err == nil && links < mostLinks {
-			links++
-			if !filepath.IsAbs(to) {
-				to = filepath.Join(filepath.Dir(at), to)
-			}
-			at = filepath.Clean(to)
-			continue
-		}
-		if at == filepath.Dir(at) {
-			return filepath.Join(at, rest), false
-		}
-		at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest)
-	}
-}
-
-// roots are the folders a caller may read below.
-func (s *Service) roots(call Call) []string {
-	var out []string
-	dirs := append(slices.Clone(s.opts.AllowedPaths), call.Root, call.Hint)
-	if call.Refused == nil {
-		dirs = append(dirs, s.opts.ProjectPath)
-		if call.Root == "" {
-			dirs = append(dirs, s.opts.WorkDir)
-		}
-	}
-	for _, dir := range dirs {
-		if full, err := s.opts.Roots.Folder(dir); err == nil && !slices.Contains(out, full) {
-			out = append(out, full)
-		}
-	}
-	return out
-}
-
-// allowed tells whether a resolved path lies in a folder the caller may read.
-func (s *Service) allowed(call Call, full string) bool {
-	for _, root := range s.roots(call) {
-		if full == root || strings.HasPrefix(full, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Service) notAllowed(call Call, path string) error {
-	roots := s.roots(call)
-	list := "none"
-	if len(roots) > 0 {
-		list = strings.Join(roots, ", ")
-	}
-	why := ""
-	if call.Refused != nil {
-		why = "; " + call.Refused.NoProject()
-	}
-	return problem.New(problem.ProjectNotAllowed, "use a folder below one of them, or add yours to logicstamp.allowed_paths (or start mcpdeck with --allow-dir)",
-		"%s is outside the folders this connection may read (%s)%s", path, list, why)
-}
-
 // hashOf names a project in file names and addresses.
 func hashOf(project string) string {
 	sum := sha256.Sum256([]byte(project))
 	return hex.EncodeToString(sum[:])[:16]
-}
-
-// takeManifest lists the project, hashing only what changed since last time.
-func (s *Service) takeManifest(ctx context.Context, project string, style bool) (*manifest.Manifest, error) {
-	s.mu.Lock()
-	known := s.known[project]
-	s.mu.Unlock()
-	m, err := manifest.Take(ctx, project, manifest.Options{Style: style, Known: known, Allowed: s.everybodys()})
-	if err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	s.known[project] = m
-	s.mu.Unlock()
-	return m, nil
 }

@@ -48,7 +48,7 @@ type MonitorState struct {
 
 // monitor compares a project with a fixed baseline whenever its sources change.
 type monitor struct {
-	s         *Service
+	comparer  *comparer
 	call      Call
 	project   string
 	baseline  string
@@ -66,75 +66,80 @@ type monitor struct {
 	last    *compare.Result
 }
 
+// monitors are the drift monitors, by project.
+type monitors struct {
+	opts     *Options
+	comparer *comparer
+	life     *lifetime
+
+	mu   sync.Mutex
+	list map[string]*monitor
+}
+
 // DriftURI is the address of a project's drift resource.
 func DriftURI(project string) string { return "logicstamp://drift/" + hashOf(project) }
 
-// Monitor starts, stops or tells of a project's drift monitor.
-func (s *Service) Monitor(ctx context.Context, call Call, args MonitorArgs) (*MonitorState, error) {
-	project, err := s.project(call, args.Project)
-	if err != nil {
-		return nil, err
-	}
-	switch args.Action {
-	case "start":
-		return s.startMonitor(ctx, call, project, args)
-	case "stop":
-		s.mu.Lock()
-		m := s.monitors[project]
-		delete(s.monitors, project)
-		s.mu.Unlock()
-		out := m.state(project, "stop")
-		if m != nil {
-			m.end()
-			out.Active, out.Message = false, "the monitor has stopped"
-		}
-		return out, nil
-	case "status":
-		s.mu.Lock()
-		m := s.monitors[project]
-		s.mu.Unlock()
-		return m.state(project, "status"), nil
-	}
-	return nil, problem.New(problem.BadArgument, "pass start, stop or status", "action is %q", args.Action)
+// of is a project's monitor, nil for none.
+func (ms *monitors) of(project string) *monitor {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return ms.list[project]
 }
 
-func (s *Service) startMonitor(ctx context.Context, call Call, project string, args MonitorArgs) (*MonitorState, error) {
+// remove takes away the monitors that match, and ends them.
+func (ms *monitors) remove(match func(*monitor) bool) {
+	var ended []*monitor
+	ms.mu.Lock()
+	for project, m := range ms.list {
+		if match(m) {
+			ended = append(ended, m)
+			delete(ms.list, project)
+		}
+	}
+	ms.mu.Unlock()
+	for _, m := range ended {
+		m.end()
+	}
+}
+
+// start watches a project, in place of the monitor it had.
+func (ms *monitors) start(ctx context.Context, call Call, project string, args MonitorArgs) (*MonitorState, error) {
 	if args.Baseline == "" {
 		args.Baseline = "snapshot"
 	}
-	interval := s.opts.MinInterval
+	interval := ms.opts.MinInterval
 	if args.MinIntervalMs > 0 {
 		interval = time.Duration(args.MinIntervalMs) * time.Millisecond
 	}
 	m := &monitor{
-		s: s, call: Call{Root: call.Root, Refused: call.Refused, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
-		interval: min(max(interval, minPause), maxPause), startedAt: s.opts.Now(), done: make(chan struct{}),
+		comparer: ms.comparer, call: Call{Root: call.Root, Refused: call.Refused, Hint: call.Hint, Client: call.Client}, project: project, baseline: args.Baseline,
+		interval: min(max(interval, minPause), maxPause), startedAt: ms.opts.Now(), done: make(chan struct{}),
 	}
 	if err := m.fix(ctx, call); err != nil {
 		return nil, err
 	}
 	life, cancel := context.WithCancel(context.Background())
 	m.cancel = cancel
-	run, end, err := s.begin(life)
+	run, end, err := ms.life.begin(life)
 	if err != nil {
 		cancel()
 		m.unpin()
 		return nil, err
 	}
-	s.mu.Lock()
-	if _, ok := s.monitors[project]; !ok && len(s.monitors) >= maxMonitors {
-		s.mu.Unlock()
+	ms.mu.Lock()
+	if _, ok := ms.list[project]; !ok && len(ms.list) >= maxMonitors {
+		ms.mu.Unlock()
 		end()
 		cancel()
 		m.unpin()
 		return nil, problem.New(problem.Busy, "stop another monitor first", "%d monitors are already running", maxMonitors)
 	}
-	old := s.monitors[project]
-	s.monitors[project] = m
+	old := ms.list[project]
+	ms.list[project] = m
 	if old != nil && "snapshot:"+old.pinned == m.baseline {
 		m.pinned, old.pinned = old.pinned, "" // it goes on being watched
 	}
-	s.mu.Unlock()
+	ms.mu.Unlock()
 	if old != nil {
 		old.end()
 	}
@@ -151,7 +156,7 @@ func (s *Service) startMonitor(ctx context.Context, call Call, project string, a
 // fix makes the baseline one that does not move, and keeps its snapshot.
 func (m *monitor) fix(ctx context.Context, call Call) error {
 	if ref, ok := strings.CutPrefix(m.baseline, "git:"); ok {
-		commit, err := m.s.repo(m.project).Resolve(ctx, ref)
+		commit, err := m.comparer.ws.repo(m.project).Resolve(ctx, ref)
 		if err != nil {
 			return err
 		}
@@ -160,23 +165,23 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 	}
 	switch m.baseline {
 	case "disk", "snapshot":
-		e, _, err := m.s.own(call, m.project)
+		e, _, err := m.comparer.baselines.own(call, m.project)
 		if err != nil {
 			return err
 		}
 		if e == nil {
 			return problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot first, or use baseline git:HEAD", "No snapshot found for comparison")
 		}
-		m.s.adopts(call, e)
+		m.comparer.baselines.adopts(call, e)
 		m.baseline = "snapshot:" + e.ID
 	}
 	if id, ok := strings.CutPrefix(m.baseline, "snapshot:"); ok {
-		if _, err := m.s.snapshot(call, id, m.project); err != nil {
+		if _, err := m.comparer.ws.snapshot(call, id, m.project); err != nil {
 			return err
 		}
-		if !m.s.store.Pinned(id) {
+		if !m.comparer.ws.store.Pinned(id) {
 			m.pinned = id
-			return m.s.store.Hold(id)
+			return m.comparer.ws.store.Hold(id)
 		}
 	}
 	return nil
@@ -184,7 +189,7 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 
 func (m *monitor) unpin() {
 	if m.pinned != "" {
-		_ = m.s.store.Pin(m.pinned, false)
+		_ = m.comparer.ws.store.Pin(m.pinned, false)
 	}
 }
 
@@ -260,7 +265,7 @@ func awaitQuiet(ctx context.Context, changed <-chan struct{}) bool {
 // and told.
 func (m *monitor) compare(ctx context.Context) {
 	start := time.Now()
-	result, later, err := m.s.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
+	result, later, err := m.comparer.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
 	if ctx.Err() != nil {
 		return
 	}
@@ -276,7 +281,7 @@ func (m *monitor) compare(ctx context.Context) {
 			result.BaselineInfo = &info
 		}
 	}
-	result.ComparedAt, result.DurationMs = m.s.opts.Now().UTC(), time.Since(start).Milliseconds()
+	result.ComparedAt, result.DurationMs = m.comparer.opts.Now().UTC(), time.Since(start).Milliseconds()
 	m.mu.Lock()
 	m.runs++
 	m.lastRun = result.ComparedAt
@@ -287,7 +292,7 @@ func (m *monitor) compare(ctx context.Context) {
 	}
 	m.mu.Unlock()
 	if !same {
-		m.s.keep(result, later, true)
+		m.comparer.keep(result, later, true)
 	}
 }
 
@@ -298,21 +303,4 @@ func essence(r *compare.Result) string {
 		return ""
 	}
 	return digest(data)
-}
-
-// ClientGone ends the monitors that a connection started.
-func (s *Service) ClientGone(client string) {
-	s.forgetBaselines(client)
-	var ended []*monitor
-	s.mu.Lock()
-	for project, m := range s.monitors {
-		if client != "" && m.call.Client == client {
-			ended = append(ended, m)
-			delete(s.monitors, project)
-		}
-	}
-	s.mu.Unlock()
-	for _, m := range ended {
-		m.end()
-	}
 }

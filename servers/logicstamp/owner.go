@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -13,20 +14,29 @@ import (
 // baselineKey names the baseline of a session, or of the user, in a project.
 type baselineKey struct{ client, project string }
 
+// baselines are the snapshots to compare with, by session and project.
+type baselines struct {
+	store *store.Store
+	now   func() time.Time
+
+	mu    sync.Mutex
+	byKey map[baselineKey]string
+}
+
 // owns makes a snapshot the baseline of who calls.
-func (s *Service) owns(call Call, e *store.Entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.baselines[baselineKey{call.Client, e.Project}] = e.ID
+func (b *baselines) owns(call Call, e *store.Entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.byKey[baselineKey{call.Client, e.Project}] = e.ID
 }
 
 // adopts makes a snapshot the baseline of who calls and has none.
-func (s *Service) adopts(call Call, e *store.Entry) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (b *baselines) adopts(call Call, e *store.Entry) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
 	key := baselineKey{call.Client, e.Project}
-	if s.baselines[key] == "" {
-		s.baselines[key] = e.ID
+	if b.byKey[key] == "" {
+		b.byKey[key] = e.ID
 	}
 }
 
@@ -34,19 +44,19 @@ func (s *Service) adopts(call Call, e *store.Entry) {
 // happened to it since. One who has none gets the newest usable one, their own
 // from an earlier session first; said is a warning where that is news to them.
 // Without any, it is nil.
-func (s *Service) own(call Call, project string) (e *store.Entry, said *problem.Warning, err error) {
-	s.mu.Lock()
-	id := s.baselines[baselineKey{call.Client, project}]
-	s.mu.Unlock()
+func (b *baselines) own(call Call, project string) (e *store.Entry, said *problem.Warning, err error) {
+	b.mu.Lock()
+	id := b.byKey[baselineKey{call.Client, project}]
+	b.mu.Unlock()
 	if id != "" {
-		e, err := s.store.Get(id)
+		e, err := b.store.Get(id)
 		if problem.CodeOf(err) == problem.SnapshotUnknown {
 			// Another process cleaned it away with all that it knew of it.
 			err = problem.New(problem.SnapshotLost, problem.Of(err).Next, "the snapshot %s, the baseline here, is gone", id)
 		}
 		return e, nil, err
 	}
-	list, past := s.store.Newest(project)
+	list, past := b.store.Newest(project)
 	for _, one := range list {
 		if one.Owner == call.Identity {
 			return one, nil, nil
@@ -54,7 +64,7 @@ func (s *Service) own(call Call, project string) (e *store.Entry, said *problem.
 	}
 	if len(list) == 0 {
 		if past != nil && past.Owner == call.Identity {
-			_, err := s.store.Get(past.ID)
+			_, err := b.store.Get(past.ID)
 			return nil, nil, err
 		}
 		return nil, nil, nil
@@ -65,7 +75,7 @@ func (s *Service) own(call Call, project string) (e *store.Entry, said *problem.
 		why = "this client's last snapshot of the project, " + past.ID + ", can be used no more"
 	}
 	w := problem.Warn(problem.BaselineAdopted, "%s; the baseline is %s, which %s made %s ago",
-		why, e.ID, madeBy(e), s.opts.Now().Sub(e.CreatedAt).Round(time.Second))
+		why, e.ID, madeBy(e), b.now().Sub(e.CreatedAt).Round(time.Second))
 	return e, &w, nil
 }
 
@@ -77,26 +87,23 @@ func madeBy(e *store.Entry) string {
 }
 
 // cleanStore removes what has expired. Baselines go last.
-func (s *Service) cleanStore() {
-	s.mu.Lock()
+func (b *baselines) cleanStore() {
+	b.mu.Lock()
 	held := map[string]bool{}
-	for _, id := range s.baselines {
+	for _, id := range b.byKey {
 		held[id] = true
 	}
-	s.mu.Unlock()
-	s.store.Clean(func(id string) bool { return held[id] })
+	b.mu.Unlock()
+	b.store.Clean(func(id string) bool { return held[id] })
 }
 
-// forgetBaselines drops those of a session that has ended.
-func (s *Service) forgetBaselines(client string) {
-	if client == "" {
-		return
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for key := range s.baselines {
+// forget drops those of a session that has ended.
+func (b *baselines) forget(client string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key := range b.byKey {
 		if key.client == client {
-			delete(s.baselines, key)
+			delete(b.byKey, key)
 		}
 	}
 }

@@ -21,7 +21,7 @@ func digest(data []byte) string { return store.Digest(data) }
 
 // publish writes a kept context into its project, the index last, and only the
 // files that say something new. Files that are not the CLI's are left alone.
-func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
+func (ws *workspace) publish(ctx context.Context, project string, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
 	old := map[string]bool{}
 	for _, name := range contract.Names(project) {
 		old[name] = true
@@ -47,10 +47,10 @@ func (s *Service) publish(ctx context.Context, project string, e *store.Entry, c
 	for name := range old {
 		orphans = append(orphans, name)
 	}
-	return warnings, orphans, s.recordPublished(project, sources)
+	return warnings, orphans, ws.recordPublished(project, sources)
 }
 
-func (s *Service) recordPublished(project string, sources *manifest.Manifest) error {
+func (ws *workspace) recordPublished(project string, sources *manifest.Manifest) error {
 	index, err := file.ReadPlain(filepath.Join(project, contract.IndexFile), true, maxPublished)
 	if err != nil {
 		return fmt.Errorf("read the published index: %w", err)
@@ -59,7 +59,7 @@ func (s *Service) recordPublished(project string, sources *manifest.Manifest) er
 	if err != nil {
 		return err
 	}
-	name := s.publishedFile(project)
+	name := ws.publishedFile(project)
 	if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 		return fmt.Errorf("remember what was published: %w", err)
 	}

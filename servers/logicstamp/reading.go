@@ -43,7 +43,7 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadFile
 	if args.BundlePath == "" {
 		return nil, problem.New(problem.BadArgument, "take a bundlePath from logicstamp_list_bundles", "bundlePath is missing")
 	}
-	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	src, err := s.workspace.source(ctx, call, args.SnapshotID, args.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
@@ -14,9 +15,23 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
 )
+
+// refresher runs the stamp command and keeps what it makes.
+type refresher struct {
+	opts      *Options
+	ws        *workspace
+	baselines *baselines
+	cli       *stampcli.Runner
+	gate      *gate
+	flights   flights
+
+	mu       sync.Mutex
+	duration map[string]time.Duration
+}
 
 // AnalysisArgs are the analysis options of a call; nil means not given.
 type AnalysisArgs struct {
@@ -177,17 +192,17 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		}
 	}
 	if args.CleanCache {
-		s.clean(project, true)
+		s.refresher.clean(project, true)
 	}
-	made, err := s.analyse(ctx, call, project, a, args.Force)
+	made, err := s.refresher.analyse(ctx, call, project, a, args.Force)
 	if err != nil {
 		return nil, err
 	}
-	entry, err := s.snapshotOf(call, made)
+	entry, err := s.refresher.snapshotOf(call, made)
 	if err != nil {
 		return nil, err
 	}
-	out, err := s.describe(entry, made.sources, made.inc, made.warnings)
+	out, err := s.workspace.describe(entry, made.sources, made.inc, made.warnings)
 	if err != nil {
 		return nil, err
 	}
@@ -196,51 +211,51 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		out.Freshness = freshnessOf(manifest.Changes{Changed: made.doubt})
 	}
 	if given(args.Publish, s.opts.Publish) && !w.Active {
-		if err := s.publishInto(ctx, call, out, entry, made.sources); err != nil {
+		if err := s.refresher.publishInto(ctx, call, out, entry, made.sources); err != nil {
 			return nil, err
 		}
 	}
 	if len(out.Coverage.Hidden) > 0 {
-		s.deepenRefresh(entry, made.sources)
+		s.deeper.refresh(entry, made.sources)
 	}
-	s.cleanStore()
+	s.baselines.cleanStore()
 	s.hints.Send()
 	return out, nil
 }
 
 // snapshotOf makes the caller's own snapshot of what was analysed, which is
 // their baseline from then on.
-func (s *Service) snapshotOf(call Call, made *stamped) (*store.Entry, error) {
-	entry, err := s.store.Again(made.entry, made.sources, call.Identity, call.Name)
+func (rf *refresher) snapshotOf(call Call, made *stamped) (*store.Entry, error) {
+	entry, err := rf.ws.store.Again(made.entry, made.sources, call.Identity, call.Name)
 	if err != nil {
 		return nil, err
 	}
 	if made.context != nil {
 		c := *made.context
 		c.Dir = entry.Dir
-		s.contexts.put(entry.Dir, &c)
+		rf.ws.contexts.put(entry.Dir, &c)
 	}
-	s.owns(call, entry)
+	rf.baselines.owns(call, entry)
 	return entry, nil
 }
 
 // analyse gives a kept context of a project as it is: an old one that still
 // says the same unless force, else a new one. Callers that want the same at the
 // same time share it.
-func (s *Service) analyse(ctx context.Context, call Call, project string, a store.Analysis, force bool) (*stamped, error) {
+func (rf *refresher) analyse(ctx context.Context, call Call, project string, a store.Analysis, force bool) (*stamped, error) {
 	for {
-		made, joined, err := share(ctx, s, runKey(project, a, force), call, func(ctx context.Context, call Call) (*stamped, error) {
-			leave, err := s.gate.enter(ctx, project)
+		made, joined, err := share(ctx, &rf.flights, runKey(project, a, force), call, func(ctx context.Context, call Call) (*stamped, error) {
+			leave, err := rf.gate.enter(ctx, project)
 			if err != nil {
 				return nil, err
 			}
 			defer leave()
-			s.clean(project, false)
-			inc, old, err := s.reuse(ctx, project, a, force)
+			rf.clean(project, false)
+			inc, old, err := rf.reuse(ctx, project, a, force)
 			if old != nil || err != nil {
 				return old, err
 			}
-			made, err := s.stamp(ctx, call, project, a)
+			made, err := rf.stamp(ctx, call, project, a)
 			if made != nil {
 				made.inc = inc
 			}
@@ -250,25 +265,25 @@ func (s *Service) analyse(ctx context.Context, call Call, project string, a stor
 			return made, err
 		}
 		// What changed before this caller came may have been read before it did.
-		now, err := s.takeSources(ctx, project, a.IncludeStyle)
+		now, err := rf.ws.takeSources(ctx, project, a.IncludeStyle)
 		if err != nil || now.Since(made.sources).Empty() || len(made.doubt) > 0 {
 			return made, err
 		}
 	}
 }
 
-func (s *Service) publishInto(ctx context.Context, call Call, out *Refreshed, entry *store.Entry, sources *manifest.Manifest) error {
-	leave, err := s.gate.enter(ctx, entry.Project)
+func (rf *refresher) publishInto(ctx context.Context, call Call, out *Refreshed, entry *store.Entry, sources *manifest.Manifest) error {
+	leave, err := rf.gate.enter(ctx, entry.Project)
 	if err != nil {
 		return err
 	}
 	defer leave()
 	call.stage("publish", 0)
-	c, err := s.entryContext(entry, "")
+	c, err := rf.ws.entryContext(entry, "")
 	if err != nil {
 		return err
 	}
-	warnings, orphans, err := s.publish(ctx, entry.Project, entry, c, sources)
+	warnings, orphans, err := rf.ws.publish(ctx, entry.Project, entry, c, sources)
 	if err != nil {
 		return err
 	}
@@ -284,21 +299,21 @@ func runKey(project string, a store.Analysis, force bool) string {
 
 // reuse finds the newest context when options and sources are the same; else it
 // tells what changed.
-func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *stamped, error) {
-	last := s.store.Latest(project, &a)
+func (rf *refresher) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *stamped, error) {
+	last := rf.ws.store.Latest(project, &a)
 	if last == nil {
 		return Incremental{}, nil, nil
 	}
-	then, err := s.store.Sources(last)
+	then, err := rf.ws.store.Sources(last)
 	if err != nil {
 		return Incremental{}, nil, nil //nolint:nilerr // an unreadable old snapshot is no reason to refuse a new one
 	}
-	now, err := s.takeSources(ctx, project, a.IncludeStyle)
+	now, err := rf.ws.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return Incremental{}, nil, err
 	}
 	changes := now.Since(then)
-	if force || !changes.Empty() || s.store.Verify(last) != nil || !s.sameTool(ctx, project, last) {
+	if force || !changes.Empty() || rf.ws.store.Verify(last) != nil || !rf.sameTool(ctx, project, last) {
 		f := freshnessOf(changes)
 		return Incremental{ChangedFiles: f.ChangedFiles, NewFiles: f.NewFiles, DeletedFiles: f.DeletedFiles}, nil, nil
 	}
@@ -307,14 +322,14 @@ func (s *Service) reuse(ctx context.Context, project string, a store.Analysis, f
 
 // sameTool tells whether the command is still the one that made an entry. That
 // none can be found is no difference: nothing newer could be made.
-func (s *Service) sameTool(ctx context.Context, project string, e *store.Entry) bool {
-	program, err := s.cli.Locate(ctx, project)
+func (rf *refresher) sameTool(ctx context.Context, project string, e *store.Entry) bool {
+	program, err := rf.cli.Locate(ctx, project)
 	return err != nil || e.Tool == "" || e.Tool == program.Version.Tool()
 }
 
 // clean removes what the CLI can rebuild, when asked or when the index is not
 // JSON.
-func (s *Service) clean(project string, asked bool) {
+func (rf *refresher) clean(project string, asked bool) {
 	_, err := contract.Read(project, contract.Options{})
 	// One that is being written is not broken.
 	broken := problem.CodeOf(err) == problem.BadJSON && !watch.Look(project).Active
@@ -340,14 +355,14 @@ func (s *Service) clean(project string, asked bool) {
 }
 
 // describe makes the answer for a snapshot.
-func (s *Service) describe(e *store.Entry, sources *manifest.Manifest, inc Incremental, warnings []problem.Warning) (*Refreshed, error) {
-	c, err := s.entryContext(e, "")
+func (ws *workspace) describe(e *store.Entry, sources *manifest.Manifest, inc Incremental, warnings []problem.Warning) (*Refreshed, error) {
+	c, err := ws.entryContext(e, "")
 	if err != nil {
 		return nil, err
 	}
 	out := &Refreshed{
 		SnapshotID: e.ID, ProjectPath: e.Project, Analysis: e.Analysis, CreatedAt: e.CreatedAt, Tool: c.Tool,
-		Folders: []FolderInfo{}, Incremental: inc, ExpiresAt: s.store.Expires(e),
+		Folders: []FolderInfo{}, Incremental: inc, ExpiresAt: ws.store.Expires(e),
 		Warnings: append(append([]problem.Warning{}, warnings...), c.Warnings...),
 		Coverage: hiddenOf(c, sources),
 	}

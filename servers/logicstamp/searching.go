@@ -72,13 +72,13 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 		return nil, problem.New(problem.BadArgument, "pass query or at least one of kind, folderPrefix, hasProp, usesHook, usesComponent, imports, exports, role", "nothing to search for")
 	}
 	if args.SnapshotID == "" && args.Project == "" {
-		if project, err := s.project(call, ""); err == nil {
-			if e, _, _ := s.own(call, project); e != nil {
+		if project, err := s.access.project(call, ""); err == nil {
+			if e, _, _ := s.baselines.own(call, project); e != nil {
 				args.SnapshotID = e.ID
 			}
 		}
 	}
-	src, err := s.source(ctx, call, args.SnapshotID, args.Project)
+	src, err := s.workspace.source(ctx, call, args.SnapshotID, args.Project)
 	if err != nil {
 		return nil, err
 	}

@@ -26,31 +26,31 @@ type source struct {
 
 // source finds the context of a snapshot, else of a project: its own if fresh,
 // else the newest kept one.
-func (s *Service) source(ctx context.Context, call Call, snapshotID, project string) (*source, error) {
+func (ws *workspace) source(ctx context.Context, call Call, snapshotID, project string) (*source, error) {
 	if snapshotID != "" {
 		want := ""
 		if project != "" {
-			full, err := s.project(call, project)
+			full, err := ws.access.project(call, project)
 			if err != nil {
 				return nil, err
 			}
 			want = full
 		}
-		e, err := s.snapshot(call, snapshotID, want)
+		e, err := ws.snapshot(call, snapshotID, want)
 		if err != nil {
 			return nil, err
 		}
-		return s.entrySource(e)
+		return ws.entrySource(e)
 	}
-	full, err := s.project(call, project)
+	full, err := ws.access.project(call, project)
 	if err != nil {
 		return nil, err
 	}
-	now, err := s.takeManifest(ctx, full, false)
+	now, err := ws.takeManifest(ctx, full, false)
 	if err != nil {
 		return nil, err
 	}
-	own, kept, err := s.candidates(ctx, full, store.Analysis{}, now)
+	own, kept, err := ws.candidates(ctx, full, store.Analysis{}, now)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Service) source(ctx context.Context, call Call, snapshotID, project str
 	out := &source{context: best.context, project: full, stamp: best.context.Stamp, sources: now, watch: watchMode(watch.Look(full))}
 	if best.entry != nil {
 		out.stamp = best.entry.ID
-		s.store.Touch(best.entry)
+		ws.store.Touch(best.entry)
 	}
 	if best.freshness.State != fresh {
 		out.freshness = best.freshness
@@ -75,12 +75,12 @@ func (s *Service) source(ctx context.Context, call Call, snapshotID, project str
 	return out, nil
 }
 
-func (s *Service) entrySource(e *store.Entry) (*source, error) {
-	c, err := s.entryContext(e, "")
+func (ws *workspace) entrySource(e *store.Entry) (*source, error) {
+	c, err := ws.entryContext(e, "")
 	if err != nil {
 		return nil, err
 	}
-	sources, err := s.store.Sources(e)
+	sources, err := ws.store.Sources(e)
 	if err != nil {
 		return nil, err
 	}

@@ -38,11 +38,11 @@ type stamped struct {
 
 // stamp analyses a project into a new private entry. The caller holds the project's
 // turn.
-func (s *Service) stamp(ctx context.Context, call Call, project string, a store.Analysis) (*stamped, error) {
-	s.mu.Lock()
-	expected := s.duration[project]
-	s.mu.Unlock()
-	program, staging, remove, err := s.prepare(ctx, call, project, expected)
+func (rf *refresher) stamp(ctx context.Context, call Call, project string, a store.Analysis) (*stamped, error) {
+	rf.mu.Lock()
+	expected := rf.duration[project]
+	rf.mu.Unlock()
+	program, staging, remove, err := rf.prepare(ctx, call, project, expected)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 		out.warnings = append(out.warnings, problem.Warn(problem.CLINewer, "stamp %s is newer than the versions this was measured with (%s)", program.Version, stampcli.Wanted))
 	}
 	for attempt := 1; ; attempt++ {
-		moved, err := s.stampOnce(ctx, call, program, project, filepath.Join(staging, "out"), a, out, expected)
+		moved, err := rf.stampOnce(ctx, call, program, project, filepath.Join(staging, "out"), a, out, expected)
 		if err != nil {
 			return nil, err
 		}
@@ -71,41 +71,41 @@ func (s *Service) stamp(ctx context.Context, call Call, project string, a store.
 	out.warnings = append(out.warnings, out.leftOut...)
 	out.warnings = append(out.warnings, riskWarnings(project, a)...)
 	meta := store.Meta{Kind: store.Private, Project: project, Analysis: a, Tool: out.context.Tool}
-	out.entry, err = s.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, s.store.Latest(project, &a))
+	out.entry, err = rf.ws.store.Seal(filepath.Join(staging, "out"), namesOf(out.context), meta, out.sources, rf.ws.store.Latest(project, &a))
 	if err != nil {
 		return nil, err
 	}
 	out.context.Dir = out.entry.Dir
-	s.contexts.put(out.entry.Dir, out.context)
+	rf.ws.contexts.put(out.entry.Dir, out.context)
 	return out, nil
 }
 
 // prepare finds the command and makes a folder for what it writes, which remove
 // takes away.
-func (s *Service) prepare(ctx context.Context, call Call, project string, expected time.Duration) (program stampcli.Program, staging string, remove func(), err error) {
+func (rf *refresher) prepare(ctx context.Context, call Call, project string, expected time.Duration) (program stampcli.Program, staging string, remove func(), err error) {
 	call.stage("locate the stamp command", expected)
-	if program, err = s.cli.Locate(ctx, project); err == nil {
-		staging, err = s.store.Staging()
+	if program, err = rf.cli.Locate(ctx, project); err == nil {
+		staging, err = rf.ws.store.Staging()
 	}
 	return program, staging, func() { _ = os.RemoveAll(staging) }, err
 }
 
 // stampOnce runs the CLI once and tells which files changed meanwhile.
-func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) ([]string, error) {
+func (rf *refresher) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) ([]string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("empty the staging folder: %w", err)
 	}
-	before, err := s.takeSources(ctx, project, a.IncludeStyle)
+	before, err := rf.ws.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
-	done, err := s.gate.run(ctx)
+	done, err := rf.gate.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	call.stage("stamp", expected)
 	start := time.Now()
-	err = s.cli.Context(ctx, program, project, dir, stampcli.Analysis{
+	err = rf.cli.Context(ctx, program, project, dir, stampcli.Analysis{
 		Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle, MaxNodes: out.nodes,
 	})
 	done()
@@ -113,16 +113,16 @@ func (s *Service) stampOnce(ctx context.Context, call Call, program stampcli.Pro
 		return nil, err
 	}
 	if out.nodes == 0 {
-		s.mu.Lock()
-		s.duration[project] = time.Since(start)
-		s.mu.Unlock()
+		rf.mu.Lock()
+		rf.duration[project] = time.Since(start)
+		rf.mu.Unlock()
 	}
 	call.stage("read", expected)
 	out.context, err = contract.Read(dir, contract.Options{Project: project, Context: ctx})
 	if err != nil {
 		return nil, incompleteRun(err)
 	}
-	after, err := s.takeSources(ctx, project, a.IncludeStyle)
+	after, err := rf.ws.takeSources(ctx, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
@@ -168,8 +168,8 @@ func riskWarnings(project string, a store.Analysis) []problem.Warning {
 }
 
 // entryContext reads a kept context.
-func (s *Service) entryContext(e *store.Entry, side string) (*contract.Context, error) {
-	if c := s.contexts.get(e.Dir); c != nil {
+func (ws *workspace) entryContext(e *store.Entry, side string) (*contract.Context, error) {
+	if c := ws.contexts.get(e.Dir); c != nil {
 		return c, nil
 	}
 	c, err := contract.Read(e.Dir, contract.Options{Project: e.Project, Side: side})
@@ -179,13 +179,13 @@ func (s *Service) entryContext(e *store.Entry, side string) (*contract.Context, 
 	if err != nil {
 		return nil, err
 	}
-	s.contexts.put(e.Dir, c)
+	ws.contexts.put(e.Dir, c)
 	return c, nil
 }
 
 // diskContext reads the project's own context; CONTEXT_MISSING without one.
-func (s *Service) diskContext(dir, project, side string) (*contract.Context, error) {
-	if c := s.contexts.get(dir); c != nil && stampOf(dir, indexed(c)) == c.Stamp {
+func (ws *workspace) diskContext(dir, project, side string) (*contract.Context, error) {
+	if c := ws.contexts.get(dir); c != nil && stampOf(dir, indexed(c)) == c.Stamp {
 		return c, nil
 	}
 	// What changes while it is read is not kept as what was there before.
@@ -195,7 +195,7 @@ func (s *Service) diskContext(dir, project, side string) (*contract.Context, err
 		return nil, err
 	}
 	c.Stamp = stamp
-	s.contexts.put(dir, c)
+	ws.contexts.put(dir, c)
 	return c, nil
 }
 

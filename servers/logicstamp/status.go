@@ -42,7 +42,7 @@ func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*
 	if args.Project == "" {
 		return nil, problem.New(problem.BadArgument, "pass the absolute path of the project", "projectPath is missing")
 	}
-	project, err := s.project(call, args.Project)
+	project, err := s.access.project(call, args.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -59,16 +59,16 @@ func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*
 	}
 	dir := project
 	if w.Active {
-		if dir, err = s.watchDir(call, project, w); err != nil {
+		if dir, err = s.workspace.watchDir(call, project, w); err != nil {
 			return nil, err
 		}
 	}
-	if c, err := s.diskContext(dir, project, ""); err == nil {
-		now, err := s.takeManifest(ctx, project, false)
+	if c, err := s.workspace.diskContext(dir, project, ""); err == nil {
+		now, err := s.workspace.takeManifest(ctx, project, false)
 		if err != nil {
 			return nil, err
 		}
-		out.Freshness = s.diskFreshness(c, project, now)
+		out.Freshness = s.workspace.diskFreshness(c, project, now)
 	}
 	switch {
 	case w.Active:
@@ -96,7 +96,7 @@ func (s *Service) LastResult(call Call, args LastArgs) (result *compare.Result, 
 	}
 	project := ""
 	if args.Project != "" {
-		if project, err = s.project(call, args.Project); err != nil {
+		if project, err = s.access.project(call, args.Project); err != nil {
 			return nil, "", time.Time{}, err
 		}
 	}
@@ -154,40 +154,40 @@ func (s *Service) Modes(ctx context.Context, call Call, args ModesArgs) (map[str
 		return nil, err
 	}
 	defer end()
-	out, _, err := share(ctx, s, fmt.Sprintf("modes\x00%s\x00%v", project, args.CleanCache), call, func(ctx context.Context, call Call) (map[string]any, error) {
-		return s.modes(ctx, call, project, args.CleanCache)
+	out, _, err := share(ctx, &s.refresher.flights, fmt.Sprintf("modes\x00%s\x00%v", project, args.CleanCache), call, func(ctx context.Context, call Call) (map[string]any, error) {
+		return s.refresher.modes(ctx, call, project, args.CleanCache)
 	})
 	return out, err
 }
 
-func (s *Service) modes(ctx context.Context, call Call, project string, cleanCache bool) (map[string]any, error) {
-	leave, err := s.gate.enter(ctx, project)
+func (rf *refresher) modes(ctx context.Context, call Call, project string, cleanCache bool) (map[string]any, error) {
+	leave, err := rf.gate.enter(ctx, project)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
 	if cleanCache {
-		s.clean(project, true)
+		rf.clean(project, true)
 	}
-	program, staging, remove, err := s.prepare(ctx, call, project, 0)
+	program, staging, remove, err := rf.prepare(ctx, call, project, 0)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
 	// Its answer holds counts alone, but they are those of what it read.
-	if _, err := s.takeSources(ctx, project, true); err != nil {
+	if _, err := rf.ws.takeSources(ctx, project, true); err != nil {
 		return nil, err
 	}
-	done, err := s.gate.run(ctx)
+	done, err := rf.gate.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	call.stage("stamp in every mode", 0)
-	if err := s.cli.CompareModes(ctx, program, project, staging); err != nil {
+	if err := rf.cli.CompareModes(ctx, program, project, staging); err != nil {
 		return nil, err
 	}
-	if _, err := s.takeSources(ctx, project, true); err != nil {
+	if _, err := rf.ws.takeSources(ctx, project, true); err != nil {
 		return nil, err
 	}
 	raw, err := file.Read(filepath.Join(staging, stampcli.ModesFile), stampcli.MaxModes)
@@ -246,7 +246,7 @@ type SnapshotInfo struct {
 
 // CLI finds the stamp command and tells its version.
 func (s *Service) CLI(ctx context.Context) (path, version string, err error) {
-	p, err := s.cli.Locate(ctx, "")
+	p, err := s.refresher.cli.Locate(ctx, "")
 	if err != nil {
 		return "", "", err
 	}
@@ -256,7 +256,7 @@ func (s *Service) CLI(ctx context.Context) (path, version string, err error) {
 // InstallCLI installs the stamp command into the service's own folder, after
 // someone agreed.
 func (s *Service) InstallCLI(ctx context.Context, progress func(line string)) (path, version string, err error) {
-	p, err := s.cli.Install(ctx, progress)
+	p, err := s.refresher.cli.Install(ctx, progress)
 	if err != nil {
 		return "", "", err
 	}

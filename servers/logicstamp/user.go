@@ -36,26 +36,25 @@ func (s *Service) Subscribe() (hint <-chan struct{}, stop func()) { return s.hin
 func (s *Service) State() State {
 	latest := map[string]time.Time{}
 	results := map[string][]*compare.Result{}
-	s.results.mu.Lock()
-	for p, list := range s.results.byProject {
+	s.comparer.results.mu.Lock()
+	for p, list := range s.comparer.results.byProject {
 		results[p] = list
 		latest[p] = list[len(list)-1].ComparedAt
 	}
-	s.results.mu.Unlock()
+	s.comparer.results.mu.Unlock()
 	snapshots := map[string][]SnapshotInfo{}
-	for _, e := range s.store.List("", store.Snapshot) {
-		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.store.Pinned(e.ID), e.Tool, e.MadeBy})
+	for _, e := range s.workspace.store.List("", store.Snapshot) {
+		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.workspace.store.Pinned(e.ID), e.Tool, e.MadeBy})
 		if latest[e.Project].Before(e.CreatedAt) {
 			latest[e.Project] = e.CreatedAt
 		}
 	}
 	paths := slices.SortedFunc(maps.Keys(latest), func(a, b string) int { return latest[b].Compare(latest[a]) })
 	var out State
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for _, p := range paths {
-		_, watching := s.monitors[p]
-		out.Projects = append(out.Projects, ProjectState{Path: p, Results: results[p], Snapshots: snapshots[p], Watching: watching, Deeper: s.deeper.running[p]})
+		out.Projects = append(out.Projects, ProjectState{
+			Path: p, Results: results[p], Snapshots: snapshots[p], Watching: s.monitors.of(p) != nil, Deeper: s.deeper.run(p),
+		})
 	}
 	return out
 }
@@ -96,10 +95,13 @@ func (s *Service) MonitorFor(ctx context.Context, project, baseline string, on b
 // PinFor pins a snapshot for a user, or lets it go.
 func (s *Service) PinFor(id string, on bool) error {
 	defer s.hints.Send()
-	return s.store.Pin(id, on)
+	return s.workspace.store.Pin(id, on)
 }
 
 // Refs are revisions of a project that make good baselines.
 func (s *Service) Refs(ctx context.Context, project string) []string {
-	return s.repo(project).Refs(ctx)
+	return s.workspace.repo(project).Refs(ctx)
 }
+
+// StopDeeper ends a project's analysis in the background and begins none again.
+func (s *Service) StopDeeper(project string) { s.deeper.stop(project) }

@@ -25,12 +25,12 @@ const watchPatience = 3 * time.Second
 // without running the CLI. It answers nil when that context is behind its
 // sources and the caller did not insist.
 func (s *Service) copyWatched(ctx context.Context, call Call, project string, w watch.Status, a store.Analysis, insist bool) (*Refreshed, error) {
-	dir, err := s.watchDir(call, project, w)
+	dir, err := s.workspace.watchDir(call, project, w)
 	if err != nil {
 		return nil, err
 	}
 	call.stage("read the watched context", 0)
-	c, files, now, f, err := s.awaitFresh(ctx, dir, project, a.IncludeStyle)
+	c, files, now, f, err := s.workspace.awaitFresh(ctx, dir, project, a.IncludeStyle)
 	if err != nil {
 		return nil, err
 	}
@@ -47,26 +47,26 @@ func (s *Service) copyWatched(ctx context.Context, call Call, project string, w 
 	a.IncludeStyle = c.HasStyle()
 	call.stage("store", 0)
 	sources, _ := analysed(c, nil, now)
-	entry, err := s.sealCopy(c, files, store.Meta{
+	entry, err := s.workspace.sealCopy(c, files, store.Meta{
 		Kind: store.Snapshot, Project: project, Analysis: a, Tool: c.Tool, Owner: call.Identity, MadeBy: call.Name,
 	}, sources)
 	if err != nil {
 		return nil, err
 	}
-	s.owns(call, entry)
-	out, err := s.describe(entry, sources, Incremental{}, warnings)
+	s.baselines.owns(call, entry)
+	out, err := s.workspace.describe(entry, sources, Incremental{}, warnings)
 	if err != nil {
 		return nil, err
 	}
 	out.WatchMode, out.Freshness = watchMode(w), f
-	s.cleanStore()
+	s.baselines.cleanStore()
 	return out, nil
 }
 
 // sealCopy keeps the bytes that a context was read from: its folder may hold
 // others by now.
-func (s *Service) sealCopy(c *contract.Context, files map[string][]byte, meta store.Meta, sources *manifest.Manifest) (*store.Entry, error) {
-	staging, err := s.store.Staging()
+func (ws *workspace) sealCopy(c *contract.Context, files map[string][]byte, meta store.Meta, sources *manifest.Manifest) (*store.Entry, error) {
+	staging, err := ws.store.Staging()
 	if err != nil {
 		return nil, err
 	}
@@ -81,36 +81,36 @@ func (s *Service) sealCopy(c *contract.Context, files map[string][]byte, meta st
 			return nil, fmt.Errorf("copy the watched context: %w", err)
 		}
 	}
-	return s.store.Seal(staging, namesOf(c), meta, sources, s.store.Latest(meta.Project, &meta.Analysis))
+	return ws.store.Seal(staging, namesOf(c), meta, sources, ws.store.Latest(meta.Project, &meta.Analysis))
 }
 
 // watchDir is where a watch writes, if the caller may read there.
-func (s *Service) watchDir(call Call, project string, w watch.Status) (string, error) {
+func (ws *workspace) watchDir(call Call, project string, w watch.Status) (string, error) {
 	dir, _ := destination(w.OutputDir) // reading it will say that it is not there
-	if dir != project && !s.allowed(call, dir) {
-		return "", s.notAllowed(call, w.OutputDir)
+	if dir != project && !ws.access.allowed(call, dir) {
+		return "", ws.access.notAllowed(call, w.OutputDir)
 	}
 	return dir, nil
 }
 
 // awaitFresh reads a watched context whole, and waits a little for one that is
 // behind its sources.
-func (s *Service) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, map[string][]byte, *manifest.Manifest, *compare.Freshness, error) {
-	end := s.opts.Now().Add(watchPatience)
+func (ws *workspace) awaitFresh(ctx context.Context, dir, project string, style bool) (*contract.Context, map[string][]byte, *manifest.Manifest, *compare.Freshness, error) {
+	end := ws.opts.Now().Add(watchPatience)
 	for {
-		c, files, err := s.readSettled(ctx, dir, project)
+		c, files, err := ws.readSettled(ctx, dir, project)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
-		now, err := s.takeSources(ctx, project, style)
+		now, err := ws.takeSources(ctx, project, style)
 		if err != nil {
 			return nil, nil, nil, nil, err
 		}
-		f := s.diskFreshness(c, project, now)
-		if f.State == fresh || s.opts.Now().After(end) {
+		f := ws.diskFreshness(c, project, now)
+		if f.State == fresh || ws.opts.Now().After(end) {
 			return c, files, now, f, nil
 		}
-		if err := s.opts.Pause(ctx, 250*time.Millisecond); err != nil {
+		if err := ws.opts.Pause(ctx, 250*time.Millisecond); err != nil {
 			return nil, nil, nil, nil, err
 		}
 	}
@@ -118,7 +118,7 @@ func (s *Service) awaitFresh(ctx context.Context, dir, project string, style boo
 
 // readSettled reads a context that another program may be writing, with the
 // bytes of its files: two readings must be the same.
-func (s *Service) readSettled(ctx context.Context, dir, project string) (*contract.Context, map[string][]byte, error) {
+func (ws *workspace) readSettled(ctx context.Context, dir, project string) (*contract.Context, map[string][]byte, error) {
 	wait := 100 * time.Millisecond
 	for attempt := 0; ; attempt++ {
 		c, files, err := contract.ReadCopy(dir, contract.Options{Project: project})
@@ -135,7 +135,7 @@ func (s *Service) readSettled(ctx context.Context, dir, project string) (*contra
 			return nil, nil, problem.New(problem.ContextIncomplete, "call again when stamp's watch mode has written its context, or pass skipIfWatchActive: false",
 				"stamp's watch mode kept writing the context in %s while it was read", dir)
 		}
-		if err := s.opts.Pause(ctx, wait); err != nil {
+		if err := ws.opts.Pause(ctx, wait); err != nil {
 			return nil, nil, err
 		}
 		wait *= 2
