@@ -9,7 +9,6 @@ import (
 	"go/token"
 	"io"
 	"io/fs"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,7 +18,6 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
 const module = "github.com/mcpdeck/mcpdeck/"
@@ -162,11 +160,7 @@ func built(t *testing.T, screen bool) *instance {
 func TestTheTransportNamesNoTool(t *testing.T) {
 	h := built(t, false)
 	h.host.Start()
-	view, err := h.host.View(host.ViewSpec{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := slices.Concat(serverNames(), slices.Collect(maps.Keys(view.MCP.ListTools())))
+	names := slices.Concat(serverNames(), listedTools(t, h))
 	if len(names) < 20 {
 		t.Fatalf("%d names: %q", len(names), names)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,8 +9,10 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // verdicts are those of a server's tools, as the screen shows them.
@@ -28,9 +31,14 @@ func listedTools(t *testing.T, h *instance) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	reply := view.Route(backend.Parse(nil, rpc.Message{Method: "tools/list"}))(t.Context())
+	var result struct{ Tools []struct{ Name string } }
+	if err := json.Unmarshal(reply.Result, &result); err != nil {
+		t.Fatal(err)
+	}
 	var names []string
-	for name := range view.MCP.ListTools() {
-		names = append(names, name)
+	for _, tool := range result.Tools {
+		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
 	return names

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // Details are what a module offers agents, or would if it were on; false if there is no
@@ -45,7 +46,7 @@ func (h *Host) Details(name string) (d deck.Details, ok bool) {
 func (h *Host) Figures(name string) map[string]deck.Figures { return h.calls.Figures(name) }
 
 func encoded(definition any) json.RawMessage {
-	raw, err := json.Marshal(definition)
+	raw, err := rpc.Raw(definition)
 	if err != nil {
 		return json.RawMessage("{}")
 	}
@@ -53,7 +54,7 @@ func encoded(definition any) json.RawMessage {
 }
 
 func toolOf(t Tool) deck.Tool {
-	raw := encoded(t.definition())
+	raw := t.definition()
 	o, _ := rawjson.SplitObject(raw) // it always is one
 	out := deck.Tool{
 		Name: t.Tool.Name, Original: t.Tool.Name, Description: o.Str("description"),

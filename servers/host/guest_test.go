@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -60,13 +61,15 @@ func viewOf(t *testing.T, h *Host, servers ...string) *View {
 }
 
 // toolNames are the names that a view lists.
-func toolNames(v *View) []string {
-	var names []string
-	for name := range v.MCP.ListTools() {
-		names = append(names, name)
+func toolNames(v *View) []string { return slices.Sorted(maps.Keys(tools(v))) }
+
+// tools are the definitions that a view lists for whichever session, by name.
+func tools(v *View) map[string]string {
+	all := map[string]string{}
+	for _, e := range v.listing.Load().lists[toolsList] {
+		all[e.Name] = string(e.Raw)
 	}
-	slices.Sort(names)
-	return names
+	return all
 }
 
 // session counts what it is told.
@@ -146,8 +149,8 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 	if got, want := toolNames(v), []string{"same", "shared", "z_x"}; !slices.Equal(got, want) {
 		t.Errorf("listed %q, want %q", got, want)
 	}
-	if raw := v.Raw("tools/list"); len(raw) != 2 || string(raw["shared"]) != `{"name":"shared","of":"a"}` {
-		t.Errorf("as they stand, %s are listed", raw)
+	if list := tools(v); list["shared"] != `{"name":"shared","of":"a"}` {
+		t.Errorf("as they stand, %s are listed", list)
 	}
 	if got, want := toolNames(viewOf(t, h, "a")), []string{"shared"}; !slices.Equal(got, want) {
 		t.Errorf("alone, it lists %q, want %q", got, want)
@@ -179,8 +182,8 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 	if err := h.Remove(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	if raw := v.Raw("tools/list"); string(raw["shared"]) != `{"name":"shared","of":"z"}` {
-		t.Errorf("once the first has gone, %s are listed", raw)
+	if list := tools(v); list["shared"] != `{"name":"shared","of":"z"}` {
+		t.Errorf("once the first has gone, %s are listed", list)
 	}
 }
 
@@ -274,8 +277,7 @@ func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
 					return
 				}
 				ctx := a.Context(context.Background())
-				v.MCP.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/list"}`))
-				v.Raw("tools/list")
+				v.Route(backend.Parse(nil, rpc.Message{Method: toolsList}))(ctx)
 				v.MCP.HandleMessage(a.Context(context.Background()), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}`))
 				v.Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 				h.Snapshot()

@@ -390,10 +390,9 @@ func (m *hosted) count() {
 				continue
 			}
 			n.Tools++
-			if b, err := json.Marshal(t.definition()); err == nil {
-				bytes += len(b)
-				n.Context += contextOf(b)
-			}
+			b := t.definition()
+			bytes += len(b)
+			n.Context += contextOf(b)
 		}
 		return n, bytes
 	}

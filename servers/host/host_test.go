@@ -111,7 +111,7 @@ func TestViews(t *testing.T) {
 	if view() == view("a", "b") {
 		t.Error("a view of all servers there will be is not one of those there are")
 	}
-	if v := view("a"); v == view() || v.MCP.GetTool("b1") != nil || v.MCP.GetTool("a1") == nil {
+	if v := view("a"); v == view() || v.HeaderTool("b1") != nil || v.HeaderTool("a1") == nil {
 		t.Error("a view of one server has the tools of that server alone")
 	}
 	if _, err := h.View(ViewSpec{Servers: []string{"zzz"}}); !errors.Is(err, ErrUnknownServer) {

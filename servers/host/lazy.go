@@ -9,7 +9,6 @@ import (
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
@@ -57,22 +56,6 @@ func callerOf(ctx context.Context) deck.Caller {
 	return deck.Caller{}
 }
 
-// hideOthers leaves out of the lists, but that of tools, what is for clients that search.
-func (v *View) hideOthers(hooks *server.Hooks) {
-	hidden := func(ctx context.Context, list mcp.MCPMethod, key string) bool {
-		return v.listing.Load().hidden[list][key] && !v.searches(callerOf(ctx))
-	}
-	hooks.AddAfterListPrompts(func(ctx context.Context, _ any, _ *mcp.ListPromptsRequest, r *mcp.ListPromptsResult) {
-		r.Prompts = slices.DeleteFunc(r.Prompts, func(p mcp.Prompt) bool { return hidden(ctx, promptsList, p.Name) })
-	})
-	hooks.AddAfterListResources(func(ctx context.Context, _ any, _ *mcp.ListResourcesRequest, r *mcp.ListResourcesResult) {
-		r.Resources = slices.DeleteFunc(r.Resources, func(d mcp.Resource) bool { return hidden(ctx, resourcesList, d.URI) })
-	})
-	hooks.AddAfterListResourceTemplates(func(ctx context.Context, _ any, _ *mcp.ListResourceTemplatesRequest, r *mcp.ListResourceTemplatesResult) {
-		r.ResourceTemplates = slices.DeleteFunc(r.ResourceTemplates, func(t mcp.ResourceTemplate) bool { return hidden(ctx, templatesList, t.URITemplate.Raw()) })
-	})
-}
-
 // finder are the tools of a view that are to be found.
 type finder struct {
 	tools        []search.Tool
@@ -114,11 +97,7 @@ func (f *finder) has(server string) bool { return f != nil && slices.Contains(f.
 
 // add takes in a tool that the view has.
 func (f *finder) add(server string, t Tool) {
-	raw, err := json.Marshal(t.definition())
-	if err != nil {
-		return // it is not listed either
-	}
-	f.tools = append(f.tools, search.Tool{Server: server, Name: t.Tool.Name, Definition: raw})
+	f.tools = append(f.tools, search.Tool{Server: server, Name: t.Tool.Name, Definition: t.definition()})
 }
 
 const (
@@ -154,9 +133,6 @@ func (f *finder) definitions() []Tool {
 		Raw: json.RawMessage(`{"name":"` + callName + `","title":"Call a tool","description":"Call a tool that ` + findName + ` has found. The result is the tool's own.",` +
 			`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"of the tool"},` +
 			`"arguments":{"type":"object","description":"as its input schema has them"}},"required":["name","arguments"]}}`),
-		Handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, untyped(ctx)
-		},
 	}
 	for _, t := range []*Tool{&find, &call} {
 		o, _ := rawjson.SplitObject(t.Raw)

@@ -77,11 +77,7 @@ func inner(r *backend.Request, name string, args json.RawMessage) *backend.Reque
 
 // schemaOf is the schema of a tool's arguments.
 func schemaOf(t Tool) json.RawMessage {
-	raw, err := json.Marshal(t.definition())
-	if err != nil {
-		return nil
-	}
-	o, _ := rawjson.SplitObject(raw)
+	o, _ := rawjson.SplitObject(t.definition()) // it always is one
 	return o.Get("inputSchema")
 }
 

@@ -1,17 +1,66 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
+
+// listing is what a view lists, and who answers for it. It never changes.
+type listing struct {
+	lists   map[string][]entry                // by method, each sorted by name
+	finder  *finder                           // of tools that not all clients list; nil: there are none
+	turns   map[string]bool                   // of tools that are InTurn
+	routes  map[backend.Kind]map[string]route // who answers for what is listed
+	routers []route                           // the modules that answer for more than they list
+}
+
+// entry is a definition in a list.
+type entry struct {
+	Name     string          // by which the list is sorted
+	Raw      json.RawMessage // what is listed
+	Audience string          // the name of its audience
+	has      func(deck.Caller) bool
+	context  int // bytes of what a model gets of it
+}
+
+// audience are the sessions that something is listed for. The zero value is everybody.
+type audience struct {
+	name string
+	has  func(deck.Caller) bool
+}
+
+// searching are the sessions that find tools in a long list by themselves, or the others.
+func (v *View) searching(really bool) audience {
+	return audience{fmt.Sprint("searching: ", really), func(c deck.Caller) bool { return v.searches(c) == really }}
+}
+
+// gateway is the audience of the tool for sessions that keep the list they started with.
+const gateway = "gateway"
+
+const (
+	toolsList     = "tools/list"
+	promptsList   = "prompts/list"
+	resourcesList = "resources/list"
+	templatesList = "resources/templates/list"
+)
+
+// listMember is the member of the result that has a list.
+var listMember = map[string]string{
+	toolsList: "tools", promptsList: "prompts", resourcesList: "resources", templatesList: "resourceTemplates",
+}
 
 // lists are those of a view while they are made.
 type lists struct {
@@ -21,125 +70,63 @@ type lists struct {
 	templates []server.ServerResourceTemplate
 	prompts   []server.ServerPrompt
 
-	listed map[mcp.MCPMethod][]any // the definitions, to compare lists by
-	lazy   bool                    // what is added is for clients that search
+	to audience // of what is added
 }
 
-const (
-	toolsList     = mcp.MethodToolsList
-	promptsList   = mcp.MethodPromptsList
-	resourcesList = mcp.MethodResourcesList
-	templatesList = mcp.MethodResourcesTemplatesList
-)
-
-// add lists a definition. key is what the library lists it by; to answers for key of
-// the kind, and name of the library's own if it differs.
-func (l *lists) add(list mcp.MCPMethod, kind backend.Kind, key string, definition any, to route) {
-	if l.listed == nil {
-		l.listed = map[mcp.MCPMethod][]any{}
+// add lists a definition and says who answers for its key. It returns false if an earlier
+// module has one with the key.
+func (l *lists) add(list string, kind backend.Kind, key string, definition json.RawMessage, to route) bool {
+	if _, has := l.routes[kind][key]; has {
+		return false
 	}
-	l.listed[list] = append(l.listed[list], definition)
 	if l.routes[kind] == nil {
 		l.routes[kind] = map[string]route{}
 	}
 	l.routes[kind][key] = to
-	if l.lazy {
-		l.hide(list, key)
-	}
+	o, _ := rawjson.SplitObject(definition) // anything else has no name
+	l.lists[list] = append(l.lists[list], entry{Name: o.Str("name"), Raw: definition, Audience: l.to.name, has: l.to.has, context: contextOf(definition)})
+	return true
 }
 
-// hide leaves a definition to clients that search, by the key that the library lists it
-// with.
-func (l *lists) hide(list mcp.MCPMethod, key string) {
-	if l.hidden[list] == nil {
-		l.hidden[list] = map[string]bool{}
-	}
-	l.hidden[list][key] = true
-}
-
-// content is what a list is compared by with a later one: who sees it belongs to it.
-func (l *lists) content(list mcp.MCPMethod) []any {
-	if hidden := l.hidden[list]; hidden != nil {
-		return append(l.listed[list], hidden)
-	}
-	return l.listed[list]
-}
-
-// addFinder lists the two tools of the finder, for clients that do not search.
-func (l *lists) addFinder(v *View) {
-	for _, t := range l.finder.definitions() {
-		l.addTool(v, v.host.own, nil, t)
-		l.only[t.Tool.Name] = audience{has: func(c deck.Caller) bool { return !v.searches(c) }}
-	}
-}
-
-// leave leaves tools of a module to the finder and to clients that search. Those that
-// an earlier module hides stay hidden.
-func (l *lists) leave(v *View, m *hosted, tools []Tool) {
-	for _, t := range tools {
-		if l.routes[backend.Tool][t.Tool.Name].module == m {
-			l.finder.add(m.id.Name, t)
-			l.only[t.Tool.Name] = audience{has: v.searches}
-		}
-	}
-}
-
-// asIs has a definition listed as it stands, where the library lists one by that key.
-func (l *lists) asIs(list mcp.MCPMethod, key string, definition json.RawMessage) {
-	if l.raw[list] == nil {
-		l.raw[list] = map[string]json.RawMessage{}
-	}
-	l.raw[list][key] = definition
-}
-
-// addTool lists a tool, unless an earlier module has one of its name, or it is the deck's.
-func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) {
-	if l.has(backend.Tool, t.Tool.Name) || v.taken(m, backend.Tool, t.Tool.Name) {
-		return
-	}
+// addTool lists a tool. It returns false if an earlier module has one of its name, or it is the
+// deck's.
+func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
+	name := t.Tool.Name
 	to := route{module: m, tool: t}
-	if t.Raw != nil {
-		l.asIs(toolsList, t.Tool.Name, t.Raw)
+	if t.Handler == nil {
+		to.router = router
+	}
+	if v.taken(m, backend.Tool, name) || !l.add(toolsList, backend.Tool, name, t.definition(), to) {
+		return false
 	}
 	if t.InTurn {
-		l.turns[t.Tool.Name] = true
+		l.turns[name] = true
 	}
-	if t.Handler == nil && router != nil {
-		to.router = router
-		t.Handler = func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return nil, untyped(ctx)
-		}
+	if t.Handler != nil {
+		l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m, t)})
 	}
-	l.add(toolsList, backend.Tool, t.Tool.Name, t.definition(), to)
-	l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m, t)})
+	return true
 }
 
-// addTyped lists what handlers of the library answer for, unless an earlier module has
-// it.
+// addTyped lists what handlers of the library answer for, unless an earlier module has it.
 func (l *lists) addTyped(h *Host, o Offer) {
 	for _, r := range o.Resources {
-		if l.has(backend.Resource, r.Resource.URI) {
-			continue
+		if l.add(resourcesList, backend.Resource, r.Resource.URI, encoded(r.Resource), route{}) {
+			r.Handler = h.resource(r.Handler)
+			l.resources = append(l.resources, r)
 		}
-		l.add(resourcesList, backend.Resource, r.Resource.URI, r.Resource, route{})
-		r.Handler = h.resource(r.Handler)
-		l.resources = append(l.resources, r)
 	}
 	for _, t := range o.Templates {
-		if l.has(backend.Template, t.Template.URITemplate.Raw()) {
-			continue
+		if l.add(templatesList, backend.Template, t.Template.URITemplate.Raw(), encoded(t.Template), route{}) {
+			t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
+			l.templates = append(l.templates, t)
 		}
-		l.add(templatesList, backend.Template, t.Template.URITemplate.Raw(), t.Template, route{})
-		t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
-		l.templates = append(l.templates, t)
 	}
 	for _, p := range o.Prompts {
-		if l.has(backend.Prompt, p.Prompt.Name) {
-			continue
+		if l.add(promptsList, backend.Prompt, p.Prompt.Name, encoded(p.Prompt), route{}) {
+			p.Handler = h.prompt(p.Handler)
+			l.prompts = append(l.prompts, p)
 		}
-		l.add(promptsList, backend.Prompt, p.Prompt.Name, p.Prompt, route{})
-		p.Handler = h.prompt(p.Handler)
-		l.prompts = append(l.prompts, p)
 	}
 }
 
@@ -149,58 +136,92 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 	to := route{module: m, router: o.Router}
 	l.routers = append(l.routers, to)
 	for _, d := range o.RawResources {
-		if l.has(backend.Resource, d.Key) {
-			continue
-		}
 		l.add(resourcesList, backend.Resource, d.Key, d.Raw, to)
-		l.asIs(resourcesList, d.Key, d.Raw)
-		l.resources = append(l.resources, server.ServerResource{
-			Resource: mcp.Resource{URI: d.Key, Name: nameOf(d)},
-			Handler: func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-				return nil, untyped(ctx)
-			},
-		})
 	}
 	for _, d := range o.RawTemplates {
-		if l.has(backend.Template, d.Key) {
-			continue
-		}
-		// The library reads a template, and fails on those that it does not know.
-		place := fmt.Sprintf("mcpdeck-template:%d", len(l.templates))
 		l.add(templatesList, backend.Template, d.Key, d.Raw, to)
-		l.asIs(templatesList, place, d.Raw)
-		if l.lazy {
-			l.hide(templatesList, place)
-		}
-		l.templates = append(l.templates, server.ServerResourceTemplate{
-			Template: mcp.NewResourceTemplate(place, nameOf(d)),
-			Handler: func(ctx context.Context, _ mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-				return nil, untyped(ctx)
-			},
-		})
 	}
 	for _, d := range o.RawPrompts {
-		if l.has(backend.Prompt, d.Key) || v.taken(m, backend.Prompt, d.Key) {
-			continue
+		if !v.taken(m, backend.Prompt, d.Key) {
+			l.add(promptsList, backend.Prompt, d.Key, d.Raw, to)
 		}
-		l.add(promptsList, backend.Prompt, d.Key, d.Raw, to)
-		l.asIs(promptsList, d.Key, d.Raw)
-		l.prompts = append(l.prompts, server.ServerPrompt{
-			Prompt: mcp.Prompt{Name: d.Key},
-			Handler: func(ctx context.Context, _ mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-				return nil, untyped(ctx)
-			},
-		})
 	}
 }
 
-func (l *lists) has(kind backend.Kind, key string) bool {
-	_, has := l.routes[kind][key]
+// sort puts the lists into the order in which clients get them.
+func (l *lists) sort() {
+	for _, list := range l.lists {
+		arrange.Stable(list, func(a, b entry) int { return cmp.Compare(a.Name, b.Name) })
+	}
+}
+
+// forCaller returns the entries of a list that a session gets.
+func (l *listing) forCaller(list string, c deck.Caller) (has []entry) {
+	for _, e := range l.lists[list] {
+		if e.has == nil || e.has(c) {
+			has = append(has, e)
+		}
+	}
 	return has
 }
 
-// nameOf is the name in a definition, by which the library sorts.
-func nameOf(d backend.Definition) string {
-	o, _ := rawjson.SplitObject(d.Raw) // something else has none
-	return o.Str("name")
+// list answers a request for a list; nil if it is for something else.
+func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
+	member, ok := listMember[r.Method]
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) backend.Reply {
+		if r.Params.Str("cursor") != "" { // lists come whole, so nobody was given one
+			return backend.Failed(rpc.CodeParams, "invalid cursor")
+		}
+		if r.Method == resourcesList {
+			v.freshen()
+		}
+		who := callerOf(ctx)
+		l := v.listing.Load()
+		entries := l.forCaller(r.Method, who)
+		if q := requestFrom(ctx); q != nil && r.Method == toolsList {
+			q.agent.listed(v, slices.ContainsFunc(entries, func(e entry) bool { return e.Audience == gateway }), v.got(l, who, entries))
+		}
+		var b strings.Builder
+		b.WriteByte('{')
+		if r.Stateless() {
+			b.WriteString(`"_meta":{"` + mcp.MetaKeyServerInfo + `":` + v.whose() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+		}
+		b.WriteString(`"` + member + `":[`)
+		for i, e := range entries {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(e.Raw)
+		}
+		b.WriteString("]}")
+		return backend.Reply{Result: json.RawMessage(b.String())}
+	}
+}
+
+// got is what a session gets by a list of tools.
+func (v *View) got(l *listing, c deck.Caller, tools []entry) (g deck.Got) {
+	for _, t := range tools {
+		g.Tools++
+		g.Context += t.context
+	}
+	if l.finder != nil {
+		g.Lazy = deck.Finds
+		if v.searches(c) {
+			g.Lazy = deck.Searches
+		}
+	}
+	return g
+}
+
+// HeaderTool is a tool of the view with the arguments that clients also send in headers; nil
+// if there is none of that name.
+func (v *View) HeaderTool(name string) *mcp.Tool {
+	to, ok := v.listing.Load().routes[backend.Tool][name]
+	if !ok {
+		return nil
+	}
+	return &to.tool.Tool
 }

@@ -1,7 +1,6 @@
 package host
 
 import (
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -56,10 +55,8 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for name := range v.MCP.ListTools() {
-			if who, some := v.listing.Load().only[name]; !some || who.has(deck.Caller{Client: client, Hints: map[string]string{clients.SearchHint: "claude"}}) {
-				out = append(out, name)
-			}
+		for _, e := range v.listing.Load().forCaller(toolsList, deck.Caller{Client: client, Hints: map[string]string{clients.SearchHint: "claude"}}) {
+			out = append(out, e.Name)
 		}
 		slices.Sort(out)
 		return strings.Join(out, " ")
@@ -125,12 +122,8 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 			text, _ := v.refusal(tool)
 			said += "\n" + strings.ReplaceAll(text+" "+v.unknown(tool), strconv.Quote(tool), "it")
 		}
-		for _, tool := range v.MCP.ListTools() {
-			b, _ := json.Marshal(tool.Tool)
-			said += "\n" + string(b)
-		}
-		for _, raw := range v.Raw("tools/list") {
-			said += "\n" + string(raw)
+		for _, definition := range tools(v) {
+			said += "\n" + definition
 		}
 		for _, word := range hidden {
 			if spec.AsIs && strings.HasPrefix(word, "far") {

@@ -50,6 +50,9 @@ type route struct {
 
 // Route returns how to answer a request, nil if the library does that.
 func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
+	if list := v.list(r); list != nil {
+		return list
+	}
 	l := v.listing.Load()
 	if len(l.routers) == 0 && l.finder == nil {
 		return nil
@@ -245,10 +248,4 @@ func instead(ctx context.Context, _, _ any) error {
 	q.reply = &reply
 	q.mu.Unlock()
 	return errServed
-}
-
-// untyped is the handler of what is listed as it stands. A request only comes to it if
-// the library takes one that the transport has not.
-func untyped(context.Context) error {
-	return &rpc.Error{Code: rpc.CodeInvalid, Message: "the request cannot be passed on"}
 }

@@ -77,11 +77,11 @@ func RawTool(definition json.RawMessage) (Tool, error) {
 }
 
 // definition is what is listed of the tool.
-func (t Tool) definition() any {
+func (t Tool) definition() json.RawMessage {
 	if t.Raw != nil {
 		return t.Raw
 	}
-	return t.Tool
+	return encoded(t.Tool)
 }
 
 // all are the tools of an offer, whoever gets them.

@@ -53,23 +53,6 @@ type View struct {
 	digest map[string]string
 }
 
-// listing is what the lists have beside the library's own.
-type listing struct {
-	only    map[string]audience                          // who gets a tool that is not for all, by name
-	hidden  map[mcp.MCPMethod]map[string]bool            // what of the other lists is for clients that search
-	finder  *finder                                      // of tools that not all clients list; nil: there are none
-	turns   map[string]bool                              // of tools that are InTurn
-	raw     map[mcp.MCPMethod]map[string]json.RawMessage // definitions that are listed as they stand, by lists
-	routes  map[backend.Kind]map[string]route            // who answers for what is listed
-	routers []route                                      // the modules that answer for more than they list
-}
-
-// audience are the sessions that a tool is for.
-type audience struct {
-	has     func(deck.Caller) bool
-	gateway bool // it is one
-}
-
 // refreshPatience is how long an agent may take to ask for a changed list.
 const refreshPatience = 10 * time.Second
 
@@ -107,7 +90,7 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 	}
 	h.mu.Unlock()
 	if fresh {
-		v.list()
+		v.makeLists()
 		v.mu.Unlock()
 	} else {
 		v.mu.Lock()
@@ -138,26 +121,17 @@ func (v *View) build() *server.MCPServer {
 	hooks := &server.Hooks{}
 	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
 		r.Instructions = v.instructions(callerOf(ctx))
-		r.Capabilities.Resources.ListChanged = true // which list tells
+		r.Capabilities.Resources.ListChanged = true // makeLists tells
 	})
 	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
 		r.Instructions = v.instructions(callerOf(ctx))
-		r.Capabilities.Resources.ListChanged = true
-	})
-	v.hideOthers(hooks)
-	hooks.AddAfterListTools(func(ctx context.Context, _ any, _ *mcp.ListToolsRequest, r *mcp.ListToolsResult) {
-		who := callerOf(ctx)
-		gateway := v.choose(who, r)
-		if q := requestFrom(ctx); q != nil {
-			q.agent.listed(v, gateway, v.got(who, r.Tools))
-		}
+		r.Capabilities.Resources.ListChanged = true // makeLists tells
 	})
 	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, r *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
 		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
 			q.agent.wantsLog(v, s.SessionID(), r.Params.Level)
 		}
 	})
-	hooks.AddBeforeListResources(func(context.Context, any, *mcp.ListResourcesRequest) { v.freshen() })
 	hooks.AddBeforeSubscriptionsListen(listens)
 	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, r *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
 		if q := requestFrom(ctx); q != nil {
@@ -202,46 +176,6 @@ func (v *View) freshen() {
 	}
 }
 
-// choose leaves out the tools that are not for the session. It tells whether one
-// that is for some alone is among the others.
-func (v *View) choose(c deck.Caller, r *mcp.ListToolsResult) (special bool) {
-	only := v.listing.Load().only
-	r.Tools = slices.DeleteFunc(r.Tools, func(t mcp.Tool) bool {
-		who, some := only[t.Name]
-		has := !some || who.has(c)
-		special = special || has && who.gateway
-		return !has
-	})
-	return special
-}
-
-// got is what a session gets by a list of tools.
-func (v *View) got(c deck.Caller, tools []mcp.Tool) (g deck.Got) {
-	l := v.listing.Load()
-	for _, t := range tools {
-		raw := l.raw[toolsList][t.Name]
-		if raw == nil {
-			raw = encoded(t)
-		}
-		g.Tools++
-		g.Context += contextOf(raw)
-	}
-	if l.finder != nil {
-		g.Lazy = deck.Finds
-		if v.searches(c) {
-			g.Lazy = deck.Searches
-		}
-	}
-	return g
-}
-
-// Raw returns the definitions that are to be listed as they stand in the answer to
-// a request for a list: by the names of tools and prompts, and by the URIs of
-// resources and the URI templates of templates that the library lists them with.
-func (v *View) Raw(method string) map[string]json.RawMessage {
-	return v.listing.Load().raw[mcp.MCPMethod(method)]
-}
-
 // wants tells whether a module belongs in the view.
 func (v *View) wants(m *hosted) bool {
 	if p := v.profile.Load(); p != nil && len(p.Servers) > 0 && !slices.Contains(p.Servers, m.id.Name) {
@@ -271,46 +205,81 @@ func (v *View) alone(m *hosted) bool {
 // Go runs one request of a connection on the host's pool of goroutines.
 func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
 
-// refresh makes the MCP server list what the modules offer now. What is the
-// same as before causes no notification.
+// refresh lists what the modules offer now. What is the same as before causes no notification.
 func (v *View) refresh() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.list()
+	v.makeLists()
 }
 
-// list is refresh for a caller that holds mu.
-func (v *View) list() {
-	l := lists{listing: listing{only: map[string]audience{}, hidden: map[mcp.MCPMethod]map[string]bool{}, finder: v.finder(), turns: map[string]bool{}, raw: map[mcp.MCPMethod]map[string]json.RawMessage{}, routes: map[backend.Kind]map[string]route{}}}
+// makeLists is refresh for a caller that holds mu.
+func (v *View) makeLists() {
+	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), turns: map[string]bool{}, routes: map[backend.Kind]map[string]route{}}}
 	if l.finder != nil {
-		l.addFinder(v)
+		l.to = v.searching(false)
+		for _, t := range l.finder.definitions() {
+			l.addTool(v, v.host.own, nil, t)
+		}
 	}
 	for _, m := range v.all() {
-		o := v.offerOf(m)
-		if !v.Spec.Gateway && o.ForGateway != nil {
-			for _, t := range o.Gateway {
-				l.only[t.Tool.Name] = audience{func(c deck.Caller) bool { return o.ForGateway(c.Client) }, true}
-			}
-		}
-		for _, t := range v.toolsOf(m, o) {
-			l.addTool(v, m, o.Router, t)
-		}
-		l.lazy = l.finder.has(m.id.Name)
-		if l.lazy {
-			l.leave(v, m, v.lazyTools(o))
-		}
-		l.addTyped(v.host, o)
-		if o.Router != nil {
-			l.addRaw(v, m, o)
-		}
+		v.addModule(&l, m, v.offerOf(m))
 	}
+	l.sort()
 	v.listing.Store(&l.listing)
-	v.swap("tools", l.listed[toolsList], func() { v.MCP.SetTools(l.tools...) })
-	changed := v.swap("resources", l.content(resourcesList), func() { v.MCP.SetResources(l.resources...) })
-	if v.swap("templates", l.content(templatesList), func() { v.MCP.SetResourceTemplates(l.templates...) }) || changed {
-		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil) // once, which the library would not
+	if v.changed(toolsList) {
+		v.MCP.SetTools(l.tools...) // which tells clients
+		v.toolsVersion.Add(1)
+		v.toolsAt.Store(time.Now().UnixNano())
+		time.AfterFunc(refreshPatience, v.host.tell)
 	}
-	v.swap("prompts", l.content(promptsList), func() { v.MCP.SetPrompts(l.prompts...) })
+	resources, templates := v.changed(resourcesList), v.changed(templatesList)
+	if resources || templates { // told once
+		v.MCP.SetResources(l.resources...)
+		v.MCP.SetResourceTemplates(l.templates...)
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	}
+	if v.changed(promptsList) {
+		v.MCP.SetPrompts(l.prompts...) // as above
+	}
+}
+
+// addModule lists what a module offers.
+func (v *View) addModule(l *lists, m *hosted, o Offer) {
+	lazy := l.finder.has(m.id.Name)
+	toFind := map[string]bool{}
+	if lazy {
+		for _, t := range v.lazyTools(o) {
+			toFind[t.Tool.Name] = true
+		}
+	}
+	for _, t := range v.toolsOf(m, o) {
+		l.to = audience{}
+		switch {
+		case !v.Spec.Gateway && o.ForGateway != nil && slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name }):
+			l.to = audience{gateway, func(c deck.Caller) bool { return o.ForGateway(c.Client) }}
+		case toFind[t.Tool.Name]:
+			l.to = v.searching(true)
+		}
+		if l.addTool(v, m, o.Router, t) && toFind[t.Tool.Name] {
+			l.finder.add(m.id.Name, t)
+		}
+	}
+	l.to = audience{}
+	if lazy {
+		l.to = v.searching(true)
+	}
+	l.addTyped(v.host, o)
+	if o.Router != nil {
+		l.addRaw(v, m, o)
+	}
+}
+
+// changed reports whether a list, or who gets what of it, differs from what it was.
+func (v *View) changed(list string) bool {
+	content, _ := json.Marshal(v.listing.Load().lists[list]) // always encodes
+	before, listed := v.digest[list]
+	v.digest[list] = string(content)
+	return before != string(content) && (listed || string(content) != "null")
 }
 
 func (v *View) toolsOf(m *hosted, o Offer) []Tool {
@@ -325,29 +294,6 @@ func (v *View) toolsOf(m *hosted, o Offer) []Tool {
 		tools = append(tools, o.Gateway...)
 	}
 	return slices.DeleteFunc(tools, func(t Tool) bool { return t.Off != "" })
-}
-
-// swap replaces a list if it differs from what it was.
-func (v *View) swap(kind string, content []any, set func()) (changed bool) {
-	b, err := json.Marshal(content)
-	if err != nil {
-		v.host.Warn("host", fmt.Sprintf("list %s: %v", kind, err))
-		return false
-	}
-	d := string(b)
-	if changed = d != v.digest[kind] && (len(content) > 0 || v.digest[kind] != ""); changed {
-		v.digest[kind] = d
-		if kind == "tools" {
-			v.toolsVersion.Add(1)
-			v.toolsAt.Store(time.Now().UnixNano())
-			time.AfterFunc(refreshPatience, v.host.tell)
-		}
-		// SetTools panics on a schema annotation that a proxied server may send.
-		if err := safe.Call("list "+kind, func() error { set(); return nil }); err != nil {
-			v.host.Warn("host", err.Error())
-		}
-	}
-	return changed
 }
 
 // instructions are those of the view for a session. Those of what it does not list, it

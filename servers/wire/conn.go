@@ -246,7 +246,7 @@ func (c *Conn) answer(ctx context.Context, e *backend.Request) []byte {
 	switch r := reply.(type) {
 	case mcp.JSONRPCResponse:
 		line, err = rpc.Result(e.ID, r.Result)
-		line = introduced(c.view, e, rawList(e, c.view.Raw(e.Method), line))
+		line = introduced(c.view, e, line)
 	case mcp.JSONRPCError:
 		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
 	default:

@@ -40,7 +40,7 @@ func failureLine(ctx context.Context, e *backend.Request, body rpc.Error) (line 
 }
 
 // answerWriter forwards a response. It completes a response that is a single error,
-// inserts definitions that are listed unchanged, and inserts replies that were made
+// and inserts replies that were made
 // without the library.
 type answerWriter struct {
 	http.ResponseWriter
@@ -61,7 +61,7 @@ func (f *answerWriter) Write(p []byte) (int, error) {
 	if !f.wants(p) {
 		return len(p), nil
 	}
-	line, receipt := f.receipts.unwrapped(introduced(f.view, f.e, rawList(f.e, f.view.Raw(f.e.Method), p)))
+	line, receipt := f.receipts.unwrapped(introduced(f.view, f.e, p))
 	line, status := asServed(f.ctx, f.e, line), f.status
 	if reply, served := host.Served(f.ctx); served && status != -1 {
 		status = f.replied(reply)
@@ -136,7 +136,7 @@ func (f *answerWriter) replied(r backend.Reply) int {
 		return http.StatusOK
 	case code == mcp.METHOD_NOT_FOUND:
 		return http.StatusNotFound
-	case code == mcp.INVALID_REQUEST || code == mcp.INVALID_PARAMS || code == mcp.PARSE_ERROR || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY:
+	case code == mcp.INVALID_REQUEST || code == mcp.INVALID_PARAMS || code == mcp.PARSE_ERROR || code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.HEADER_MISMATCH:
 		return http.StatusBadRequest
 	}
 	return http.StatusOK

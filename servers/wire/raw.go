@@ -17,47 +17,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// lists describes the results that list definitions: the member that contains them, and
-// the member of a definition that identifies it.
-var lists = map[string]struct{ member, key string }{
-	string(mcp.MethodToolsList):              {"tools", "name"},
-	string(mcp.MethodPromptsList):            {"prompts", "name"},
-	string(mcp.MethodResourcesList):          {"resources", "uri"},
-	string(mcp.MethodResourcesTemplatesList): {"resourceTemplates", "uriTemplate"},
-}
-
-// rawList inserts definitions that are listed unchanged into a message that answers a
-// list request. Bytes around the message, such as the frame of an event, are kept. Any
-// other message is returned unchanged.
-func rawList(e *backend.Request, raw map[string]json.RawMessage, message []byte) []byte {
-	list, ok := lists[e.Method]
-	from, to, found := object(message)
-	if len(raw) == 0 || !ok || !found {
-		return message
-	}
-	for _, key := range []string{"result", list.member} {
-		if from, to, ok = within(message, from, to, key); !ok {
-			return message
-		}
-	}
-	parts, open, err := rawjson.Split(message[from:to])
-	if err != nil || open != '[' {
-		return message
-	}
-	out := make([]byte, 0, 2*len(message))
-	done := 0
-	for _, p := range parts {
-		definition, err := rawjson.SplitObject(message[from+p.From : from+p.To])
-		if err != nil || raw[definition.Str(list.key)] == nil {
-			continue
-		}
-		out = append(out, message[done:from+p.From]...)
-		out = append(out, raw[definition.Str(list.key)]...)
-		done = from + p.To
-	}
-	return append(out, message[done:]...)
-}
-
 // object finds the message in what is written, which may be framed as an event.
 func object(written []byte) (from, to int, ok bool) {
 	if from = bytes.IndexByte(written, '{'); from < 0 {
@@ -138,33 +97,35 @@ func replyMessage(e *backend.Request, r backend.Reply) rpc.Message {
 // served returns a function that answers a request without the library, or nil if the
 // library answers it. header is nil for messages without headers.
 func served(v *host.View, e *backend.Request, header http.Header) func(context.Context) backend.Reply {
-	if e.ID == nil || e.Method == "" || !sound(e, v, header) {
+	if e.ID == nil || e.Method == "" || !sound(e, header) {
 		return nil // the library reports why
+	}
+	if t := v.HeaderTool(e.Tool()); t != nil && header != nil && mcp.IsModernProtocol(e.Version) {
+		if err := mcp.ValidateParamHeadersLookup(lookup(header), t, e.Message.Params); err != nil {
+			return func(context.Context) backend.Reply { return backend.Failed(mcp.HEADER_MISMATCH, err.Error()) }
+		}
 	}
 	return v.Route(e)
 }
 
+// lookup finds the first value of a header, and reports whether it was sent.
+func lookup(header http.Header) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		values := header.Values(name)
+		return strings.Join(values[:min(len(values), 1)], ""), len(values) > 0
+	}
+}
+
 // sound reports whether the library would accept a request for handling.
-func sound(e *backend.Request, v *host.View, header http.Header) bool {
-	version := e.Version
-	if !mcp.IsModernProtocol(version) {
+func sound(e *backend.Request, header http.Header) bool {
+	if !mcp.IsModernProtocol(e.Version) {
 		return true
 	}
 	var capabilities *mcp.ClientCapabilities
-	if !mcp.IsValidProtocolVersion(version) || json.Unmarshal(e.Meta.Get(mcp.MetaKeyClientCapabilities), &capabilities) != nil || capabilities == nil {
+	if !mcp.IsValidProtocolVersion(e.Version) || json.Unmarshal(e.Meta.Get(mcp.MetaKeyClientCapabilities), &capabilities) != nil || capabilities == nil {
 		return false
 	}
-	if header == nil {
-		return true
-	}
-	if mcp.ValidateStandardHeaders(header.Get, version, mcp.MCPMethod(e.Method), e.Message.Params) != nil {
-		return false
-	}
-	t := v.MCP.GetTool(e.Tool())
-	return t == nil || mcp.ValidateParamHeadersLookup(func(name string) (string, bool) {
-		values := header.Values(name)
-		return strings.Join(values[:min(len(values), 1)], ""), len(values) > 0
-	}, &t.Tool, e.Message.Params) == nil
+	return header == nil || mcp.ValidateStandardHeaders(header.Get, e.Version, mcp.MCPMethod(e.Method), e.Message.Params) == nil
 }
 
 // within finds the value of a member of the object between two offsets.

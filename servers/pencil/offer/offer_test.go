@@ -17,6 +17,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -25,6 +26,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -381,7 +383,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 		a := h.Connect(deck.Caller{}, nil)
 		list := func() {
-			view.MCP.HandleMessage(a.Context(t.Context()), []byte(`{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}`))
+			view.Route(backend.Parse(nil, rpc.Message{Method: "tools/list"}))(a.Context(t.Context()))
 		}
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()
