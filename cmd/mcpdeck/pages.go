@@ -32,7 +32,7 @@ func pages() []page {
 		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
-				Tells: map[string]string{"pencil": card.ID}, CardsPage: card.ID,
+				Tells: map[string]string{"pencil": card.ID}, CardsPage: card.ID, Jump: h.jumpTo,
 				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
 			})
 		}},

@@ -140,7 +140,7 @@ func (p *Page) bothRows() []row {
 		{"before", "Previous request", "", []string{"["}, false, do(func() { p.beside(-1) })},
 		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
 		{"release", "Let its terminal ask: it shows nothing while it waits here", "to its terminal", []string{"t", "alt+t"}, true, p.release},
-		{"jump", "Go to the agent's terminal", "jump", []string{"J"}, false, p.jump},
+		{"jump", "Go to the agent's terminal", "jump", []string{jumpKey}, false, p.jump},
 		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.dismiss},
 		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},
 		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.send},

@@ -80,7 +80,7 @@ func untaken(old, s *questions.Snapshot) tea.Cmd {
 		}
 		i := slices.IndexFunc(old.History, func(o questions.Record) bool { return o.ID == r.ID })
 		if i >= 0 && old.History[i].End() == questions.EndSent {
-			return tui.Toast(tui.Warn, strings.TrimSpace(plain.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words("J"))
+			return tui.Toast(tui.Warn, strings.TrimSpace(plain.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words(jumpKey))
 		}
 	}
 	return nil

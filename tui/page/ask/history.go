@@ -61,7 +61,7 @@ func recordText(r questions.Record) string {
 	b.WriteString(asker(r) + "\n")
 	for i := range r.Request.Questions {
 		b.WriteString("\n" + asked(r, i) + "\n")
-		b.WriteString("  " + recordAnswer(r, i) + "\n")
+		b.WriteString("  " + recordAnswer(r, i, "") + "\n")
 	}
 	if undone(r) {
 		b.WriteString("\n" + r.Words("") + "\n")
@@ -96,10 +96,10 @@ func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 		} else {
 			rows = append(rows, widget.Spanned(th, th.Text, text, w)...)
 		}
-		rows = append(rows, styled("  "+recordAnswer(r, i), w, th.Text)...)
+		rows = append(rows, styled("  "+recordAnswer(r, i, jumpKey), w, th.Text)...)
 	}
 	if undone(r) {
-		rows = append(append(rows, ""), styled(r.Words(""), w, th.Warn)...)
+		rows = append(append(rows, ""), styled(r.Words(jumpKey), w, th.Warn)...)
 	}
 	return rows
 }
@@ -110,11 +110,11 @@ func undone(r questions.Record) bool {
 	return end == questions.EndSent || end == questions.EndNotTaken
 }
 
-// recordAnswer is the answer to question i in words.
-func recordAnswer(r questions.Record, i int) string {
+// recordAnswer is the answer to question i in words; key is as in [questions.Record.Words].
+func recordAnswer(r questions.Record, i int, key string) string {
 	switch end := r.End(); {
 	case end == questions.EndElsewhere, end == questions.EndGone, end == questions.EndTimedOut:
-		return r.Words("")
+		return r.Words(key)
 	case r.Reply.Status == questions.Declined:
 		word := "declined"
 		if r.Request.Decides() {
@@ -247,11 +247,11 @@ func recordMark(th *theme.Theme, r questions.Record) string {
 // ending is what became of a question, on one line.
 func ending(r questions.Record) string {
 	if end := r.End(); len(r.Reply.Results) == 0 || end == questions.EndElsewhere || end == questions.EndGone {
-		return recordAnswer(r, 0)
+		return recordAnswer(r, 0, jumpKey)
 	}
 	answers := make([]string, len(r.Reply.Results))
 	for i := range answers {
-		answers[i] = recordAnswer(r, i)
+		answers[i] = recordAnswer(r, i, jumpKey)
 	}
 	return strings.Join(answers, "; ")
 }

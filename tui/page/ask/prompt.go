@@ -217,6 +217,9 @@ func (p *Page) whyNoRelease() string {
 	return ""
 }
 
+// jumpKey shows the terminal of an agent, as the words about what it has not taken say.
+const jumpKey = "J"
+
 // jump brings the agent's terminal before the user.
 func (p *Page) jump() tea.Cmd {
 	r, ok := p.inTerminal()
@@ -227,16 +230,7 @@ func (p *Page) jump() tea.Cmd {
 	case to == nil:
 		return tui.Toast(tui.Info, "this deck cannot go to a terminal")
 	}
-	return func() tea.Msg {
-		said, err := to(r)
-		switch {
-		case err != nil:
-			return tui.Toast(tui.Warn, err.Error())()
-		case said != "":
-			return tui.Toast(tui.Good, said)()
-		}
-		return nil
-	}
+	return tui.Outcome(func() (string, error) { return to(r) })
 }
 
 func (p *Page) whyNoJump() string {
@@ -311,7 +305,7 @@ func (p *Page) promptActions() []tui.Action {
 	seen := row{"terminal", "Go to the terminal that asks", "answer in its terminal", []string{"enter"}, false, p.jump}
 	out = append(out, p.actionsOf(partTerminal, append([]row{seen}, look...))...)
 	for _, part := range []string{partSettled, partHistory, partList} {
-		out = append(out, tui.Action{ID: "ask." + part + ".jump", Title: "Go to the terminal of what its agent has not taken", Keys: []string{"J"}, Part: part, Enabled: p.whyNoJump, Run: p.jump})
+		out = append(out, tui.Action{ID: "ask." + part + ".jump", Title: "Go to the terminal of what its agent has not taken", Keys: []string{jumpKey}, Part: part, Enabled: p.whyNoJump, Run: p.jump})
 	}
 	return append(out, p.settledActions()...)
 }

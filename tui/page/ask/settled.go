@@ -154,7 +154,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 	}
 	return []string{
 		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
-		"", " " + th.Strong.Render(r.Words("J")),
+		"", " " + th.Strong.Render(r.Words(jumpKey)),
 		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
 	}
 }
@@ -164,7 +164,7 @@ func words(r *questions.Record) string {
 	g, ok := r.Request.Granted(r.Reply.Results)
 	switch {
 	case !ok || r.End() != questions.EndAllowed:
-		return r.Words("J")
+		return r.Words(jumpKey)
 	case r.Request.Prompt.Kind == questions.Plan:
 		return "accepted"
 	case g.Scope == questions.ForSession:

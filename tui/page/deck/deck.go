@@ -83,6 +83,9 @@ type Options struct {
 	// Questions are those that wait, also for an agent whose call of ask has ended
 	// in time; nil: only calls that run are known to wait.
 	Questions Questions
+	// Jump shows the terminal in which an agent asks, and returns what the user should
+	// know; nil: it cannot be shown.
+	Jump func(ask.Request) (string, error)
 	// Setup connects the first agent; nil: that is left to mcpdeck setup.
 	Setup Setup
 	Watch bool // nothing can be changed: nobody is set up

@@ -200,7 +200,11 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 		drawn = style.Render(widget.Unmarked(text))
 	}
 	if !e.done.IsZero() && widget.Width(string(e.end)) > 9 {
-		drawn = th.Text.Render(p.record(e.item.ID).Words("")+" "+th.Glyph.Dot+" ") + drawn
+		key := ""
+		if p.opts.Jump != nil {
+			key = "J"
+		}
+		drawn = th.Text.Render(p.record(e.item.ID).Words(key)+" "+th.Glyph.Dot+" ") + drawn
 	}
 	return widget.Ends(left+widget.Cut(drawn, room), end, w)
 }
@@ -363,6 +367,18 @@ func (p *Page) waitingActions() []tui.Action {
 			}
 			return ""
 		}, Run: func() tea.Cmd { return p.openAt(true) }},
+		{ID: "deck.jump", Title: "Go to the terminal of what waits, or was not taken", Keys: []string{"J"}, Part: partWaiting, Enabled: func() string {
+			switch e := p.entryAt(); {
+			case e == nil || e.item.Request.Prompt == nil:
+				return "no agent's own prompt is here"
+			case p.opts.Jump == nil:
+				return "this deck cannot go to a terminal"
+			}
+			return ""
+		}, Run: func() tea.Cmd {
+			r := p.entryAt().item.Request
+			return tui.Outcome(func() (string, error) { return p.opts.Jump(r) })
+		}},
 	}
 }
 

@@ -3,6 +3,7 @@ package deck_test
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -43,6 +44,8 @@ type ledger struct {
 	deck  *fake.Deck
 	asks  *asks
 	calls []*ask.Call
+
+	jumped atomic.Int32
 }
 
 func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger), requests ...ask.Request) {
@@ -61,13 +64,18 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger),
 			l.calls = append(l.calls, c)
 		}
 		o.Deck, o.Background = d, "dark"
-		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", AgentsPage: "ask", Questions: l.q, Watch: o.Watch}), l.asks}
+		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", AgentsPage: "ask", Questions: l.q, Watch: o.Watch, Jump: l.jump}), l.asks}
 		return tui.New(o)
 	}, func(s *frame.Screen) {
 		l.Screen = s
 		test(l)
 		_ = l.q.Close()
 	})
+}
+
+func (l *ledger) jump(r ask.Request) (string, error) {
+	l.jumped.Add(1)
+	return "went to the terminal of " + r.Prompt.Agent, nil
 }
 
 func (l *ledger) ended() (n int) {
@@ -273,7 +281,7 @@ func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
 		do         func(l *ledger)
 		mark, want string
 	}{
-		"not taken":           {func(l *ledger) { l.Keys("y"); l.Wait(2100 * time.Millisecond) }, "◐", "not taken yet: answer in its terminal"},
+		"not taken":           {func(l *ledger) { l.Keys("y"); l.Wait(2100 * time.Millisecond) }, "◐", "not taken yet: answer in its terminal (J)"},
 		"its agent ended":     {func(l *ledger) { l.calls[0].Leave("its agent has ended") }, "◐", "gone"},
 		"its hook was killed": {func(l *ledger) { l.calls[0].Gone("") }, "◐", "gone"},
 		"in its terminal":     {func(l *ledger) { l.calls[0].Settled("answered in its terminal: denied") }, "→", "answered in its terminal: denied"},
@@ -288,6 +296,20 @@ func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
 			}, command("claude", "1", "make all"))
 		})
 	}
+}
+
+func TestTheTerminalOfWhatWasNotTakenIsAKeyAway(t *testing.T) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		l.Wait(time.Second)
+		l.Keys("y")
+		l.Wait(2100 * time.Millisecond)
+		l.Has("not taken yet: answer in its terminal (J)")
+		l.Keys("J")
+		l.Has("went to the terminal of claude")
+		if n := l.jumped.Load(); n != 1 {
+			t.Errorf("it was shown %d times", n)
+		}
+	}, command("claude", "1", "make all"))
 }
 
 func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
