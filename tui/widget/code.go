@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -106,19 +105,6 @@ func argument(value json.RawMessage) string {
 		return string(value)
 	}
 	return b.String()
-}
-
-// Fold leaves out what does not fit into h rows of rows that say what is about to
-// happen. Both ends stay, and how many rows are left out is said between them.
-func Fold(th *theme.Theme, rows []string, h int) (shown []string, hidden int) {
-	if len(rows) <= h {
-		return rows, 0
-	}
-	tail := min(3, max(h-1, 0)/2)
-	head := max(h-1-tail, 0)
-	hidden = len(rows) - head - tail
-	more := th.Warn.Render("… " + strconv.Itoa(hidden) + " more lines")
-	return slices.Concat(rows[:head], []string{more}, rows[len(rows)-tail:])[:max(h, 0)], hidden
 }
 
 // hard breaks one line into rows of w cells, wherever they end: spaces count.

@@ -64,24 +64,3 @@ func TestArgumentsBeginWithTheOneThatSaysMost(t *testing.T) {
 		t.Errorf("what is no object is %q", got)
 	}
 }
-
-func TestFoldKeepsBothEnds(t *testing.T) {
-	th := theme.New(theme.Options{Dark: true})
-	rows := strings.Split("a b c d e f g h i j", " ")
-	for _, tt := range []struct {
-		h      int
-		want   string
-		hidden int
-	}{
-		{10, "a b c d e f g h i j", 0},
-		{8, "a b c d … 3 more lines h i j", 3},
-		{7, "a b c … 4 more lines h i j", 4},
-		{3, "a … 8 more lines j", 8},
-		{1, "… 10 more lines", 10},
-	} {
-		got, hidden := Fold(th, rows, tt.h)
-		if s := strings.Join(stripped(got), " "); s != tt.want || hidden != tt.hidden {
-			t.Errorf("%d rows: %q, %d hidden", tt.h, s, hidden)
-		}
-	}
-}

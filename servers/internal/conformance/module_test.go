@@ -1,5 +1,3 @@
-// Package conformance is a server with the fixtures that the official conformance
-// suite of the Model Context Protocol requires. Only tests link it.
 package conformance
 
 import (
