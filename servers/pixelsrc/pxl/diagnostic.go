@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
 // Severity of a diagnostic.
@@ -145,32 +147,11 @@ func nearest(name string, candidates []string) string {
 		if len(c) > 64 || len(name) > 64 || c == name {
 			continue
 		}
-		if d := distance(fold(name), fold(c)); d < bestAt {
+		if d := near.Slips(fold(name), fold(c)); d < bestAt {
 			best, bestAt = c, d
 		}
 	}
 	return best
-}
-
-// distance counts the edits (insert, delete, replace) that turn a into b. It is
-// near.Slips, which is not used because the engine needs the standard library alone.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }
 
 // meant asks whether one of the candidates was meant, unless nothing more is reported.

@@ -1,6 +1,6 @@
 // Package pxl is the pixel engine: it reads documents of JSON5 objects (palettes,
 // sprites, variants, compositions, animations, state rules) and draws them, pixel
-// for pixel as their format says, with the standard library alone.
+// for pixel as their format says. It knows nothing of files, of MCP or of a deck.
 //
 // Parse reads a text into a Document and never fails; what is wrong becomes
 // diagnostics with line, column, code and what to do. Document.Objects lists what

@@ -193,8 +193,8 @@ func (k ShapeKind) absolute() bool {
 	}
 }
 
-// near moves coordinates that lie too far away to be reckoned with.
-func near(points []shape.Point) []shape.Point {
+// reckonable moves coordinates that lie too far away to be reckoned with.
+func reckonable(points []shape.Point) []shape.Point {
 	const far = 1 << 30
 	if !slices.ContainsFunc(points, func(p shape.Point) bool { return max(p.X, -p.X, p.Y, -p.Y) > far }) {
 		return points
@@ -210,7 +210,7 @@ func near(points []shape.Point) []shape.Point {
 func (d *drawing) vertices(r *Region, thick int) shape.Set {
 	points := r.Points
 	if d.dial == Documented {
-		points = near(d.moved(points))
+		points = reckonable(d.moved(points))
 	}
 	for _, p := range points {
 		if d.dial == Reference && max(p.X, -p.X, p.Y, -p.Y) > shape.MaxCoord {
