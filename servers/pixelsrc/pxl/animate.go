@@ -195,19 +195,8 @@ func (g *animating) list() []still {
 // picture draws a sprite, variant or composition as a frame; a name that means none is told and left out.
 func (g *animating) picture(name string, pos int32) (*bitmap, bool) {
 	r := g.r
-	if p, ok := r.sprites[name]; ok && !r.reference() {
-		return p.b, true
-	}
-	if rec := r.lookup("", name, frame); rec != nil {
-		p := r.draw(rec, r.reference())
-		r.applyStates(p)
-		if r.sprites == nil {
-			r.sprites = map[string]*picture{}
-		}
-		if !r.reference() {
-			r.sprites[name] = p
-		}
-		return p.b, true
+	if b := r.named(name, frame); b != nil {
+		return b, true
 	}
 	if c := r.doc.compositions[name]; c != nil {
 		return r.compose(c)
@@ -243,7 +232,7 @@ func (g *animating) sequence(list []still) []still {
 			for k := range list {
 				b := list[k].b
 				if needsTokens(g.a.Transform[i : i+1]) {
-					b = &bitmap{w: b.w, h: b.h, pix: b.pix, tok: newBitmap(b.w, b.h, true).tok}
+					b = b.plain(true)
 				}
 				list[k].b = e.run(b, g.a.Transform[i:i+1])
 				if n := list[k].b.w * list[k].b.h; list[k].b != b && !g.r.spend(g.s, o.Pos, 0, n) {

@@ -46,6 +46,15 @@ func (b *bitmap) clone() *bitmap {
 	return &bitmap{w: b.w, h: b.h, pix: slices.Clone(b.pix), tok: slices.Clone(b.tok)}
 }
 
+// plain is the picture without what painted it, with room for that if it is wanted.
+func (b *bitmap) plain(withTokens bool) *bitmap {
+	out := &bitmap{w: b.w, h: b.h, pix: b.pix}
+	if withTokens {
+		out.tok = newBitmap(b.w, b.h, true).tok
+	}
+	return out
+}
+
 func pack(c color.NRGBA) uint32 {
 	return uint32(c.R) | uint32(c.G)<<8 | uint32(c.B)<<16 | uint32(c.A)<<24
 }

@@ -70,17 +70,8 @@ func (r *renderer) compose(c *Composition) (b *bitmap, ok bool) {
 // member draws what a name in a composition means: a sprite, a variant, and in the
 // documented dialect a composition. A name that means nothing is one transparent pixel.
 func (r *renderer) member(name string, pos int32, s *sink) (*bitmap, bool) {
-	if p, ok := r.sprites[name]; ok {
-		return p.b, true
-	}
-	if rec := r.lookup("", name, member); rec != nil {
-		p := r.draw(rec, r.reference())
-		r.applyStates(p)
-		if r.sprites == nil {
-			r.sprites = map[string]*picture{}
-		}
-		r.sprites[name] = p
-		return p.b, true
+	if b := r.named(name, member); b != nil {
+		return b, true
 	}
 	if c := r.doc.compositions[name]; c != nil && !r.reference() {
 		return r.compose(c)
@@ -205,15 +196,7 @@ func (k *composing) transform(b *bitmap, l *Layer) *bitmap {
 		return b
 	}
 	e := effect{r: k.r, s: k.s, dial: k.r.doc.dialect, colors: &tokens{}}
-	if b.tok == nil && needsTokens(l.Transform) {
-		b = &bitmap{w: b.w, h: b.h, pix: b.pix, tok: newBitmap(b.w, b.h, true).tok}
-	} else if b.tok != nil {
-		b = &bitmap{w: b.w, h: b.h, pix: b.pix}
-		if needsTokens(l.Transform) {
-			b.tok = newBitmap(b.w, b.h, true).tok
-		}
-	}
-	return e.run(b, l.Transform)
+	return e.run(b.plain(needsTokens(l.Transform)), l.Transform)
 }
 
 // skips says whether a symbol of the layer contains the composition itself.

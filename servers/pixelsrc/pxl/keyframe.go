@@ -6,16 +6,36 @@ import (
 	"math"
 )
 
+// property is what a keyframe may give a number.
+type property int
+
+const (
+	opacity property = iota
+	offsetX
+	offsetY
+	moveX
+	moveY
+	turn
+	scaleX
+	scaleY
+	skewX
+	skewY
+	flipX // 1: flipped
+	flipY
+	properties
+)
+
 // pose is what the keyframes say at one moment.
 type pose struct {
-	sprite       string
-	pos          int32
-	opacity      float64
-	dx, dy       float64
-	rotate       float64
-	sx, sy       float64
-	skewX, skewY float64
-	flipX, flipY bool
+	sprite string
+	pos    int32
+	of     [properties]float64
+}
+
+// posed is a pose that changes nothing.
+func posed() (p pose) {
+	p.of[opacity], p.of[scaleX], p.of[scaleY] = 1, 1, 1
+	return p
 }
 
 // placed is a posed picture with its place relative to the unposed sprite.
@@ -131,10 +151,10 @@ func (t track) hold(at float64) *key {
 	return nil
 }
 
+// tracks are the sprite and the properties over time.
 type tracks struct {
-	sprite, opacity, offX, offY  track
-	moveX, moveY, rotate, sx, sy track
-	skewX, skewY, flipX, flipY   track
+	sprite track
+	of     [properties]track
 }
 
 // tracks sorts the keyframes' properties out.
@@ -161,45 +181,36 @@ func (g *animating) tracks() *tracks {
 			}
 			ease = f
 		}
-		add := func(to *track, v float64, word string) {
-			*to = append(*to, key{at: k.At, v: v, word: word, pos: k.Pos, ease: ease})
+		at := key{at: k.At, pos: k.Pos, ease: ease}
+		add := func(to property, v float64) {
+			at.v = v
+			t.of[to] = append(t.of[to], at)
 		}
 		if k.Sprite != "" {
-			add(&t.sprite, 0, k.Sprite)
+			named := at
+			named.word = k.Sprite
+			t.sprite = append(t.sprite, named)
 		}
 		if k.Opacity != nil {
-			add(&t.opacity, *k.Opacity, "")
+			add(opacity, *k.Opacity)
 		}
 		if k.Offset != nil {
-			add(&t.offX, float64(k.Offset[0]), "")
-			add(&t.offY, float64(k.Offset[1]), "")
+			add(offsetX, float64(k.Offset[0]))
+			add(offsetY, float64(k.Offset[1]))
 		}
 		if k.Transform != "" {
 			p := g.parsePose(k)
-			add(&t.moveX, p.dx, "")
-			add(&t.moveY, p.dy, "")
-			add(&t.rotate, p.rotate, "")
-			add(&t.sx, p.sx, "")
-			add(&t.sy, p.sy, "")
-			add(&t.skewX, p.skewX, "")
-			add(&t.skewY, p.skewY, "")
-			add(&t.flipX, flag(p.flipX), "")
-			add(&t.flipY, flag(p.flipY), "")
+			for to := moveX; to < properties; to++ {
+				add(to, p.of[to])
+			}
 		}
 	}
 	return t
 }
 
-func flag(on bool) float64 {
-	if on {
-		return 1
-	}
-	return 0
-}
-
 // parsePose reads a keyframe's transform; the last of several calls of one function wins.
 func (g *animating) parsePose(k *Keyframe) pose {
-	p := pose{sx: 1, sy: 1}
+	p := posed()
 	calls, err := parseCalls(k.Transform)
 	if err != nil {
 		g.s.warn(k.Pos, CodeTransform, "use translate, rotate, scale and flip", "transform %s: %v", quoted(k.Transform), err)
@@ -207,19 +218,19 @@ func (g *animating) parsePose(k *Keyframe) pose {
 	for _, c := range calls {
 		switch c.name {
 		case "translate":
-			p.dx, p.dy = c.args[0], c.args[1]
+			p.of[moveX], p.of[moveY] = c.args[0], c.args[1]
 		case "rotate":
-			p.rotate = c.args[0]
+			p.of[turn] = c.args[0]
 		case "scale":
-			p.sx, p.sy = c.args[0], c.args[1]
+			p.of[scaleX], p.of[scaleY] = c.args[0], c.args[1]
 		case "skew-x":
-			p.skewX = c.args[0]
+			p.of[skewX] = c.args[0]
 		case "skew-y":
-			p.skewY = c.args[0]
+			p.of[skewY] = c.args[0]
 		case "flip-x":
-			p.flipX = true
+			p.of[flipX] = 1
 		case "flip-y":
-			p.flipY = true
+			p.of[flipY] = 1
 		default:
 			g.s.warn(k.Pos, CodeTransform, "use translate, rotate, scale and flip", "transform %s: unknown function %s", quoted(k.Transform), c.name)
 		}
@@ -228,22 +239,17 @@ func (g *animating) parsePose(k *Keyframe) pose {
 }
 
 func (t *tracks) at(now float64) pose {
-	p := pose{
-		opacity: t.opacity.number(now, 1),
-		dx:      t.moveX.number(now, 0) + t.offX.number(now, 0),
-		dy:      t.moveY.number(now, 0) + t.offY.number(now, 0),
-		rotate:  t.rotate.number(now, 0),
-		sx:      t.sx.number(now, 1), sy: t.sy.number(now, 1),
-		skewX: t.skewX.number(now, 0), skewY: t.skewY.number(now, 0),
+	p := posed()
+	for i, of := range t.of {
+		p.of[i] = of.number(now, p.of[i])
+	}
+	for _, flip := range [...]property{flipX, flipY} {
+		if k := t.of[flip].hold(now); k != nil {
+			p.of[flip] = k.v
+		}
 	}
 	if k := t.sprite.hold(now); k != nil {
 		p.sprite, p.pos = k.word, k.pos
-	}
-	if k := t.flipX.hold(now); k != nil {
-		p.flipX = k.v == 1
-	}
-	if k := t.flipY.hold(now); k != nil {
-		p.flipY = k.v == 1
 	}
 	return p
 }
@@ -262,46 +268,45 @@ func (g *animating) pose(p pose) (placed, bool) {
 	if !ok {
 		return placed{}, false
 	}
-	b := turned(src, p.rotate)
-	if p.sx < 0 {
-		p.sx, p.flipX = -p.sx, !p.flipX
+	b := turned(src, p.of[turn])
+	sx, sy, mirrorX, mirrorY := p.of[scaleX], p.of[scaleY], p.of[flipX] == 1, p.of[flipY] == 1
+	if sx < 0 {
+		sx, mirrorX = -sx, !mirrorX
 	}
-	if p.sy < 0 {
-		p.sy, p.flipY = -p.sy, !p.flipY
+	if sy < 0 {
+		sy, mirrorY = -sy, !mirrorY
 	}
 	var err error
-	steps := []func(*bitmap) (*bitmap, error){
-		func(b *bitmap) (*bitmap, error) {
-			if p.sx == 0 || p.sy == 0 {
+	for _, step := range []func() (*bitmap, error){
+		func() (*bitmap, error) {
+			if sx == 0 || sy == 0 {
 				return newBitmap(b.w, b.h, false), nil
 			}
-			return scale(b, p.sx, p.sy)
+			return scale(b, sx, sy)
 		},
-		func(b *bitmap) (*bitmap, error) { return skew(b, min(max(p.skewX, -88), 88), false) },
-		func(b *bitmap) (*bitmap, error) { return skew(b, min(max(p.skewY, -88), 88), true) },
-	}
-	for _, f := range steps {
-		out, e := f(b)
-		if e != nil {
+		func() (*bitmap, error) { return skew(b, min(max(p.of[skewX], -88), 88), false) },
+		func() (*bitmap, error) { return skew(b, min(max(p.of[skewY], -88), 88), true) },
+	} {
+		if out, e := step(); e != nil {
 			err = e
-			continue
+		} else {
+			b = out
 		}
-		b = out
 	}
 	if err != nil {
 		g.s.warn(pos, CodeTransform, "", "part of a keyframe's transform is skipped: %v", err)
 	}
-	if p.flipX {
+	if mirrorX {
 		b = mirrorH(b)
 	}
-	if p.flipY {
+	if mirrorY {
 		b = mirrorV(b)
 	}
-	if p.opacity < 1 {
-		b = b.fade(p.opacity)
+	if p.of[opacity] < 1 {
+		b = b.fade(p.of[opacity])
 	}
-	x := floorHalf(src.w-b.w) + whole32(p.dx)
-	y := floorHalf(src.h-b.h) + whole32(p.dy)
+	x := floorHalf(src.w-b.w) + whole32(p.of[moveX]+p.of[offsetX])
+	y := floorHalf(src.h-b.h) + whole32(p.of[moveY]+p.of[offsetY])
 	return placed{b: b, x: x, y: y, name: name}, true
 }
 

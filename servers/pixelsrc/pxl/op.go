@@ -29,36 +29,18 @@ type opForm struct {
 }
 
 func opForms() []opForm {
-	none := func(_ *decoder, _ *Op, _ string) bool { return true }
-	noneObject := func(*Op, *json5.Node) bool { return true }
+	none := opForm{
+		text:   func(_ *decoder, _ *Op, _ string) bool { return true },
+		object: func(*Op, *json5.Node) bool { return true },
+	}
 	return []opForm{
-		{"mirror-h symmetry-h flip-h mirrorh", none, noneObject},
-		{"mirror-v symmetry-v flip-v mirrorv", none, noneObject},
-		{"rotate rot", func(_ *decoder, o *Op, p string) bool {
-			v, ok := natural(p)
-			o.N[0] = v
-			return ok && quarter(v)
-		}, func(o *Op, n *json5.Node) bool { return o.need(n, "degrees") && quarter(o.N[0]) }},
-		{"tile", func(_ *decoder, o *Op, p string) bool {
-			w, h, ok := strings.Cut(strings.ToLower(p), "x")
-			a, ok1 := natural(w)
-			b, ok2 := natural(h)
-			o.N[0], o.N[1] = a, b
-			return ok && ok1 && ok2
-		}, func(o *Op, n *json5.Node) bool { return o.need(n, "w", "h") }},
-		{"pad", func(_ *decoder, o *Op, p string) bool {
-			v, ok := natural(p)
-			o.N[0] = v
-			return ok
-		}, func(o *Op, n *json5.Node) bool { return o.need(n, "size") }},
-		{
-			"crop", func(_ *decoder, o *Op, p string) bool { return o.list(p, natural, 4) },
-			func(o *Op, n *json5.Node) bool { return o.need(n, "x", "y", "w", "h") },
-		},
-		{
-			"shift", func(_ *decoder, o *Op, p string) bool { return o.list(p, whole, 2) },
-			func(o *Op, n *json5.Node) bool { return o.needSigned(n, "x", "y") },
-		},
+		none.as("mirror-h symmetry-h flip-h mirrorh"),
+		none.as("mirror-v symmetry-v flip-v mirrorv"),
+		integers("degrees", "", 0, func(o *Op) bool { return o.N[0] == 90 || o.N[0] == 180 || o.N[0] == 270 }).as("rotate rot"),
+		integers("w h", "x", 0, nil).as("tile"),
+		integers("size", "", 0, nil).as("pad"),
+		integers("x y w h", ",", 0, nil).as("crop"),
+		integers("x y", ",", -maxInt, nil).as("shift"),
 		{"outline", outlineText, outlineObject},
 		{"shadow", shadowText, shadowObject},
 		{
@@ -79,22 +61,33 @@ func opForms() []opForm {
 			}
 			return true
 		}, func(o *Op, n *json5.Node) bool {
-			if v := n.Get("exclude_ends"); v != nil && v.Kind == json5.Bool && v.Truth() {
+			if isTrue(n.Get("exclude_ends")) {
 				o.N[0] = 1
 			}
 			return true
 		}},
-		{"reverse", none, noneObject},
-		{
-			"frame-offset frameoffset", func(_ *decoder, o *Op, p string) bool { v, ok := whole(p); o.N[0] = v; return ok },
-			func(o *Op, n *json5.Node) bool { return o.needSigned(n, "offset") },
-		},
-		{
-			"hold", func(_ *decoder, o *Op, p string) bool { return o.list(p, natural, 2) },
-			func(o *Op, n *json5.Node) bool { return o.need(n, "frame", "count") },
-		},
+		none.as("reverse"),
+		integers("offset", "", -maxInt, nil).as("frame-offset frameoffset"),
+		integers("frame count", ",", 0, nil).as("hold"),
 	}
 }
+
+// as is the form under other names.
+func (f opForm) as(names string) opForm { return opForm{names, f.text, f.object} }
+
+// integers is the form of an op with whole numbers: the keys of its object, and what stands
+// between them in its text.
+func integers(keys, between string, least int64, holds func(*Op) bool) opForm {
+	list := strings.Fields(keys)
+	return opForm{"", func(_ *decoder, o *Op, p string) bool {
+		return o.list(p, between, least, len(list)) && (holds == nil || holds(o))
+	}, func(o *Op, n *json5.Node) bool {
+		return o.integers(n, least, list) && (holds == nil || holds(o))
+	}}
+}
+
+// isTrue reports whether a value is true; one that is missing is not.
+func isTrue(n *json5.Node) bool { return n != nil && n.Kind == json5.Bool && n.Truth() }
 
 func (d *Document) opTable() map[string]opForm {
 	if d.opNames == nil {
@@ -147,8 +140,6 @@ func (d *decoder) opText(text string, pos int32) Op {
 	return o
 }
 
-func quarter(degrees int) bool { return degrees == 90 || degrees == 180 || degrees == 270 }
-
 // natural reads an unsigned integer as written, without white space around it.
 func natural(s string) (int, bool) {
 	v, err := strconv.ParseUint(strings.TrimPrefix(s, "+"), 10, 31)
@@ -160,14 +151,24 @@ func whole(s string) (int, bool) {
 	return int(v), err == nil
 }
 
-// list reads exactly n comma-separated integers.
-func (o *Op) list(p string, read func(string) (int, bool), n int) bool {
-	parts := strings.Split(p, ",")
+// list reads exactly n integers with something between them; white space counts unless that
+// is a comma.
+func (o *Op) list(p, between string, least int64, n int) bool {
+	parts, read := []string{p}, natural
+	if between != "" {
+		parts = strings.Split(strings.ToLower(p), between)
+	}
+	if least < 0 {
+		read = whole
+	}
 	if len(parts) != n {
 		return false
 	}
 	for i, s := range parts {
-		v, ok := read(strings.TrimSpace(s))
+		if between == "," {
+			s = strings.TrimSpace(s)
+		}
+		v, ok := read(s)
 		if !ok {
 			return false
 		}
@@ -195,11 +196,7 @@ func (o *Op) floats(p string, empty bool) bool {
 	return true
 }
 
-// need reads unsigned integer keys into N.
-func (o *Op) need(n *json5.Node, keys ...string) bool { return o.integers(n, 0, keys) }
-
-func (o *Op) needSigned(n *json5.Node, keys ...string) bool { return o.integers(n, -maxInt, keys) }
-
+// integers reads keys of the object form into N.
 func (o *Op) integers(n *json5.Node, least int64, keys []string) bool {
 	for i, k := range keys {
 		v := n.Get(k)
@@ -279,12 +276,12 @@ func shadowText(d *decoder, o *Op, p string) bool {
 		o.Token = strings.TrimSpace(parts[2])
 		parts = parts[:2]
 	}
-	return o.list(strings.Join(parts, ","), whole, 2)
+	return o.list(strings.Join(parts, ","), ",", -maxInt, 2)
 }
 
 func shadowObject(o *Op, n *json5.Node) bool {
 	o.Token = stringOf(n, "token", "")
-	return o.needSigned(n, "x", "y")
+	return o.integers(n, -maxInt, []string{"x", "y"})
 }
 
 func skewText(_ *decoder, o *Op, p string) bool {

@@ -3,6 +3,8 @@ package pxl
 import (
 	"fmt"
 	"image/color"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
@@ -43,8 +45,8 @@ type parsed struct {
 
 // otherSpelling is {x} for x and x for {x}.
 func otherSpelling(token string) string {
-	if n := len(token); n > 2 && token[0] == '{' && token[n-1] == '}' {
-		return token[1 : n-1]
+	if b := Bare(token); b != token {
+		return b
 	}
 	return "{" + token + "}"
 }
@@ -68,32 +70,39 @@ func (t *tokens) find(token string) int {
 // clone copies what recolouring changes.
 func (t *tokens) clone() *tokens {
 	c := *t
-	c.names = append([]string(nil), t.names...)
-	c.values = append([]string(nil), t.values...)
-	c.colours = append([]color.NRGBA(nil), t.colours...)
-	c.bad = append([]bool(nil), t.bad...)
+	c.names, c.values, c.colours, c.bad = slices.Clone(t.names), slices.Clone(t.values), slices.Clone(t.colours), slices.Clone(t.bad)
 	c.index = make(map[string]int, len(t.index)+4)
-	for k, v := range t.index {
-		c.index[k] = v
-	}
+	maps.Copy(c.index, t.index)
 	return &c
 }
 
-// set gives a token a colour, adding it when it is new.
-func (t *tokens) set(d Dialect, token, value string, p parsed) {
-	i := t.find(token)
-	if i < 0 {
+// put gives a token a colour, adding it when it is new.
+func (t *tokens) put(token, value string, p parsed) {
+	i, ok := t.index[token]
+	if !ok {
 		i = len(t.names)
-		t.names, t.values = append(t.names, token), append(t.values, value)
-		t.colours, t.bad = append(t.colours, p.c), append(t.bad, p.err != nil)
 		t.index[token] = i
-		if o := otherSpelling(token); d == Documented {
-			if _, ok := t.index[o]; !ok {
-				t.index[o] = i
-			}
-		}
+		t.names, t.values = append(t.names, token), append(t.values, value)
+		t.colours, t.bad = append(t.colours, p.c), append(t.bad, false)
 	}
 	t.values[i], t.colours[i], t.bad[i] = value, p.c, p.err != nil
+}
+
+// bothSpellings lets the tokens from number first on be found with braces and without.
+func (t *tokens) bothSpellings(first int) {
+	for i := first; i < len(t.names); i++ {
+		if o := otherSpelling(t.names[i]); t.find(o) < 0 {
+			t.index[o] = i
+		}
+	}
+}
+
+// set is put for one of a palette that is built already.
+func (t *tokens) set(d Dialect, token, value string, p parsed) {
+	n := len(t.names)
+	if t.put(token, value, p); d == Documented {
+		t.bothSpellings(n)
+	}
 }
 
 // parse reads a colour once; what does not parse is magenta. The caller holds the lock.
@@ -137,13 +146,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 		if p.err != nil {
 			s.fail(place(pos), CodeColour, s.colourHelp(value), "colour of %s, painted magenta: %v", token, p.err)
 		}
-		if i, ok := t.index[token]; ok {
-			t.values[i], t.colours[i], t.bad[i] = value, p.c, p.err != nil
-			return
-		}
-		t.index[token] = len(t.names)
-		t.names, t.values = append(t.names, token), append(t.values, value)
-		t.colours, t.bad = append(t.colours, p.c), append(t.bad, p.err != nil)
+		t.put(token, value, p)
 	}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Token, "--") {
@@ -152,9 +155,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 		value, err := vars.resolve(e.Value)
 		if err != nil {
 			s.warn(place(e.Pos), CodeColour, vars.help(err), "colour of %s, painted magenta: %v", e.Token, err)
-			t.index[e.Token] = len(t.names)
-			t.names, t.values = append(t.names, e.Token), append(t.values, e.Value)
-			t.colours, t.bad = append(t.colours, magenta()), append(t.bad, true)
+			t.put(e.Token, e.Value, parsed{magenta(), err})
 			continue
 		}
 		add(e.Token, value, e.Pos)
@@ -169,11 +170,7 @@ func (d *Document) build(object string, entries []Entry, src *Palette, at *int32
 		}
 	}
 	if d.dialect == Documented {
-		for i, n := range t.names {
-			if o := otherSpelling(n); t.find(o) < 0 {
-				t.index[o] = i
-			}
-		}
+		t.bothSpellings(0)
 	}
 	return t
 }

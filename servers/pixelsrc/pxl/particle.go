@@ -69,7 +69,7 @@ func (d *decoder) emitter(p *Particle, n *json5.Node) {
 	if v := n.Get("gravity"); v != nil {
 		p.Gravity = number(v, "gravity")
 	}
-	p.Fade = n.Get("fade") != nil && n.Get("fade").Kind == json5.Bool && n.Get("fade").Truth()
+	p.Fade = isTrue(n.Get("fade"))
 	if turn, ok := ends(n.Get("rotation"), "rotation"); ok {
 		p.Rotation = &turn
 	}

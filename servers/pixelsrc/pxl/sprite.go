@@ -76,6 +76,28 @@ func (r *renderer) lookup(kind Kind, name string, w way) *recipe {
 	return nil
 }
 
+// named draws the sprite or variant of a name, once where it stands for the same on every way;
+// nil when there is none.
+func (r *renderer) named(name string, w way) *bitmap {
+	keep := w == member || !r.reference()
+	if p, ok := r.sprites[name]; ok && keep {
+		return p.b
+	}
+	rec := r.lookup("", name, w)
+	if rec == nil {
+		return nil
+	}
+	p := r.draw(rec, r.reference())
+	r.applyStates(p)
+	if r.sprites == nil {
+		r.sprites = map[string]*picture{}
+	}
+	if keep {
+		r.sprites[name] = p
+	}
+	return p.b
+}
+
 // spriteRecipe follows the chain of sources. via is the names on the way here.
 func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
 	object := "sprite " + strconv.Quote(s.Name)
@@ -87,37 +109,28 @@ func (r *renderer) spriteRecipe(s *Sprite, w way, via []string) *recipe {
 		out.colors = r.doc.paletteOf(s.Palette, object)
 	}
 	if s.Source == "" || (r.reference() && w == frame) {
-		if out.colors == nil {
-			out.colors = &tokens{missing: true}
-		}
+		out.colors = cmp.Or(out.colors, &tokens{missing: true})
 		return out
 	}
 	out.regions, out.has = nil, false
+	var from *recipe
 	switch base := r.doc.sprites[s.Source]; {
 	case slices.Contains(via, s.Name) || len(via) > maxNesting:
 		r.sink(object).fail(s.pos, CodeMissingSource, "give one of them regions of its own", "its source refers back to itself: %s", strings.Join(append(via, s.Name), " -> "))
 		out.size = &[2]int{1, 1}
 		out.has = true
 	case base != nil:
-		from := r.spriteRecipe(base, w, append(via, s.Name))
-		out.regions, out.has = from.regions, from.has
-		out.size = cmp.Or(out.size, from.size)
-		if out.colors == nil {
-			out.colors = from.colors
-		}
+		from = r.spriteRecipe(base, w, append(via, s.Name))
 	case !r.reference() && r.doc.variants[s.Source] != nil:
-		from := r.variantRecipe(r.doc.variants[s.Source], w, append(via, s.Name))
-		out.regions, out.has = from.regions, from.has
-		out.size = cmp.Or(out.size, from.size)
-		if out.colors == nil {
-			out.colors = from.colors
-		}
+		from = r.variantRecipe(r.doc.variants[s.Source], w, append(via, s.Name))
 	default:
 		r.sink(object).fail(s.pos, CodeMissingSource, r.suggest(r.sink(object), s.Source, KindSprite), "its source %q does not exist", s.Source)
 	}
-	if out.colors == nil {
-		out.colors = &tokens{missing: true}
+	if from != nil {
+		out.regions, out.has, out.size = from.regions, from.has, cmp.Or(out.size, from.size)
+		out.colors = cmp.Or(out.colors, from.colors)
 	}
+	out.colors = cmp.Or(out.colors, &tokens{missing: true})
 	return out
 }
 

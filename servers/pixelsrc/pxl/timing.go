@@ -38,45 +38,25 @@ func clamped(f func(float64) float64) func(float64) float64 {
 }
 
 func namedTiming(name string, dialect Dialect) func(float64) float64 {
-	switch name {
-	case "linear":
-		return func(t float64) float64 { return t }
-	case "step-start":
-		return steps(1, "jump-start")
-	case "step-end":
-		return steps(1, "jump-end")
-	case "bounce":
-		return bounce
-	case "elastic":
-		return elastic
+	curves := map[string]func(float64) float64{
+		"linear":     func(t float64) float64 { return t },
+		"step-start": steps(1, "jump-start"), "step-end": steps(1, "jump-end"),
+		"bounce": bounce, "elastic": elastic,
+		"ease": bezier(0.25, 0.1, 0.25, 1), "ease-in": bezier(0.42, 0, 1, 1),
+		"ease-out": bezier(0, 0, 0.58, 1), "ease-in-out": bezier(0.42, 0, 0.58, 1),
 	}
-	if dialect == Documented {
-		switch name {
-		case "ease":
-			return bezier(0.25, 0.1, 0.25, 1)
-		case "ease-in":
-			return bezier(0.42, 0, 1, 1)
-		case "ease-out":
-			return bezier(0, 0, 0.58, 1)
-		case "ease-in-out":
-			return bezier(0.42, 0, 0.58, 1)
-		}
-		return nil
-	}
-	switch name {
-	case "ease-in":
-		return func(t float64) float64 { return t * t }
-	case "ease-out":
-		return func(t float64) float64 { return 1 - (1-t)*(1-t) }
-	case "ease", "ease-in-out":
-		return func(t float64) float64 {
+	if dialect == Reference {
+		curves["ease-in"] = func(t float64) float64 { return t * t }
+		curves["ease-out"] = func(t float64) float64 { return 1 - (1-t)*(1-t) }
+		curves["ease-in-out"] = func(t float64) float64 {
 			if t < 0.5 {
 				return 2 * t * t
 			}
 			return 1 - (2-2*t)*(2-2*t)/2
 		}
+		curves["ease"] = curves["ease-in-out"]
 	}
-	return nil
+	return curves[name]
 }
 
 func bezierOf(args []string) func(float64) float64 {
