@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 )
 
 // crew is six sessions beside a deck: three of Claude Code, two of Codex and one of
@@ -24,8 +25,8 @@ import (
 type crew struct {
 	*driver
 	claude   []*agenttest.Claude
-	codex    *agenttest.Codex
-	opencode *agenttest.OpenCode
+	codex    *standin.Codex
+	opencode *standin.OpenCode
 	rand     *rand.Rand
 
 	state  []string // of each session
@@ -52,11 +53,11 @@ func newCrew(t *testing.T) *crew {
 		c.claude = append(c.claude, p)
 	}
 	var err error
-	c.codex, err = agenttest.NewCodex(filepath.Join(c.home, ".codex"))
+	c.codex, err = standin.NewCodex(filepath.Join(c.home, ".codex"))
 	c.must(err)
 	c.must(os.Mkdir(filepath.Join(c.codex.Home, "sessions"), 0o700))
 	for i := 3; i < 5; i++ {
-		c.codex.Runs(c.id(i), agenttest.Idle(), map[string]any{"path": c.rollout(i)})
+		c.codex.Runs(c.id(i), standin.Idle(), map[string]any{"path": c.rollout(i)})
 	}
 	c.must(c.codex.Start())
 	t.Cleanup(c.codex.Stop)
@@ -69,7 +70,7 @@ func (c *crew) meets() {
 	socket := filepath.Join(c.home, ".local/state/mcpdeck/run/prompts.sock")
 	c.until("the prompt socket", func() bool { _, err := os.Stat(socket); return err == nil })
 	var err error
-	c.opencode, err = agenttest.DialOpenCode(socket, "/src/p5")
+	c.opencode, err = standin.DialOpenCode(socket, "/src/p5")
 	c.must(err)
 	c.t.Cleanup(c.opencode.Close)
 	c.must(c.opencode.Status(c.id(5), "idle"))
@@ -106,7 +107,7 @@ func (c *crew) turn(i int) {
 	case i < len(c.claude):
 		c.must(c.claude[i].Status(map[string]string{"working": "busy", "idle": "idle", "background": "shell"}[c.state[i]], ""))
 	case i < 5:
-		c.codex.Set(c.id(i), map[string]agenttest.Status{"working": agenttest.Working(), "idle": agenttest.Idle()}[c.state[i]])
+		c.codex.Set(c.id(i), map[string]standin.Status{"working": standin.Working(), "idle": standin.Idle()}[c.state[i]])
 	default:
 		c.must(c.opencode.Status(c.id(i), map[string]string{"working": "busy", "idle": "idle"}[c.state[i]]))
 	}

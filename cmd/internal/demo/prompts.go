@@ -45,8 +45,7 @@ func (s *Show) opens(ctx context.Context) error {
 	}
 	folder := s.o.Folder.project("opencode")
 	_, err = s.plugin(ctx, false,
-		map[string]any{"v": 1, "hello": "opencode", "mode": "stream", "directory": folder},
-		map[string]any{"event": "session.updated", "properties": map[string]any{"sessionID": opencodeSession, "info": map[string]any{
+		pluginEvent{"session.updated", map[string]any{"sessionID": opencodeSession, "info": map[string]any{
 			"id": opencodeSession, "title": "Sprites of the menu", "directory": folder, "version": "1.18.33", "agent": "build", "model": map[string]any{"id": "house-model"},
 			"cost": 0.41, "tokens": map[string]any{"input": 12_000, "output": 3_000, "reasoning": 0, "cache": map[string]any{"read": 80_000, "write": 0}},
 		}}},
@@ -73,21 +72,15 @@ func (s *Show) claudeIs(status, waits string) error {
 	return s.o.Folder.write(fmt.Sprintf(".claude/sessions/%d.json", pid), string(b))
 }
 
-func opencodeIs(status string) map[string]any {
-	return map[string]any{"event": "session.status", "properties": map[string]any{"sessionID": opencodeSession, "status": map[string]any{"type": status}}}
+func opencodeIs(status string) pluginEvent {
+	return pluginEvent{"session.status", map[string]any{"sessionID": opencodeSession, "status": map[string]any{"type": status}}}
 }
 
 // plugin says lines as OpenCode's plugin does.
-func (s *Show) plugin(ctx context.Context, asks bool, lines ...map[string]any) (posted string, err error) {
-	l := pluginLines{Socket: hook.Path(hook.State(s.o.Folder.Home), ""), Asks: asks}
-	for _, line := range lines {
-		raw, err := rpc.Raw(line)
-		if err != nil {
-			return "", err
-		}
-		l.Lines = append(l.Lines, raw)
-	}
-	return s.agents["opencode"].plugin(ctx, l)
+func (s *Show) plugin(ctx context.Context, asks bool, lines ...pluginEvent) (posted string, err error) {
+	return s.agents["opencode"].plugin(ctx, pluginLines{
+		Socket: hook.Path(hook.State(s.o.Folder.Home), ""), Folder: s.o.Folder.project("opencode"), Lines: lines, Asks: asks,
+	})
 }
 
 // prompts has all agents ask for a permission, each as its program does.
@@ -185,7 +178,7 @@ func (s *Show) records(kind string, block map[string]any) error {
 func (s *Show) codexIs(ctx context.Context, asks json.RawMessage) (answer string, err error) {
 	home := filepath.Join(s.o.Folder.Home, ".codex")
 	return s.agents["codex"].daemon(ctx, daemonAsks{Home: home, Session: codexSession, Asks: asks, Info: map[string]any{
-		"cwd": s.o.Folder.project("codex"), "name": "Orders of the shop", "model": "gpt-5.4", "source": "cli", "updatedAt": time.Now().Unix(),
+		"cwd": s.o.Folder.project("codex"), "name": "Orders of the shop", "model": "gpt-5.4", "source": "cli", "preview": "", "updatedAt": time.Now().Unix(),
 		"path": filepath.Join(home, "sessions", codexSession+".jsonl"),
 	}})
 }
@@ -210,7 +203,7 @@ func (s *Show) codexAsks(ctx context.Context) error {
 // opencodeAsks has OpenCode ask by its plugin, and in its terminal.
 func (s *Show) opencodeAsks(ctx context.Context) error {
 	const id = "per_demo"
-	posted, err := s.plugin(ctx, true, map[string]any{"event": "permission.asked", "properties": map[string]any{
+	posted, err := s.plugin(ctx, true, pluginEvent{"permission.asked", map[string]any{
 		"id": id, "sessionID": opencodeSession, "permission": "bash", "patterns": []string{"git push"}, "always": []string{"git push *"},
 		"metadata": map[string]any{"command": "git push --force origin main"},
 	}})
@@ -221,7 +214,7 @@ func (s *Show) opencodeAsks(ctx context.Context) error {
 	if err := json.Unmarshal([]byte(posted), &body); err != nil {
 		return fmt.Errorf("read what was posted to opencode: %w", err)
 	}
-	_, err = s.plugin(ctx, false, map[string]any{"event": "permission.replied", "properties": map[string]any{
+	_, err = s.plugin(ctx, false, pluginEvent{"permission.replied", map[string]any{
 		"sessionID": opencodeSession, "requestID": id, "reply": body.Reply,
 	}}, opencodeIs("busy"))
 	return err

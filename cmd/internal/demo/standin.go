@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
@@ -31,8 +32,8 @@ type standIn struct {
 	out io.Writer
 
 	// These are started by the reader of the input; nil: not yet.
-	plugin *plugin
-	codex  *daemon
+	opencode *standin.OpenCode
+	codex    *standin.Codex
 }
 
 // StandIn runs as a stand-in for an agent's program until in ends. program is the path
@@ -72,7 +73,7 @@ func StandIn(ctx context.Context, agent, program string, environ []string, in io
 			safe.Go("hook", func() { s.hook(ctx, m.ID, m.Params) })
 			continue
 		case pluginMethod:
-			s.plug(ctx, m.ID, m.Params)
+			s.plug(m.ID, m.Params)
 			continue
 		case daemonMethod:
 			s.daemon(ctx, m.ID, m.Params)
@@ -108,15 +109,30 @@ func (s *standIn) say(line []byte) {
 	_, _ = s.out.Write(append(bytes.TrimRight(line, "\n"), '\n')) // without a reader the demo has ended
 }
 
+// pluginLines are what a plugin says.
+type pluginLines struct {
+	Socket, Folder string // of prompts, and of the session
+	Lines          []pluginEvent
+	Asks           bool // the deck posts something for them
+}
+
+// pluginEvent is something that OpenCode's plugin reports.
+type pluginEvent struct {
+	Event      string
+	Properties map[string]any
+}
+
 // plug says lines as a plugin does.
-func (s *standIn) plug(ctx context.Context, id, params json.RawMessage) {
+func (s *standIn) plug(id, params json.RawMessage) {
 	var said pluginLines
 	err := json.Unmarshal(params, &said)
-	if err == nil && s.plugin == nil {
-		s.plugin, err = newPlugin(ctx, said.Socket)
+	if err == nil && s.opencode == nil {
+		s.opencode, err = standin.DialOpenCode(said.Socket, said.Folder)
 	}
-	if err == nil {
-		err = s.plugin.say(said.Lines...)
+	for _, l := range said.Lines {
+		if err == nil {
+			err = s.opencode.Say(l.Event, l.Properties)
+		}
 	}
 	if err != nil {
 		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
@@ -125,7 +141,9 @@ func (s *standIn) plug(ctx context.Context, id, params json.RawMessage) {
 	safe.Go("plugin", func() {
 		var body json.RawMessage
 		if said.Asks {
-			body = <-s.plugin.posts
+			post := <-s.opencode.Posts()
+			body = post.Body
+			_ = s.opencode.Posted(post) // a deck that has gone needs none
 		}
 		if line, err := rpc.Result(id, body); err == nil {
 			s.say(line)

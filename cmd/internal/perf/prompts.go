@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 )
 
 // crew is ten sessions of agents beside a deck: four of Claude Code, three of Codex and
@@ -22,9 +23,9 @@ type crew struct {
 	home     string
 	hook     string // the program that Claude Code starts
 	claude   []*agenttest.Claude
-	codex    *agenttest.Codex
+	codex    *standin.Codex
 	threads  []string
-	opencode []*agenttest.OpenCode
+	opencode []*standin.OpenCode
 	n        int // of events and prompts so far
 }
 
@@ -42,19 +43,19 @@ func (b bench) crew(home string) (*crew, error) {
 		}
 	}
 	var err error
-	if c.codex, err = agenttest.NewCodex(filepath.Join(home, ".codex")); err != nil {
+	if c.codex, err = standin.NewCodex(filepath.Join(home, ".codex")); err != nil {
 		return nil, err
 	}
 	for i := range 3 {
 		id := "codex" + strconv.Itoa(i)
 		c.threads = append(c.threads, id)
-		c.codex.Runs(id, agenttest.Idle(), map[string]any{"cwd": "/src/" + id, "path": filepath.Join(c.codex.Home, id+".jsonl")})
+		c.codex.Runs(id, standin.Idle(), map[string]any{"cwd": "/src/" + id, "path": filepath.Join(c.codex.Home, id+".jsonl")})
 	}
 	if err := c.codex.Start(); err != nil {
 		return nil, err
 	}
 	for i := range 3 {
-		o, err := agenttest.DialOpenCode(filepath.Join(home, ".local/state/mcpdeck/run/prompts.sock"), "/src/"+openID(i))
+		o, err := standin.DialOpenCode(filepath.Join(home, ".local/state/mcpdeck/run/prompts.sock"), "/src/"+openID(i))
 		if err != nil {
 			return nil, err
 		}
@@ -99,9 +100,9 @@ func (c *crew) event() error {
 		}
 		return p.Status(status, "")
 	case i < 7:
-		status := agenttest.Idle()
+		status := standin.Idle()
 		if busy {
-			status = agenttest.Working()
+			status = standin.Working()
 		}
 		c.codex.Set(c.threads[i-4], status)
 		return agenttest.Append(filepath.Join(c.codex.Home, c.threads[i-4]+".jsonl"), map[string]any{"type": "event_msg", "payload": map[string]any{

@@ -1,4 +1,3 @@
-// Package agenttest plays agents' programs, as a deck sees them, in tests and
-// measurements: the files and hooks of Claude Code, the daemon of Codex, and the plugin in
-// OpenCode.
+// Package agenttest plays Claude Code, as a deck sees it, in tests and measurements: its files and
+// its hooks; and holds what other programs wrote to what the deck reads of them.
 package agenttest

@@ -99,10 +99,14 @@ func (c *Claude) Hook(event string) (<-chan string, error) {
 
 // Permission asks by a hook whether a command may be run, as [Claude.Hook] does.
 func (c *Claude) Permission(command string) (<-chan string, error) {
-	return c.Hook(string(encoded(map[string]any{
+	event, err := json.Marshal(map[string]any{
 		"hook_event_name": "PermissionRequest", "session_id": c.ID, "cwd": c.Folder, "transcript_path": c.Transcript(),
 		"permission_mode": "default", "prompt_id": command, "tool_name": "Bash", "tool_input": map[string]any{"command": command},
-	})))
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.Hook(string(event))
 }
 
 // Status writes what the process does into its file: busy, idle, shell or waiting.
@@ -136,11 +140,15 @@ func (c *Claude) Log(line any) error {
 
 // Append adds a line of JSON to a file.
 func Append(path string, line any) error {
+	text, err := json.Marshal(line)
+	if err != nil {
+		return err
+	}
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
 		return err
 	}
-	if _, err := f.Write(append(encoded(line), '\n')); err != nil {
+	if _, err := f.Write(append(text, '\n')); err != nil {
 		_ = f.Close() // the first error counts
 		return err
 	}

@@ -19,13 +19,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.Runs("s", agenttest.Idle(), map[string]any{"name": "api"})
+	w.Runs("s", standin.Idle(), map[string]any{"name": "api"})
 	started(t, w.Codex)
 	until(t, "the session", func() bool { return w.roster.of("s").State == deck.Idle })
 	id := w.Asks("s", runCommand, command)
@@ -47,9 +47,9 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 
 func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("quiet", agenttest.Working(), nil)
-	w.Runs("s", agenttest.Idle(), nil)
-	w.Runs("title", agenttest.Idle(), map[string]any{"ephemeral": true})
+	w.Runs("quiet", standin.Working(), nil)
+	w.Runs("s", standin.Idle(), nil)
+	w.Runs("title", standin.Idle(), map[string]any{"ephemeral": true})
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny", "")
@@ -61,7 +61,7 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 		return len(slices.DeleteFunc(w.Called(), func(m string) bool { return m != "thread/unsubscribe" })) == 2
 	})
 	w.Asks("title", runCommand, command)
-	w.Set("quiet", agenttest.Idle())
+	w.Set("quiet", standin.Idle())
 	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == deck.Idle })
 	var calls []string
 	for _, m := range w.Called() {
@@ -82,7 +82,7 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 
 func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
@@ -100,7 +100,7 @@ func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 
 func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	w.Refuses("turn/steer")
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
@@ -139,15 +139,15 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 		"allowed": {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "failed") }, "answered elsewhere: allowed"},
 		"denied":  {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "declined") }, "answered elsewhere: denied"},
 		"no longer waiting": {func(w *world, _ string) {
-			w.Set("s", agenttest.Working())
+			w.Set("s", standin.Working())
 			w.Ends("s", "call_1", "completed")
 		}, "answered elsewhere: allowed"},
-		"the turn was ended": {func(w *world, _ string) { w.Set("s", agenttest.Idle()) }, "gone: it is no longer asked"},
+		"the turn was ended": {func(w *world, _ string) { w.Set("s", standin.Idle()) }, "gone: it is no longer asked"},
 		"the session closed": {func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) }, "gone: its session has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-			w.Runs("s", agenttest.Idle(), nil)
+			w.Runs("s", standin.Idle(), nil)
 			started(t, w.Codex)
 			id := w.Asks("s", runCommand, command)
 			it := w.item()
@@ -174,7 +174,7 @@ func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
 	} {
 		t.Run(tt.option+" "+tt.status, func(t *testing.T) {
 			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-			w.Runs("s", agenttest.Idle(), nil)
+			w.Runs("s", standin.Idle(), nil)
 			started(t, w.Codex)
 			id := w.Asks("s", runCommand, command)
 			w.choose(w.item(), tt.option, "")
@@ -187,8 +187,8 @@ func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
 
 func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.Runs("s", agenttest.Idle(), nil)
-	w.Runs("other", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
+	w.Runs("other", standin.Idle(), nil)
 	started(t, w.Codex)
 	one := func(thread string, i int) string {
 		return w.Asks(thread, runCommand, strings.Replace(command, "call_1", "call_"+strconv.Itoa(i), 1))
@@ -213,7 +213,7 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 
 func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.item()
@@ -234,7 +234,7 @@ func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 
 func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	const question = `{"threadId":"THREAD","turnId":"turn","itemId":"call_3","isBlocking":false,"questions":[{"id":"db","header":"Database","question":"Which database?","isOther":true,"isSecret":false,"options":[{"label":"SQLite","description":"A file."},{"label":"Postgres","description":"A server."}]}]}`
 	w.Asks("s", askUser, question)
@@ -261,7 +261,7 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 	state := ask.Options{Hold: -1, StateFile: filepath.Join(t.TempDir(), "state.json")}
 	w := newWorldWith(t, ask.New(state), time.Millisecond)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	w.Asks("s", runCommand, command)
 	w.queue.SetDraft(w.item().ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
@@ -287,7 +287,7 @@ func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 
 func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	w.Asks("s", runCommand, command)
 	it := w.item()
@@ -302,8 +302,8 @@ func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 
 func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Working(), nil)
-	w.Runs("other", agenttest.Idle(), nil)
+	w.Runs("s", standin.Working(), nil)
+	w.Runs("other", standin.Idle(), nil)
 	started(t, w.Codex)
 	until(t, "the sessions", func() bool { return w.roster.of("s").State == deck.Working && w.roster.of("other").State == deck.Idle })
 	w.Codex.Stop()
@@ -314,7 +314,7 @@ func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
 
 func TestStatesOfASession(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Working(), nil)
+	w.Runs("s", standin.Working(), nil)
 	started(t, w.Codex)
 	until(t, "it", func() bool { return w.roster.of("s").State == deck.Working })
 	s := w.roster.of("s")
@@ -322,21 +322,21 @@ func TestStatesOfASession(t *testing.T) {
 		t.Errorf("got %+v", s)
 	}
 	for _, tt := range []struct {
-		status agenttest.Status
+		status standin.Status
 		want   deck.SessionState
 	}{
-		{agenttest.Idle(), deck.Idle},
-		{agenttest.Status{Type: "active", Flags: []string{onInput}}, deck.WaitsForAnswer},
-		{agenttest.Status{Type: "active", Flags: []string{onInput, onApproval}}, deck.WaitsForPermission},
-		{agenttest.Status{Type: "systemError"}, deck.Idle},
-		{agenttest.Status{Type: "dreaming"}, deck.StateUnknown},
-		{agenttest.Status{Type: "active", Flags: []string{"dreaming"}}, deck.Working},
-		{agenttest.Status{Type: "notLoaded"}, deck.Ended},
+		{standin.Idle(), deck.Idle},
+		{standin.Status{Type: "active", Flags: []string{onInput}}, deck.WaitsForAnswer},
+		{standin.Status{Type: "active", Flags: []string{onInput, onApproval}}, deck.WaitsForPermission},
+		{standin.Status{Type: "systemError"}, deck.Idle},
+		{standin.Status{Type: "dreaming"}, deck.StateUnknown},
+		{standin.Status{Type: "active", Flags: []string{"dreaming"}}, deck.Working},
+		{standin.Status{Type: "notLoaded"}, deck.Ended},
 	} {
 		w.Set("s", tt.status)
 		until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
 	}
-	w.Runs("new", agenttest.Idle(), nil)
+	w.Runs("new", standin.Idle(), nil)
 	info := w.Described("new")
 	w.Push("thread/started", map[string]any{"thread": info})
 	w.Push("thread/name/updated", map[string]any{"threadId": "new", "threadName": "Release"})
@@ -350,7 +350,7 @@ func TestStatesOfASession(t *testing.T) {
 func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
 	w := newWorld(t) // whose clock is at 1000
 	w.passed.Store(int64(2 * time.Hour))
-	w.Runs("s", agenttest.Idle(), map[string]any{"updatedAt": 8000})
+	w.Runs("s", standin.Idle(), map[string]any{"updatedAt": 8000})
 	for id, more := range map[string]map[string]any{
 		"s": {"updatedAt": 8000}, "lately": {"updatedAt": 7000, "name": "Release"}, "long ago": {"updatedAt": 1000},
 		"title": {"updatedAt": 8000, "ephemeral": true}, "child": {"updatedAt": 8000, "parentThreadId": "lately"},
@@ -375,8 +375,8 @@ func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
 
 func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Working(), nil)
-	w.Runs("child", agenttest.Working(), map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
+	w.Runs("s", standin.Working(), nil)
+	w.Runs("child", standin.Working(), map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
 	started(t, w.Codex)
 	until(t, "the sub-agent", func() bool { return w.roster.of("s").Subagents == 1 })
 	w.Asks("child", runCommand, command)
@@ -391,7 +391,7 @@ func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 
 func TestAnEditIsShownAsADiff(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	w.Did("s",
 		json.RawMessage(`{"type":"userMessage","id":"u","content":[]}`),
 		json.RawMessage(`{"type":"fileChange","id":"call_4","changes":[{"path":"/etc/new.txt","kind":{"type":"add"},"diff":"hello\nthere\n"},{"path":"/home/ana/api/a.txt","kind":{"type":"update","move_path":null},"diff":"@@ -1 +1 @@\n-old\n+new\n"}],"status":"inProgress"}`),
@@ -420,7 +420,7 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 
 func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
 	w := newWorld(t)
-	w.Runs("s", agenttest.Idle(), nil)
+	w.Runs("s", standin.Idle(), nil)
 	started(t, w.Codex)
 	w.Asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
 	if it := w.item(); !it.Request.InTerminal() || w.queue.Send(it.ID) == nil {
@@ -434,7 +434,7 @@ func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
 	if _, _, err := Probe(t.Context(), o, d.Home); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a daemon: %v", err)
 	}
-	d.Runs("one", agenttest.Idle(), nil)
+	d.Runs("one", standin.Idle(), nil)
 	started(t, d)
 	if version, sessions, err := Probe(t.Context(), o, d.Home); err != nil || version == "" || sessions != 1 {
 		t.Errorf("version %q, %d sessions, %v", version, sessions, err)
@@ -442,16 +442,16 @@ func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
 }
 
 func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(d *agenttest.Codex) error{
-		"open folder of the link":   func(d *agenttest.Codex) error { return os.Chmod(filepath.Join(d.Home, "app-server-control"), 0o755) },
-		"open folder of the socket": func(d *agenttest.Codex) error { return os.Chmod(filepath.Join(d.Home, "run"), 0o770) },
-		"link to a link": func(d *agenttest.Codex) error {
+	for name, spoil := range map[string]func(d *standin.Codex) error{
+		"open folder of the link":   func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "app-server-control"), 0o755) },
+		"open folder of the socket": func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "run"), 0o770) },
+		"link to a link": func(d *standin.Codex) error {
 			if err := os.Rename(d.Path, d.Path+"2"); err != nil {
 				return err
 			}
 			return os.Symlink(d.Path+"2", d.Path)
 		},
-		"no socket": func(d *agenttest.Codex) error {
+		"no socket": func(d *standin.Codex) error {
 			if err := os.Remove(d.Path); err != nil {
 				return err
 			}

@@ -13,19 +13,19 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
 
 // newDaemon plays a daemon that does not run yet.
-func newDaemon(t *testing.T) *agenttest.Codex {
+func newDaemon(t *testing.T) *standin.Codex {
 	t.Helper()
 	home, err := os.MkdirTemp("", "codex") // short, for the socket's path
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(home) })
-	d, err := agenttest.NewCodex(home)
+	d, err := standin.NewCodex(home)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func newDaemon(t *testing.T) *agenttest.Codex {
 }
 
 // started has a daemon run.
-func started(t *testing.T, d *agenttest.Codex) {
+func started(t *testing.T, d *standin.Codex) {
 	t.Helper()
 	if err := d.Start(); err != nil {
 		t.Fatal(err)
@@ -70,7 +70,7 @@ func (s *sessions) of(id string) deck.Session {
 
 // world is a deck beside a daemon.
 type world struct {
-	*agenttest.Codex
+	*standin.Codex
 	t      *testing.T
 	queue  *ask.Queue
 	roster *sessions
@@ -89,7 +89,7 @@ func newWorldWith(t *testing.T, q *ask.Queue, linger time.Duration) *world {
 }
 
 // beside opens a deck beside a daemon.
-func beside(t *testing.T, d *agenttest.Codex, q *ask.Queue, linger time.Duration) *world {
+func beside(t *testing.T, d *standin.Codex, q *ask.Queue, linger time.Duration) *world {
 	t.Helper()
 	w := &world{Codex: d, t: t, queue: q, roster: &sessions{}}
 	a := New(Options{

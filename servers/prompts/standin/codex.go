@@ -1,4 +1,6 @@
-package agenttest
+// Package standin plays agents' programs as a deck sees them: the daemon of Codex, and the plugin
+// in OpenCode.
+package standin
 
 import (
 	"context"
@@ -14,8 +16,11 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
 // Codex plays the daemon that runs Codex's sessions.
@@ -97,11 +102,11 @@ func (d *Codex) Start() error {
 	if err != nil {
 		return err
 	}
-	s := &http.Server{Handler: http.HandlerFunc(d.serve)}
+	s := &http.Server{Handler: http.HandlerFunc(d.serve), ReadHeaderTimeout: time.Minute}
 	d.mu.Lock()
 	d.server = s
 	d.mu.Unlock()
-	go func() { _ = s.Serve(l) }() // until it is closed
+	safe.Go("daemon of Codex", func() { _ = s.Serve(l) }) // until it is closed
 	return nil
 }
 
@@ -127,9 +132,9 @@ func (d *Codex) serve(w http.ResponseWriter, r *http.Request) {
 	d.conn, d.joined = c, map[string]bool{}
 	d.mu.Unlock()
 	for {
-		_, raw, err := c.Read(context.Background())
+		_, line, err := c.Read(context.Background())
 		var m Message
-		if err != nil || json.Unmarshal(raw, &m) != nil {
+		if err != nil || json.Unmarshal(line, &m) != nil {
 			return
 		}
 		d.mu.Lock()
@@ -143,7 +148,8 @@ func (d *Codex) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func encoded(v any) json.RawMessage {
+// raw is a value of ours as JSON, which it always can be.
+func raw(v any) json.RawMessage {
 	b, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -153,7 +159,7 @@ func encoded(v any) json.RawMessage {
 
 func (d *Codex) send(m Message) {
 	if d.conn != nil {
-		_ = d.conn.Write(context.Background(), websocket.MessageText, encoded(m)) // the client may be gone
+		_ = d.conn.Write(context.Background(), websocket.MessageText, raw(m)) // the client may be gone
 	}
 }
 
@@ -162,12 +168,12 @@ func (d *Codex) answer(m Message) {
 	var p struct{ ThreadID string }
 	_ = json.Unmarshal(m.Params, &p) // some have none
 	t := d.threads[p.ThreadID]
-	reply := func(v any) { d.send(Message{ID: m.ID, Result: encoded(v)}) }
+	reply := func(v any) { d.send(Message{ID: m.ID, Result: raw(v)}) }
 	switch {
 	case m.Method == "":
 		d.resolve(m.ID)
 	case d.fails[m.Method]:
-		d.send(Message{ID: m.ID, Error: encoded(map[string]any{"code": -32600, "message": "refused"})})
+		d.send(Message{ID: m.ID, Error: raw(map[string]any{"code": -32600, "message": "refused"})})
 	case m.Method == "initialize":
 		reply(map[string]any{"userAgent": "codex-tui/0.169.0 (Debian; x86_64) xterm (mcpdeck; 1)", "codexHome": d.Home})
 	case m.Method == "thread/loaded/list":
@@ -216,7 +222,7 @@ func (d *Codex) resolve(id json.RawMessage) {
 		}
 		t.open = slices.Delete(t.open, i, i+1)
 		if d.joined[name] {
-			d.send(Message{Method: "serverRequest/resolved", Params: encoded(map[string]any{"threadId": name, "requestId": id})})
+			d.send(Message{Method: "serverRequest/resolved", Params: raw(map[string]any{"threadId": name, "requestId": id})})
 		}
 		if len(t.open) == 0 {
 			d.set(name, Working())
@@ -226,7 +232,7 @@ func (d *Codex) resolve(id json.RawMessage) {
 
 func (d *Codex) set(id string, s Status) {
 	d.threads[id].status = s
-	d.send(Message{Method: "thread/status/changed", Params: encoded(map[string]any{
+	d.send(Message{Method: "thread/status/changed", Params: raw(map[string]any{
 		"threadId": id, "status": map[string]any{"type": s.Type, "activeFlags": s.Flags},
 	})})
 }
@@ -287,7 +293,7 @@ func (d *Codex) Set(id string, s Status) {
 func (d *Codex) Push(method string, params any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.send(Message{Method: method, Params: encoded(params)})
+	d.send(Message{Method: method, Params: raw(params)})
 }
 
 // Asks opens a request in a session and returns its ID. THREAD in the parameters stands
@@ -319,7 +325,7 @@ func (d *Codex) Ends(session, item, status string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.joined[session] {
-		d.send(Message{Method: "item/completed", Params: encoded(map[string]any{
+		d.send(Message{Method: "item/completed", Params: raw(map[string]any{
 			"threadId": session, "turnId": "turn", "completedAtMs": 1, "item": map[string]any{"type": "commandExecution", "id": item, "status": status},
 		})})
 	}

@@ -1,10 +1,14 @@
-package agenttest
+package standin
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"net"
 	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
 // OpenCode plays the plugin in a process of OpenCode.
@@ -18,16 +22,17 @@ type OpenCode struct {
 type Post struct {
 	Path string          `json:"post"`
 	Body json.RawMessage `json:"body"`
+	N    int             `json:"n"`
 }
 
 // DialOpenCode connects to a deck's prompt socket.
-func DialOpenCode(socket, folder string) (*OpenCode, error) {
-	conn, err := net.Dial("unix", socket)
+func DialOpenCode(path, folder string) (*OpenCode, error) {
+	conn, err := socket.Dial(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
 	o := &OpenCode{conn: conn, posts: make(chan Post, 100)}
-	go func() {
+	safe.Go("posts", func() {
 		defer close(o.posts)
 		for s := bufio.NewScanner(conn); s.Scan(); {
 			var p Post
@@ -35,14 +40,14 @@ func DialOpenCode(socket, folder string) (*OpenCode, error) {
 				o.posts <- p
 			}
 		}
-	}()
+	})
 	return o, o.write(map[string]any{"v": 1, "hello": "opencode", "mode": "stream", "directory": folder})
 }
 
 func (o *OpenCode) write(v any) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	_, err := o.conn.Write(append(encoded(v), '\n'))
+	_, err := o.conn.Write(append(raw(v), '\n'))
 	return err
 }
 
@@ -70,6 +75,9 @@ func (o *OpenCode) Replied(session, id, reply string) error {
 
 // Posts returns the channel of what the deck posts. It is closed with the connection.
 func (o *OpenCode) Posts() <-chan Post { return o.posts }
+
+// Posted reports that a request was made.
+func (o *OpenCode) Posted(p Post) error { return o.write(map[string]any{"posted": p.N, "status": 200}) }
 
 // Close hangs up.
 func (o *OpenCode) Close() { _ = o.conn.Close() }
