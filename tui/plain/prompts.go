@@ -46,7 +46,8 @@ func settled(s *ask.Snapshot, id int) string {
 }
 
 // putPrompt writes what an agent wants permission for: its kind, the agent, the project,
-// and what would be done, whole. It returns false for anything else.
+// and all that would be done, before its options are numbered. Nothing is left out, for a
+// number gives what stands here. It returns false for anything else.
 func (t *teller) putPrompt(r *ask.Request) bool {
 	if !r.Decides() {
 		return false
@@ -58,13 +59,23 @@ func (t *teller) putPrompt(r *ask.Request) bool {
 	}
 	if p.Kind == ask.Plan {
 		t.say("Plan of %s%s:", who, where(r))
+		if q := &r.Questions[0]; q.Description == "" {
+			t.lines("  ", q.Question)
+		}
 		return true
 	}
 	t.say("Permission for %s%s: %s wants to run", who, where(r), p.Tool)
 	if p.Path != "" && p.Path != p.Subject() {
 		t.lines("  file: ", text.Exact(p.Path))
 	}
-	t.lines("  | ", text.Exact(strings.TrimSuffix(p.Subject(), "\n")))
+	subject := p.Subject()
+	if subject == "" && p.Diff == "" {
+		subject = r.Questions[0].Question
+	}
+	t.lines("  | ", text.Exact(strings.TrimSuffix(subject, "\n")))
+	if args := string(p.Args); args != subject { // they may change what it does
+		t.lines("  with: ", text.Exact(args))
+	}
 	t.lines("  | ", text.Exact(strings.TrimSuffix(p.Diff, "\n")))
 	t.lines("  the agent's own words: ", p.Words)
 	for _, m := range p.Marks {
