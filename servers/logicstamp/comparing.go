@@ -229,7 +229,7 @@ func (cp *comparer) entrySide(e *store.Entry) (*side, error) {
 		return nil, err
 	}
 	out := &side{analysis: e.Analysis, info: &compare.SideInfo{
-		Kind: "snapshot", SnapshotID: e.ID, MadeBy: e.MadeBy, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: optionsOf(e.Analysis),
+		Kind: "snapshot", SnapshotID: e.ID, MadeBy: e.MadeBy, CreatedAt: e.CreatedAt, Tool: c.Tool, Options: &e.Analysis,
 		AgeSeconds: int64(cp.opts.Now().Sub(e.CreatedAt).Seconds()),
 	}}
 	out.Context, out.Sources, out.Profile = c, sources, e.Profile

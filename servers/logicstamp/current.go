@@ -17,7 +17,7 @@ import (
 type side struct {
 	compare.Side
 	info      *compare.SideInfo
-	analysis  store.Analysis
+	analysis  contract.Analysis
 	freshness *compare.Freshness
 	warnings  []problem.Warning
 	published bool
@@ -33,7 +33,7 @@ type candidate struct {
 // current decides what stands for the present of a project: a context that is
 // fresh, else a new analysis, else the newest there is. want are the options
 // the other side has; force is the caller's choice, nil for none.
-func (cp *comparer) current(ctx context.Context, call Call, project string, want store.Analysis, force, publish *bool) (*side, error) {
+func (cp *comparer) current(ctx context.Context, call Call, project string, want contract.Analysis, force, publish *bool) (*side, error) {
 	if given(force, false) {
 		return cp.regenerate(ctx, call, project, want, true, publish)
 	}
@@ -94,7 +94,7 @@ func (cp *comparer) current(ctx context.Context, call Call, project string, want
 func boolPtr(b bool) *bool { return &b }
 
 // orderFresh puts first what was made with the options of the other side.
-func orderFresh(own, kept *candidate, want store.Analysis) []*candidate {
+func orderFresh(own, kept *candidate, want contract.Analysis) []*candidate {
 	var out []*candidate
 	if own != nil && own.context.Depth() == want.Depth {
 		out = append(out, own)
@@ -132,7 +132,7 @@ func noUsableCLI(err error) bool {
 
 // candidates are the project's own context and the newest kept one; of kept
 // ones a fresh one with the wanted options comes first.
-func (ws *workspace) candidates(ctx context.Context, project string, want store.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
+func (ws *workspace) candidates(ctx context.Context, project string, want contract.Analysis, now *manifest.Manifest) (own, kept *candidate, err error) {
 	c, damage := ws.diskContext(project, project, "current")
 	if damage == nil {
 		own = &candidate{context: c, freshness: ws.diskFreshness(c, project, now)}
@@ -143,7 +143,7 @@ func (ws *workspace) candidates(ctx context.Context, project string, want store.
 			own, damage = &candidate{context: c, freshness: ws.diskFreshness(c, project, now)}, nil
 		}
 	}
-	for _, a := range []*store.Analysis{&want, nil} {
+	for _, a := range []*contract.Analysis{&want, nil} {
 		e := ws.store.Latest(project, a)
 		if e == nil {
 			continue
@@ -178,7 +178,7 @@ func tornBy(err error) bool {
 func (cp *comparer) present(c candidate, now *manifest.Manifest, source string) *side {
 	out := &side{freshness: c.freshness, warnings: leftOut(now)}
 	out.Context, out.Sources = c.context, now
-	out.analysis = store.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
+	out.analysis = contract.Analysis{Depth: c.context.Depth(), IncludeStyle: c.context.HasStyle()}
 	out.info = &compare.SideInfo{Source: source, CreatedAt: c.context.CreatedAt, Tool: c.context.Tool}
 	if c.entry == nil && c.freshness.State != fresh {
 		// A stale side is compared as of its own moment.
@@ -191,13 +191,13 @@ func (cp *comparer) present(c candidate, now *manifest.Manifest, source string) 
 			out.Sources = then
 		}
 	}
-	out.info.Options = optionsOf(out.analysis)
+	out.info.Options = &out.analysis
 	return out
 }
 
 // regenerate analyses the present into a private context; unless force, one that
 // says the same will do.
-func (cp *comparer) regenerate(ctx context.Context, call Call, project string, a store.Analysis, force bool, publish *bool) (*side, error) {
+func (cp *comparer) regenerate(ctx context.Context, call Call, project string, a contract.Analysis, force bool, publish *bool) (*side, error) {
 	made, err := cp.refresher.analyse(ctx, call, project, a, force)
 	if err != nil {
 		return nil, err
@@ -210,7 +210,7 @@ func (cp *comparer) regenerate(ctx context.Context, call Call, project string, a
 	}
 	out := &side{freshness: freshnessOf(manifest.Changes{Changed: made.doubt}), analysis: a, warnings: made.warnings}
 	out.Context, out.Sources, out.Profile = c, made.sources, a.Profile
-	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: c.Tool, Options: optionsOf(a)}
+	out.info = &compare.SideInfo{Source: "regenerated", CreatedAt: made.entry.CreatedAt, Tool: c.Tool, Options: &a}
 	if made.inc.Reused {
 		out.info.Source = "private"
 	}
@@ -235,8 +235,4 @@ func (cp *comparer) publishSide(ctx context.Context, call Call, out *side, made 
 	w, _, err := cp.ws.publish(ctx, made.entry.Project, made.entry, out.Context, made.sources)
 	out.warnings, out.published = slices.Concat(out.warnings, w), err == nil
 	return err
-}
-
-func optionsOf(a store.Analysis) *compare.Analysis {
-	return &compare.Analysis{Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle}
 }

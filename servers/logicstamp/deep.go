@@ -31,8 +31,8 @@ const deepNodes = 100_000
 
 // deepAnalysis sees what lies below a's depth: contracts alone, and of a profile
 // that does not bound a bundle.
-func deepAnalysis(a store.Analysis) store.Analysis {
-	return store.Analysis{Profile: "llm-chat", Mode: "none", Depth: MaxDepth, IncludeStyle: a.IncludeStyle}
+func deepAnalysis(a contract.Analysis) contract.Analysis {
+	return contract.Analysis{Profile: "llm-chat", Mode: "none", Depth: MaxDepth, IncludeStyle: a.IncludeStyle}
 }
 
 // shows tells whether a context has a contract of every path.
@@ -149,7 +149,7 @@ func (d *deepener) refresh(e *store.Entry, sources *manifest.Manifest) {
 }
 
 // entry finds the deep context of a state of a project; nil for none.
-func (d *deepener) entry(project string, a store.Analysis, sources *manifest.Manifest) *store.Entry {
+func (d *deepener) entry(project string, a contract.Analysis, sources *manifest.Manifest) *store.Entry {
 	want := deepAnalysis(a)
 	for _, e := range d.ws.store.List(project, store.Deep) {
 		then, err := d.ws.store.Sources(e)
@@ -162,7 +162,7 @@ func (d *deepener) entry(project string, a store.Analysis, sources *manifest.Man
 
 // stampDeep analyses a project deeply and keeps the outcome if its sources are
 // those of want; nil if they are not. The caller holds the project's turn.
-func (d *deepener) stampDeep(ctx context.Context, project string, a store.Analysis, want *manifest.Manifest) (*store.Entry, error) {
+func (d *deepener) stampDeep(ctx context.Context, project string, a contract.Analysis, want *manifest.Manifest) (*store.Entry, error) {
 	program, staging, remove, err := d.refresher.prepare(ctx, Call{}, project, 0)
 	if err != nil {
 		return nil, err

@@ -18,7 +18,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // keepGit is how many contexts of commits, and of the present beside them, a
@@ -34,7 +33,7 @@ type gitRun struct {
 	repo     gittree.Repo
 	commit   gittree.Commit
 	program  stampcli.Program
-	a        store.Analysis
+	a        contract.Analysis
 	// nodes replaces the profile's limit on a bundle when above 0.
 	nodes int
 	// keptOnly makes it fail where something would have to be analysed.
@@ -196,7 +195,7 @@ func (g *gitRun) key(state string) string {
 func (g *gitRun) baseSide(ctx context.Context) (*side, error) {
 	info := &compare.SideInfo{
 		Kind: "git", Ref: g.commit.Ref, Commit: g.commit.Hash, Describe: g.commit.Describe,
-		CreatedAt: g.commit.Time, Options: optionsOf(g.a),
+		CreatedAt: g.commit.Time, Options: &g.a,
 	}
 	if !g.commit.Time.IsZero() {
 		info.AgeSeconds = int64(g.comparer.opts.Now().Sub(g.commit.Time).Seconds())
@@ -263,7 +262,7 @@ func (g *gitRun) presentSide(ctx context.Context, force bool) (*side, error) {
 	if here, err := g.comparer.ws.takeManifest(ctx, g.repo.Project, g.a.IncludeStyle); err == nil {
 		out.Sources.Configs = here.Configs
 	}
-	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: optionsOf(g.a)}
+	out.info = &compare.SideInfo{Source: source, CreatedAt: out.Context.CreatedAt, Tool: out.Context.Tool, Options: &g.a}
 	out.freshness = &compare.Freshness{State: fresh}
 	return out, nil
 }
@@ -312,9 +311,7 @@ func (g *gitRun) analyse(ctx context.Context, key string, keep bool) (*side, err
 		return nil, err
 	}
 	g.call.stage("stamp", 0)
-	err = g.comparer.refresher.cli.Context(ctx, g.program, g.tree, staging, stampcli.Analysis{
-		Profile: g.a.Profile, Mode: g.a.Mode, Depth: g.a.Depth, IncludeStyle: g.a.IncludeStyle, MaxNodes: g.nodes,
-	})
+	err = g.comparer.refresher.cli.Context(ctx, g.program, g.tree, staging, g.a, g.nodes)
 	done()
 	switch code := problem.CodeOf(err); {
 	case code == problem.NoRoots || code == problem.NoSources:

@@ -90,7 +90,7 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 		for _, b := range f.Bundles {
 			info := BundleInfo{
 				RootComponent: names[b.Root], FilePath: b.Root, Folder: f.Path, BundlePath: f.File,
-				Position: b.Position, BundleHash: b.Hash, ApproxTokens: (b.Bytes + 3) / 4, Nodes: len(b.Nodes),
+				Position: b.Position, BundleHash: b.Hash, ApproxTokens: (len(b.Raw) + 3) / 4, Nodes: len(b.Nodes),
 			}
 			if n := b.RootNode(); n != nil {
 				info.Kind = n.Contract.Kind

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
@@ -36,7 +37,7 @@ type Options struct {
 	CLI stampcli.Options
 	// Defaults are the analysis options of a call that gives none: llm-chat,
 	// header, depth 2, no style.
-	Defaults store.Analysis
+	Defaults contract.Analysis
 	// Publish writes contexts into the project after a refresh.
 	Publish bool
 	// AllowedPaths are the folders whose projects may be read, beside a

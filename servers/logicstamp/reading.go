@@ -1,7 +1,6 @@
 package logicstamp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -53,7 +52,7 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadFile
 	}
 	wanted := strings.TrimPrefix(strings.ReplaceAll(args.BundlePath, `\`, "/"), "./")
 	if wanted == contract.IndexFile {
-		out.Index = compact(src.context.RawIndex)
+		out.Index = contract.Compact(src.context.RawIndex)
 		return out, nil
 	}
 	folders := filesNamed(src.context, wanted)
@@ -75,14 +74,6 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadFile
 		out.Bundles = []*contract.Bundle{b}
 	}
 	return out, nil
-}
-
-func compact(raw json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }
 
 func filesNamed(c *contract.Context, name string) []*contract.Folder {

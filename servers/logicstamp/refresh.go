@@ -50,11 +50,11 @@ func given[T any](arg *T, otherwise T) T {
 }
 
 // over fills what was not given from base.
-func (a AnalysisArgs) over(base store.Analysis) store.Analysis {
+func (a AnalysisArgs) over(base contract.Analysis) contract.Analysis {
 	if a.Profile != nil && a.Mode == nil {
 		base.Mode = "" // the one that the profile means
 	}
-	base = store.Analysis{
+	base = contract.Analysis{
 		Profile: given(a.Profile, base.Profile), Mode: given(a.Mode, base.Mode),
 		Depth: given(a.Depth, base.Depth), IncludeStyle: given(a.IncludeStyle, base.IncludeStyle),
 	}
@@ -68,7 +68,7 @@ func (a AnalysisArgs) over(base store.Analysis) store.Analysis {
 }
 
 // differs names the given options that are not those of base.
-func (a AnalysisArgs) differs(base store.Analysis) []string {
+func (a AnalysisArgs) differs(base contract.Analysis) []string {
 	var out []string
 	for _, option := range []struct {
 		name  string
@@ -100,7 +100,7 @@ type RefreshArgs struct {
 type Refreshed struct {
 	SnapshotID  string `json:"snapshotId"`
 	ProjectPath string `json:"projectPath"`
-	store.Analysis
+	contract.Analysis
 	CreatedAt   time.Time          `json:"createdAt"`
 	Tool        string             `json:"tool"`
 	Summary     RefreshSummary     `json:"summary"`
@@ -242,7 +242,7 @@ func (rf *refresher) snapshotOf(call Call, made *stamped) (*store.Entry, error) 
 // analyse gives a kept context of a project as it is: an old one that still
 // says the same unless force, else a new one. Callers that want the same at the
 // same time share it.
-func (rf *refresher) analyse(ctx context.Context, call Call, project string, a store.Analysis, force bool) (*stamped, error) {
+func (rf *refresher) analyse(ctx context.Context, call Call, project string, a contract.Analysis, force bool) (*stamped, error) {
 	for {
 		made, joined, err := share(ctx, &rf.flights, runKey(project, a, force), call, func(ctx context.Context, call Call) (*stamped, error) {
 			leave, err := rf.gate.enter(ctx, project)
@@ -293,13 +293,13 @@ func (rf *refresher) publishInto(ctx context.Context, call Call, out *Refreshed,
 	return nil
 }
 
-func runKey(project string, a store.Analysis, force bool) string {
+func runKey(project string, a contract.Analysis, force bool) string {
 	return fmt.Sprintf("%s\x00%+v %v", project, a, force)
 }
 
 // reuse finds the newest context when options and sources are the same; else it
 // tells what changed.
-func (rf *refresher) reuse(ctx context.Context, project string, a store.Analysis, force bool) (Incremental, *stamped, error) {
+func (rf *refresher) reuse(ctx context.Context, project string, a contract.Analysis, force bool) (Incremental, *stamped, error) {
 	last := rf.ws.store.Latest(project, &a)
 	if last == nil {
 		return Incremental{}, nil, nil

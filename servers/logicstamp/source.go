@@ -50,7 +50,7 @@ func (ws *workspace) source(ctx context.Context, call Call, snapshotID, project 
 	if err != nil {
 		return nil, err
 	}
-	own, kept, err := ws.candidates(ctx, full, store.Analysis{}, now)
+	own, kept, err := ws.candidates(ctx, full, contract.Analysis{}, now)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ type stamped struct {
 
 // stamp analyses a project into a new private entry. The caller holds the project's
 // turn.
-func (rf *refresher) stamp(ctx context.Context, call Call, project string, a store.Analysis) (*stamped, error) {
+func (rf *refresher) stamp(ctx context.Context, call Call, project string, a contract.Analysis) (*stamped, error) {
 	rf.mu.Lock()
 	expected := rf.duration[project]
 	rf.mu.Unlock()
@@ -91,7 +91,7 @@ func (rf *refresher) prepare(ctx context.Context, call Call, project string, exp
 }
 
 // stampOnce runs the CLI once and tells which files changed meanwhile.
-func (rf *refresher) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a store.Analysis, out *stamped, expected time.Duration) ([]string, error) {
+func (rf *refresher) stampOnce(ctx context.Context, call Call, program stampcli.Program, project, dir string, a contract.Analysis, out *stamped, expected time.Duration) ([]string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return nil, fmt.Errorf("empty the staging folder: %w", err)
 	}
@@ -105,9 +105,7 @@ func (rf *refresher) stampOnce(ctx context.Context, call Call, program stampcli.
 	}
 	call.stage("stamp", expected)
 	start := time.Now()
-	err = rf.cli.Context(ctx, program, project, dir, stampcli.Analysis{
-		Profile: a.Profile, Mode: a.Mode, Depth: a.Depth, IncludeStyle: a.IncludeStyle, MaxNodes: out.nodes,
-	})
+	err = rf.cli.Context(ctx, program, project, dir, a, out.nodes)
 	done()
 	if err != nil {
 		return nil, err
@@ -157,7 +155,7 @@ func namesOf(c *contract.Context) []string {
 }
 
 // riskWarnings says what in a context may be more than the caller expects.
-func riskWarnings(project string, a store.Analysis) []problem.Warning {
+func riskWarnings(project string, a contract.Analysis) []problem.Warning {
 	var out []problem.Warning
 	if a.Mode == "full" {
 		if _, err := os.Stat(filepath.Join(project, manifest.SecurityReport)); err != nil {

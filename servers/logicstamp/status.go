@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
@@ -52,7 +53,7 @@ func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*
 		Violations: watch.Violations(project), Freshness: &compare.Freshness{State: missing},
 	}
 	if w.Found && json.Valid(w.Raw) {
-		out.Status = compact(w.Raw)
+		out.Status = contract.Compact(w.Raw)
 	}
 	if args.IncludeRecentLogs {
 		out.RecentLogs = watch.Logs(project, min(max(cmp.Or(args.LogLimit, 5), 1), 100))

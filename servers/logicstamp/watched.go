@@ -24,7 +24,7 @@ const watchPatience = 3 * time.Second
 // copyWatched makes a snapshot of the context that the CLI's watch mode keeps,
 // without running the CLI. It answers nil when that context is behind its
 // sources and the caller did not insist.
-func (s *Service) copyWatched(ctx context.Context, call Call, project string, w watch.Status, a store.Analysis, insist bool) (*Refreshed, error) {
+func (s *Service) copyWatched(ctx context.Context, call Call, project string, w watch.Status, a contract.Analysis, insist bool) (*Refreshed, error) {
 	dir, err := s.workspace.watchDir(call, project, w)
 	if err != nil {
 		return nil, err

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
@@ -90,7 +90,7 @@ func (c *Config) LogicstampOptions() logicstamp.Options {
 			Timeout: time.Duration(f.StampSeconds) * time.Second, ModesTimeout: time.Duration(f.ModesSeconds) * time.Second,
 			Environment: c.Environ,
 		},
-		Defaults:   store.Analysis{Profile: f.Profile, Mode: f.Mode, Depth: f.Depth, IncludeStyle: f.Style},
+		Defaults:   contract.Analysis{Profile: f.Profile, Mode: f.Mode, Depth: f.Depth, IncludeStyle: f.Style},
 		GitTimeout: time.Duration(f.GitSeconds) * time.Second, MaxTokens: f.MaxTokens, MaxBundleBytes: f.MaxBundleSize,
 		MinInterval: time.Duration(f.MinIntervalMs) * time.Millisecond, DeepContracts: f.DeepContracts,
 		DeepTimeout: time.Duration(f.DeepSeconds) * time.Second,

@@ -56,23 +56,15 @@ type SideInfo struct {
 	Source     string `json:"source,omitempty"`
 	SnapshotID string `json:"snapshotId,omitempty"`
 	// MadeBy is the client that made the snapshot, "" for the user.
-	MadeBy     string    `json:"madeBy,omitempty"`
-	Ref        string    `json:"ref,omitempty"`
-	Commit     string    `json:"commit,omitempty"`
-	Describe   string    `json:"describe,omitempty"`
-	Path       string    `json:"path,omitempty"`
-	CreatedAt  time.Time `json:"createdAt,omitzero"`
-	Tool       string    `json:"tool,omitempty"`
-	Options    *Analysis `json:"options,omitempty"`
-	AgeSeconds int64     `json:"ageSeconds,omitempty"`
-}
-
-// Analysis are the options a side was made with.
-type Analysis struct {
-	Profile      string `json:"profile,omitempty"`
-	Mode         string `json:"mode,omitempty"`
-	Depth        int    `json:"depth"`
-	IncludeStyle bool   `json:"includeStyle"`
+	MadeBy     string             `json:"madeBy,omitempty"`
+	Ref        string             `json:"ref,omitempty"`
+	Commit     string             `json:"commit,omitempty"`
+	Describe   string             `json:"describe,omitempty"`
+	Path       string             `json:"path,omitempty"`
+	CreatedAt  time.Time          `json:"createdAt,omitzero"`
+	Tool       string             `json:"tool,omitempty"`
+	Options    *contract.Analysis `json:"options,omitempty"`
+	AgeSeconds int64              `json:"ageSeconds,omitempty"`
 }
 
 // Summary counts what changed.

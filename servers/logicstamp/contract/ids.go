@@ -2,6 +2,7 @@ package contract
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -35,14 +36,8 @@ func (r idRules) relative(id string) string {
 		}
 		return id
 	}
-	for _, prefix := range r.prefixes {
-		prefix = strings.TrimSuffix(prefix, "/")
-		if prefix == "" {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(id, prefix+"/"); ok {
-			return rest
-		}
+	if rest, ok := r.below(id); ok {
+		return rest
 	}
 	best := ""
 	for _, folder := range r.folders {
@@ -54,12 +49,23 @@ func (r idRules) relative(id string) string {
 	if best != "" {
 		return best + "/" + path.Base(id)
 	}
-	for _, folder := range r.folders {
-		if folder == "." {
-			return path.Base(id)
-		}
+	if slices.Contains(r.folders, ".") {
+		return path.Base(id)
 	}
 	return id
+}
+
+// below is what of an absolute path follows the project's.
+func (r idRules) below(p string) (rest string, ok bool) {
+	for _, prefix := range r.prefixes {
+		if prefix = strings.TrimSuffix(prefix, "/"); prefix == "" {
+			continue
+		}
+		if rest, ok = strings.CutPrefix(p, prefix+"/"); ok {
+			return rest, true
+		}
+	}
+	return "", false
 }
 
 // tailIn gives the tail of dir that starts at folder, "" when there is none.
@@ -81,23 +87,13 @@ func (r idRules) relativeImports(text string) string {
 	if !strings.Contains(text, open) {
 		return text
 	}
-	var out strings.Builder
-	for {
-		at := strings.Index(text, open)
-		if at < 0 {
-			break
+	parts := strings.Split(text, open)
+	for i, part := range parts[1:] {
+		if name, rest, ok := strings.Cut(part, `"`); ok {
+			parts[i+1] = r.relativeFile(name) + `"` + rest
 		}
-		end := strings.IndexByte(text[at+len(open):], '"')
-		if end < 0 {
-			break
-		}
-		name := text[at+len(open) : at+len(open)+end]
-		out.WriteString(text[:at+len(open)])
-		out.WriteString(r.relativeFile(name))
-		text = text[at+len(open)+end:]
 	}
-	out.WriteString(text)
-	return out.String()
+	return strings.Join(parts, open)
 }
 
 // relativeFile is relative for the name of a module, which has no extension; a
@@ -107,13 +103,8 @@ func (r idRules) relativeFile(name string) string {
 	if !isAbsolute(name) {
 		return name
 	}
-	for _, prefix := range r.prefixes {
-		if prefix == "" {
-			continue
-		}
-		if rest, ok := strings.CutPrefix(name, strings.TrimSuffix(prefix, "/")+"/"); ok {
-			return rest
-		}
+	if rest, ok := r.below(name); ok {
+		return rest
 	}
 	for _, file := range r.files {
 		stem := strings.TrimSuffix(file, path.Ext(file))

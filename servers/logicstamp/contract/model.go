@@ -60,6 +60,14 @@ type Folder struct {
 	Bundles []*Bundle
 }
 
+// Analysis are the options that a context is made with.
+type Analysis struct {
+	Profile      string `json:"profile,omitempty"`
+	Mode         string `json:"mode,omitempty"`
+	Depth        int    `json:"depth"`
+	IncludeStyle bool   `json:"includeStyle"`
+}
+
 // Bundle is a root's contract with those reached from it.
 type Bundle struct {
 	// Root is the path of its root component; Folder and File say where it was
@@ -70,18 +78,16 @@ type Bundle struct {
 	Position string
 	Depth    int
 	Hash     string
-	// Raw is the bundle as the CLI wrote it.
+	// Raw is the bundle as the CLI wrote it, without white space.
 	Raw     json.RawMessage
 	Nodes   []*Node
 	Edges   [][2]string
 	Missing []Missing
 	// Damaged is set when no node is the root.
 	Damaged bool
-	// Tokens is the compact text's length, without what changes at every run,
-	// divided by four and rounded up; Bytes is the compact text's length with
-	// everything.
+	// Tokens is the length of Raw, without what changes at every run, divided by
+	// four and rounded up.
 	Tokens int
-	Bytes  int
 }
 
 // Text is what of a source's text stands beside its contract.

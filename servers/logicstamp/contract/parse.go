@@ -41,10 +41,9 @@ func parseBundle(text json.RawMessage, ids idRules) (*Bundle, error) {
 	}
 	b := &Bundle{
 		Root: ids.relative(in.EntryID), Position: in.Position, Depth: in.Depth, Hash: in.BundleHash,
-		Raw: text, Damaged: true,
+		Raw: Compact(text), Damaged: true,
 	}
-	b.Bytes = compactLen(text)
-	b.Tokens = (b.Bytes - volatileLen(in) + 3) / 4
+	b.Tokens = (len(b.Raw) - volatileLen(in) + 3) / 4
 	for _, n := range *in.Graph.Nodes {
 		node := newNode(n.EntryID, n.Contract, ids)
 		b.Damaged = b.Damaged && node.ID != b.Root
@@ -69,6 +68,16 @@ func parseBundle(text json.RawMessage, ids idRules) (*Bundle, error) {
 	return b, nil
 }
 
+// Compact is JSON text without white space between its tokens.
+func Compact(text json.RawMessage) json.RawMessage {
+	var b bytes.Buffer
+	b.Grow(len(text))
+	if json.Compact(&b, text) != nil {
+		return text
+	}
+	return b.Bytes()
+}
+
 // volatileLen is the length of the members of a bundle that change at every run
 // or with its place in the file.
 func volatileLen(in bundleJSON) int {
@@ -76,33 +85,6 @@ func volatileLen(in bundleJSON) int {
 	for name, v := range map[string]string{"createdAt": in.CreatedAt, "position": in.Position, "$schema": in.Schema} {
 		if v != "" {
 			n += len(name) + len(v) + len(`"":"",`)
-		}
-	}
-	return n
-}
-
-// compactLen is the length of JSON text without white space between its tokens.
-func compactLen(text []byte) int {
-	n, inString := 0, false
-	for i := 0; i < len(text); i++ {
-		c := text[i]
-		if inString {
-			n++
-			if c == '\\' && i+1 < len(text) {
-				i++
-				n++
-			} else if c == '"' {
-				inString = false
-			}
-			continue
-		}
-		switch c {
-		case ' ', '\n', '\t', '\r':
-		case '"':
-			inString = true
-			n++
-		default:
-			n++
 		}
 	}
 	return n

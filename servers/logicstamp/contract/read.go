@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -186,7 +187,7 @@ func sideOf(opts Options) string {
 func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) {
 	var in indexJSON
 	raw = trimBOM(raw)
-	if depthOf(raw) > maxDepth {
+	if levels, _ := rawjson.Measure(raw); levels > maxDepth {
 		return nil, idRules{}, problem.New(problem.ContextTooLarge, refreshHint, "%s is nested too deeply", IndexFile)
 	}
 	if err := json.Unmarshal(raw, &in); err != nil {
@@ -373,7 +374,7 @@ func trimBOM(b []byte) []byte { return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"
 // splitBundles gives the texts of the bundles of a folder file: a JSON array,
 // one bundle per line, or the pretty format with its "# Bundle" lines.
 func splitBundles(raw []byte) ([]json.RawMessage, error) {
-	if depthOf(raw) > maxDepth {
+	if levels, _ := rawjson.Measure(raw); levels > maxDepth {
 		return nil, errors.New("nested too deeply")
 	}
 	text := bytes.TrimSpace(raw)
@@ -411,24 +412,4 @@ func stripBundleLines(text []byte) []byte {
 		}
 	}
 	return out
-}
-
-// depthOf is how deep JSON text nests, counted without parsing it.
-func depthOf(raw []byte) int {
-	depth, deepest, inString := 0, 0, false
-	for i := 0; i < len(raw); i++ {
-		switch c := raw[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
-			depth++
-			deepest = max(deepest, depth)
-		case c == '}' || c == ']':
-			depth--
-		}
-	}
-	return deepest
 }

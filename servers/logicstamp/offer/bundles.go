@@ -1,7 +1,6 @@
 package offer
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -34,9 +33,9 @@ func (p pager) pageBundles(out *readAnswer, cur cursor, budget int) error {
 	for cur.At < len(bundles) {
 		b := bundles[cur.At]
 		whole := cur.Node == 0 && cur.Code == 0
-		if whole && b.Bytes <= room && b.Bytes <= p.bundleBytes {
-			page = append(page, compact(b.Raw))
-			room -= b.Bytes + 1
+		if whole && len(b.Raw) <= room && len(b.Raw) <= p.bundleBytes {
+			page = append(page, b.Raw)
+			room -= len(b.Raw) + 1
 			cur.At++
 			continue
 		}
@@ -59,14 +58,6 @@ func (p pager) pageBundles(out *readAnswer, cur cursor, budget int) error {
 		out.more = p.goesOn(cur)
 	}
 	return nil
-}
-
-func compact(raw json.RawMessage) json.RawMessage {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return raw
-	}
-	return b.Bytes()
 }
 
 type looseBundle struct {
@@ -120,7 +111,7 @@ func partOf(b *contract.Bundle, cur cursor, room int) (json.RawMessage, cursor, 
 	room -= sizeOf(part) + len(`"nodes":[],`)
 	var nodes []json.RawMessage
 	for cur.Node < len(loose.nodes) {
-		node := compact(loose.nodes[cur.Node])
+		node := loose.nodes[cur.Node]
 		if cur.Code == 0 && len(node)+1 <= room {
 			nodes = append(nodes, node)
 			room -= len(node) + 1

@@ -2,6 +2,7 @@
 package stampcli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
@@ -83,13 +85,7 @@ func (v Version) String() string { return fmt.Sprintf("%d.%d.%d", v.Major, v.Min
 
 // Less orders versions.
 func (v Version) Less(o Version) bool {
-	if v.Major != o.Major {
-		return v.Major < o.Major
-	}
-	if v.Minor != o.Minor {
-		return v.Minor < o.Minor
-	}
-	return v.Patch < o.Patch
+	return cmp.Or(cmp.Compare(v.Major, o.Major), cmp.Compare(v.Minor, o.Minor), cmp.Compare(v.Patch, o.Patch)) < 0
 }
 
 // Newer tells that the version is above those this driver knows.
@@ -217,27 +213,18 @@ func parseVersion(out string) (Version, bool) {
 	return Version{n[0], n[1], n[2]}, true
 }
 
-// Analysis says how a project is to be stamped.
-type Analysis struct {
-	Profile      string
-	Mode         string
-	Depth        int
-	IncludeStyle bool
-	// MaxNodes overrides the profile's limit when above 0.
-	MaxNodes int
-}
-
-// Context stamps the project into the folder out, which is made.
-func (r *Runner) Context(ctx context.Context, p Program, project, out string, a Analysis) error {
-	args, err := contextArgs(p.Version, out, a)
+// Context stamps the project into the folder out, which is made. nodes replaces the
+// profile's limit on a bundle when above 0.
+func (r *Runner) Context(ctx context.Context, p Program, project, out string, a contract.Analysis, nodes int) error {
+	args, err := contextArgs(p.Version, out, a, nodes)
 	if err != nil {
 		return err
 	}
 	return r.stamp(ctx, p, project, out, r.opts.Timeout, args)
 }
 
-func contextArgs(v Version, out string, a Analysis) ([]string, error) {
-	profile, nodes := a.Profile, a.MaxNodes
+func contextArgs(v Version, out string, a contract.Analysis, nodes int) ([]string, error) {
+	profile := a.Profile
 	if v.Less(Version{0, 3, 0}) {
 		// Before 0.3.0 a known profile overrides every other option.
 		if profile == "llm-safe" && nodes == 0 {

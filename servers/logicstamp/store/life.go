@@ -11,6 +11,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 )
 
 // lastUse is when an entry was last used; an error means no such entry.
@@ -80,7 +82,7 @@ func (s *Store) Pinned(id string) bool {
 		return false
 	}
 	holder, err := strconv.Atoi(string(data))
-	return err != nil || alive(holder)
+	return err != nil || pid.Alive(holder)
 }
 
 // List gives a project's usable entries, newest first; every project's for "".
@@ -120,7 +122,7 @@ func (s *Store) Newest(project string) (usable []*Entry, past *Entry) {
 
 // Latest is the project's newest kept context of either kind made with these
 // options; any options when a is nil.
-func (s *Store) Latest(project string, a *Analysis) *Entry {
+func (s *Store) Latest(project string, a *contract.Analysis) *Entry {
 	var best *Entry
 	for _, kind := range []Kind{Snapshot, Private} {
 		for _, e := range s.List(project, kind) {

@@ -20,8 +20,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 )
 
 // Kind tells what an entry is for.
@@ -75,21 +77,13 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Analysis are the options a context was made with.
-type Analysis struct {
-	Profile      string `json:"profile"`
-	Mode         string `json:"mode"`
-	Depth        int    `json:"depth"`
-	IncludeStyle bool   `json:"includeStyle"`
-}
-
 // Meta describes an entry; it is written once.
 type Meta struct {
 	ID        string    `json:"id"`
 	Kind      Kind      `json:"kind"`
 	CreatedAt time.Time `json:"createdAt"`
 	Project   string    `json:"projectPath"`
-	Analysis
+	contract.Analysis
 	Tool string `json:"tool"`
 	Pid  int    `json:"pid"`
 	// Owner is the same for all sessions of the client that asked for it, ""
@@ -163,9 +157,9 @@ func (s *Store) Staging() (string, error) {
 func (s *Store) removeDeadStaging() {
 	found, _ := filepath.Glob(filepath.Join(s.opts.Dir, stagingStart+"*"))
 	for _, dir := range found {
-		pid, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), stagingStart), "-")
-		n, err := strconv.Atoi(pid)
-		if err == nil && n != os.Getpid() && !alive(n) {
+		maker, _, _ := strings.Cut(strings.TrimPrefix(filepath.Base(dir), stagingStart), "-")
+		n, err := strconv.Atoi(maker)
+		if err == nil && n != os.Getpid() && !pid.Alive(n) {
 			_ = os.RemoveAll(dir)
 		}
 	}

@@ -2,25 +2,16 @@ package watch
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
-// running tells whether a process is the watch that was started at that time.
-func running(pid int, started time.Time) (active, verified bool, reason string) {
-	err := syscall.Kill(pid, 0)
-	if errors.Is(err, syscall.EPERM) {
-		return true, false, ""
-	}
-	if err != nil {
-		return false, true, fmt.Sprintf("process %d no longer runs", pid)
-	}
+// identify tells whether a live process is the watch that was started at that time.
+func identify(pid int, started time.Time) (active, verified bool, reason string) {
 	stat, err := file.ReadPlain(fmt.Sprintf("/proc/%d/stat", pid), false, maxFile)
 	if err != nil {
 		return true, false, ""

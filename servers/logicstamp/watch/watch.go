@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 )
 
 // Files of the watch mode below a project.
@@ -80,7 +82,9 @@ func Look(project string) Status {
 		s.Reason = "it belongs to another project"
 		return s
 	}
-	s.Active, s.Verified, s.Reason = running(s.PID, s.StartedAt)
+	if s.Verified, s.Reason = true, fmt.Sprintf("process %d no longer runs", s.PID); pid.Alive(s.PID) {
+		s.Active, s.Verified, s.Reason = identify(s.PID, s.StartedAt)
+	}
 	return s
 }
 

@@ -182,7 +182,7 @@ func DriftResult(now time.Time) *compare.Result {
 	r := &compare.Result{
 		Baseline: "git:main", Status: compare.Diff, ProjectPath: "/home/ann/shop", ComparedAt: now.Add(-4 * time.Second), DurationMs: 3900,
 		BaselineInfo: &compare.SideInfo{Kind: "git", Ref: "main", Commit: "b6d03df1a9c0ffee", Describe: "main", CreatedAt: now.Add(-2 * time.Hour)},
-		CurrentInfo:  &compare.SideInfo{Source: "regenerated", Options: &compare.Analysis{Profile: "llm-chat", Mode: "none", Depth: 2}},
+		CurrentInfo:  &compare.SideInfo{Source: "regenerated", Options: &contract.Analysis{Profile: "llm-chat", Mode: "none", Depth: 2}},
 		Freshness:    &compare.Freshness{State: "fresh"},
 		Coverage:     &compare.Coverage{Components: 31, Visible: 26, Uncovered: []string{"src/loop/Ping.tsx", "src/parts/Cog.tsx"}},
 		ContentOnly:  []string{"src/Page.tsx", "src/util/clock.ts", "src/日本語/設定画面.tsx"},
@@ -249,7 +249,7 @@ func DriftPass(now time.Time) *compare.Result {
 	return &compare.Result{
 		Baseline: "snapshot", Status: compare.Pass, ProjectPath: "/home/ann/shop", ComparedAt: now.Add(-90 * time.Second), DurationMs: 120,
 		BaselineInfo: &compare.SideInfo{Kind: "snapshot", SnapshotID: "snap_1764033034172", CreatedAt: now.Add(-2 * time.Hour)},
-		CurrentInfo:  &compare.SideInfo{Source: "private", Options: &compare.Analysis{Depth: 2}},
+		CurrentInfo:  &compare.SideInfo{Source: "private", Options: &contract.Analysis{Depth: 2}},
 		Freshness:    &compare.Freshness{State: "fresh"}, Coverage: &compare.Coverage{Components: 31, Visible: 28},
 		Summary:     compare.Summary{TotalFolders: 12, UnchangedFolders: 12, ContentOnly: 2, TokensBefore: 15_000},
 		ContentOnly: []string{"src/Page.tsx", "src/util/clock.ts"}, FolderDiffs: []compare.FolderDiff{}, ContractChanges: []compare.ContractChange{},
