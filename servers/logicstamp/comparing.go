@@ -123,10 +123,11 @@ func failedResult(err error) *compare.Result {
 type laterFunc func(tell func(*compare.Result)) (state string)
 
 func (cp *comparer) compareSides(ctx context.Context, call Call, project string, args CompareArgs) (*compare.Result, laterFunc, error) {
-	base, cur, result, later, err := cp.bothSides(ctx, call, project, args)
+	o, err := cp.bothSides(ctx, call, project, args)
 	if err != nil {
 		return nil, nil, err
 	}
+	base, cur, result := o.base, o.cur, o.result
 	result.BaselineInfo, result.CurrentInfo = base.info, cur.info
 	result.Freshness, result.Published = cur.freshness, cur.published
 	warnings := slices.Concat(cur.warnings, base.warnings)
@@ -137,33 +138,45 @@ func (cp *comparer) compareSides(ctx context.Context, call Call, project string,
 	if result.Warnings == nil {
 		result.Warnings = []problem.Warning{}
 	}
-	return result, later, nil
+	return result, o.later, nil
+}
+
+// outcome is two sides and how they differ.
+type outcome struct {
+	base, cur *side
+	result    *compare.Result
+	later     laterFunc
 }
 
 // bothSides makes and compares the two sides.
-func (cp *comparer) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
+func (cp *comparer) bothSides(ctx context.Context, call Call, project string, args CompareArgs) (*outcome, error) {
 	if ref, ok := strings.CutPrefix(args.Baseline, "git:"); ok {
 		return cp.compareGit(ctx, call, project, ref, args)
 	}
-	if base, err = cp.baseline(call, project, args.Baseline); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	cur, err = cp.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
+	base, err := cp.baseline(call, project, args.Baseline)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
+	}
+	cur, err := cp.current(ctx, call, project, args.over(base.analysis), args.ForceRegenerate, args.Publish)
+	if err != nil {
+		return nil, err
 	}
 	for _, one := range []*side{base, cur} {
 		if err := one.Context.NeedBundles(); err != nil {
-			return nil, nil, nil, nil, err
+			return nil, err
 		}
 	}
-	call.stage("compare", 0)
-	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged, Context: ctx})
-	if err := ctx.Err(); err != nil {
-		return nil, nil, nil, nil, err
+	o, err := newOutcome(ctx, call, base, cur, args)
+	if err == nil {
+		o.later = cp.deeper.compare(project, base, cur, o.result, given(args.ForceRegenerate, true))
 	}
-	mayRun := given(args.ForceRegenerate, true)
-	return base, cur, result, cp.deeper.compare(project, base, cur, result, mayRun), nil
+	return o, err
+}
+
+func newOutcome(ctx context.Context, call Call, base, cur *side, args CompareArgs) (*outcome, error) {
+	call.stage("compare", 0)
+	result := compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged, Context: ctx})
+	return &outcome{base: base, cur: cur, result: result}, ctx.Err()
 }
 
 // baseline finds the side to compare with, apart from git's.

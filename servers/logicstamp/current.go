@@ -214,25 +214,13 @@ func (cp *comparer) regenerate(ctx context.Context, call Call, project string, a
 	if made.inc.Reused {
 		out.info.Source = "private"
 	}
-	if given(publish, cp.opts.Publish) {
-		if !watch.Look(project).Active {
-			if err := cp.publishSide(ctx, call, out, made); err != nil {
-				return nil, err
-			}
+	if given(publish, cp.opts.Publish) && !watch.Look(project).Active {
+		warnings, _, err := cp.refresher.publish(ctx, call, made.entry, c, made.sources)
+		if err != nil {
+			return nil, err
 		}
+		out.warnings, out.published = slices.Concat(out.warnings, warnings), true
 	}
 	cp.baselines.cleanStore()
 	return out, nil
-}
-
-func (cp *comparer) publishSide(ctx context.Context, call Call, out *side, made *stamped) error {
-	leave, err := cp.refresher.gate.enter(ctx, made.entry.Project)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	call.stage("publish", 0)
-	w, _, err := cp.ws.publish(ctx, made.entry.Project, made.entry, out.Context, made.sources)
-	out.warnings, out.published = slices.Concat(out.warnings, w), err == nil
-	return err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // maxFreshFiles is how many files each list of a freshness report names.
@@ -60,7 +61,7 @@ func (ws *workspace) publishedRecord(project string, c *contract.Context) *publi
 		return nil
 	}
 	var rec published
-	if json.Unmarshal(data, &rec) != nil || rec.Index != digest(c.RawIndex) || rec.Sources == nil {
+	if json.Unmarshal(data, &rec) != nil || rec.Index != store.Digest(c.RawIndex) || rec.Sources == nil {
 		return nil
 	}
 	return &rec

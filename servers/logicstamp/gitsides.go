@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // keepGit is how many contexts of commits, and of the present beside them, a
@@ -51,15 +52,15 @@ func (ws *workspace) repo(project string) gittree.Repo {
 type gitSides struct{ base, cur *side }
 
 // compareGit compares with a commit.
-func (cp *comparer) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (base, cur *side, result *compare.Result, later laterFunc, err error) {
+func (cp *comparer) compareGit(ctx context.Context, call Call, project, ref string, args CompareArgs) (*outcome, error) {
 	repo := cp.ws.repo(project)
 	commit, err := repo.Resolve(ctx, ref)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
 	program, err := cp.refresher.cli.Locate(ctx, project)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
 	a := cp.opts.Defaults
 	if e, _, _ := cp.baselines.own(call, project); e != nil {
@@ -71,25 +72,21 @@ func (cp *comparer) compareGit(ctx context.Context, call Call, project, ref stri
 	run := gitRun{comparer: cp, repo: repo, commit: commit, program: program, a: a, dir: dir, tree: filepath.Join(dir, "tree")}
 	both, err := run.share(ctx, call, given(args.ForceRegenerate, false))
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
-	base, cur = both.base, both.cur
-	call.stage("compare", 0)
-	result = compare.Compare(base.Side, cur.Side, compare.Options{IncludeUnchanged: args.IncludeUnchanged, Context: ctx})
-	if err := ctx.Err(); err != nil {
-		return nil, nil, nil, nil, err
-	}
-	if result.Coverage == nil || len(result.Coverage.Uncovered) == 0 {
-		return base, cur, result, nil, nil
+	base, cur := both.base, both.cur
+	o, err := newOutcome(ctx, call, base, cur, args)
+	if err != nil || o.result.Coverage == nil || len(o.result.Coverage.Uncovered) == 0 {
+		return o, err
 	}
 	deep := run
 	deep.a, deep.nodes, deep.keptOnly = deepAnalysis(run.a), deepNodes, true
 	if under, err := deep.both(ctx, false); err == nil {
-		compare.Deepen(result, cur.Side, under.base.Side, under.cur.Side)
-		return base, cur, result, nil, nil
+		compare.Deepen(o.result, cur.Side, under.base.Side, under.cur.Side)
+		return o, nil
 	}
 	deep.keptOnly = false
-	return base, cur, result, func(tell func(*compare.Result)) string {
+	o.later = func(tell func(*compare.Result)) string {
 		return cp.deeper.later(project, func(ctx context.Context) error {
 			under, err := deep.both(ctx, false)
 			if err == nil {
@@ -97,7 +94,8 @@ func (cp *comparer) compareGit(ctx context.Context, call Call, project, ref stri
 			}
 			return err
 		})
-	}, nil
+	}
+	return o, nil
 }
 
 // share makes both sides, once for all who want the same at the same time.
@@ -189,7 +187,7 @@ func (g *gitRun) empty() error {
 
 // key names the context of a source state; equal keys mean equal output.
 func (g *gitRun) key(state string) string {
-	return digest([]byte(state + "\x00" + g.commit.Prefix + "\x00" + g.a.Profile + strconv.Itoa(g.a.Depth) + strconv.FormatBool(g.a.IncludeStyle) + strconv.Itoa(g.nodes) + g.program.Version.String() + "\x00" + g.ignore))[:32]
+	return store.Digest([]byte(state + "\x00" + g.commit.Prefix + "\x00" + g.a.Profile + strconv.Itoa(g.a.Depth) + strconv.FormatBool(g.a.IncludeStyle) + strconv.Itoa(g.nodes) + g.program.Version.String() + "\x00" + g.ignore))[:32]
 }
 
 func (g *gitRun) baseSide(ctx context.Context) (*side, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
 // ListArgs are the arguments of List.
@@ -102,19 +103,9 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 	}
 	for i, info := range out {
 		if ids[info.ID] > 1 {
-			out[i].ID += "_" + digest([]byte(info.FilePath))[:8]
+			out[i].ID += "_" + store.Digest([]byte(info.FilePath))[:8]
 		}
 	}
-	arrange.Stable(out, func(a, b BundleInfo) int {
-		switch {
-		case a.Folder == b.Folder:
-			return 0
-		case a.Folder == ".":
-			return -1
-		case b.Folder == ".":
-			return 1
-		}
-		return strings.Compare(a.Folder, b.Folder)
-	})
+	arrange.Stable(out, func(a, b BundleInfo) int { return contract.CompareFolders(a.Folder, b.Folder) })
 	return out
 }

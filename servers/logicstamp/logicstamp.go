@@ -6,8 +6,6 @@ package logicstamp
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -274,7 +272,4 @@ func (c Call) stage(name string, expected time.Duration) {
 }
 
 // hashOf names a project in file names and addresses.
-func hashOf(project string) string {
-	sum := sha256.Sum256([]byte(project))
-	return hex.EncodeToString(sum[:])[:16]
-}
+func hashOf(project string) string { return store.Digest([]byte(project))[:16] }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
 	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -302,5 +303,5 @@ func essence(r *compare.Result) string {
 	if err != nil {
 		return ""
 	}
-	return digest(data)
+	return store.Digest(data)
 }

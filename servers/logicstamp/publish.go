@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -17,11 +19,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 )
 
-func digest(data []byte) string { return store.Digest(data) }
-
 // publish writes a kept context into its project, the index last, and only the
 // files that say something new. Files that are not the CLI's are left alone.
-func (ws *workspace) publish(ctx context.Context, project string, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
+func (ws *workspace) publish(ctx context.Context, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
+	project := e.Project
 	old := map[string]bool{}
 	for _, name := range contract.Names(project) {
 		old[name] = true
@@ -44,10 +45,7 @@ func (ws *workspace) publish(ctx context.Context, project string, e *store.Entry
 			warnings = append(warnings, *w)
 		}
 	}
-	for name := range old {
-		orphans = append(orphans, name)
-	}
-	return warnings, orphans, ws.recordPublished(project, sources)
+	return warnings, slices.Sorted(maps.Keys(old)), ws.recordPublished(project, sources)
 }
 
 func (ws *workspace) recordPublished(project string, sources *manifest.Manifest) error {
@@ -55,7 +53,7 @@ func (ws *workspace) recordPublished(project string, sources *manifest.Manifest)
 	if err != nil {
 		return fmt.Errorf("read the published index: %w", err)
 	}
-	data, err := json.Marshal(published{Index: digest(index), Sources: sources})
+	data, err := json.Marshal(published{Index: store.Digest(index), Sources: sources})
 	if err != nil {
 		return err
 	}

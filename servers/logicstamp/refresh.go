@@ -211,9 +211,16 @@ func (s *Service) Refresh(ctx context.Context, call Call, args RefreshArgs) (*Re
 		out.Freshness = freshnessOf(manifest.Changes{Changed: made.doubt})
 	}
 	if given(args.Publish, s.opts.Publish) && !w.Active {
-		if err := s.refresher.publishInto(ctx, call, out, entry, made.sources); err != nil {
+		c, err := s.workspace.entryContext(entry, "")
+		if err != nil {
 			return nil, err
 		}
+		warnings, orphans, err := s.refresher.publish(ctx, call, entry, c, made.sources)
+		if err != nil {
+			return nil, err
+		}
+		out.Published, out.Orphans = true, orphans
+		out.Warnings = append(out.Warnings, warnings...)
 	}
 	if len(out.Coverage.Hidden) > 0 {
 		s.deeper.refresh(entry, made.sources)
@@ -272,25 +279,15 @@ func (rf *refresher) analyse(ctx context.Context, call Call, project string, a c
 	}
 }
 
-func (rf *refresher) publishInto(ctx context.Context, call Call, out *Refreshed, entry *store.Entry, sources *manifest.Manifest) error {
-	leave, err := rf.gate.enter(ctx, entry.Project)
+// publish writes a kept context into its project, when no analysis of that runs.
+func (rf *refresher) publish(ctx context.Context, call Call, e *store.Entry, c *contract.Context, sources *manifest.Manifest) (warnings []problem.Warning, orphans []string, err error) {
+	leave, err := rf.gate.enter(ctx, e.Project)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	defer leave()
 	call.stage("publish", 0)
-	c, err := rf.ws.entryContext(entry, "")
-	if err != nil {
-		return err
-	}
-	warnings, orphans, err := rf.ws.publish(ctx, entry.Project, entry, c, sources)
-	if err != nil {
-		return err
-	}
-	slices.Sort(orphans)
-	out.Published, out.Orphans = true, orphans
-	out.Warnings = append(out.Warnings, warnings...)
-	return nil
+	return rf.ws.publish(ctx, e, c, sources)
 }
 
 func runKey(project string, a contract.Analysis, force bool) string {

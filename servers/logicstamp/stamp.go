@@ -183,7 +183,7 @@ func (ws *workspace) entryContext(e *store.Entry, side string) (*contract.Contex
 
 // diskContext reads the project's own context; CONTEXT_MISSING without one.
 func (ws *workspace) diskContext(dir, project, side string) (*contract.Context, error) {
-	if c := ws.contexts.get(dir); c != nil && stampOf(dir, indexed(c)) == c.Stamp {
+	if c := ws.contexts.get(dir); c != nil && stampOf(dir, c.Files()) == c.Stamp {
 		return c, nil
 	}
 	// What changes while it is read is not kept as what was there before.
@@ -195,15 +195,6 @@ func (ws *workspace) diskContext(dir, project, side string) (*contract.Context, 
 	c.Stamp = stamp
 	ws.contexts.put(dir, c)
 	return c, nil
-}
-
-// indexed are the files of a context that its index names, with the index.
-func indexed(c *contract.Context) []string {
-	names := []string{contract.IndexFile}
-	for _, f := range c.Folders {
-		names = append(names, f.File)
-	}
-	return names
 }
 
 // stampOf is the size and time of a context's files, to see that it changed.

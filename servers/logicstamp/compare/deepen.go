@@ -126,7 +126,7 @@ func (r *Result) folder(p string) *FolderDiff {
 	at := slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	if at < 0 {
 		r.FolderDiffs = append(r.FolderDiffs, FolderDiff{Path: p, Status: FolderUnchanged})
-		arrange.By(r.FolderDiffs, func(a, b FolderDiff) int { return compareFolders(a.Path, b.Path) })
+		arrange.By(r.FolderDiffs, func(a, b FolderDiff) int { return contract.CompareFolders(a.Path, b.Path) })
 		at = slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	}
 	f := &r.FolderDiffs[at]

@@ -9,38 +9,35 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
-// setField is a part of a contract that is a set of names.
-type setField struct {
-	name           string
-	get            func(*contract.Contract) []string
-	added, removed func(*Details) *[]string
+// Part is a part of a contract that is a list, with what a comparison found in it: a set
+// of Names, or Types by name.
+type Part struct {
+	Name           string
+	Names          func(*contract.Contract) []string
+	Types          func(*contract.Contract) map[string]contract.Type
+	Added, Removed *[]string
+	Changed        *[]TypeChange // of types alone
 }
 
-func setFields() []setField {
-	return []setField{
-		{"variables", func(c *contract.Contract) []string { return c.Variables }, func(d *Details) *[]string { return &d.AddedVariables }, func(d *Details) *[]string { return &d.RemovedVariables }},
-		{"hooks", func(c *contract.Contract) []string { return c.Hooks }, func(d *Details) *[]string { return &d.AddedHooks }, func(d *Details) *[]string { return &d.RemovedHooks }},
-		{"components", func(c *contract.Contract) []string { return c.Components }, func(d *Details) *[]string { return &d.AddedComponents }, func(d *Details) *[]string { return &d.RemovedComponents }},
-		{"functions", func(c *contract.Contract) []string { return c.Functions }, func(d *Details) *[]string { return &d.AddedFunctions }, func(d *Details) *[]string { return &d.RemovedFunctions }},
-		{"imports", func(c *contract.Contract) []string { return c.Imports }, func(d *Details) *[]string { return &d.AddedImports }, func(d *Details) *[]string { return &d.RemovedImports }},
-		{"languageSpecific", func(c *contract.Contract) []string { return c.Language }, func(d *Details) *[]string { return &d.AddedLanguage }, func(d *Details) *[]string { return &d.RemovedLanguage }},
+// Parts are those of a contract that map names to types, and those that are sets of names,
+// in reading order.
+func (d *Details) Parts() (typed, sets []Part) {
+	types := func(name string, of func(*contract.Contract) map[string]contract.Type, added, removed *[]string, changed *[]TypeChange) {
+		typed = append(typed, Part{Name: name, Types: of, Added: added, Removed: removed, Changed: changed})
 	}
-}
-
-// typeField is a part of a contract that maps names to types.
-type typeField struct {
-	name           string
-	get            func(*contract.Contract) map[string]contract.Type
-	added, removed func(*Details) *[]string
-	changed        func(*Details) *[]TypeChange
-}
-
-func typeFields() []typeField {
-	return []typeField{
-		{"props", func(c *contract.Contract) map[string]contract.Type { return c.Props }, func(d *Details) *[]string { return &d.AddedProps }, func(d *Details) *[]string { return &d.RemovedProps }, func(d *Details) *[]TypeChange { return &d.ChangedProps }},
-		{"emits", func(c *contract.Contract) map[string]contract.Type { return c.Emits }, func(d *Details) *[]string { return &d.AddedEmits }, func(d *Details) *[]string { return &d.RemovedEmits }, func(d *Details) *[]TypeChange { return &d.ChangedEmits }},
-		{"state", func(c *contract.Contract) map[string]contract.Type { return c.State }, func(d *Details) *[]string { return &d.AddedState }, func(d *Details) *[]string { return &d.RemovedState }, func(d *Details) *[]TypeChange { return &d.ChangedState }},
+	names := func(name string, of func(*contract.Contract) []string, added, removed *[]string) {
+		sets = append(sets, Part{Name: name, Names: of, Added: added, Removed: removed})
 	}
+	types("props", func(c *contract.Contract) map[string]contract.Type { return c.Props }, &d.AddedProps, &d.RemovedProps, &d.ChangedProps)
+	types("emits", func(c *contract.Contract) map[string]contract.Type { return c.Emits }, &d.AddedEmits, &d.RemovedEmits, &d.ChangedEmits)
+	types("state", func(c *contract.Contract) map[string]contract.Type { return c.State }, &d.AddedState, &d.RemovedState, &d.ChangedState)
+	names("hooks", func(c *contract.Contract) []string { return c.Hooks }, &d.AddedHooks, &d.RemovedHooks)
+	names("components", func(c *contract.Contract) []string { return c.Components }, &d.AddedComponents, &d.RemovedComponents)
+	names("functions", func(c *contract.Contract) []string { return c.Functions }, &d.AddedFunctions, &d.RemovedFunctions)
+	names("variables", func(c *contract.Contract) []string { return c.Variables }, &d.AddedVariables, &d.RemovedVariables)
+	names("imports", func(c *contract.Contract) []string { return c.Imports }, &d.AddedImports, &d.RemovedImports)
+	names("languageSpecific", func(c *contract.Contract) []string { return c.Language }, &d.AddedLanguage, &d.RemovedLanguage)
+	return typed, sets
 }
 
 // Typed is how a named type is written: "size: number", "tone?: string".
@@ -60,14 +57,14 @@ func fields(before, after *contract.Contract) *Details {
 		return nil
 	}
 	d := &Details{Totals: map[string]int{}}
-	for _, f := range setFields() {
-		b, a := f.get(before), f.get(after)
-		plus, minus := missingFrom(b, a), missingFrom(a, b)
-		d.note(after.Words.Composition+"."+f.name, len(b)+len(plus), len(plus)+len(minus) > 0)
-		*f.added(d), *f.removed(d) = plus, minus
+	typed, sets := d.Parts()
+	for _, p := range sets {
+		b, a := p.Names(before), p.Names(after)
+		*p.Added, *p.Removed = missingFrom(b, a), missingFrom(a, b)
+		d.note(after.Words.Composition+"."+p.Name, len(b)+len(*p.Added), len(*p.Added)+len(*p.Removed) > 0)
 	}
-	for _, f := range typeFields() {
-		d.types(f, after.Words.Interface+"."+f.name, f.get(before), f.get(after))
+	for _, p := range typed {
+		d.types(p, after.Words.Interface+"."+p.Name, p.Types(before), p.Types(after))
 	}
 	d.texts(before, after)
 	if len(d.ModifiedFields) == 0 {
@@ -87,7 +84,7 @@ func (d *Details) note(field string, total int, differs bool) {
 	}
 }
 
-func (d *Details) types(f typeField, field string, before, after map[string]contract.Type) {
+func (d *Details) types(p Part, field string, before, after map[string]contract.Type) {
 	var plus, minus []string
 	var changed []TypeChange
 	total := len(after)
@@ -108,7 +105,7 @@ func (d *Details) types(f typeField, field string, before, after map[string]cont
 		}
 	}
 	d.note(field, total, len(plus)+len(minus)+len(changed) > 0)
-	*f.added(d), *f.removed(d), *f.changed(d) = plus, minus, changed
+	*p.Added, *p.Removed, *p.Changed = plus, minus, changed
 }
 
 // texts compares the parts that are one value each.

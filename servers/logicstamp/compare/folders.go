@@ -30,7 +30,9 @@ func (c *comparison) compareFolders(opts Options) {
 	before, after := byPath(c.base.Context), byPath(c.cur.Context)
 	s := &c.result.Summary
 	delta := 0
-	for _, p := range folderOrder(unionKeys(before, after)) {
+	paths := unionKeys(before, after)
+	arrange.By(paths, contract.CompareFolders)
+	for _, p := range paths {
 		if opts.stopped() {
 			break
 		}
@@ -70,24 +72,6 @@ func (c *comparison) compareFolders(opts Options) {
 	if okA && okB && c.result.Status == Diff {
 		s.TokenDelta.Claude = ea - eb
 	}
-}
-
-// folderOrder sorts folders by their path with the top first.
-func folderOrder(paths []string) []string {
-	arrange.By(paths, compareFolders)
-	return paths
-}
-
-func compareFolders(a, b string) int {
-	switch {
-	case a == b:
-		return 0
-	case a == ".":
-		return -1
-	case b == ".":
-		return 1
-	}
-	return strings.Compare(a, b)
 }
 
 // folderDelta is the change of a folder's estimate, else the sum of its

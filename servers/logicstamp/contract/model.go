@@ -68,6 +68,19 @@ type Analysis struct {
 	IncludeStyle bool   `json:"includeStyle"`
 }
 
+// CompareFolders orders folders by their path, the top first.
+func CompareFolders(a, b string) int {
+	switch {
+	case a == b:
+		return 0
+	case a == ".":
+		return -1
+	case b == ".":
+		return 1
+	}
+	return strings.Compare(a, b)
+}
+
 // Bundle is a root's contract with those reached from it.
 type Bundle struct {
 	// Root is the path of its root component; Folder and File say where it was
@@ -231,6 +244,15 @@ func (c *Context) Bundles() map[string]*Bundle {
 		}
 	}
 	return out
+}
+
+// Files are the index and the files it names.
+func (c *Context) Files() []string {
+	names := []string{IndexFile}
+	for _, f := range c.Folders {
+		names = append(names, f.File)
+	}
+	return names
 }
 
 // HasStyle tells whether any contract carries style data.

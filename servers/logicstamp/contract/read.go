@@ -157,11 +157,7 @@ func Names(dir string) []string {
 	if err != nil {
 		return nil
 	}
-	out := []string{IndexFile}
-	for _, f := range c.Folders {
-		out = append(out, f.File)
-	}
-	return out
+	return c.Files()
 }
 
 func leaves(name string) error {

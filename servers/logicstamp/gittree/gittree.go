@@ -3,7 +3,8 @@
 // names.
 //
 // git itself reads the objects and the index, since it alone knows all their
-// forms. But it never sees the repository's own settings, hooks or attributes:
+// forms: a reader in Go such as go-git knows neither repositories with SHA-256, nor
+// split indexes, nor revisions by their reflog, and takes four times as long. But it never sees the repository's own settings, hooks or attributes:
 // it works in a folder made for the moment, with settings of ours, which holds
 // the repository's refs as plain data and looks for objects where they lie.
 // That those lie in the repository is checked before.

@@ -145,15 +145,28 @@ func Fields(c compare.ContractChange) []Field {
 		return nil
 	}
 	var out []Field
-	for _, part := range parts() {
-		f := Field{Lines: part.lines(c, d)}
-		f.Name, f.Total = fieldName(d, part.name)
-		f.Changed = len(f.Lines)
-		if f.Changed == 0 && f.Total == 0 {
-			continue
+	add := func(name string, lines []Line) {
+		f := Field{Lines: lines, Changed: len(lines)}
+		if f.Name, f.Total = fieldName(d, name); f.Changed+f.Total > 0 {
+			out = append(out, f)
 		}
-		out = append(out, f)
 	}
+	typed, sets := d.Parts()
+	for _, p := range typed {
+		add(p.Name, typeLines(c, p))
+	}
+	add("apiSignature", rawLines(d.APISignatureBefore, d.APISignatureAfter))
+	add("exports", exportLines(d))
+	for _, p := range sets {
+		add(p.Name, lines(*p.Added, *p.Removed, nil))
+	}
+	var kind []Line
+	if d.KindBefore != d.KindAfter {
+		kind = []Line{{Sign: Changed, Before: d.KindBefore, After: d.KindAfter}}
+	}
+	add("kind", kind)
+	add("nextjs", rawLines(d.NextJSBefore, d.NextJSAfter))
+	add("style", rawLines(d.StyleBefore, d.StyleAfter))
 	return out
 }
 
@@ -171,52 +184,6 @@ func fieldName(d *compare.Details, part string) (string, int) {
 		}
 	}
 	return part, 0
-}
-
-type part struct {
-	name  string
-	lines func(c compare.ContractChange, d *compare.Details) []Line
-}
-
-func parts() []part {
-	names := func(name string, pick func(*compare.Details) (plus, minus []string)) part {
-		return part{name, func(_ compare.ContractChange, d *compare.Details) []Line {
-			plus, minus := pick(d)
-			return lines(plus, minus, nil)
-		}}
-	}
-	raw := func(name string, pick func(*compare.Details) (before, after json.RawMessage)) part {
-		return part{name, func(_ compare.ContractChange, d *compare.Details) []Line { return rawLines(pick(d)) }}
-	}
-	return []part{
-		{"props", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.Props }, d.AddedProps, d.RemovedProps, d.ChangedProps)
-		}},
-		{"emits", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.Emits }, d.AddedEmits, d.RemovedEmits, d.ChangedEmits)
-		}},
-		{"state", func(c compare.ContractChange, d *compare.Details) []Line {
-			return typeLines(c, func(c *contract.Contract) map[string]contract.Type { return c.State }, d.AddedState, d.RemovedState, d.ChangedState)
-		}},
-		raw("apiSignature", func(d *compare.Details) (before, after json.RawMessage) {
-			return d.APISignatureBefore, d.APISignatureAfter
-		}),
-		{"exports", func(_ compare.ContractChange, d *compare.Details) []Line { return exportLines(d) }},
-		names("hooks", func(d *compare.Details) ([]string, []string) { return d.AddedHooks, d.RemovedHooks }),
-		names("components", func(d *compare.Details) ([]string, []string) { return d.AddedComponents, d.RemovedComponents }),
-		names("functions", func(d *compare.Details) ([]string, []string) { return d.AddedFunctions, d.RemovedFunctions }),
-		names("variables", func(d *compare.Details) ([]string, []string) { return d.AddedVariables, d.RemovedVariables }),
-		names("imports", func(d *compare.Details) ([]string, []string) { return d.AddedImports, d.RemovedImports }),
-		names("languageSpecific", func(d *compare.Details) ([]string, []string) { return d.AddedLanguage, d.RemovedLanguage }),
-		{"kind", func(_ compare.ContractChange, d *compare.Details) []Line {
-			if d.KindBefore == d.KindAfter {
-				return nil
-			}
-			return []Line{{Sign: Changed, Before: d.KindBefore, After: d.KindAfter}}
-		}},
-		raw("nextjs", func(d *compare.Details) (before, after json.RawMessage) { return d.NextJSBefore, d.NextJSAfter }),
-		raw("style", func(d *compare.Details) (before, after json.RawMessage) { return d.StyleBefore, d.StyleAfter }),
-	}
 }
 
 // exportLines are the exports by name, where the sources or both contracts name
@@ -269,19 +236,19 @@ func lines(plus, minus []string, changed []compare.TypeChange) []Line {
 }
 
 // typeLines names types where the contracts are at hand.
-func typeLines(c compare.ContractChange, types func(*contract.Contract) map[string]contract.Type, plus, minus []string, changed []compare.TypeChange) []Line {
+func typeLines(c compare.ContractChange, p compare.Part) []Line {
 	typed := func(side *contract.Contract, names []string) []string {
 		out := slices.Clone(names)
 		for i, name := range names {
 			if side != nil {
-				if t, ok := types(side)[name]; ok {
+				if t, ok := p.Types(side)[name]; ok {
 					out[i] = compare.Typed(name, t)
 				}
 			}
 		}
 		return out
 	}
-	return lines(typed(c.After, plus), typed(c.Before, minus), changed)
+	return lines(typed(c.After, *p.Added), typed(c.Before, *p.Removed), *p.Changed)
 }
 
 func rawLines(before, after json.RawMessage) []Line {

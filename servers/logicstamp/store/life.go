@@ -166,40 +166,31 @@ func (s *Store) Clean(held func(id string) bool) {
 		}
 	}
 	s.limitOwn(func(e *Entry) bool { return current[e.Project] == e.ID || held(e.ID) })
-	perProject := map[string]int{}
-	for _, id := range s.ids(Private) {
-		e, err := s.load(id)
-		if err != nil {
-			continue
-		}
-		if perProject[e.Project]++; perProject[e.Project] > keepPrivate {
-			s.remove(id, true)
-		}
-	}
-	s.limitDeep()
+	s.limit(Private, keepPrivate, func(*Entry) bool { return false })
+	s.limit(Deep, keepDeep, s.besideSnapshot)
 }
 
-// limitDeep removes the deep contexts beyond their limit, apart from those of
-// sources that a snapshot has.
-func (s *Store) limitDeep() {
+// limit removes a kind's entries beyond how many a project keeps, apart from spared ones.
+func (s *Store) limit(kind Kind, keep int, spared func(*Entry) bool) {
 	perProject := map[string]int{}
-	for _, id := range s.ids(Deep) {
+	for _, id := range s.ids(kind) {
 		e, err := s.load(id)
-		if err != nil {
+		if err != nil || spared(e) {
 			continue
 		}
-		sources, err := s.Sources(e)
-		same := func(snap *Entry) bool {
-			then, err := s.Sources(snap)
-			return err == nil && then.Since(sources).Empty()
-		}
-		if err == nil && slices.ContainsFunc(s.List(e.Project, Snapshot), same) {
-			continue
-		}
-		if perProject[e.Project]++; perProject[e.Project] > keepDeep {
+		if perProject[e.Project]++; perProject[e.Project] > keep {
 			s.remove(id, true)
 		}
 	}
+}
+
+// besideSnapshot tells whether some snapshot has the sources of an entry.
+func (s *Store) besideSnapshot(e *Entry) bool {
+	sources, err := s.Sources(e)
+	return err == nil && slices.ContainsFunc(s.List(e.Project, Snapshot), func(snap *Entry) bool {
+		then, err := s.Sources(snap)
+		return err == nil && then.Since(sources).Empty()
+	})
 }
 
 // limitOwn removes this process's least recently used snapshots beyond the
