@@ -103,33 +103,25 @@ func (p *Picture) Name(c color.NRGBA) string {
 // OffPalette is what [Picture.Name] says of a colour that no token has.
 const OffPalette = "not in the palette"
 
-// TokenAt says what painted a pixel: its token, or what its colour is called.
-func (v *Viewer) TokenAt(x, y int) string {
-	if v.pic == nil {
-		return ""
+// Paint is what painted a pixel of a frame: its token, or what its colour is called, and
+// where the palette has that, counted from 0; -1 when it does not.
+func (p *Picture) Paint(frame, x, y int) (name string, index int) {
+	if p == nil || len(p.Frames) == 0 {
+		return "", -1
 	}
-	i := v.Index()
-	if v.pic.TokenAt != nil {
-		if name := v.pic.TokenAt(i, x, y); name != "" {
-			return name
-		}
+	c := p.Frames[frame].Image.NRGBAAt(x, y)
+	if p.TokenAt != nil {
+		name = p.TokenAt(frame, x, y)
 	}
-	return v.pic.Name(v.pic.Frames[i].Image.NRGBAAt(x, y))
-}
-
-// PaletteIndex is where the palette of the picture has what painted a pixel, counted from
-// 0, and how many colours it has; -1 for what is not in it.
-func (v *Viewer) PaletteIndex(x, y int) (index, of int) {
-	if v.pic == nil || len(v.pic.Frames) == 0 {
-		return -1, 0
+	if name == "" {
+		name = p.Name(c)
 	}
-	name, c := v.TokenAt(x, y), v.pic.Frames[v.Index()].Image.NRGBAAt(x, y)
-	index = slices.IndexFunc(v.pic.Tokens, func(t Token) bool { return t.Name == name })
+	index = slices.IndexFunc(p.Tokens, func(t Token) bool { return t.Name == name })
 	if index < 0 {
-		index = slices.IndexFunc(v.pic.Tokens, func(t Token) bool { return t.Color == c })
+		index = slices.IndexFunc(p.Tokens, func(t Token) bool { return t.Color == c })
 	}
-	return index, len(v.pic.Tokens)
+	return name, index
 }
 
-// Named tells whether the picture's source names its colours.
-func (v *Viewer) Named() bool { return v.pic != nil && len(v.pic.Tokens) > 0 }
+// Named reports whether the source of the picture names its colours.
+func (p *Picture) Named() bool { return p != nil && len(p.Tokens) > 0 }

@@ -57,11 +57,11 @@ func (p *Page) listActions() []tui.Action {
 		{ID: "pixels.follow", Title: "Follow the newest render, or stop following", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
 		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
 		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
-		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(p.only)},
-		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"c"}, Part: partColours, Run: p.copySwatch},
+		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(func() { p.colours.only(&p.view) })},
+		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"c"}, Part: partColours, Run: func() tea.Cmd { return p.colours.copy(&p.view) }},
 	}
 	out = append(out, tui.ListActions("pixels.list", partList, &p.list, p.choose)...)
-	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours)...)
+	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours.List)...)
 }
 
 func (p *Page) lookActions() []tui.Action {
@@ -158,7 +158,9 @@ func (p *Page) compareActions() []tui.Action {
 }
 
 func (p *Page) version1(d int) tea.Cmd {
-	if p.turn(d) {
+	if r, latest, ok := p.versions.beside(p.thing, p.shown, d); ok {
+		p.pinned = !latest
+		p.show(r)
 		return nil
 	}
 	if d < 0 {
@@ -217,41 +219,17 @@ func (p *Page) copyPixel() tea.Cmd {
 	return tui.Copy(hex, hex)
 }
 
-func (p *Page) copySwatch() tea.Cmd {
-	uses := p.view.Uses()
-	if i := p.colours.Cursor; i >= 0 && i < len(uses) {
-		hex := picture.Hex(uses[i].Color)
-		return tui.Copy(hex, hex)
-	}
-	return nil
-}
-
-// only dims all colours but the one under the cursor; again shows all.
-func (p *Page) only() {
-	uses := p.view.Uses()
-	i := p.colours.Cursor
-	if i < 0 || i >= len(uses) {
-		return
-	}
-	c := uses[i].Color
-	if p.view.IsOnly(c) {
-		p.view.Only(nil)
-		return
-	}
-	p.view.Only(&c)
-}
-
 // mark makes the picture that is shown the one to compare with, or ends that.
 func (p *Page) mark() tea.Cmd {
 	pic := p.view.Picture()
-	if p.marked.picture == pic {
-		p.marked = marked{}
+	if p.versions.marked.picture == pic {
+		p.versions.marked = marked{}
 		p.view.SetBefore(p.before())
 		return tui.Toast(tui.Info, "comparing with the previous version")
 	}
-	p.marked = marked{picture: pic, thing: p.thing}
+	p.versions.marked = marked{picture: pic, thing: p.thing}
 	if r := p.current(); r != nil {
-		p.marked.name = plain.Line(r.Name)
+		p.versions.marked.name = plain.Line(r.Name)
 	}
 	p.view.SetBefore(p.before())
 	return tui.Toast(tui.Info, "marked: later versions, and pictures without earlier ones, are compared with this one")

@@ -43,7 +43,7 @@ func TestVersionsAreForgottenByTheirPixels(t *testing.T) {
 		pixels += r.Picture.Pixels()
 		count(r.Before)
 	}
-	for _, list := range p.versions {
+	for _, list := range p.versions.of {
 		for i := range list {
 			count(&list[i])
 			if list[i].Picture.Pixels() == 256 {
@@ -61,7 +61,7 @@ func TestVersionsAreForgottenByTheirPixels(t *testing.T) {
 		t.Errorf("%d small versions are kept", small)
 	}
 	for name, r := range renders {
-		if list := p.versions[r.thing()]; len(list) < 2 || list[len(list)-1].ID != r.ID {
+		if list := p.versions.of[r.thing()]; len(list) < 2 || list[len(list)-1].ID != r.ID {
 			t.Errorf("%s has %d versions without its latest", name, len(list))
 		}
 	}

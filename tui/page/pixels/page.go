@@ -4,6 +4,7 @@ package pixels
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -104,9 +105,9 @@ type Page struct {
 	all    []Render               // with the quiet ones
 
 	renders  []Render
-	versions map[string][]Render // by thing, the oldest first
+	versions versions
 	list     widget.List
-	colours  widget.List
+	colours  colours
 	part     string
 
 	shown  uint64 // ID of the render in the viewer
@@ -115,7 +116,6 @@ type Page struct {
 	seen   bool // is on screen
 	resume bool // playback goes on when it is
 	fresh  int  // renders that came while it was not
-	marked marked
 	view   viewer.Viewer
 	sheet  *sheet
 	shots  shots
@@ -144,7 +144,7 @@ func (p *Page) Restore(kept string) {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, versions: map[string][]Render{}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
+	p := &Page{opts: o, versions: versions{of: map[string][]Render{}}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
 	p.files = newFiles(o.Load)
 	for _, path := range o.Open {
 		p.files.open(path)
@@ -311,8 +311,9 @@ type OpenMsg struct{ Path string }
 // take replaces the list. What is looked at stays, in its latest version; the newest
 // comes into view unless the user pinned another.
 func (p *Page) take(renders []Render) {
-	latest := p.isLatest()
-	came := p.keepVersions(renders)
+	latest := p.versions.latest(p.thing, p.shown)
+	came := p.versions.keep(p.all, renders)
+	p.versions.bound(renders, append(slices.Collect(maps.Values(p.shots.pics)), p.view.Picture()))
 	p.all = renders
 	listed := map[string]bool{}
 	p.renders = slices.DeleteFunc(slices.Clone(renders), func(r Render) bool {
@@ -323,9 +324,9 @@ func (p *Page) take(renders []Render) {
 	if !p.seen && came < len(renders) { // not at the start
 		p.fresh += came
 	}
-	for thing := range p.versions {
+	for thing := range p.versions.of {
 		if !listed[thing] && thing != p.thing {
-			delete(p.versions, thing) // nothing leads there any more
+			delete(p.versions.of, thing) // nothing leads there any more
 		}
 	}
 	p.list.SetLen(len(p.renders))
@@ -381,7 +382,7 @@ func (p *Page) current() *Render {
 			return &p.renders[i]
 		}
 	}
-	list := p.versions[p.thing]
+	list := p.versions.of[p.thing]
 	for i := range list {
 		if list[i].ID == p.shown {
 			return &list[i]

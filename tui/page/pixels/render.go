@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
-
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -34,7 +32,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 	pictureW := f.W - listW - colourW
 	blocks := [][]string{p.listPane(f, listW), p.picturePane(f, listW, pictureW)}
 	if colourW > 0 {
-		blocks = append(blocks, p.colourPane(f, listW+pictureW, colourW))
+		blocks = append(blocks, p.colours.pane(f, &p.view, &p.areas, f.Focus && p.part == partColours, listW+pictureW, colourW))
 	} else if p.part == partColours {
 		p.part = partPicture
 	}
@@ -154,7 +152,7 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 		}
 		parts = append(parts, scale)
 	}
-	if v := p.version(); v != "" {
+	if v := p.versions.place(p.thing, p.shown); v != "" {
 		parts = append(parts, v)
 	}
 	if len(r.Kind) > 0 && r.Kind != "file" {
@@ -208,15 +206,15 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 	th := f.Theme
 	var rows []string
 	if p.view.Picture() != nil {
-		if pic := p.view.Picture(); pic != nil && len(pic.Frames) > 1 {
-			rows = append(rows, p.strip(f, pic, w))
+		if len(p.view.Picture().Frames) > 1 {
+			rows = append(rows, strip(f, &p.view, w))
 		}
 		if p.view.Comparing() != viewer.CompareOff {
 			rows = append(rows, p.comparison(th, w))
 		}
-		rows = append(rows, p.pixel(f, w))
+		rows = append(rows, pixel(f, &p.view, w))
 		if f.PictureCaps().Mode == picture.ModeLetters && f.W < columnsFrom {
-			rows = append(rows, p.letters(w, max(h/8, 1))...)
+			rows = append(rows, letters(&p.view, w, max(h/8, 1))...)
 		}
 	}
 	notes := r.Notes
@@ -240,15 +238,15 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 
 // strip shows the frames as a bar whose parts are as long as their time. A progress
 // bar of bubbles could tell the parts by colour alone.
-func (p *Page) strip(f *tui.Frame, pic *viewer.Picture, w int) string {
+func strip(f *tui.Frame, v *viewer.Viewer, w int) string {
 	th := f.Theme
-	index := p.view.Index()
+	pic, index := v.Picture(), v.Index()
 	state := th.Glyph.Run
-	if !p.view.Playing() {
+	if !v.Playing() {
 		state = "||"
 	}
 	d := pic.Frames[index].Duration
-	loop, speed := p.view.Loop(), p.view.Speed()
+	loop, speed := v.Loop(), v.Speed()
 	text := fmt.Sprintf("%s %d/%d %d ms", state, index+1, len(pic.Frames), d.Milliseconds())
 	if speed != 1 {
 		text += fmt.Sprintf(" x%g", speed)
@@ -297,7 +295,7 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 			how = "blink: before"
 		}
 	}
-	if m := p.marked; m.picture != nil && m.thing != p.thing && m.picture == p.before() {
+	if m := p.versions.marked; m.picture != nil && m.thing != p.thing && m.picture == p.before() {
 		how += " with " + m.name
 	}
 	within := ""
@@ -320,138 +318,36 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 }
 
 // pixel says what is under the cursor: place, colour, token.
-func (p *Page) pixel(f *tui.Frame, w int) string {
-	x, y, c, ok := p.view.Cursor()
-	if p.view.Cropped() {
-		r := p.view.View()
+func pixel(f *tui.Frame, v *viewer.Viewer, w int) string {
+	x, y, c, ok := v.Cursor()
+	if v.Cropped() {
+		r := v.View()
 		part := f.Theme.Faint.Render(fmt.Sprintf("%d,%d to %d,%d", r.Min.X, r.Min.Y, r.Max.X-1, r.Max.Y-1))
 		if n := widget.Width(part); w > 40+n {
-			return widget.Ends(p.pixelAt(f, x, y, c, ok, w-n-1), part, w)
+			return widget.Ends(pixelAt(f, v, x, y, c, ok, w-n-1), part, w)
 		}
 	}
-	return p.pixelAt(f, x, y, c, ok, w)
+	return pixelAt(f, v, x, y, c, ok, w)
 }
 
-func (p *Page) pixelAt(f *tui.Frame, x, y int, c color.NRGBA, ok bool, w int) string {
+func pixelAt(f *tui.Frame, v *viewer.Viewer, x, y int, c color.NRGBA, ok bool, w int) string {
 	th := f.Theme
 	if !ok {
 		return th.Faint.Render(widget.Cut("arrows or a click select a pixel", w))
 	}
 	text := fmt.Sprintf("%d,%d ", x, y)
-	name := p.view.TokenAt(x, y)
+	pic := v.Picture()
+	name, i := pic.Paint(v.Index(), x, y)
 	if c.A == 0 {
 		return widget.Cut(text+"transparent "+name, w)
 	}
-	out := text + p.swatch(f, c) + " " + picture.Hex(c)
+	out := text + swatch(f, v, c) + " " + picture.Hex(c)
 	if name == viewer.OffPalette {
 		return widget.Cut(out+" "+th.Bad.Render(name), w)
 	}
 	out += " " + th.Strong.Render(name)
-	if i, n := p.view.PaletteIndex(x, y); i >= 0 {
-		out += th.Faint.Render(fmt.Sprintf(" %d of %d", i+1, n))
+	if i >= 0 {
+		out += th.Faint.Render(fmt.Sprintf(" %d of %d", i+1, len(pic.Tokens)))
 	}
 	return widget.Cut(out, w)
-}
-
-// swatch is a colour's own two cells; where there is nothing but letters, its letter.
-func (p *Page) swatch(f *tui.Frame, c color.NRGBA) string {
-	switch {
-	case f.PictureCaps().Mode == picture.ModeLetters:
-		return widget.Fit(p.view.Letter(c), 2)
-	case f.Theme.Depth == theme.NoColor:
-		return "  "
-	}
-	c = picture.Mix(color.NRGBA{0, 0, 0, 255}, c)
-	return lipgloss.NewStyle().Background(c).Render("  ")
-}
-
-// letters says what the letters of a picture stand for, where no column of colours does,
-// in at most the given rows.
-func (p *Page) letters(w, rows int) []string {
-	var lines []string
-	for _, u := range p.view.Uses() {
-		letter := p.view.Letter(u.Color)
-		if u.Count == 0 || letter == "" {
-			continue
-		}
-		name := strings.Join(u.Names, " ")
-		if name == "" {
-			name = picture.Hex(u.Color)
-		}
-		one := letter + " " + plain.Line(name)
-		switch last := len(lines) - 1; {
-		case last >= 0 && widget.Width(lines[last])+2+widget.Width(one) <= w:
-			lines[last] += "  " + one
-		case len(lines) == rows:
-			lines[last] = widget.Cut(lines[last]+"  "+one, w)
-			return lines
-		default:
-			lines = append(lines, widget.Cut(one, w))
-		}
-	}
-	return lines
-}
-
-// overview is the whole picture at the foot of the column of colours while only a part
-// of it is in view.
-func (p *Page) overview(f *tui.Frame, x, w, most int) []string {
-	_, high := p.view.Picture().Size()
-	if high == 0 || most < 3 {
-		return nil
-	}
-	rows := p.view.OverviewRows(f, w, min(most, 10))
-	if rows == 0 {
-		return nil
-	}
-	return p.view.Overview(f, x, f.H-rows, w, rows)
-}
-
-func (p *Page) colourPane(f *tui.Frame, x, w int) []string {
-	focus := f.Focus && p.part == partColours
-	uses := p.view.Uses()
-	p.colours.SetLen(len(uses))
-	th := f.Theme
-	h := f.H - 1
-	overview := p.overview(f, x+2, w-4, h/2)
-	if len(overview) > 0 {
-		h -= len(overview) + 1
-	}
-	p.areas = append(p.areas, tui.Area{Part: partColours, X: x + 2, Y: 1, W: w - 4, H: h})
-	if len(uses) == 0 {
-		text := "too many colours to list"
-		if p.view.Picture() == nil {
-			text = ""
-		}
-		rows := widget.Rows([]string{th.Faint.Render(text)}, w-4, f.H-1-len(overview))
-		return widget.Pane(th, "Colours", "", focus, append(rows, overview...), w, f.H)
-	}
-	rows := p.colours.Render(th, w-4, h, focus, func(i, width int) string {
-		u := uses[i]
-		name := strings.Join(u.Names, " ")
-		style := th.Text
-		count := fmt.Sprint(u.Count)
-		switch {
-		case u.Count == 0:
-			count, style = "unused", th.Warn
-		case name == "" && p.view.Named():
-			name, style = "off palette", th.Bad
-		}
-		if u.Near != nil {
-			count = "~" + count
-		}
-		left := p.swatch(f, u.Color) + " "
-		hex := picture.Hex(u.Color)
-		if room := width - 3 - len(hex) - len(count) - 2; name != "" && room >= widget.Width(name) {
-			left += style.Render(plain.Line(name)) + " " + th.Faint.Render(hex)
-		} else if name != "" {
-			left += style.Render(widget.Cut(plain.Line(name), width-4-len(count)))
-		} else {
-			left += hex
-		}
-		return widget.Ends(left, th.Muted.Render(count), width)
-	})
-	if len(overview) > 0 {
-		rows = append(append(rows, ""), overview...)
-	}
-	return widget.Pane(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
 }

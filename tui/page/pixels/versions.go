@@ -20,11 +20,17 @@ type marked struct {
 	name    string
 }
 
-// keepVersions keeps what is new among renders, which are the newest first, and says how
-// many that are.
-func (p *Page) keepVersions(renders []Render) int {
+// versions are the renders of one thing after another, to compare with.
+type versions struct {
+	of     map[string][]Render // by thing, the oldest first
+	marked marked
+}
+
+// keep keeps what is new among renders, which are the newest first, beside those before,
+// and says how many that are.
+func (v *versions) keep(before, renders []Render) int {
 	known := map[uint64]bool{}
-	for _, r := range p.all {
+	for _, r := range before {
 		known[r.ID] = true
 	}
 	came := 0
@@ -36,7 +42,7 @@ func (p *Page) keepVersions(renders []Render) int {
 		if r.Fetch != nil {
 			continue // no versions of it
 		}
-		list := p.versions[r.thing()]
+		list := v.of[r.thing()]
 		if r.Before != nil && len(list) == 0 {
 			list = append(list, *r.Before)
 		}
@@ -45,15 +51,14 @@ func (p *Page) keepVersions(renders []Render) int {
 		}
 		r.Before = nil // it stands in the list, or was forgotten
 		list = append(list, r)
-		p.versions[r.thing()] = list[max(0, len(list)-versionsKept):]
+		v.of[r.thing()] = list[max(0, len(list)-versionsKept):]
 	}
-	p.bound(renders)
 	return came
 }
 
 // bound forgets the oldest versions until all pictures that are kept together have no more
 // pixels than the deck may keep. What the sources have, and what is looked at, stays.
-func (p *Page) bound(renders []Render) {
+func (v *versions) bound(renders []Render, looked []*viewer.Picture) {
 	counted, pixels := map[*viewer.Picture]bool{nil: true}, 0
 	count := func(pic *viewer.Picture) {
 		if !counted[pic] {
@@ -67,13 +72,11 @@ func (p *Page) bound(renders []Render) {
 			count(r.Before.Picture)
 		}
 	}
-	count(p.view.Picture())
-	count(p.marked.picture)
-	for _, pic := range p.shots.pics {
+	for _, pic := range append(looked, v.marked.picture) {
 		count(pic)
 	}
 	var all []Render
-	for _, list := range p.versions {
+	for _, list := range v.of {
 		all = append(all, list...)
 	}
 	arrange.By(all, func(a, b Render) int { return b.Time.Compare(a.Time) })
@@ -82,61 +85,56 @@ func (p *Page) bound(renders []Render) {
 			count(r.Picture)
 			continue
 		}
-		p.versions[r.thing()] = slices.DeleteFunc(p.versions[r.thing()], func(o Render) bool { return o.ID == r.ID })
+		v.of[r.thing()] = slices.DeleteFunc(v.of[r.thing()], func(o Render) bool { return o.ID == r.ID })
 	}
 }
 
-// isLatest tells whether the newest version of what is looked at is the one in view.
-func (p *Page) isLatest() bool {
-	list := p.versions[p.thing]
-	return len(list) == 0 || list[len(list)-1].ID == p.shown
+// latest reports whether a render is the newest version of a thing.
+func (v *versions) latest(thing string, id uint64) bool {
+	list := v.of[thing]
+	return len(list) == 0 || list[len(list)-1].ID == id
 }
 
-// before is the picture to compare with: the marked one if it is of the same thing, else
+// before is the picture to compare one with: the marked one if it is of the same thing, else
 // the version before, else the marked one whatever it shows.
-func (p *Page) before() *viewer.Picture {
-	if p.marked.picture == p.view.Picture() {
-		return p.versionBefore()
+func (v *versions) before(thing string, id uint64, pic *viewer.Picture) *viewer.Picture {
+	if v.marked.thing == thing && v.marked.picture != pic {
+		return v.marked.picture
 	}
-	if p.marked.thing == p.thing {
-		return p.marked.picture
-	}
-	return cmp.Or(p.versionBefore(), p.marked.picture)
-}
-
-func (p *Page) versionBefore() *viewer.Picture {
 	var best *viewer.Picture
-	for _, r := range p.versions[p.thing] {
-		if r.Picture != nil && r.ID < p.shown {
+	for _, r := range v.of[thing] {
+		if r.Picture != nil && r.ID < id {
 			best = r.Picture
 		}
 	}
-	return best
+	if v.marked.picture == pic {
+		return best
+	}
+	return cmp.Or(best, v.marked.picture)
 }
 
-// version says which of the versions of a thing is shown: "3 of 5".
-func (p *Page) version() string {
-	list := p.versions[p.thing]
-	for i, r := range list {
-		if r.ID == p.shown && len(list) > 1 {
-			return fmt.Sprintf("%d of %d", i+1, len(list))
-		}
-	}
-	return ""
+func (p *Page) before() *viewer.Picture {
+	return p.versions.before(p.thing, p.shown, p.view.Picture())
 }
 
-// turn shows an earlier or later version of the same thing.
-func (p *Page) turn(d int) bool {
-	list := p.versions[p.thing]
-	for i, r := range list {
-		if r.ID == p.shown {
-			if i+d < 0 || i+d >= len(list) {
-				return false
-			}
-			p.pinned = i+d != len(list)-1
-			p.show(list[i+d])
-			return true
-		}
+// place says which of the versions of a thing a render is: "3 of 5"; "" when it is the only
+// one.
+func (v *versions) place(thing string, id uint64) string {
+	list := v.of[thing]
+	i := slices.IndexFunc(list, func(r Render) bool { return r.ID == id })
+	if i < 0 || len(list) < 2 {
+		return ""
 	}
-	return false
+	return fmt.Sprintf("%d of %d", i+1, len(list))
+}
+
+// beside is the version d after a render, and whether it is the newest; false when there is
+// none.
+func (v *versions) beside(thing string, id uint64, d int) (r Render, latest, ok bool) {
+	list := v.of[thing]
+	i := slices.IndexFunc(list, func(r Render) bool { return r.ID == id })
+	if i < 0 || i+d < 0 || i+d >= len(list) {
+		return Render{}, false, false
+	}
+	return list[i+d], i+d == len(list)-1, true
 }
