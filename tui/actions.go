@@ -14,11 +14,11 @@ func (m *Model) actions() []Action {
 	out := []Action{
 		{
 			ID: "help", Title: "Help: keys on this page", Hint: "help", Keys: []string{"?", "f1"},
-			Run: func() tea.Cmd { m.open(m.newHelp()); return nil },
+			Run: func() tea.Cmd { m.open(newHelp(&m.stage, m.chosen, m.opts.Watch)); return nil },
 		},
 		{
 			ID: "palette", Title: "Command palette: every action", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
-			Run: func() tea.Cmd { m.open(m.newPalette()); return nil },
+			Run: func() tea.Cmd { m.open(newPalette(&m.stage, m.chosen, m.opts.Watch)); return nil },
 		},
 		{
 			ID: "keys", Title: "All keys in the footer, or a few", Keys: []string{"ctrl+g"}, InText: true,
@@ -37,7 +37,7 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.show(i) },
 		})
 	}
-	out = append(out, m.demoActions()...)
+	out = append(out, m.opts.demoActions()...)
 	return append(out,
 		Action{
 			ID: "home", Title: "Back to the first page", Keys: []string{"esc"}, Hidden: true,
@@ -47,7 +47,7 @@ func (m *Model) actions() []Action {
 			ID: "back", Title: "Previous page", Keys: []string{"backspace"}, Hidden: true,
 			Run: func() tea.Cmd { return m.show(m.back) },
 		},
-		m.seenAction(),
+		m.failures.seenAction(),
 		Action{
 			ID: "mouse", Title: "Turn the mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
 			Run: func() tea.Cmd {
@@ -66,7 +66,7 @@ func (m *Model) actions() []Action {
 				}
 				return ""
 			},
-			Run: func() tea.Cmd { m.open(m.newPicker()); return nil },
+			Run: func() tea.Cmd { m.open(newPicker(&m.opts, m.wear)); return nil },
 		},
 		Action{
 			ID: "suspend", Title: "Suspend to the shell; agents wait until you run fg", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,
@@ -87,14 +87,14 @@ func (m *Model) actions() []Action {
 }
 
 // demoActions are what goes on with the demo that is being played, or begins one.
-func (m *Model) demoActions() []Action {
-	if g := m.opts.Guide; g != nil {
+func (o *Options) demoActions() []Action {
+	if g := o.Guide; g != nil {
 		return []Action{{
 			ID: "guide", Title: "Go on with the demo", Hint: "next", Keys: []string{"ctrl+n"}, InText: true,
 			Run: func() tea.Cmd { g.Next(); return nil },
 		}}
 	}
-	play := m.opts.Demo
+	play := o.Demo
 	if play == nil {
 		return nil
 	}

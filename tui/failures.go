@@ -103,15 +103,15 @@ func (l *Failures) all() {
 	l.fresh = 0
 }
 
-func (m *Model) seenAction() Action {
+func (l *Failures) seenAction() Action {
 	return Action{
 		ID: "seen", Title: "Mark all failed calls as seen", Keys: []string{"!"},
 		Enabled: func() string {
-			if m.failures.Fresh() == 0 {
+			if l.Fresh() == 0 {
 				return "you have seen all of them"
 			}
 			return ""
 		},
-		Run: func() tea.Cmd { m.failures.all(); return nil },
+		Run: func() tea.Cmd { l.all(); return nil },
 	}
 }

@@ -13,52 +13,54 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// footerRows is how many rows the footer has: one, or more when it shows all keys
-// and there is room for it.
-func (m *Model) footerRows() int {
-	if !m.allKeys || m.h < 2*LeastH {
-		return 1
-	}
-	return min(m.h/4, 7)
+// footer draws the keys of what can be done, below the page.
+type footer struct {
+	*stage
+	presses *presses
+	sight   *Sight
+	signs   *signs
+	watch   bool
+	targets *Areas
+	click   func(a *Action) tea.Cmd
 }
 
-// footer draws what can be done now, and at the right end the page's note, or what signs
+// rows draws what can be done now, and at the right end the page's note, or what signs
 // mean that the user sees for the first time.
-func (m *Model) footer(f *Frame) []string {
-	note, w := "", m.w
-	if n, ok := m.page().(Noter); ok && m.top() == nil {
-		note = n.FooterNote(m.w)
+func (b *footer) rows(f *Frame) []string {
+	note, w := "", b.w
+	if n, ok := b.page().(Noter); ok && b.top() == nil {
+		note = n.FooterNote(b.w)
 	}
-	if nw := widget.Width(note); nw > 0 && nw < m.w/2 {
+	if nw := widget.Width(note); nw > 0 && nw < b.w/2 {
 		w -= nw + 3
-		note = "  " + m.theme.Faint.Render(note) + " "
+		note = "  " + b.theme.Faint.Render(note) + " "
 	} else {
 		note = ""
 	}
-	h := m.footerRows()
+	h := b.footerRows()
 	all := h > 1
 	var actions []*Action
-	if o := m.top(); o != nil {
-		actions = m.hints(o.table, "", o.overlay.TextEntry(), all)
-	} else if p := m.page(); p != nil {
+	if o := b.top(); o != nil {
+		actions = b.hints(o.table, "", o.overlay.TextEntry(), all)
+	} else if p := b.page(); p != nil {
 		text := p.TextEntry()
-		own, global := m.hints(m.tables[m.at], p.Part(), text, all), m.hints(m.global, "", text, all)
-		if m.at == 0 && len(m.pages) > 1 && !all {
-			own = m.beside(global, own, w)
+		own, global := b.hints(b.tables[b.at], p.Part(), text, all), b.hints(b.global, "", text, all)
+		if b.at == 0 && len(b.pages) > 1 && !all {
+			own = b.beside(global, own, w)
 		}
 		actions = append(own, global...)
 	}
 	if all {
-		return m.columns(actions, h, note)
+		return b.columns(actions, h, note)
 	}
-	if why := m.presses.said(f); why != "" {
-		return []string{widget.Fit(" "+m.theme.Warn.Render(why), m.w)}
+	if why := b.presses.said(f); why != "" {
+		return []string{widget.Fit(" "+b.theme.Warn.Render(why), b.w)}
 	}
-	row := m.hintRow(actions, m.h-1, w)
-	if m.top() == nil {
+	row := b.hintRow(actions, b.h-1, w)
+	if b.top() == nil {
 		hints := strings.TrimRight(row, " ")
-		if signs := m.signs.explain(f, m.w-widget.Width(hints)-4); signs != "" {
-			return []string{widget.Fit(hints, m.w-widget.Width(signs)-1) + signs + " "}
+		if signs := b.signs.explain(f, b.w-widget.Width(hints)-4); signs != "" {
+			return []string{widget.Fit(hints, b.w-widget.Width(signs)-1) + signs + " "}
 		}
 	}
 	return []string{row + note}
@@ -68,17 +70,17 @@ func (m *Model) footer(f *Frame) []string {
 // for all of a page's, its last ones go: the help has them, and the keys to all else stay.
 // The one row of hints is ours: that of bubbles ends at the first hint that does not fit,
 // keeps no help at its end and cannot be clicked.
-func (m *Model) columns(actions []*Action, h int, note string) []string {
-	th, view := m.theme, help.New()
+func (b *footer) columns(actions []*Action, h int, note string) []string {
+	th, view := b.theme, help.New()
 	view.Styles = help.Styles{FullKey: th.Key.Style, FullDesc: th.Muted.Style}
 	drawn := ""
 	for actions = slices.Clone(actions); len(actions) > 0; {
 		bindings := make([]key.Binding, len(actions))
 		for i, a := range actions {
-			bindings[i] = a.Binding(m.hintLabel(a))
+			bindings[i] = a.Binding(b.hintLabel(a))
 		}
 		drawn = view.FullHelpView(slices.Collect(slices.Chunk(bindings, h)))
-		if lipgloss.Width(drawn) <= m.w-2 {
+		if lipgloss.Width(drawn) <= b.w-2 {
 			break
 		}
 		last := len(actions) - 1
@@ -93,25 +95,25 @@ func (m *Model) columns(actions []*Action, h int, note string) []string {
 		}
 		actions = slices.Delete(actions, last, last+1)
 	}
-	rows := widget.Rows(strings.Split(drawn, "\n"), m.w-2, h)
+	rows := widget.Rows(strings.Split(drawn, "\n"), b.w-2, h)
 	for i := range rows {
 		rows[i] = " " + rows[i] + " "
 	}
-	rows[h-1] = widget.Ends(strings.TrimRight(rows[h-1], " "), note, m.w)
+	rows[h-1] = widget.Ends(strings.TrimRight(rows[h-1], " "), note, b.w)
 	return rows
 }
 
 // beside leaves out the last of the first page's own hints while the global ones
 // do not fit: there one learns how to find the rest. Two of its own stay.
-func (m *Model) beside(global, own []*Action, w int) []*Action {
+func (b *footer) beside(global, own []*Action, w int) []*Action {
 	room := w - 1
 	for _, a := range global {
 		if a.ID != "quit" { // which is found without being told
-			room -= m.hintWidth(a) + 2
+			room -= b.hintWidth(a) + 2
 		}
 	}
 	for i, a := range own {
-		if room -= m.hintWidth(a) + 2; room < -2 { // the last one has no space behind it
+		if room -= b.hintWidth(a) + 2; room < -2 { // the last one has no space behind it
 			if i < 2 {
 				return own
 			}
@@ -121,42 +123,42 @@ func (m *Model) beside(global, own []*Action, w int) []*Action {
 	return own
 }
 
-func (m *Model) hintWidth(a *Action) int {
-	return widget.Width(m.hintLabel(a)) + 1 + widget.Width(a.hint())
+func (b *footer) hintWidth(a *Action) int {
+	return widget.Width(b.hintLabel(a)) + 1 + widget.Width(a.hint())
 }
 
-func (m *Model) hintLabel(a *Action) string {
+func (s *stage) hintLabel(a *Action) string {
 	key := a.Keys[0]
-	if m.top() == nil {
-		key = cmp.Or(m.keyOf(a), key)
+	if s.top() == nil {
+		key = cmp.Or(s.keyOf(a), key)
 	}
-	return cmp.Or(a.Label, KeyLabel(key, m.theme.Glyph.ASCII))
+	return cmp.Or(a.Label, KeyLabel(key, s.theme.Glyph.ASCII))
 }
 
 // hintRow draws the hints that fit into w cells; help stays when others go.
-func (m *Model) hintRow(actions []*Action, y, w int) string {
-	th := m.theme
+func (b *footer) hintRow(actions []*Action, y, w int) string {
+	th := b.theme
 	row, x := "", 1
 	reserve := len("? help") + 2
-	if m.top() != nil {
+	if b.top() != nil {
 		reserve = 0
 	}
 	for _, a := range actions {
-		n := m.hintWidth(a)
+		n := b.hintWidth(a)
 		if a.ID == "help" {
 			reserve = 0
 		} else if x+n+reserve > w {
 			continue
 		}
-		m.targets = append(m.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return m.clicked(a) }})
+		*b.targets = append(*b.targets, Area{X: x, Y: y, W: n, H: 1, Run: func() tea.Cmd { return b.click(a) }})
 		if row != "" {
 			row += " "
 		}
 		key := th.Key
-		if a.Sight && !m.sight.Ready() {
+		if a.Sight && !b.sight.Ready() {
 			key = th.Faint
 		}
-		row += " " + key.Render(m.hintLabel(a)) + " " + th.Muted.Render(a.hint())
+		row += " " + key.Render(b.hintLabel(a)) + " " + th.Muted.Render(a.hint())
 		x += n + 2
 	}
 	return widget.Fit(row, w)
@@ -172,14 +174,14 @@ func (m *Model) clicked(a *Action) tea.Cmd {
 
 // hints are the actions of a table that the footer shows: those with a hint, or all
 // that it lists in columns; while text is typed only those whose keys act.
-func (m *Model) hints(t table, part string, text, all bool) []*Action {
+func (b *footer) hints(t table, part string, text, all bool) []*Action {
 	var out []*Action
 	for _, a := range t {
 		if text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])) {
 			continue
 		}
 		listed := a.Hint != "" || all && !a.Hidden && !strings.HasPrefix(a.ID, "go.") // those stand in the tabs
-		if !listed || len(a.Keys) == 0 || a.Part != "" && a.Part != part || a.why(m.opts.Watch) != "" {
+		if !listed || len(a.Keys) == 0 || a.Part != "" && a.Part != part || a.why(b.watch) != "" {
 			continue
 		}
 		// The key does the first of those that it could do.

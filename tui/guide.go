@@ -1,12 +1,9 @@
 package tui
 
 import (
-	"cmp"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Guide leads the user through the deck: what it says stands above the footer of every
@@ -76,29 +73,4 @@ func keyPress(name string) tea.KeyPressMsg {
 		}
 	}
 	return tea.KeyPressMsg(k)
-}
-
-// guideRows are the rows of what the guide says: two, or one on a small screen.
-func (m *Model) guideRows() []string {
-	g := m.guide
-	if g.Say == "" {
-		return nil
-	}
-	th := m.theme
-	badge := " " + th.Badge.Render(" "+g.Badge+" ") + " "
-	room := max(m.w-widget.Width(badge)-1, 1)
-	try := th.Info.Render(widget.Cut(cmp.Or(g.Try, g.Idle), room))
-	if m.h < 18 && g.Try != "" {
-		return []string{widget.Fit(badge+try, m.w)}
-	}
-	first := badge + th.Strong.Render(widget.Cut(g.Say, room))
-	about := th.Faint.Render(g.About + " ")
-	if widget.Width(first)+widget.Width(about)+2 <= m.w {
-		first = widget.Ends(first, about, m.w)
-	}
-	if m.h < 18 {
-		return []string{widget.Fit(first, m.w)}
-	}
-	under := strings.Repeat(" ", widget.Width(badge))
-	return []string{widget.Fit(first, m.w), widget.Fit(under+try, m.w)}
 }

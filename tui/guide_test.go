@@ -9,7 +9,7 @@ import (
 )
 
 func TestTheOnlyRowOfTheGuideSaysWhatToPressElseWhatHappens(t *testing.T) {
-	m := &Model{w: 40, h: 12, theme: theme.New(theme.Options{Dark: true})}
+	m := &stage{w: 40, h: 12, theme: theme.New(theme.Options{Dark: true})}
 	for _, tt := range []struct{ try, want string }{{"Press 6.", "Press 6."}, {"", "It rains."}} {
 		m.guide = GuideMsg{Badge: "demo 1/7", Say: "It rains.", Try: tt.try, Idle: "It goes on by itself."}
 		rows := m.guideRows()

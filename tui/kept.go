@@ -2,6 +2,7 @@ package tui
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -29,7 +30,7 @@ func Kept(kept string, state any) bool {
 
 // restore gives the pages, and the footer, what they kept in the last run.
 func (m *Model) restore() {
-	m.kept = map[string]string{}
+	m.saved.kept = map[string]string{}
 	if m.opts.Store == nil {
 		return
 	}
@@ -42,7 +43,7 @@ func (m *Model) restore() {
 	if known := m.opts.Store.Get(signsKey); known != "" {
 		m.signs.known = strings.Split(known, "\n")
 	}
-	m.kept = m.keeps()
+	m.saved.kept = m.keeps()
 }
 
 // What the footer keeps: whether it shows all keys, and the signs it has explained.
@@ -68,37 +69,69 @@ func (m *Model) keeps() map[string]string {
 	return out
 }
 
-// unkept is what of it is not written down.
-func (m *Model) unkept() map[string]string {
-	if m.opts.Store == nil {
+// saved is the state of the screen between runs.
+type saved struct {
+	store Store             // nil: nothing is kept
+	kept  map[string]string // as it was written down
+	soon  bool              // more of it is about to be
+}
+
+// differs is what is not written down of state.
+func (k *saved) differs(state map[string]string) map[string]string {
+	if k.store == nil {
 		return nil
 	}
-	out := m.keeps()
-	maps.DeleteFunc(out, func(key, now string) bool { return m.kept[key] == now })
-	return out
+	maps.DeleteFunc(state, func(key, now string) bool { return k.kept[key] == now })
+	return state
 }
 
 // keepSoon writes down in a moment what differs.
-func (m *Model) keepSoon() tea.Cmd {
-	if m.keeping || len(m.unkept()) == 0 {
+func (k *saved) keepSoon(state map[string]string) tea.Cmd {
+	if k.soon || len(k.differs(state)) == 0 {
 		return nil
 	}
-	m.keeping = true
+	k.soon = true
 	return tea.Tick(keepEvery, func(time.Time) tea.Msg { return keepMsg{} })
 }
 
 // keep writes down what differs; nil when there is nothing to write.
-func (m *Model) keep() tea.Cmd {
-	m.keeping = false
-	now, store := m.unkept(), m.opts.Store
+func (k *saved) keep(state map[string]string) tea.Cmd {
+	k.soon = false
+	now := k.differs(state)
 	if len(now) == 0 {
 		return nil
 	}
-	maps.Copy(m.kept, now)
+	maps.Copy(k.kept, now)
 	return func() tea.Msg {
 		for key, state := range now {
-			_ = store.Put(key, state) // forgetting it is not worth a word
+			_ = k.store.Put(key, state) // forgetting it is not worth a word
 		}
 		return nil
 	}
+}
+
+// movedTabs says once, after an update, that other pages have other digits.
+func (k *saved) movedTabs(pages []Page) tea.Cmd {
+	s := k.store
+	if s == nil {
+		return nil
+	}
+	var tabs []string
+	said := "pages have moved:"
+	for i, p := range pages {
+		tabs = append(tabs, p.ID())
+		said += fmt.Sprintf(" %d %s", i+1, p.Title())
+	}
+	now, before := strings.Join(tabs, " "), s.Get("tabs")
+	if now == before {
+		return nil
+	}
+	keep := func() tea.Msg {
+		_ = s.Put("tabs", now) // else it is said again
+		return nil
+	}
+	if before == "" && s.Get("page") == "" { // the first run
+		return keep
+	}
+	return tea.Batch(keep, Toast(Info, said))
 }

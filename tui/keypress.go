@@ -102,7 +102,7 @@ func (m *Model) pressed(k tea.KeyPressMsg, a *Action, held bool) tea.Cmd {
 		m.presses.ignore(k.Key(), now, m.presses.held(name))
 		return nil
 	}
-	if a.Sight && m.uncover(now) {
+	if a.Sight && m.toasts.uncover(now) {
 		m.presses.spend(k.Key())
 		return nil
 	}
@@ -199,13 +199,4 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 		return m.tell(p, msg)
 	}
 	return nil
-}
-
-// writing tells whether a text field has the focus.
-func (m *Model) writing() bool {
-	if o := m.top(); o != nil {
-		return o.overlay.TextEntry()
-	}
-	p := m.page()
-	return p != nil && p.TextEntry()
 }

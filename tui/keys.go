@@ -53,26 +53,6 @@ func (m *Model) bind() {
 	}
 }
 
-// keyOf is the first key of an action that does it where the focus is; "" when
-// none does.
-func (m *Model) keyOf(a *Action) string {
-	p := m.page()
-	for _, k := range a.Keys {
-		if m.does(k, p) == a {
-			return k
-		}
-	}
-	return ""
-}
-
-// does finds what a key does on the page that is shown.
-func (m *Model) does(key string, p Page) *Action {
-	if a := m.tables[m.at].find(key, p.Part(), p.TextEntry()); a != nil {
-		return a
-	}
-	return m.global.find(key, "", p.TextEntry())
-}
-
 // place is a set of actions of which no two may have the same key.
 type place struct {
 	name, page string

@@ -15,8 +15,10 @@ import (
 // menu is a list of actions that can be filtered and done: help and the command
 // palette.
 type menu struct {
-	m     *Model
 	id    string
+	watch bool
+	do    func(a *Action, menu string) tea.Cmd
+	page  Page // whose signs the help explains
 	title string
 	all   []item
 	found []item
@@ -30,8 +32,8 @@ type item struct {
 
 // newHelp lists what can be done where the focus is: in the part, on the page,
 // everywhere, and last how to move about.
-func (m *Model) newHelp() *menu {
-	me := &menu{m: m, id: "help", title: "Keys on this page"}
+func newHelp(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *menu {
+	me := &menu{id: "help", title: "Keys on this page", watch: watch, do: do, page: s.page()}
 	var part, page, global, moves []item
 	sort := func(a *Action, group string, to *[]item) {
 		if a.Hidden {
@@ -39,8 +41,8 @@ func (m *Model) newHelp() *menu {
 		}
 		*to = append(*to, item{a, group})
 	}
-	if p := m.page(); p != nil {
-		for _, a := range m.tables[m.at] {
+	if p := s.page(); p != nil {
+		for _, a := range s.tables[s.at] {
 			switch a.Part {
 			case "":
 				sort(a, p.Title(), &page)
@@ -49,7 +51,7 @@ func (m *Model) newHelp() *menu {
 			}
 		}
 	}
-	for _, a := range m.global {
+	for _, a := range s.global {
 		sort(a, "everywhere", &global)
 	}
 	me.all = slices.Concat(part, page, global, moves)
@@ -59,8 +61,8 @@ func (m *Model) newHelp() *menu {
 }
 
 // newPalette lists everything that can be done, on all pages.
-func (m *Model) newPalette() *menu {
-	me := &menu{m: m, id: "palette", title: "Commands"}
+func newPalette(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *menu {
+	me := &menu{id: "palette", title: "Commands", watch: watch, do: do}
 	// An action that is in two parts of a page is listed once, as the part that
 	// is shown has it. What ends a text field is no command for who is elsewhere.
 	add := func(t table, group, part string) {
@@ -80,26 +82,26 @@ func (m *Model) newPalette() *menu {
 		}
 	}
 	page := func(i int) {
-		p := m.pages[i]
-		add(m.tables[i], p.Title(), p.Part())
+		p := s.pages[i]
+		add(s.tables[i], p.Title(), p.Part())
 		if c, ok := p.(Commander); ok {
 			add(newTable(c.Commands(), p.ID(), nil, nil), p.Title(), p.Part())
 		}
 	}
-	if m.page() != nil {
-		page(m.at)
+	if s.page() != nil {
+		page(s.at)
 	}
-	for _, a := range m.global {
+	for _, a := range s.global {
 		if !a.Hidden || strings.HasPrefix(a.ID, "go.") {
 			me.all = append(me.all, item{a, ""})
 		}
 	}
-	for i := range m.pages {
-		if i != m.at {
+	for i := range s.pages {
+		if i != s.at {
 			page(i)
 		}
 	}
-	impossible := func(it item) int { return min(len(it.action.why(m.opts.Watch)), 1) }
+	impossible := func(it item) int { return min(len(it.action.why(watch)), 1) }
 	arrange.Stable(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
 	me.Edit.Placeholder = "type a command"
 	me.filter()
@@ -126,14 +128,10 @@ func (me *menu) run() tea.Cmd {
 		return nil
 	}
 	a := me.found[me.List.Cursor].action
-	if why := a.why(me.m.opts.Watch); why != "" {
+	if why := a.why(me.watch); why != "" {
 		return Toast(Info, why)
 	}
-	if a.Sight {
-		return tea.Batch(me.m.show(me.m.index(a.page)), me.m.covered(a, me.id))
-	}
-	me.m.close(me.id)
-	return tea.Batch(me.m.show(me.m.index(a.page)), me.m.run(a))
+	return me.do(a, me.id)
 }
 
 func (me *menu) Update(msg tea.Msg) tea.Cmd {
@@ -182,7 +180,7 @@ func (me *menu) Render(f *Frame) []string {
 
 // legend explains the signs of the page in the help, below a rule.
 func (me *menu) legend(th *theme.Theme, w int) []string {
-	p, ok := me.m.page().(Legender)
+	p, ok := me.page.(Legender)
 	if !ok || me.id != "help" {
 		return nil
 	}
@@ -210,7 +208,7 @@ func (me *menu) row(f *Frame, i, w int) string {
 	}
 	right := th.Key.Render(strings.Join(keys, " "))
 	base := th.Text
-	why := a.why(me.m.opts.Watch)
+	why := a.why(me.watch)
 	if why != "" {
 		base = th.Faint
 	}

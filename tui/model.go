@@ -2,35 +2,23 @@ package tui
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
 // Model is the whole screen.
 type Model struct {
+	stage
 	opts     Options
-	theme    *theme.Theme
-	pages    []Page
-	tables   []table // by page
-	global   table
-	guide    GuideMsg
-	keys     map[string][]string // those of the options that are taken
-	problems []KeyProblem        // with the others
-	at       int                 // index of the page that is shown
-	back     int                 // the page before it
+	problems []KeyProblem // with keys of the options
 
-	overlays []*raised
 	toasts   toasts
 	pictures *pictures
-	snap     *deck.Snapshot
 	failures *Failures
 	signs    signs
 	apart    int    // sessions of agents that have no connection to the deck
@@ -38,8 +26,6 @@ type Model struct {
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
 
-	w, h     int
-	allKeys  bool      // the footer shows them
 	clusters bool      // the terminal measures text in grapheme clusters
 	focused  bool      // the terminal window
 	bars     bool      // the terminal shows progress
@@ -47,28 +33,23 @@ type Model struct {
 	presses  presses
 	guiding  bool // a key is pressed for the user, who watches
 	sight    *Sight
-	undrawn  bool // the page could not be drawn
 	frame    tea.View
-	canvas   *lipgloss.Canvas // for what lies over the page
-	targets  Areas            // tabs and hints of the frame on screen
-	said     Areas            // toasts of the frame on screen
+	targets  Areas // tabs and hints of the frame on screen
 	sel      selection
-	hiding   bool // a toast of it lies over something
 	dirty    bool // the frame is not what it should be
 	wasDirty bool // before the message at hand
 	composed time.Time
 	first    tea.Cmd // of what the pages were told from the start
 
-	kept    map[string]string // of the pages' state, as it was written down
-	keeping bool              // more of it is about to be
+	saved saved
 }
 
 // New makes the screen. It loads no data but one snapshot, so that the first
 // frame shows something.
 func New(o Options) *Model {
-	m := &Model{opts: o, pages: o.Pages, focused: true, bars: showsBars(o.Environ), dirty: true, canvas: lipgloss.NewCanvas(0, 0), failures: &Failures{calls: map[uint64]failure{}}, sight: &Sight{shown: map[string]*subject{}}}
+	m := &Model{stage: stage{pages: o.Pages, canvas: lipgloss.NewCanvas(0, 0)}, saved: saved{store: o.Store}, opts: o, focused: true, bars: showsBars(o.Environ), dirty: true, failures: &Failures{calls: map[uint64]failure{}}, sight: &Sight{shown: map[string]*subject{}}}
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
-	m.pickedTheme()
+	m.opts.pickTheme()
 	m.theme = theme.New(m.opts.Theme)
 	m.bind()
 	m.pictures = newPictures(o.Pictures)
@@ -99,17 +80,6 @@ func New(o Options) *Model {
 	return m
 }
 
-func (m *Model) index(page string) int {
-	return slices.IndexFunc(m.pages, func(p Page) bool { return p.ID() == page })
-}
-
-func (m *Model) page() Page {
-	if len(m.pages) == 0 {
-		return nil
-	}
-	return m.pages[m.at]
-}
-
 // Init starts the pump.
 func (m *Model) Init() tea.Cmd {
 	m.pump.start()
@@ -117,7 +87,7 @@ func (m *Model) Init() tea.Cmd {
 		m.first = m.introduce()
 	}
 	cmds := []tea.Cmd{m.first, m.pump.data, m.pump.clock}
-	if m.asksTheme() {
+	if m.opts.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	if m.opts.Settings != nil {
@@ -126,33 +96,7 @@ func (m *Model) Init() tea.Cmd {
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
-	return guard(tea.Batch(append(cmds, m.movedTabs())...))
-}
-
-// movedTabs says once, after an update, that other pages have other digits.
-func (m *Model) movedTabs() tea.Cmd {
-	s := m.opts.Store
-	if s == nil {
-		return nil
-	}
-	var tabs []string
-	said := "pages have moved:"
-	for i, p := range m.pages {
-		tabs = append(tabs, p.ID())
-		said += fmt.Sprintf(" %d %s", i+1, p.Title())
-	}
-	now, before := strings.Join(tabs, " "), s.Get("tabs")
-	if now == before {
-		return nil
-	}
-	keep := func() tea.Msg {
-		_ = s.Put("tabs", now) // else it is said again
-		return nil
-	}
-	if before == "" && s.Get("page") == "" { // the first run
-		return keep
-	}
-	return tea.Batch(keep, Toast(Info, said))
+	return guard(tea.Batch(append(cmds, m.saved.movedTabs(m.pages))...))
 }
 
 // introduce tells the pages what there is to know from the start.
@@ -191,7 +135,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		if m.opts.Guide != nil {
 			m.opts.Guide.Pressed()
 		}
-		return tea.Batch(m.anyKey(), m.pressKey(msg), m.keepSoon())
+		return tea.Batch(m.anyKey(), m.pressKey(msg), m.saved.keepSoon(m.keeps()))
 	case tea.KeyReleaseMsg:
 		return m.let(msg.Key())
 	case restMsg:
@@ -201,16 +145,16 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.unchanged()
 		return nil
 	case tea.PasteMsg:
-		return tea.Batch(m.paste(msg), m.keepSoon())
+		return tea.Batch(m.paste(msg), m.saved.keepSoon(m.keeps()))
 	case tea.MouseMsg:
-		return tea.Batch(m.mouse(msg), m.keepSoon())
+		return tea.Batch(m.mouse(msg), m.saved.keepSoon(m.keeps()))
 	case batchMsg:
 		return tea.Batch(m.batch(msg), m.pump.data)
 	case settingsMsg:
 		return m.set(msg)
 	case keepMsg:
 		m.unchanged()
-		return m.keep()
+		return m.saved.keep(m.keeps())
 	case redrawMsg:
 		m.composed = time.Time{}
 		cmd, changed := m.pictures.due(time.Now())
@@ -338,27 +282,4 @@ func (m *Model) show(i int) tea.Cmd {
 		})
 	}
 	return tea.Batch(cmds...)
-}
-
-// title is what the terminal's title bar says.
-func (m *Model) title() string {
-	n := 0
-	for _, p := range m.pages {
-		if t, ok := p.(Titler); ok {
-			if s := t.WindowTitle(); s != "" {
-				return s
-			}
-		}
-		if _, news := p.(Marker); !news {
-			n += p.Badge()
-		}
-	}
-	name := "mcpdeck"
-	if m.snap != nil && m.snap.Name != "" {
-		name += " " + m.snap.Name
-	}
-	if n > 0 {
-		name = "(" + itoa(n) + ") " + name
-	}
-	return strings.TrimSpace(name)
 }

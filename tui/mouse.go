@@ -23,14 +23,14 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		if m.drags(e.X, e.Y) {
 			return m.click(e.X, e.Y)
 		}
-		m.press(e.X, e.Y)
+		m.sel.press(e.X, e.Y)
 		return nil
 	case tea.MouseReleaseMsg:
 		return m.letGo(e.X, e.Y)
 	case tea.MouseMotionMsg:
 		switch {
 		case e.Button == tea.MouseLeft && m.sel.held:
-			m.drag(e.X, e.Y)
+			m.sel.drag(e.X, e.Y)
 			return nil
 		case e.Button == tea.MouseLeft:
 			return m.point(e.X, e.Y, func(x, y int) tea.Msg { return DragMsg{X: x, Y: y} })
@@ -62,12 +62,6 @@ func (m *Model) drags(x, y int) bool {
 	return ok && a != nil && a.Part == areaPage && d.Drags(x-a.X, y-a.Y)
 }
 
-// hovers tells whether the page wants to hear of a mouse without a button.
-func (m *Model) hovers() bool {
-	h, ok := m.page().(Hoverer)
-	return ok && m.top() == nil && h.Hovers()
-}
-
 func (m *Model) click(x, y int) tea.Cmd {
 	if a := m.under(x, y); a != nil && a.Run != nil {
 		return a.Run()
@@ -94,7 +88,7 @@ func (m *Model) under(x, y int) *Area {
 	if o := m.top(); o != nil {
 		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - m.footerRows()}, o.at)
 	}
-	return append(areas, m.said...).At(x, y)
+	return append(areas, m.toasts.on...).At(x, y)
 }
 
 // point gives a message in cells of its receiver to the topmost overlay, else

@@ -10,13 +10,6 @@ type raised struct {
 	at      Area // on the frame on screen
 }
 
-func (m *Model) top() *raised {
-	if len(m.overlays) == 0 {
-		return nil
-	}
-	return m.overlays[len(m.overlays)-1]
-}
-
 // open puts an overlay on top; one that is open already stays where it is.
 func (m *Model) open(o Overlay) {
 	for _, r := range m.overlays {

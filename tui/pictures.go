@@ -135,9 +135,9 @@ func pictureDepth(p colorprofile.Profile) picture.Depth {
 }
 
 // seenAgain sends pictures again that tmux has dropped while its window was hidden.
-func (m *Model) seenAgain() {
-	if c := m.pictures.gallery.Caps(); c.Tmux && c.Mode.Pixels() {
-		m.pictures.gallery.Forget()
+func (p *pictures) seenAgain() {
+	if c := p.gallery.Caps(); c.Tmux && c.Mode.Pixels() {
+		p.gallery.Forget()
 	}
 }
 
@@ -186,8 +186,9 @@ func (m *Model) windowPictures() tea.Cmd {
 	return nil
 }
 
-func (m *Model) end() tea.Cmd {
-	if bytes := m.pictures.gallery.Close(); bytes != "" {
+// end takes the terminal's memory of pictures back and ends the program.
+func (p *pictures) end() tea.Cmd {
+	if bytes := p.gallery.Close(); bytes != "" {
 		// Raw bytes leave at the next tick of the renderer, Quit would overtake them.
 		tick := tea.Tick(2*time.Second/fps, func(time.Time) tea.Msg { return nil })
 		return tea.Sequence(tea.Raw(bytes), tick, tea.Quit)

@@ -26,7 +26,7 @@ func (m *Model) quit() tea.Cmd {
 	if n == 0 {
 		return m.leave()
 	}
-	m.open(m.confirmQuit(n))
+	m.open(confirmQuit(n))
 	return nil
 }
 
@@ -38,7 +38,7 @@ func ConfirmQuit(text string, choices ...Choice) Overlay {
 }
 
 // confirmQuit asks before n agents lose the deck.
-func (m *Model) confirmQuit(n int) Overlay {
+func confirmQuit(n int) Overlay {
 	text := itoa(n) + " agents are connected. They keep working and reconnect when you reopen mcpdeck."
 	if n == 1 {
 		text = "1 agent is connected. It keeps working and reconnects when you reopen mcpdeck."
@@ -48,7 +48,4 @@ func (m *Model) confirmQuit(n int) Overlay {
 
 // leave ends the program: the terminal's memory of pictures first, while their
 // screen is up.
-func (m *Model) leave() tea.Cmd { return tea.Sequence(m.keep(), m.end()) }
-
-// leaving tells whether the user is being asked about quitting.
-func (m *Model) leaving() bool { return m.top() != nil && m.top().overlay.ID() == quitID }
+func (m *Model) leave() tea.Cmd { return tea.Sequence(m.saved.keep(m.keeps()), m.pictures.end()) }

@@ -52,7 +52,7 @@ func Run(ctx context.Context, o Options) error {
 		_, _ = io.WriteString(out, ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable)
 	}
 	_, _ = io.WriteString(out, clearStatus()+popTitle)
-	m.freePictures()
+	m.pictures.free(m.opts.Output)
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):
 		return nil
@@ -107,11 +107,11 @@ func (m *Model) programOptions(ctx context.Context) []tea.ProgramOption {
 	return append(opts, o.Program...)
 }
 
-// freePictures frees what the terminal still holds when the program did not end by
+// free frees what the terminal still holds when the program did not end by
 // its own will. Pictures belong to the alternate screen, so that is entered once more.
-func (m *Model) freePictures() {
-	if bytes := m.pictures.gallery.Close(); bytes != "" {
-		_, _ = io.WriteString(m.opts.Output, ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
+func (p *pictures) free(out io.Writer) {
+	if bytes := p.gallery.Close(); bytes != "" {
+		_, _ = io.WriteString(out, ansi.SetModeAltScreenSaveCursor+bytes+ansi.ResetModeAltScreenSaveCursor)
 	}
 }
 

@@ -25,14 +25,14 @@ type selection struct {
 
 // press notes where the left button went down. The click itself follows when it is
 // let go, since it may become a drag.
-func (m *Model) press(x, y int) {
-	m.sel = selection{held: true, from: tea.Position{X: x, Y: y}}
+func (s *selection) press(x, y int) {
+	*s = selection{held: true, from: tea.Position{X: x, Y: y}}
 }
 
 // drag marks up to a cell.
-func (m *Model) drag(x, y int) {
-	m.sel.to = tea.Position{X: x, Y: y}
-	m.sel.on = m.sel.on || m.sel.to != m.sel.from
+func (s *selection) drag(x, y int) {
+	s.to = tea.Position{X: x, Y: y}
+	s.on = s.on || s.to != s.from
 }
 
 // letGo ends a click, or copies what was marked. The mark stays until a key or the
@@ -43,13 +43,13 @@ func (m *Model) letGo(x, y int) tea.Cmd {
 		return nil
 	}
 	m.sel.held = false
-	m.drag(x, y)
+	m.sel.drag(x, y)
 	if !m.sel.on {
 		m.sel = selection{}
 		return m.click(x, y)
 	}
 	rows := strings.Split(ansi.Strip(m.frame.Content), "\n")
-	m.sel.text = textOf(rows, m.sel.spans(m.paneOf(rows)))
+	m.sel.text = textOf(rows, m.sel.spans(m.sel.paneOf(rows, m.layout(), m.theme, m.w)))
 	if m.sel.text == "" {
 		m.sel = selection{}
 		return nil
@@ -63,37 +63,36 @@ func (m *Model) letGo(x, y int) tea.Cmd {
 
 // mark draws what is marked in a frame. A copied text that is no longer there is
 // marked no more.
-func (m *Model) mark(content string) string {
+func (s *selection) mark(content string, l layout, th *theme.Theme, w int) string {
 	rows := strings.Split(content, "\n")
 	texts := strings.Split(ansi.Strip(content), "\n")
-	spans := m.sel.spans(m.paneOf(texts))
-	if !m.sel.held && textOf(texts, spans) != m.sel.text {
-		m.sel = selection{}
+	spans := s.spans(s.paneOf(texts, l, th, w))
+	if !s.held && textOf(texts, spans) != s.text {
+		*s = selection{}
 		return content
 	}
 	style := theme.NewStyle(lipgloss.NewStyle().Reverse(true))
-	for y, s := range spans {
-		rows[y] = widget.Restyle(rows[y], []widget.Span{s}, style.Render)
+	for y, cells := range spans {
+		rows[y] = widget.Restyle(rows[y], []widget.Span{cells}, style.Render)
 	}
 	return strings.Join(rows, "\n")
 }
 
 // paneOf is the pane in which the selection stays: the frame around where it began, or
 // what is between the lines that part the page from its top to its bottom.
-func (m *Model) paneOf(rows []string) pane {
-	l := m.layout()
-	p := pane{left: 0, right: m.w, top: l.bodyY, bottom: l.bodyY + l.bodyH - 1}
-	if m.sel.from.Y < p.top || m.sel.from.Y > p.bottom { // the header, the footer
-		p.top, p.bottom = m.sel.from.Y, m.sel.from.Y
+func (s *selection) paneOf(rows []string, l layout, th *theme.Theme, w int) pane {
+	p := pane{left: 0, right: w, top: l.bodyY, bottom: l.bodyY + l.bodyH - 1}
+	if s.from.Y < p.top || s.from.Y > p.bottom { // the header, the footer
+		p.top, p.bottom = s.from.Y, s.from.Y
 		return p
 	}
-	lines := frameLines{glyphs: m.theme.Glyph.Frame.Left + m.theme.Glyph.Focus.Left}
+	lines := frameLines{glyphs: th.Glyph.Frame.Left + th.Glyph.Focus.Left}
 	for _, row := range rows {
 		lines.cells = append(lines.cells, cellsOf(row))
 	}
-	first, last := max(min(m.sel.from.Y, m.sel.to.Y), p.top), min(max(m.sel.from.Y, m.sel.to.Y), p.bottom)
-	left, okLeft := lines.nearest(m.sel.from, -1, first, last)
-	right, okRight := lines.nearest(m.sel.from, 1, first, last)
+	first, last := max(min(s.from.Y, s.to.Y), p.top), min(max(s.from.Y, s.to.Y), p.bottom)
+	left, okLeft := lines.nearest(s.from, -1, first, last)
+	right, okRight := lines.nearest(s.from, 1, first, last)
 	if okLeft && okRight && left.top == right.top && left.bottom == right.bottom {
 		return pane{left: left.x + 1, right: right.x, top: left.top, bottom: left.bottom}
 	}

@@ -43,10 +43,10 @@ func (m *Model) set(s settingsMsg) tea.Cmd {
 	m.opts.Themes = s.Themes
 	m.opts.Theme, m.opts.Background, m.opts.NoMouse, m.opts.Still = s.Theme, s.Background, s.NoMouse, s.Still
 	m.opts.Keys, m.opts.KeysFile, m.opts.KeyLines = s.Keys, s.KeysFile, s.KeyLines
-	if !m.asksTheme() {
+	if !m.opts.asksTheme() {
 		m.opts.Theme.Dark = s.Background == "dark"
 	}
-	m.pickedTheme()
+	m.opts.pickTheme()
 	m.bind()
 	for _, text := range s.Warn {
 		m.toasts.add(Warn, text)
@@ -56,7 +56,7 @@ func (m *Model) set(s settingsMsg) tea.Cmd {
 		m.opts.Pictures = s.Pictures
 		cmds = append(cmds, SetPictureMode(s.Pictures))
 	}
-	if m.asksTheme() {
+	if m.opts.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
 	for _, msg := range s.Tell {

@@ -1,14 +1,11 @@
 package tui
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // statusID is the record of the deck among those that programs report to the terminal.
@@ -42,13 +39,6 @@ func (m *Model) report(v *tea.View) {
 		return
 	}
 	v.ProgressBar = &tea.ProgressBar{State: bar, Value: 100}
-}
-
-// runs tells whether some agent's call is at work.
-func (m *Model) runs() bool {
-	return m.snap != nil && slices.ContainsFunc(m.snap.Agents, func(a deck.Agent) bool {
-		return a.Gone.IsZero() && !a.Waiting && len(a.InFlight) > 0
-	})
 }
 
 // clearStatus takes the deck's record back when the program ends.

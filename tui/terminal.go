@@ -10,8 +10,8 @@ import (
 )
 
 // asksTheme tells whether the terminal says if it is light or dark.
-func (m *Model) asksTheme() bool {
-	return m.opts.Background != "dark" && m.opts.Background != "light"
+func (o *Options) asksTheme() bool {
+	return o.Background != "dark" && o.Background != "light"
 }
 
 // terminal handles what the terminal says about itself.
@@ -19,14 +19,14 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 	switch msg := msg.(type) {
 	case tea.FocusMsg:
 		m.focused = true
-		m.seenAgain()
+		m.pictures.seenAgain()
 		cmd := m.broadcast(FocusMsg{Focused: true})
-		if m.asksTheme() { // it may have changed while the user was away
+		if m.opts.asksTheme() { // it may have changed while the user was away
 			cmd = tea.Batch(cmd, tea.RequestBackgroundColor)
 		}
 		return cmd, true
 	case uv.DarkColorSchemeEvent, uv.LightColorSchemeEvent:
-		if m.asksTheme() {
+		if m.opts.asksTheme() {
 			return tea.RequestBackgroundColor, true
 		}
 		return nil, true
@@ -34,7 +34,7 @@ func (m *Model) terminal(msg tea.Msg) (tea.Cmd, bool) {
 		m.focused = false
 		return m.broadcast(FocusMsg{}), true
 	case tea.BackgroundColorMsg:
-		if !m.asksTheme() || m.opts.Theme.Dark == msg.IsDark() {
+		if !m.opts.asksTheme() || m.opts.Theme.Dark == msg.IsDark() {
 			return nil, true
 		}
 		m.opts.Theme.Dark = msg.IsDark()

@@ -10,36 +10,38 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// pickedTheme takes the scheme that the user picked earlier, where the options have none.
-func (m *Model) pickedTheme() {
-	if m.opts.Theme.Scheme.Name != "" || len(m.opts.Themes) == 0 {
+// pickTheme takes the scheme that the user picked earlier, where the options have none.
+func (o *Options) pickTheme() {
+	if o.Theme.Scheme.Name != "" || len(o.Themes) == 0 {
 		return
 	}
 	i := -1
-	if s := m.opts.Store; s != nil {
-		i = m.themeAt(s.Get("theme"))
+	if s := o.Store; s != nil {
+		i = o.themeAt(s.Get("theme"))
 	}
-	m.opts.Theme.Scheme = m.opts.Themes[max(i, 0)] // it may have gone since
+	o.Theme.Scheme = o.Themes[max(i, 0)] // it may have gone since
 }
 
-func (m *Model) themeAt(name string) int {
-	return slices.IndexFunc(m.opts.Themes, func(s theme.Scheme) bool { return s.Name == name })
+func (o *Options) themeAt(name string) int {
+	return slices.IndexFunc(o.Themes, func(s theme.Scheme) bool { return s.Name == name })
 }
 
 const pickerID = "theme"
 
 // picker is the list of themes. The screen has the one under the cursor.
 type picker struct {
-	m    *Model
+	all  []theme.Scheme
 	was  theme.Scheme
+	wear func(theme.Scheme) tea.Cmd
+	save func(name string) (file string, err error) // nil: it lasts until the end
 	list widget.List
 	y    int // of the list within the overlay
 }
 
-func (m *Model) newPicker() *picker {
-	p := &picker{m: m, was: m.opts.Theme.Scheme}
-	p.list.SetLen(len(m.opts.Themes))
-	p.list.MoveTo(max(m.themeAt(p.was.Name), 0))
+func newPicker(o *Options, wear func(theme.Scheme) tea.Cmd) *picker {
+	p := &picker{all: o.Themes, was: o.Theme.Scheme, wear: wear, save: o.KeepTheme}
+	p.list.SetLen(len(p.all))
+	p.list.MoveTo(max(o.themeAt(p.was.Name), 0))
 	return p
 }
 
@@ -51,7 +53,7 @@ func (p *picker) Actions() []Action {
 	out := []Action{
 		{ID: "theme.keep", Title: "Keep this theme", Hint: "keep", Keys: []string{"enter"}, Run: p.keep},
 		{ID: "theme.back", Title: "Back to the theme before", Hint: "back", Keys: []string{"esc", "q", "ctrl+c"}, Run: func() tea.Cmd {
-			return tea.Batch(Close(pickerID), p.m.wear(p.was))
+			return tea.Batch(Close(pickerID), p.wear(p.was))
 		}},
 	}
 	for _, a := range ListActions("theme", "", &p.list) {
@@ -68,12 +70,12 @@ func (m *Model) wear(s theme.Scheme) tea.Cmd {
 	return m.retheme()
 }
 
-func (p *picker) at() theme.Scheme { return p.m.opts.Themes[p.list.Cursor] }
+func (p *picker) at() theme.Scheme { return p.all[p.list.Cursor] }
 
-func (p *picker) preview() tea.Cmd { return p.m.wear(p.at()) }
+func (p *picker) preview() tea.Cmd { return p.wear(p.at()) }
 
 func (p *picker) keep() tea.Cmd {
-	name, keep := p.at().Name, p.m.opts.KeepTheme
+	name, keep := p.at().Name, p.save
 	if keep == nil {
 		return tea.Batch(Close(pickerID), Toast(Info, "theme "+name+", until you quit"))
 	}
@@ -104,11 +106,11 @@ func (p *picker) Render(f *Frame) []string {
 	w := min(f.W, 66) - 6
 	p.y = 1
 	names := 0
-	for _, s := range p.m.opts.Themes {
+	for _, s := range p.all {
 		names = max(names, min(widget.Width(plain.Line(s.Name)), w/2))
 	}
 	rows := p.list.Render(th, w, min(p.list.Len(), max(f.H-8, 1)), f.Focus, func(i, w int) string {
-		s := p.m.opts.Themes[i]
+		s := p.all[i]
 		mark := " "
 		if s.Name == p.was.Name {
 			mark = th.Good.Render(th.Glyph.On)

@@ -42,7 +42,11 @@ type toast struct {
 }
 
 // toasts are the sentences on the screen, newest last.
-type toasts struct{ list []toast }
+type toasts struct {
+	list   []toast
+	on     Areas // of those on the frame on screen
+	hiding bool  // one of them lies over something
+}
 
 func (t *toasts) add(kind ToastKind, text string, pages ...string) {
 	stay := toastShort
@@ -80,8 +84,8 @@ func (t *toasts) clear(now time.Time) bool {
 }
 
 // dismiss takes the toasts away that were clicked.
-func (m *Model) dismiss() tea.Cmd {
-	m.toasts.list = nil
+func (t *toasts) dismiss() tea.Cmd {
+	t.list = nil
 	return nil
 }
 
@@ -133,36 +137,36 @@ func (n *toast) look(th *theme.Theme) (string, theme.Style) {
 func (m *Model) drawToasts(f *Frame, rows []string) {
 	over := m.toasts.render(f, min(m.w-2, 60))
 	layers := make([]*lipgloss.Layer, len(over))
-	m.said, m.hiding = m.said[:0], false
+	m.toasts.on, m.toasts.hiding = m.toasts.on[:0], false
 	low := m.h - m.footerRows() - len(over)
 	top := low
 	for top > 0 && m.covers(f, rows, over, top) {
 		top--
 	}
 	if top <= 0 { // also where they are higher than the screen
-		top, m.hiding = low, true
+		top, m.toasts.hiding = low, true
 	}
 	for i, row := range over { // each at the right end, however long
 		w, y := widget.Width(row), top+i
 		x := m.w - w - 1
 		layers[i] = lipgloss.NewLayer(row).X(x).Y(y).Z(i + 1)
-		m.said = append(m.said, Area{X: x, Y: y, W: w, H: 1, Run: m.dismiss})
+		m.toasts.on = append(m.toasts.on, Area{X: x, Y: y, W: w, H: 1, Run: m.toasts.dismiss})
 	}
 	m.lay(rows, layers)
 }
 
 // covers tells whether toasts that begin in a row would lie over anything but blanks and
 // the lines of rules and frames. Under an overlay nothing counts.
-func (m *Model) covers(f *Frame, rows, toasts []string, top int) bool {
-	seen := Area{W: m.w, H: m.h}
-	if o := m.top(); o != nil {
+func (s *stage) covers(f *Frame, rows, toasts []string, top int) bool {
+	seen := Area{W: s.w, H: s.h}
+	if o := s.top(); o != nil {
 		seen = o.at
 	}
-	g := &m.theme.Glyph
+	g := &s.theme.Glyph
 	lines := " " + g.Frame.Top + g.Frame.Left + g.Frame.TopRight + g.Frame.BottomRight + g.Focus.Top + g.Focus.Left + g.Focus.TopRight + g.Focus.BottomRight
 	for i, row := range toasts {
 		y := top + i
-		from, to := max(m.w-1-widget.Width(row), seen.X), min(m.w-1, seen.X+seen.W)
+		from, to := max(s.w-1-widget.Width(row), seen.X), min(s.w-1, seen.X+seen.W)
 		if y < seen.Y || y >= seen.Y+seen.H || from >= to {
 			continue
 		}

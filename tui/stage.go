@@ -1,0 +1,285 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"charm.land/lipgloss/v2"
+	uv "github.com/charmbracelet/ultraviolet"
+
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// stage is what there is to show, and which of it is on screen.
+type stage struct {
+	w, h     int
+	canvas   *lipgloss.Canvas // for what lies over the page
+	theme    *theme.Theme
+	snap     *deck.Snapshot
+	guide    GuideMsg
+	pages    []Page
+	at       int  // index of the page that is shown
+	back     int  // the page before it
+	undrawn  bool // the page could not be drawn
+	overlays []*raised
+
+	keys    map[string][]string // those of the options that are taken
+	tables  []table             // of actions, by page
+	global  table
+	allKeys bool // the footer shows them
+}
+
+// layout is where the parts of the screen are.
+type layout struct {
+	rule         bool // a rule under the header
+	bodyY, bodyH int
+}
+
+func (s *stage) index(page string) int {
+	return slices.IndexFunc(s.pages, func(p Page) bool { return p.ID() == page })
+}
+
+func (s *stage) page() Page {
+	if len(s.pages) == 0 {
+		return nil
+	}
+	return s.pages[s.at]
+}
+
+// title is what the terminal's title bar says.
+func (s *stage) title() string {
+	n := 0
+	for _, p := range s.pages {
+		if t, ok := p.(Titler); ok {
+			if s := t.WindowTitle(); s != "" {
+				return s
+			}
+		}
+		if _, news := p.(Marker); !news {
+			n += p.Badge()
+		}
+	}
+	name := "mcpdeck"
+	if s.snap != nil && s.snap.Name != "" {
+		name += " " + s.snap.Name
+	}
+	if n > 0 {
+		name = "(" + itoa(n) + ") " + name
+	}
+	return strings.TrimSpace(name)
+}
+
+func (s *stage) top() *raised {
+	if len(s.overlays) == 0 {
+		return nil
+	}
+	return s.overlays[len(s.overlays)-1]
+}
+
+// blind tells whether the screen has no room for a page. Nothing can be done
+// then but leave: whoever presses a key cannot see what it would act on.
+func (s *stage) blind() bool { return s.w < LeastW || s.h < LeastH }
+
+// place is the page that is shown, with what lies over it.
+func (s *stage) place() string {
+	at := ""
+	if p := s.page(); p != nil {
+		at = p.ID()
+	}
+	if o := s.top(); o != nil {
+		at += " " + o.overlay.ID()
+	}
+	return at
+}
+
+// writing tells whether a text field has the focus.
+func (s *stage) writing() bool {
+	if o := s.top(); o != nil {
+		return o.overlay.TextEntry()
+	}
+	p := s.page()
+	return p != nil && p.TextEntry()
+}
+
+// leaving tells whether the user is being asked about quitting.
+func (s *stage) leaving() bool { return s.top() != nil && s.top().overlay.ID() == quitID }
+
+// keyOf is the first key of an action that does it where the focus is; "" when
+// none does.
+func (s *stage) keyOf(a *Action) string {
+	p := s.page()
+	for _, k := range a.Keys {
+		if s.does(k, p) == a {
+			return k
+		}
+	}
+	return ""
+}
+
+// does finds what a key does on the page that is shown.
+func (s *stage) does(key string, p Page) *Action {
+	if a := s.tables[s.at].find(key, p.Part(), p.TextEntry()); a != nil {
+		return a
+	}
+	return s.global.find(key, "", p.TextEntry())
+}
+
+func (s *stage) layout() layout {
+	l := layout{rule: s.h >= 18, bodyY: 1}
+	if l.rule {
+		l.bodyY = 2
+	}
+	l.bodyH = s.h - l.bodyY - s.footerRows() - len(s.pinned()) - len(s.guideRows())
+	return l
+}
+
+// pinned is the warning that every page shows, in as few rows as a small screen
+// can spare.
+func (s *stage) pinned() []string {
+	if s.snap == nil {
+		return nil
+	}
+	w := s.snap.Pinned()
+	if w == nil {
+		return nil
+	}
+	most := 2
+	if s.h < 18 {
+		most = 1
+	}
+	lines, more := widget.Wrap("! "+plain.Line(w.Text), max(s.w-2, 1)), ""
+	if len(lines) > most {
+		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
+		more = s.readsWarnings()
+	}
+	for i, l := range lines {
+		end := ""
+		if i == len(lines)-1 {
+			end = more
+		}
+		lines[i] = widget.Ends(s.theme.Warn.Render(" "+l), end, s.w)
+	}
+	return lines
+}
+
+// readsWarnings is the hint of the key that shows warnings in full, on a page that
+// has one.
+func (s *stage) readsWarnings() string {
+	i := slices.IndexFunc(s.tables[s.at], func(a *Action) bool { return a.ID == ReadWarnings })
+	if i < 0 {
+		return ""
+	}
+	key := s.keyOf(s.tables[s.at][i])
+	if key == "" {
+		return ""
+	}
+	return s.theme.Key.Render(KeyLabel(key, s.theme.Glyph.ASCII)) + s.theme.Muted.Render(" read") + " "
+}
+
+// body draws the page. A page that panics says so in its place, and the others
+// go on.
+func (s *stage) body(f *Frame) []string {
+	p := s.page()
+	if p == nil {
+		return widget.Rows(nil, f.W, f.H)
+	}
+	var rows []string
+	err := safe.Call("page "+p.ID(), func() error {
+		rows = p.Render(f)
+		return nil
+	})
+	s.undrawn = err != nil
+	if err != nil {
+		rows = []string{"", "  " + f.Theme.Bad.Render("this page could not be drawn"), "  " + f.Theme.Muted.Render("see the log; the other pages work")}
+	}
+	return widget.Rows(rows, f.W, f.H)
+}
+
+func (s *stage) tooSmall() []string {
+	lines := []string{"mcpdeck needs " + itoa(LeastW) + "×" + itoa(LeastH) + " cells", "this is " + itoa(s.w) + "×" + itoa(s.h)}
+	for _, p := range s.pages {
+		if n := p.Badge(); n > 0 {
+			lines = append(lines, p.Title()+": "+itoa(n)+" waiting")
+		}
+	}
+	if s.leaving() {
+		lines = append(lines, "ctrl+c again quits")
+	} else {
+		lines = append(lines, "ctrl+c quits")
+	}
+	var rows []string
+	for _, l := range lines {
+		rows = append(rows, widget.Wrap(l, s.w)...)
+	}
+	return widget.Rows(rows, s.w, s.h)
+}
+
+// footerRows is how many rows the footer has: one, or more when it shows all keys
+// and there is room for it.
+func (s *stage) footerRows() int {
+	if !s.allKeys || s.h < 2*LeastH {
+		return 1
+	}
+	return min(s.h/4, 7)
+}
+
+// guideRows are the rows of what the guide says: two, or one on a small screen.
+func (s *stage) guideRows() []string {
+	g := s.guide
+	if g.Say == "" {
+		return nil
+	}
+	th := s.theme
+	badge := " " + th.Badge.Render(" "+g.Badge+" ") + " "
+	room := max(s.w-widget.Width(badge)-1, 1)
+	try := th.Info.Render(widget.Cut(cmp.Or(g.Try, g.Idle), room))
+	if s.h < 18 && g.Try != "" {
+		return []string{widget.Fit(badge+try, s.w)}
+	}
+	first := badge + th.Strong.Render(widget.Cut(g.Say, room))
+	about := th.Faint.Render(g.About + " ")
+	if widget.Width(first)+widget.Width(about)+2 <= s.w {
+		first = widget.Ends(first, about, s.w)
+	}
+	if s.h < 18 {
+		return []string{widget.Fit(first, s.w)}
+	}
+	under := strings.Repeat(" ", widget.Width(badge))
+	return []string{widget.Fit(first, s.w), widget.Fit(under+try, s.w)}
+}
+
+// hovers tells whether the page wants to hear of a mouse without a button.
+func (s *stage) hovers() bool {
+	h, ok := s.page().(Hoverer)
+	return ok && s.top() == nil && h.Hovers()
+}
+
+// runs tells whether some agent's call is at work.
+func (s *stage) runs() bool {
+	return s.snap != nil && slices.ContainsFunc(s.snap.Agents, func(a deck.Agent) bool {
+		return a.Gone.IsZero() && !a.Waiting && len(a.InFlight) > 0
+	})
+}
+
+// lay puts layers over the rows of the frame. Only the rows that they cover go
+// through the canvas: a whole frame of 200×60 takes 6 ms there.
+func (s *stage) lay(rows []string, layers []*lipgloss.Layer) {
+	from, to := len(rows), 0
+	for _, l := range layers {
+		from, to = min(from, max(l.GetY(), 0)), max(to, min(l.GetY()+l.Height(), len(rows)))
+	}
+	if from >= to {
+		return
+	}
+	s.canvas.Resize(s.w, to-from)
+	s.canvas.Compose(uv.NewStyledString(strings.Join(rows[from:to], "\n")))
+	s.canvas.Compose(lipgloss.NewCompositor(lipgloss.NewLayer("", layers...).Y(-from)))
+	for i, row := range strings.Split(s.canvas.Render(), "\n") {
+		rows[from+i] = widget.Fit(row, s.w)
+	}
+}
