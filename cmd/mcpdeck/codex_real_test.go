@@ -169,10 +169,13 @@ func (c *codexTerminal) open() {
 	c.t.Helper()
 	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &roster.Roster{}
 	c.adapter = codex.New(codex.Options{
-		Rules: func() prompts.Rules { return prompts.Rules{Hold: time.Hour} }, Queue: c.queue, Roster: c.roster, Homes: func() []string { return []string{c.home()} }, Home: filepath.Join(c.dir, "home"), Version: "test",
-		Frames: func(ctx context.Context, conn net.Conn) (codex.Frames, error) {
-			f, err := frames.Dial(ctx, conn)
-			return &listening{f, c}, err
+		Homes: func() []string { return []string{c.home()} },
+		Deps: prompts.Deps{
+			Rules: func() prompts.Rules { return prompts.Rules{Hold: time.Hour} }, Queue: c.queue, Roster: c.roster, Home: filepath.Join(c.dir, "home"), Version: "test",
+			Frames: func(ctx context.Context, conn net.Conn) (prompts.Frames, error) {
+				f, err := frames.Dial(ctx, conn)
+				return &listening{f, c}, err
+			},
 		},
 	})
 	ctx, cancel := context.WithCancel(context.Background())

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -83,7 +84,7 @@ func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, folder.Remove()) }()
-	if err := config.Isolate(folder.Home, folder.Project()); err != nil {
+	if err := config.Isolate(folder.Home, folder.Project(), agents.Env()); err != nil {
 		return err
 	}
 	says := make(chan plain.Word)

@@ -19,7 +19,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
@@ -84,8 +85,8 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 			f.text += fmt.Sprintf("; %s took %d ms", strings.Join(p.Hook, " "), took.Milliseconds())
 		}
 	}
-	if s.Client.ID == "codex" {
-		mark, text := h.checkCodex(ctx)
+	if try := agents.Of(s.Client.ID).Probe; try != nil {
+		mark, text := h.checkProgram(ctx, s.Client.ID, try)
 		if s.Apart {
 			text += strings.TrimPrefix(f.text, s.Client.ID+": "+needsNone)
 		}
@@ -103,20 +104,19 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 	return f
 }
 
-// checkCodex connects to Codex's daemon, and asks it for its sessions.
-func (h *instance) checkCodex(ctx context.Context) (mark, text string) {
+// checkProgram tries to reach an agent's program as its adapter does.
+func (h *instance) checkProgram(ctx context.Context, agent string, try func(context.Context, prompts.Deps) (string, error)) (mark, text string) {
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
-	o := h.codexOptions()
 	start := time.Now()
-	version, sessions, err := codex.Probe(ctx, o, h.cfg.ClientFolders().Program("codex"))
+	has, err := try(ctx, h.deps(agent))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "ok", "codex: needs no setup; it is not running"
+		return "ok", agent + ": " + needsNone + "; it is not running"
 	case err != nil:
-		return "bad", fmt.Sprintf("codex: connect to its daemon: %v", err)
+		return "bad", fmt.Sprintf("%s: %v", agent, err)
 	}
-	return "ok", fmt.Sprintf("codex: its daemon %s has %d sessions and took %d ms", version, sessions, time.Since(start).Milliseconds())
+	return "ok", fmt.Sprintf("%s: %s and took %d ms", agent, has, time.Since(start).Milliseconds())
 }
 
 // probe starts a client's hook as the client does, with an event that asks nothing.

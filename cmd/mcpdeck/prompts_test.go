@@ -1,21 +1,16 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"testing"
 )
 
 func TestProgramsWhosePromptsAreTurnedOffHaveNoAdapter(t *testing.T) {
 	h := built(t, true)
-	agents := func() (all []string) {
-		for _, a := range h.adapters() {
-			all = append(all, a.Agent())
-		}
-		return all
-	}
+	agents := func() []string { return slices.Collect(maps.Keys(h.adapters())) }
 	if !slices.Contains(agents(), "codex") {
 		t.Errorf("there are adapters for %q", agents())
 	}
@@ -60,25 +55,5 @@ func TestTheVersionOfAPackagedProgramIsReadNotAskedFor(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestClaudeCodesOwnListIsAskedOfItsProgram(t *testing.T) {
-	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in is a shell script")
-	}
-	dir := t.TempDir()
-	script := "#!/bin/sh\n[ \"$*\" = \"agents --json\" ] && printf '[{\"pid\":7,\"status\":\"%s\"}]' \"${CLAUDE_CONFIG_DIR-as by default}\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(script), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
-	h := built(t, true)
-	for set, folder := range map[string]string{"": "as by default", "/srv/claude": "/srv/claude"} {
-		t.Setenv("CLAUDE_CONFIG_DIR", set)
-		got, err := h.claudeAgents(t.Context())
-		if want := `[{"pid":7,"status":"` + folder + `"}]`; err != nil || string(got) != want {
-			t.Errorf("with the folder %q, got %s, %v, want %s", set, got, err, want)
-		}
 	}
 }

@@ -178,7 +178,7 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 	if said := reload(&cfg, nil); len(said) > 0 {
 		t.Errorf("told %q", said)
 	}
-	for _, rules := range []func() prompts.Rules{h.rules, h.claudeOptions().Rules, h.codexOptions().Rules} {
+	for _, rules := range []func() prompts.Rules{h.rules, h.deps("claude").Rules, h.deps("codex").Rules} {
 		if now := rules(); now != (prompts.Rules{Hold: time.Hour, OnceOnly: true}) {
 			t.Errorf("prompts are handled by %+v", now)
 		}

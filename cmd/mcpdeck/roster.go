@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -68,11 +69,11 @@ func (h *instance) readPrices(cfg *config.Config) {
 
 // counter counts the tokens of sessions.
 func (h *instance) counter() *tokens.Counter {
-	folders, homes := h.cfg.ClientFolders(), map[string]string{}
-	for _, agent := range []string{"claude", "codex", "gemini"} {
-		homes[agent] = folders.Program(agent)
+	folders, programs := h.cfg.ClientFolders(), map[string]tokens.Program{}
+	for _, a := range agents.All() {
+		programs[a.ID] = tokens.Program{Folder: folders.Program(a.ID), Format: a.Usage}
 	}
-	return tokens.New(tokens.Options{Homes: homes, Prices: h.prices.Load, State: filepath.Join(h.cfg.Paths.State, "usage")})
+	return tokens.New(tokens.Options{Programs: programs, Prices: h.prices.Load, State: filepath.Join(h.cfg.Paths.State, "usage")})
 }
 
 // sessionFiles lists the sessions without a deck, by what the files and sockets of the
@@ -90,12 +91,12 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	hints, stop := h.roster.Hints()
 	defer stop()
 	found := false
-	for _, a := range h.adapters() {
+	for agent, a := range h.adapters() {
 		if f, ok := a.(prompts.Finder); !ok || !f.Left() { // without a deck, no other tells of any
 			continue
 		}
 		found = true
-		safe.Go("sessions of "+a.Agent(), func() { a.Run(ctx) })
+		safe.Go("sessions of "+agent, func() { a.Run(ctx) })
 	}
 	done, looked := make(chan struct{}), make(chan struct{}, 1)
 	safe.Go("sessions", func() {

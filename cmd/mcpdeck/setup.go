@@ -28,6 +28,8 @@ type setupFlags struct {
 
 func setupCommand(a *app) *cobra.Command {
 	var f setupFlags
+	apart := clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && c.Prompts.Apart != nil })
+	signalled := clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && len(c.Prompts.Signals) > 0 })
 	c := &cobra.Command{
 		Use:   "setup [CLIENT]",
 		Short: "Add mcpdeck to an agent's configuration, after showing the change",
@@ -42,12 +44,12 @@ func setupCommand(a *app) *cobra.Command {
 			switch {
 			case f.project && !f.prompts:
 				return usagef("--project belongs to --prompts; without it, the project's file is what setup edits")
-			case f.hooks && (!f.prompts || len(args) != 1 || args[0] != "codex"):
-				return usagef("--hooks belongs to setup codex --prompts: for sessions that its daemon does not run")
+			case f.hooks && (!f.prompts || len(args) != 1 || !slices.Contains(apart, args[0])):
+				return usagef("--hooks belongs to setup %s --prompts: for sessions that its daemon does not run", strings.Join(apart, " or "))
 			case f.hooks && f.project:
 				return usagef("--hooks writes the user's own file; it has no --project")
-			case f.signals != "" && (f.signals != "hooks" || !f.prompts || len(args) != 1 || args[0] != "claude"):
-				return usagef("--signals hooks belongs to setup claude --prompts: for versions whose files do not say what they wait for")
+			case f.signals != "" && (f.signals != "hooks" || !f.prompts || len(args) != 1 || !slices.Contains(signalled, args[0])):
+				return usagef("--signals hooks belongs to setup %s --prompts: for versions whose files do not say what they wait for", strings.Join(signalled, " or "))
 			case f.user && f.prompts:
 				return usagef("--user is what --prompts does; --project edits the project's file")
 			case len(args) > 1:

@@ -81,12 +81,10 @@ func setUpPrompts(c *cobra.Command, f setupFlags, cfg *config.Config, args []str
 
 // sayIfOff says if the deck's own configuration leaves a client's prompts in its terminal.
 func sayIfOff(c *cobra.Command, cfg *config.Config, client string) {
-	f := cfg.File.Prompts
-	on := map[string]bool{"claude": f.Claude, "codex": f.Codex, "opencode": f.OpenCode, "gemini": f.Gemini}
-	switch {
+	switch f := cfg.File.Prompts; {
 	case !f.Enabled:
 		c.Println("It has no effect as long as config.toml has prompts.enabled = false.")
-	case !on[client]:
+	case !f.Shows(client):
 		c.Printf("It has no effect as long as config.toml has prompts.%s = false.\n", client)
 	}
 }

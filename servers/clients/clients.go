@@ -42,6 +42,15 @@ type Client struct {
 	ProjectNote string   // the same, when it is a project's file
 	Launch      []string // how it is started with one file besides its own, FILE; nil: it cannot be
 
+	// Folder is where its program keeps what it does, such as conversations; nil: that is
+	// not known.
+	Folder func(Folders) string
+	// Daemon is set if its sessions run in a process of their own, without a terminal.
+	Daemon bool
+	// Alone is set if nothing but the program itself tells of its sessions: one that is not
+	// set up is only seen to run.
+	Alone bool
+
 	Prompts *Prompts // how the deck gets its own prompts; nil: it cannot
 
 	// Searches reports, by the environment of a session, whether it finds tools in a long list

@@ -18,22 +18,24 @@ type Folders struct {
 // Program returns the folder in which a client's program keeps what it does, such as
 // conversations; "" if that is not known.
 func (f Folders) Program(id string) string {
-	set := func(folder, name string) string {
-		if filepath.IsAbs(folder) {
-			return folder
-		}
-		return filepath.Join(f.Home, name)
-	}
-	switch id {
-	case "claude":
-		return set(f.Claude, ".claude")
-	case "codex":
-		return set(f.Codex, ".codex")
-	case "gemini":
-		return set("", ".gemini")
+	if c, ok := Find(id); ok && c.Folder != nil {
+		return c.Folder(f)
 	}
 	return ""
 }
+
+func (f Folders) set(folder, name string) string {
+	if filepath.IsAbs(folder) {
+		return folder
+	}
+	return filepath.Join(f.Home, name)
+}
+
+func claudeFolder(f Folders) string { return f.set(f.Claude, ".claude") }
+
+func codexFolder(f Folders) string { return f.set(f.Codex, ".codex") }
+
+func geminiFolder(f Folders) string { return f.set("", ".gemini") }
 
 func (f Folders) config() string {
 	if filepath.IsAbs(f.Config) {
@@ -81,7 +83,7 @@ func claudeUser(f Folders) []string {
 	return list(filepath.Join(f.Home, ".claude.json"))
 }
 
-func codexUser(f Folders) []string { return list(filepath.Join(f.Program("codex"), "config.toml")) }
+func codexUser(f Folders) []string { return list(filepath.Join(codexFolder(f), "config.toml")) }
 
 func zedUser(f Folders) []string {
 	switch runtime.GOOS {

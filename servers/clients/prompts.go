@@ -53,7 +53,7 @@ type Hook struct {
 // claudePrompts asks for a day: a hook that the program ends shows its dialog.
 func claudePrompts() *Prompts {
 	return &Prompts{
-		User:    func(f Folders) string { return filepath.Join(f.Program("claude"), "settings.json") },
+		User:    func(f Folders) string { return filepath.Join(claudeFolder(f), "settings.json") },
 		Project: ".claude/settings.local.json", Grammar: JSON, Windows: GitBash,
 		Hooks: []Hook{
 			{Event: "PermissionRequest", Timeout: 86400},
@@ -81,7 +81,7 @@ func codexPrompts() *Prompts {
 	return &Prompts{
 		Answers: "permissions, questions and servers' forms", Tested: tested,
 		Apart: &Prompts{
-			User:    func(f Folders) string { return filepath.Join(f.Program("codex"), "hooks.json") },
+			User:    func(f Folders) string { return filepath.Join(codexFolder(f), "hooks.json") },
 			Grammar: JSON, Windows: Cmd,
 			Hooks:   []Hook{{Event: "PermissionRequest", Timeout: 86400}},
 			Answers: "permissions",
@@ -105,7 +105,7 @@ func opencodePrompts() *Prompts {
 // time is in milliseconds.
 func geminiPrompts() *Prompts {
 	p := &Prompts{
-		User:    func(f Folders) string { return filepath.Join(f.Program("gemini"), "settings.json") },
+		User:    func(f Folders) string { return filepath.Join(geminiFolder(f), "settings.json") },
 		Project: ".gemini/settings.json", Grammar: JSONWithComments, Windows: PowerShell,
 		Answers:     "nothing: prompts are shown, and answered in their terminal",
 		Note:        "Restart Gemini CLI.",

@@ -5,18 +5,78 @@ package prompts
 
 import (
 	"context"
+	"log/slog"
+	"net"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 )
 
+// Agent is all that the deck knows of one agent's program beside its row in the table of
+// clients. Its package exports one; the package agents lists them.
+type Agent struct {
+	ID  string   // in the table of clients
+	Env []string // prefixes of its variables
+	// New connects the deck to the program.
+	New func(Deps) Adapter
+	// Usage is how the program keeps conversations; nil: it counts itself.
+	Usage *usage.Format
+	// Plugin is the file by which its prompts reach the deck; nil: it is another way.
+	Plugin *Plugin
+	// Probe says how the program can be reached, for mcpdeck doctor; nil: by its hooks alone.
+	// The error is fs.ErrNotExist if it does not run.
+	Probe func(context.Context, Deps) (string, error)
+}
+
+// Plugin is a file that an agent's program loads.
+type Plugin struct {
+	// File returns the file; socket is the path of the deck's prompt socket, "" for the
+	// default one.
+	File func(socket string) []byte
+	// Own reports whether a file is as some mcpdeck wrote it, and which version it is.
+	Own func(file []byte) (version int, ours bool)
+}
+
+// Deps are what adapters work with. Each uses some.
+type Deps struct {
+	Queue  Queue
+	Roster Roster
+	Rules  RuleSource
+	// HoldsHeadless reports whether what an agent without a terminal asks in a folder waits
+	// for the user; nil: nowhere.
+	HoldsHeadless func(folder string) bool
+	// Frames makes messages of a connection.
+	Frames  func(ctx context.Context, c net.Conn) (Frames, error)
+	Folder  string   // of the program's own files: ~/.claude
+	Alone   bool     // no other folder is looked at that the program may use
+	Home    string   // of the user
+	Environ []string // of programs that are run
+	Version string   // of mcpdeck
+	Log     *slog.Logger
+}
+
+// Logger returns the log, one that keeps nothing if there is none.
+func (d *Deps) Logger() *slog.Logger {
+	if d.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return d.Log
+}
+
+// Frames carries messages over a connection.
+type Frames interface {
+	Read(ctx context.Context) ([]byte, error)
+	Write(ctx context.Context, message []byte) error
+	Close() error
+}
+
 // Adapter connects the deck to one agent's program. It opens requests with a
-// [ask.Request.Prompt] in the queue, settles them when they are answered elsewhere, and
-// reports the program's sessions.
+// [ask.Request.Prompt] in the queue as an [Item], settles them when they are answered
+// elsewhere, and reports the program's sessions. One that is a hook.Handler also serves what
+// comes over the prompt socket from that program.
 type Adapter interface {
-	// Agent returns the ID of the agent's program in the table of clients.
-	Agent() string
 	// Run works until ctx ends. What it cannot do it says to the roster, as the note of a
 	// session; it never fails the deck.
 	Run(ctx context.Context)

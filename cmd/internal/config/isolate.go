@@ -7,12 +7,13 @@ import (
 )
 
 // Isolate makes a folder the home of this process and of all that it starts, so that
-// nothing of the user's own is read or changed, and moves into a project.
-func Isolate(home, project string) error {
+// nothing of the user's own is read or changed, and moves into a project. Own are prefixes
+// of variables of agents' programs.
+func Isolate(home, project string, own []string) error {
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		for _, own := range []string{"XDG_", "MCPDECK_", "CLAUDE_", "CODEX_", "GEMINI_", "OPENCODE_", "LOGICSTAMP_", "PROJECT_PATH"} {
-			if strings.HasPrefix(name, own) {
+		for _, prefix := range append([]string{"XDG_", "MCPDECK_", "LOGICSTAMP_", "PROJECT_PATH"}, own...) {
+			if strings.HasPrefix(name, prefix) {
 				if err := os.Unsetenv(name); err != nil {
 					return fmt.Errorf("clear %s: %w", name, err)
 				}

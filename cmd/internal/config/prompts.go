@@ -39,6 +39,11 @@ type Prompts struct {
 	Lasting string `toml:"lasting"`
 }
 
+// Shows reports whether the prompts of an agent's program are shown.
+func (p *Prompts) Shows(agent string) bool {
+	return p.Enabled && map[string]bool{"claude": p.Claude, "codex": p.Codex, "opencode": p.OpenCode, "gemini": p.Gemini}[agent]
+}
+
 // PromptProject is what differs in one project.
 type PromptProject struct {
 	// As prompts.headless.

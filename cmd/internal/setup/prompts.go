@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 )
 
 // PromptNames are the clients whose prompts the deck can show.
@@ -146,8 +146,8 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 	out := &Change{Path: at.Path(), what: p.Words(c.ID), state: p.State}
 	var after []byte
 	if c.Prompts.Hooks == nil {
-		after = opencode.Plugin(p.Socket)
-		if _, ours := opencode.Own(before); before != nil && !ours {
+		after = agents.Of(c.ID).Plugin.File(p.Socket)
+		if _, ours := agents.Of(c.ID).Plugin.Own(before); before != nil && !ours {
 			return nil, fmt.Errorf("write %s: it is not as mcpdeck wrote it; move it away first", at.Path())
 		}
 	} else {
@@ -224,7 +224,7 @@ func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
 		return undo, nil
 	}
 	if c.Prompts.Hooks == nil {
-		if _, ours := opencode.Own(now); !ours {
+		if _, ours := agents.Of(c.ID).Plugin.Own(now); !ours {
 			return fail(errors.New("it is not as mcpdeck wrote it; remove it by hand"))
 		}
 		return j.Instead(*entry, at, now, nil), nil
@@ -292,9 +292,9 @@ func promptStatus(c clients.Client, p Prompter) PromptStatus {
 		return s
 	}
 	if c.Prompts.Hooks == nil {
-		_, ours := opencode.Own(now)
+		_, ours := agents.Of(c.ID).Plugin.Own(now)
 		switch {
-		case bytes.Equal(now, opencode.Plugin(p.Socket)):
+		case bytes.Equal(now, agents.Of(c.ID).Plugin.File(p.Socket)):
 			s.State = SetUp
 		case ours:
 			s.State = Differs

@@ -77,9 +77,9 @@ func (b *inbox) open() {
 	b.q, b.roster = ask.New(ask.Options{Hold: -1, StateFile: filepath.Join(b.home, "ask.json")}), &roster.Roster{}
 	var a prompts.Adapter
 	if b.client.ID == "gemini" {
-		a = gemini.New(gemini.Options{Queue: b.q, Roster: b.roster, Folder: filepath.Join(b.home, ".gemini")})
+		a = gemini.New(prompts.Deps{Queue: b.q, Roster: b.roster, Folder: filepath.Join(b.home, ".gemini")})
 	} else {
-		a = opencode.New(opencode.Options{Queue: b.q, Roster: b.roster})
+		a = opencode.New(prompts.Deps{Queue: b.q, Roster: b.roster})
 	}
 	s, err := socket.Listen(socket.Options{Path: socket.Path(socket.State(b.home), ""), Handlers: map[string]socket.Handler{b.client.ID: a.(socket.Handler)}})
 	if err != nil {

@@ -1,10 +1,14 @@
 package claude
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"path/filepath"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -14,6 +18,20 @@ const (
 	agentsEvery  = 10 * time.Second
 	agentsWithin = 10 * time.Second
 )
+
+// ownList runs Claude Code's own list of its sessions. It is told its folder only if the
+// user has chosen one: it looks for some of its files elsewhere then.
+func ownList(d prompts.Deps) func(context.Context) ([]byte, error) {
+	return func(ctx context.Context) ([]byte, error) {
+		var out bytes.Buffer
+		c := process.Command{Program: agent, Args: []string{"agents", "--json"}, Dir: d.Home, Own: d.Environ}
+		if d.Folder != filepath.Join(d.Home, ".claude") {
+			c.Extra = []string{"CLAUDE_CONFIG_DIR=" + d.Folder}
+		}
+		err := process.Run(ctx, c, process.Streams{Out: &out})
+		return out.Bytes(), err
+	}
+}
 
 // agents is what "claude agents --json" last printed. The adapter's lock guards it.
 type agents struct {

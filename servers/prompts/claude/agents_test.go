@@ -6,10 +6,13 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // command stands in for "claude agents --json".
@@ -121,5 +124,23 @@ func TestWhatNothingTellsOfMayBeSettled(t *testing.T) {
 				d.gone("answered in its terminal")
 			})
 		})
+	}
+}
+
+func TestClaudeCodesOwnListIsAskedOfItsProgram(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the stand-in is a shell script")
+	}
+	dir, home := t.TempDir(), t.TempDir()
+	script := "#!/bin/sh\n[ \"$*\" = \"agents --json\" ] && printf '[{\"pid\":7,\"status\":\"%s\"}]' \"${CLAUDE_CONFIG_DIR-as by default}\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "claude"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+string(filepath.ListSeparator)+os.Getenv("PATH"))
+	for folder, want := range map[string]string{filepath.Join(home, ".claude"): "as by default", "/srv/claude": "/srv/claude"} {
+		got, err := ownList(prompts.Deps{Home: home, Folder: folder, Environ: os.Environ()})(t.Context())
+		if want := `[{"pid":7,"status":"` + want + `"}]`; err != nil || string(got) != want {
+			t.Errorf("with the folder %q, got %s, %v, want %s", folder, got, err, want)
+		}
 	}
 }

@@ -5,7 +5,6 @@ package claude
 
 import (
 	"context"
-	"log/slog"
 	"path/filepath"
 	"sync"
 	"time"
@@ -13,11 +12,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
-
-// Tested is the version of Claude Code that the formats in this package were measured with.
-const Tested = "2.1.330"
 
 // agent is the ID of Claude Code in the table of clients.
 const agent = "claude"
@@ -27,18 +24,18 @@ const joinWithin = 2 * time.Second
 
 // Options configures an [Adapter].
 type Options struct {
-	Queue  prompts.Queue
-	Roster prompts.Roster
-	Folder string // of Claude Code's own files: ~/.claude
-	Home   string
-	Rules  prompts.RuleSource
-	// HoldsHeadless reports whether what an agent without a terminal asks in a folder waits
-	// for the user; nil: nowhere.
-	HoldsHeadless func(folder string) bool
+	prompts.Deps
 	// Agents returns what "claude agents --json" prints: a list of sessions. It is asked
 	// where no session file tells what a session does; nil: that is not known.
 	Agents func(context.Context) ([]byte, error)
-	Log    *slog.Logger
+}
+
+// Agent returns Claude Code.
+func Agent() prompts.Agent {
+	return prompts.Agent{
+		ID: agent, Env: []string{"CLAUDE_"}, Usage: usage.Claude(),
+		New: func(d prompts.Deps) prompts.Adapter { return New(Options{d, ownList(d)}) },
+	}
 }
 
 // Adapter is the connection to all Claude Code processes of the user.
@@ -56,17 +53,12 @@ type Adapter struct {
 
 // New returns an adapter.
 func New(o Options) *Adapter {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = o.Logger()
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
 	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }
-
-// Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return agent }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at
 // once.

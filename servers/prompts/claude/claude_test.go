@@ -40,7 +40,7 @@ type desk struct {
 func newDesk(t *testing.T, set func(*Options)) *desk {
 	t.Helper()
 	d := &desk{t: t, q: ask.New(ask.Options{}), folder: t.TempDir(), project: t.TempDir(), rules: prompts.Rules{Hold: time.Minute}}
-	o := Options{Queue: d.q, Roster: &d.roster, Folder: d.folder, Home: "/home/u", Rules: func() prompts.Rules { return d.rules }}
+	o := Options{Deps: prompts.Deps{Queue: d.q, Roster: &d.roster, Folder: d.folder, Home: "/home/u", Rules: func() prompts.Rules { return d.rules }}}
 	if set != nil {
 		set(&o)
 	}
@@ -88,7 +88,7 @@ func (d *desk) status(status, waits string) {
 func (d *desk) writes(s session) {
 	d.t.Helper()
 	synctest.Wait() // who finds half of the file looks again later
-	s.PID, s.Folder, s.Version, s.Tmux = os.Getpid(), d.project, Tested, "0:@0.%7"
+	s.PID, s.Folder, s.Version, s.Tmux = os.Getpid(), d.project, "2.1.330", "0:@0.%7"
 	if s.Started == "" {
 		s.Started = pid.Born(os.Getpid())
 	}

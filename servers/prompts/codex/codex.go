@@ -9,9 +9,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"log/slog"
 	"maps"
-	"net"
 	"slices"
 	"sync"
 	"time"
@@ -19,40 +17,39 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
-
-// Tested is the version of Codex that the formats in this package were measured with.
-const Tested = "0.169.0"
 
 // agent is the ID of Codex in the table of clients.
 const agent = "codex"
 
-// Frames carries messages over a connection.
-type Frames interface {
-	Read(ctx context.Context) ([]byte, error)
-	Write(ctx context.Context, message []byte) error
-	Close() error
-}
-
-// Options configures an [Adapter].
+// Options configures an [Adapter]. Only a prompt that comes by a hook is held.
 type Options struct {
-	Queue  prompts.Queue
-	Roster prompts.Roster
+	prompts.Deps
 	// Homes returns the folders of Codex's own files: ~/.codex, and those of programs that
 	// run with another one.
 	Homes func() []string
-	Home  string // of the user
-	// Frames makes messages of a connection to the daemon.
-	Frames  func(ctx context.Context, c net.Conn) (Frames, error)
-	Rules   prompts.RuleSource // only a prompt that comes by a hook is held
-	Version string             // of mcpdeck
-	Log     *slog.Logger
 
 	// Linger is how long a session is listened to after its last prompt; 0: 2 s.
 	Linger time.Duration
 	// Confirm is how soon Codex says of what was denied that it has ended; 0: 1 s.
 	Confirm time.Duration
+}
+
+// Agent returns Codex.
+func Agent() prompts.Agent {
+	return prompts.Agent{
+		ID: agent, Env: []string{"CODEX_"}, Usage: usage.Codex(), Probe: probe,
+		New: func(d prompts.Deps) prompts.Adapter {
+			return New(Options{Deps: d, Homes: func() []string {
+				if d.Alone {
+					return []string{d.Folder}
+				}
+				return Homes(d.Folder)
+			}})
+		},
+	}
 }
 
 // Times of the connections.
@@ -79,9 +76,7 @@ type Adapter struct {
 
 // New returns an adapter.
 func New(o Options) *Adapter {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
+	o.Log = o.Logger()
 	if o.Linger == 0 {
 		o.Linger = 2 * time.Second
 	}
@@ -90,9 +85,6 @@ func New(o Options) *Adapter {
 	}
 	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}, alone: map[int]string{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }
-
-// Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return agent }
 
 // Run implements [prompts.Adapter].
 func (a *Adapter) Run(ctx context.Context) {

@@ -430,14 +430,14 @@ func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
 
 func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
 	d := newDaemon(t)
-	o := Options{Frames: func(ctx context.Context, c net.Conn) (Frames, error) { return frames.Dial(ctx, c) }}
-	if _, _, err := Probe(t.Context(), o, d.Home); !errors.Is(err, fs.ErrNotExist) {
+	o := prompts.Deps{Folder: d.Home, Frames: func(ctx context.Context, c net.Conn) (prompts.Frames, error) { return frames.Dial(ctx, c) }}
+	if _, err := probe(t.Context(), o); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a daemon: %v", err)
 	}
 	d.Runs("one", standin.Idle(), nil)
 	started(t, d)
-	if version, sessions, err := Probe(t.Context(), o, d.Home); err != nil || version == "" || sessions != 1 {
-		t.Errorf("version %q, %d sessions, %v", version, sessions, err)
+	if has, err := probe(t.Context(), o); err != nil || has != "its daemon 0.169.0 has 1 sessions" {
+		t.Errorf("%q, %v", has, err)
 	}
 }
 

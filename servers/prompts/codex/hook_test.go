@@ -36,7 +36,7 @@ func newHooks(t *testing.T, hold time.Duration) *hooks {
 		t.Fatal(err)
 	}
 	h := &hooks{t: t, queue: ask.New(ask.Options{Hold: -1}), path: filepath.Join(dir, "run", "prompts.sock")}
-	h.a = New(Options{Queue: h.queue, Roster: &h.sessions, Rules: func() prompts.Rules { return prompts.Rules{Hold: hold} }})
+	h.a = New(Options{Deps: prompts.Deps{Queue: h.queue, Roster: &h.sessions, Rules: func() prompts.Rules { return prompts.Rules{Hold: hold} }}})
 	h.a.behind = func(pid int) int { return pid }
 	s, err := hook.Listen(hook.Options{Path: h.path, Handlers: map[string]hook.Handler{agent: h.a}})
 	if err != nil {

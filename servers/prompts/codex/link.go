@@ -25,7 +25,7 @@ type link struct {
 	program string // of the daemon's process, as the system has it
 	version string
 	loaded  []string // threads at the time of the connection
-	frames  Frames
+	frames  prompts.Frames
 	conn    *rpc.Conn
 	ctx     context.Context
 	end     context.CancelFunc

@@ -2,9 +2,11 @@ package codex
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // nobody takes no prompts and keeps no sessions.
@@ -15,15 +17,14 @@ func (nobody) Notice(string)                       {}
 func (nobody) Report(deck.Session)                 {}
 func (nobody) Gone(string, string)                 {}
 
-// Probe connects once to the daemon of a folder, as the adapter does, and returns its
-// version and how many sessions it has loaded. The error is os.ErrNotExist if no daemon
-// runs. Of the options, only Frames and Version are used.
-func Probe(ctx context.Context, o Options, home string) (version string, sessions int, err error) {
-	o.Queue, o.Roster = nobody{}, nobody{}
-	l, err := New(o).connect(ctx, home)
+// probe connects once to the daemon, as the adapter does, and says its version and how many
+// sessions it has loaded.
+func probe(ctx context.Context, d prompts.Deps) (string, error) {
+	d.Queue, d.Roster = nobody{}, nobody{}
+	l, err := New(Options{Deps: d}).connect(ctx, d.Folder)
 	if err != nil {
-		return "", 0, err
+		return "", fmt.Errorf("connect to its daemon: %w", err)
 	}
 	defer l.close()
-	return l.version, len(l.loaded), nil
+	return fmt.Sprintf("its daemon %s has %d sessions", l.version, len(l.loaded)), nil
 }

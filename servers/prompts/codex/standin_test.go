@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
 	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
 )
@@ -93,9 +94,11 @@ func beside(t *testing.T, d *standin.Codex, q *ask.Queue, linger time.Duration) 
 	t.Helper()
 	w := &world{Codex: d, t: t, queue: q, roster: &sessions{}}
 	a := New(Options{
-		Queue: w.queue, Roster: w.roster, Homes: func() []string { return []string{w.Home} }, Home: "/home/ana", Linger: linger,
-		Confirm: time.Hour,
-		Frames:  func(ctx context.Context, c net.Conn) (Frames, error) { return frames.Dial(ctx, c) },
+		Deps: prompts.Deps{
+			Queue: w.queue, Roster: w.roster, Home: "/home/ana",
+			Frames: func(ctx context.Context, c net.Conn) (prompts.Frames, error) { return frames.Dial(ctx, c) },
+		},
+		Homes: func() []string { return []string{w.Home} }, Linger: linger, Confirm: time.Hour,
 	})
 	a.now = func() time.Time { return time.Unix(1000, w.passed.Load()) }
 	ctx, cancel := context.WithCancel(context.Background())

@@ -4,7 +4,6 @@ package gemini
 
 import (
 	"context"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
 )
 
@@ -26,21 +26,21 @@ const (
 	lookSeldom   = 5 * time.Second // while nothing is asked
 )
 
-// Options configures an [Adapter].
-type Options struct {
-	Queue  prompts.Queue
-	Roster prompts.Roster
-	Folder string // of Gemini CLI's own files: ~/.gemini
-	Log    *slog.Logger
+// agent is the ID of Gemini CLI in the table of clients.
+const agent = "gemini"
+
+// Agent returns Gemini CLI.
+func Agent() prompts.Agent {
+	return prompts.Agent{ID: agent, Env: []string{"GEMINI_"}, New: func(d prompts.Deps) prompts.Adapter { return New(d) }, Usage: usage.Gemini()}
 }
 
 // Adapter is the connection to all Gemini CLI processes of the user.
 type Adapter struct {
-	opt  Options
+	opt  prompts.Deps
 	kick chan struct{} // wakes Run
 
-	agent func(hook int) int // process of Gemini CLI that has started a hook; 0: none has
-	alive func(pid int) bool
+	behind func(hook int) int // process of Gemini CLI that has started a hook; 0: none has
+	alive  func(pid int) bool
 
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
@@ -57,20 +57,15 @@ type session struct {
 }
 
 // New returns an adapter.
-func New(o Options) *Adapter {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), agent: agentOf, alive: pid.Alive, sessions: map[string]*session{}, pace: prompts.Pace{Queue: o.Queue, Agent: "gemini"}}
+func New(d prompts.Deps) *Adapter {
+	d.Log = d.Logger()
+	return &Adapter{opt: d, kick: make(chan struct{}, 1), behind: agentOf, alive: pid.Alive, sessions: map[string]*session{}, pace: prompts.Pace{Queue: d.Queue, Agent: agent}}
 }
-
-// Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return "gemini" }
 
 // agentOf returns the nearest process above a hook that is Gemini CLI.
 func agentOf(hook int) int {
 	for i, pid := range socket.Ancestors(hook) {
-		if i > 0 && strings.Contains(socket.Program(pid), "gemini") {
+		if i > 0 && strings.Contains(socket.Program(pid), agent) {
 			return pid
 		}
 	}
@@ -87,7 +82,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	if err != nil {
 		return
 	}
-	pid := a.agent(c.PID) // while the hook runs
+	pid := a.behind(c.PID) // while the hook runs
 	size := a.size(m.Payload.Str("transcript_path"))
 	_ = c.Print("") // one that has gone needs nothing
 	if pid == 0 {
@@ -172,10 +167,10 @@ func (a *Adapter) session(id string, pid int) *session {
 		if o.PID == pid {
 			o.settle("", "its session has ended")
 			delete(a.sessions, other)
-			a.opt.Roster.Gone("gemini", other)
+			a.opt.Roster.Gone(agent, other)
 		}
 	}
-	s = &session{Session: deck.Session{Agent: "gemini", ID: id, PID: pid, Verified: true, State: deck.Idle, Since: time.Now()}}
+	s = &session{Session: deck.Session{Agent: agent, ID: id, PID: pid, Verified: true, State: deck.Idle, Since: time.Now()}}
 	a.sessions[id] = s
 	return s
 }

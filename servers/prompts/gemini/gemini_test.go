@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -36,8 +37,8 @@ func inDeck(t *testing.T, test func(*world)) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, q: ask.New(ask.Options{}), roster: &roster.Roster{}, pid: 7, chat: filepath.Join(folder, "chats", "1.jsonl")}
-		w.a = New(Options{Queue: w.q, Roster: w.roster, Folder: folder})
-		w.a.agent = func(int) int { return w.pid }
+		w.a = New(prompts.Deps{Queue: w.q, Roster: w.roster, Folder: folder})
+		w.a.behind = func(int) int { return w.pid }
 		w.a.alive = func(pid int) bool { return w.dead.Load() != int64(pid) }
 		w.talk("1")
 		ctx, stop := context.WithCancel(t.Context())

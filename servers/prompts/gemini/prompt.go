@@ -3,7 +3,6 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
 	"path/filepath"
 	"strconv"
 	"time"
@@ -21,17 +20,14 @@ const inTerminal = "Gemini CLI takes answers in its own terminal only."
 // ask shows what a session waits for.
 func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	now := time.Now()
-	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey(), Agent: "gemini", Session: s.ID, Door: ask.InTerminal}
-	r := ask.Request{
-		From:  ask.From{Client: "gemini", Session: s.ID, Cwd: s.Folder},
-		Peer:  ask.Peer{PID: s.PID, Program: "gemini", Cwd: s.Folder, Key: "gemini " + s.ID, Agent: s.PID},
-		Local: true, Prompt: p,
-	}
+	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey()}
+	r := prompts.Request(&deck.Session{Agent: agent, ID: s.ID, PID: s.PID, Folder: s.Folder, Verified: true}, p)
+	r.Local, p.Door = true, ask.InTerminal
 	details, err := rawjson.SplitObject(m.Payload.Some("details"))
 	describe(p, details)
 	p.Marks = prompts.Marks(p.Command, s.Folder)
-	if filepath.IsAbs(p.Path) && !prompts.Within(s.Folder, p.Path) {
-		p.Marks = append(p.Marks, prompts.Outside)
+	if filepath.IsAbs(p.Path) {
+		prompts.MarkPath(p, s.Folder)
 	}
 	state := deck.WaitsForPermission
 	asks := s.asks
@@ -88,8 +84,6 @@ func subject(o rawjson.Object) string {
 	return cmp.Or(in.Str("command"), in.Str("file_path"), in.Str("path"), in.Str("query"))
 }
 
-var errShape = errors.New("its format is not known")
-
 // questions reads those of a call of ask_user.
 func questions(m hook.Message) ([]ask.Question, error) {
 	var in struct {
@@ -102,16 +96,16 @@ func questions(m hook.Message) ([]ask.Question, error) {
 		} `json:"tool_input"`
 	}
 	if m.TooLarge || m.Payload.Str("tool_name") != "ask_user" || json.Unmarshal(m.Raw, &in) != nil {
-		return nil, errShape
+		return nil, prompts.ErrShape
 	}
 	list := in.Input.Questions
 	if len(list) == 0 || len(list) > ask.MaxQuestions {
-		return nil, errShape
+		return nil, prompts.ErrShape
 	}
 	var out []ask.Question
 	for i, one := range list {
 		if one.Question == "" || len(one.Options) > ask.MaxOptions {
-			return nil, errShape
+			return nil, prompts.ErrShape
 		}
 		q := ask.Question{ID: "q" + strconv.Itoa(i+1), Question: one.Question, Header: one.Header, Description: inTerminal, Kind: ask.Choice, Options: one.Options, Multi: one.MultiSelect}
 		if one.Type == "yesno" {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // startedWith is a process with a word among its arguments.
@@ -42,7 +42,7 @@ func TestOnlyWhatMayAnswerItselfIsShownLate(t *testing.T) {
 			if tt.pid != 0 && process.Args(tt.pid) == nil {
 				t.Skip("this system does not tell how processes were started")
 			}
-			inDeck(t, opencode.Options{}, func(w *world) {
+			inDeck(t, prompts.Deps{}, func(w *world) {
 				w.pluginOf(tt.pid).say(bash)
 				begun := time.Now()
 				for len(w.q.Pending().Items) == 0 && time.Since(begun) < time.Minute {

@@ -5,7 +5,6 @@ package opencode
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -31,33 +30,28 @@ const (
 	settledByRun = 10 * time.Second
 )
 
-// Options configures an [Adapter].
-type Options struct {
-	Queue  prompts.Queue
-	Roster prompts.Roster
-	Rules  prompts.RuleSource // no prompt is held
-	Log    *slog.Logger
+// Agent returns OpenCode.
+func Agent() prompts.Agent {
+	return prompts.Agent{
+		ID: agent, Env: []string{"OPENCODE_"}, New: func(d prompts.Deps) prompts.Adapter { return New(d) },
+		Plugin: &prompts.Plugin{File: Plugin, Own: Own},
+	}
 }
 
 // Adapter is the connection to all OpenCode processes of the user.
 type Adapter struct {
-	opt   Options
+	opt   prompts.Deps
 	twins prompts.Twins
 
 	mu     sync.Mutex // guards what follows
 	owners map[string]*stream
 }
 
-// New returns an adapter.
-func New(o Options) *Adapter {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
-	return &Adapter{opt: o, owners: map[string]*stream{}}
+// New returns an adapter. No prompt is held.
+func New(d prompts.Deps) *Adapter {
+	d.Log = d.Logger()
+	return &Adapter{opt: d, owners: map[string]*stream{}}
 }
-
-// Agent implements [prompts.Adapter].
-func (a *Adapter) Agent() string { return agent }
 
 // Run implements [prompts.Adapter]. All work is done in Serve.
 func (a *Adapter) Run(ctx context.Context) { <-ctx.Done() }

@@ -31,7 +31,7 @@ type world struct {
 }
 
 // inDeck runs a test with a clock of its own.
-func inDeck(t *testing.T, o opencode.Options, test func(*world)) {
+func inDeck(t *testing.T, o prompts.Deps, test func(*world)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, q: ask.New(ask.Options{Hold: -1}), roster: &roster.Roster{}}
@@ -172,7 +172,7 @@ func TestAPermissionIsShownExactly(t *testing.T) {
 		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inDeck(t, opencode.Options{}, func(w *world) {
+			inDeck(t, prompts.Deps{}, func(w *world) {
 				w.plugin().say(tt.event)
 				r := w.item().Request
 				var options []string
@@ -221,7 +221,7 @@ func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
 		{"no event", 0, "", `{"reply":"once"}`, "", ask.NotTaken},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inDeck(t, opencode.Options{}, func(w *world) {
+			inDeck(t, prompts.Deps{}, func(w *world) {
 				p := w.pluginOf(os.Getpid()) // this program's name has OpenCode's in it: else it allows once only
 				p.say(bash)
 				a := ask.AnswerDraft{Chosen: []int{tt.option}, Accepted: true}
@@ -250,7 +250,7 @@ func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
 }
 
 func TestQuestionsAreAnsweredByLabelsOrFreely(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(question)
 		if got := w.row(); got != "ses_1 answer an answer" {
@@ -283,7 +283,7 @@ func TestAQuestionThatIsAnsweredTwiceHasTheAnswerThatCounts(t *testing.T) {
 		`question.rejected","properties":{"sessionID":"ses_1","requestID":"que_1"}`:                                   "answered in its terminal: declined",
 		`question.replied","properties":{"sessionID":"ses_1","requestID":"que_1"}`:                                    "answered",
 	} {
-		inDeck(t, opencode.Options{}, func(w *world) {
+		inDeck(t, prompts.Deps{}, func(w *world) {
 			p := w.plugin()
 			p.say(question)
 			w.answer(
@@ -306,7 +306,7 @@ func TestAnAnswerThatComesLateIsStillSaid(t *testing.T) {
 		},
 		"not taken: OpenCode has ended": func(p *plugin) { p.hangUp() },
 	} {
-		inDeck(t, opencode.Options{}, func(w *world) {
+		inDeck(t, prompts.Deps{}, func(w *world) {
 			p := w.plugin()
 			p.say(bash)
 			w.answer(ask.AnswerDraft{Chosen: []int{0}, Accepted: true})
@@ -329,7 +329,7 @@ func TestAnAnswerThatComesLateIsStillSaid(t *testing.T) {
 }
 
 func TestADeclinedQuestionIsRejected(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(question)
 		if err := w.q.Decline(w.item().ID, "no"); err != nil {
@@ -342,7 +342,7 @@ func TestADeclinedQuestionIsRejected(t *testing.T) {
 }
 
 func TestWhatTheTerminalAnswersLeaves(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(bash)
 		w.q.Show(w.item().ID)
@@ -358,7 +358,7 @@ func TestWhatTheTerminalAnswersLeaves(t *testing.T) {
 }
 
 func TestWhatIsSettledAtOnceIsNeverShown(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(bash)
 		time.Sleep(200 * time.Millisecond)
@@ -370,7 +370,7 @@ func TestWhatIsSettledAtOnceIsNeverShown(t *testing.T) {
 }
 
 func TestAPromptLeavesWithItsProcess(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(bash)
 		w.item()
@@ -387,7 +387,7 @@ func TestAPromptLeavesWithItsProcess(t *testing.T) {
 }
 
 func TestAProcessCannotSettleAnothersPrompt(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		w.plugin().say(bash)
 		other := w.plugin()
 		other.say(
@@ -406,7 +406,7 @@ func TestAProcessCannotSettleAnothersPrompt(t *testing.T) {
 }
 
 func TestASessionMayNotAskWithoutEnd(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		for i := range 70 {
 			p.say(strings.ReplaceAll(bash, "per_1", fmt.Sprintf("per_%d", i)))
@@ -444,7 +444,7 @@ func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
 		{"a question with equal labels", `{"event":"question.asked","properties":{"id":"que_1","sessionID":"ses_1","questions":[{"question":"?","options":[{"label":"a"},{"label":"a"}]}]}}`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			inDeck(t, opencode.Options{}, func(w *world) {
+			inDeck(t, prompts.Deps{}, func(w *world) {
 				w.plugin().say(tt.event)
 				it := w.item()
 				if p := it.Request.Prompt; p.Door != ask.InTerminal || len(p.Command) > 1000 || p.Diff != "" {
@@ -460,7 +460,7 @@ func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
 }
 
 func TestOptionsThatLastCanBeLeftOut(t *testing.T) {
-	inDeck(t, opencode.Options{Rules: func() prompts.Rules { return prompts.Rules{OnceOnly: true} }}, func(w *world) {
+	inDeck(t, prompts.Deps{Rules: func() prompts.Rules { return prompts.Rules{OnceOnly: true} }}, func(w *world) {
 		w.plugin().say(bash)
 		for _, g := range w.item().Request.Prompt.Grants {
 			if g.Scope != ask.Once {
@@ -471,7 +471,7 @@ func TestOptionsThatLastCanBeLeftOut(t *testing.T) {
 }
 
 func TestADeckThatEndsLeavesPromptsOpen(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(question)
 		w.item()
@@ -494,7 +494,7 @@ func FuzzEvents(f *testing.F) {
 		if strings.ContainsAny(string(line), "\n") {
 			return
 		}
-		inDeck(t, opencode.Options{}, func(w *world) {
+		inDeck(t, prompts.Deps{}, func(w *world) {
 			p := w.plugin()
 			_, _ = p.conn.Write(append(line, '\n')) // it may be refused
 			synctest.Wait()

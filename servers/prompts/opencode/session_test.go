@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
-	inDeck(t, opencode.Options{}, func(w *world) {
+	inDeck(t, prompts.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(
 			`{"event":"session.updated","properties":{"sessionID":"ses_1","info":{"id":"ses_1","title":"Tests","directory":"/p/api","version":"1.18.33","agent":"build","model":{"id":"big"},"cost":0.5,"tokens":{"input":10,"output":2,"reasoning":1,"cache":{"read":5,"write":3}}}}}`,
@@ -59,7 +59,7 @@ func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
 func TestOnlyACallThatWasAllowedIsTheLast(t *testing.T) {
 	for reply, want := range map[string]string{"once": "bash echo hi && git status", "always": "bash echo hi && git status", "reject": " "} {
 		t.Run(reply, func(t *testing.T) {
-			inDeck(t, opencode.Options{}, func(w *world) {
+			inDeck(t, prompts.Deps{}, func(w *world) {
 				w.plugin().say(bash, `{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"`+reply+`"}}`)
 				if s := w.roster.Sessions()[0]; s.LastTool+" "+s.LastSubject != want {
 					t.Errorf("the last call is %q %q, want %q", s.LastTool, s.LastSubject, want)

@@ -15,6 +15,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/socket"
@@ -128,9 +129,9 @@ func (f *Finder) insists(s deck.Session) bool {
 // for that a second time.
 func (f *Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
 	p, pid := s.Place, s.PID
-	if s.Agent == "codex" { // its sessions run in a process of their own, without a terminal
+	if c, _ := clients.Find(s.Agent); c.Daemon {
 		var err error
-		if pid, err = terminalOf("codex", s.Folder); err != nil {
+		if pid, err = terminalOf(s.Agent, s.Folder); err != nil {
 			return "", err
 		}
 		p = Of(pid)

@@ -174,15 +174,17 @@ func (m *merge) unreported(found []process.Running) {
 	}
 }
 
-// agentBehind tells which agent's program a process is, of those whose sessions nothing
+// agentBehind returns the agent whose program a process is, of those whose sessions nothing
 // but the program itself tells.
 func agentBehind(p process.Running) (agent string, ok bool) {
+	names := []string{p.Name}
 	switch p.Name {
-	case "opencode", "gemini":
-		return p.Name, true
 	case "node", "bun", "MainThread":
-		if name := socket.Program(p.PID); name == "gemini" || name == "opencode" {
-			return name, true
+		names = append(names, socket.Program(p.PID))
+	}
+	for _, name := range names {
+		if c, ok := clients.Find(name); ok && c.Alone && slices.Contains(c.Programs, name) {
+			return c.ID, true
 		}
 	}
 	return "", false

@@ -268,7 +268,7 @@ func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	state := t.TempDir()
-	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, State: state})
+	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, State: state})
 	run(t, roster.Options{Usage: count}, func(r *roster.Roster) {
 		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: "Its own"})
 		time.Sleep(time.Second)
@@ -295,7 +295,7 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 	var prices atomic.Pointer[usage.Prices]
 	var keep atomic.Int64
 	keep.Store(int64(10 * time.Hour))
-	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, Prices: prices.Load})
+	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, Prices: prices.Load})
 	o := roster.Options{Usage: count, Keep: func() time.Duration { return time.Duration(keep.Load()) }}
 	run(t, o, func(r *roster.Roster) {
 		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Ended, Since: time.Now()})
@@ -333,7 +333,7 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 	if err := os.WriteFile(path, []byte(`{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	run(t, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})}, func(r *roster.Roster) {
+	run(t, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *roster.Roster) {
 		for i := range 20 {
 			r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: fmt.Sprint(i)})
 			time.Sleep(100 * time.Millisecond)
@@ -359,7 +359,7 @@ func TestTheFirstSessionIsCountedSoon(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r := &roster.Roster{}
-		go r.Run(ctx, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})})
+		go r.Run(ctx, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})})
 		time.Sleep(10 * time.Millisecond)
 		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle})
 		time.Sleep(399 * time.Millisecond)
@@ -383,7 +383,7 @@ func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	run(t, roster.Options{Usage: usage.New(usage.Options{Homes: map[string]string{"claude": home}})}, func(r *roster.Roster) {
+	run(t, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *roster.Roster) {
 		s := deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", Subagents: 1}
 		for _, w := range []struct {
 			state deck.SessionState
@@ -438,7 +438,7 @@ func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *test
 	}
 	var prices atomic.Pointer[usage.Prices]
 	prices.Store(table(`{"m":{"input_cost_per_token":2}}`))
-	count := usage.New(usage.Options{Homes: map[string]string{"claude": home}, Prices: prices.Load, State: t.TempDir()})
+	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, Prices: prices.Load, State: t.TempDir()})
 	run(t, roster.Options{Usage: count}, func(r *roster.Roster) {
 		now := time.Now()
 		y, m, d := now.Date()

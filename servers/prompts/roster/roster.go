@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -77,7 +78,7 @@ func (r *Roster) Report(s deck.Session) {
 		w.place = deck.Place{}
 		if s.PID > 0 {
 			w.born = pid.Born(s.PID)
-			if s.Agent != "codex" { // whose sessions run in a process without a terminal
+			if c, _ := clients.Find(s.Agent); !c.Daemon {
 				w.place = place.Of(s.PID)
 			}
 		}

@@ -12,13 +12,13 @@ import (
 var notLetter = regexp.MustCompile(`[^A-Za-z0-9]`)
 
 // claudeMain is projects/FOLDER/ID.jsonl, where FOLDER is the project's path with dashes.
-func claudeMain(look lookup, id string) string {
+func claudeMain(look Lookup, id string) string {
 	if look.folder != "" {
-		if name := "projects/" + notLetter.ReplaceAllString(look.folder, "-") + "/" + id + ".jsonl"; look.is(name) {
+		if name := "projects/" + notLetter.ReplaceAllString(look.folder, "-") + "/" + id + ".jsonl"; look.Is(name) {
 			return name
 		}
 	}
-	return look.newest("projects/*/" + id + ".jsonl")
+	return look.Newest("projects/*/" + id + ".jsonl")
 }
 
 func claudeSubagents(main, _ string) (folder, pattern string) {
@@ -60,40 +60,40 @@ type claudeUsage struct {
 
 // claudeLine reads a line of Claude Code. A reply is known by the ID of its message and of
 // its request: it is written once for each of its parts, and its counts grow.
-func claudeLine(text []byte, sub bool) (line, bool) {
+func claudeLine(text []byte, sub bool) (Line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
 	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"toolDenialKind"`) && !says(`"type":"summary"`) && !(sub && says(`"type":"user"`)) {
-		return line{}, false
+		return Line{}, false
 	}
 	var rec claudeRecord
 	if json.Unmarshal(text, &rec) != nil {
-		return line{}, false
+		return Line{}, false
 	}
-	l := line{mode: rec.Mode, title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary)}
+	l := Line{Mode: rec.Mode, Title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary)}
 	if sub {
-		l.mode, l.title = "", ""
-		l.turn, l.when = claudeTurn(&rec), rec.Timestamp.Time
+		l.Mode, l.Title = "", ""
+		l.Turn, l.When = claudeTurn(&rec), rec.Timestamp.Time
 	}
 	if rec.Denial != "" {
-		l.denied = claudeDenied(rec.Message.Content)
+		l.Denied = claudeDenied(rec.Message.Content)
 	}
 	u := rec.Message.Usage
 	if u == nil || rec.Message.ID == "" || rec.Message.Model == "<synthetic>" {
 		return l, true
 	}
 	hour := min(u.Writes.Hour, u.Write)
-	l.id, l.model = rec.Message.ID+" "+rec.RequestID, rec.Message.Model
-	l.when = rec.Timestamp.Time
-	l.reply = &reply{
+	l.ID, l.Model = rec.Message.ID+" "+rec.RequestID, rec.Message.Model
+	l.When = rec.Timestamp.Time
+	l.Reply = &Reply{
 		In: u.Input, Out: u.Output, Read: u.Read, Write: u.Write - hour, WriteHour: hour,
 		Searches: u.Tools.Searches, Fast: u.Speed == "fast",
 	}
 	if !sub && !rec.IsSidechain {
-		l.filled = u.Input + u.Read + u.Write
+		l.Filled = u.Input + u.Read + u.Write
 	}
 	for _, p := range claudeParts(rec.Message.Content) {
 		if p.Type == "tool_use" {
-			l.tool, l.subject, l.call = p.Name, about(p.Input), p.ID
+			l.Tool, l.Subject, l.Call = p.Name, about(p.Input), p.ID
 		}
 	}
 	return l, true
@@ -101,23 +101,23 @@ func claudeLine(text []byte, sub bool) (line, bool) {
 
 // claudeTurn tells whether a line of a sub-agent is its last. Interrupting one adds a
 // message that says so.
-func claudeTurn(rec *claudeRecord) turn {
+func claudeTurn(rec *claudeRecord) Turn {
 	switch rec.Type {
 	case "assistant":
 		if rec.Message.Stop != "" && rec.Message.Stop != "tool_use" {
-			return turnOver
+			return TurnOver
 		}
-		return inTurn
+		return InTurn
 	case "user":
 		const interrupted = "[Request interrupted by user"
 		for _, p := range claudeParts(rec.Message.Content) {
 			if strings.HasPrefix(p.Text, interrupted) {
-				return turnOver
+				return TurnOver
 			}
 		}
-		return inTurn
+		return InTurn
 	}
-	return sameTurn
+	return SameTurn
 }
 
 // claudePart is one of what a message consists of.

@@ -10,15 +10,15 @@ import (
 
 // codexMain is sessions/YYYY/MM/DD/rollout-TIME-ID.jsonl. The time of the folder is local,
 // and the beginning of the ID says it in milliseconds.
-func codexMain(look lookup, id string) string {
+func codexMain(look Lookup, id string) string {
 	if at, ok := timeOf(id); ok {
 		for _, day := range []int{0, 1, -1} {
-			if name := look.newest("sessions/" + at.AddDate(0, 0, day).Format("2006/01/02") + "/rollout-*-" + id + ".jsonl"); name != "" {
+			if name := look.Newest("sessions/" + at.AddDate(0, 0, day).Format("2006/01/02") + "/rollout-*-" + id + ".jsonl"); name != "" {
 				return name
 			}
 		}
 	}
-	return look.newest("sessions/*/*/*/rollout-*-" + id + ".jsonl")
+	return look.Newest("sessions/*/*/*/rollout-*-" + id + ".jsonl")
 }
 
 // timeOf reads the time from a UUID of version 7.
@@ -41,9 +41,9 @@ type codexTokens struct {
 	Reasoning int64 `json:"reasoning_output_tokens"`
 }
 
-func (t codexTokens) reply() *reply {
+func (t codexTokens) reply() *Reply {
 	cached := min(t.Cached, t.Input)
-	return &reply{In: t.Input - cached, Read: cached, Out: t.Output, Reasoning: t.Reasoning}
+	return &Reply{In: t.Input - cached, Read: cached, Out: t.Output, Reasoning: t.Reasoning}
 }
 
 // codexRecord is a line of Codex's rollout.
@@ -69,27 +69,27 @@ type codexRecord struct {
 const codexRejected = "rejected by user"
 
 // codexLine reads a line of Codex, which counts its tokens itself.
-func codexLine(text []byte, _ bool) (line, bool) {
+func codexLine(text []byte, _ bool) (Line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
 	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`"function_call"`) && !says(codexRejected) {
-		return line{}, false
+		return Line{}, false
 	}
 	var rec codexRecord
 	if json.Unmarshal(text, &rec) != nil {
-		return line{}, false
+		return Line{}, false
 	}
 	p := &rec.Payload
 	switch {
 	case rec.Type == "turn_context":
-		return line{model: p.Model, mode: p.Approval}, true
+		return Line{Model: p.Model, Mode: p.Approval}, true
 	case p.Type == "function_call":
-		return line{tool: p.Name, subject: about(json.RawMessage(p.Arguments)), call: p.Call}, true
+		return Line{Tool: p.Name, Subject: about(json.RawMessage(p.Arguments)), Call: p.Call}, true
 	case p.Type == "function_call_output" && rejected(p.Output):
-		return line{denied: p.Call}, true
+		return Line{Denied: p.Call}, true
 	case p.Type == "token_count" && p.Info != nil:
-		return line{when: rec.Timestamp.Time, total: p.Info.Total.reply(), reply: p.Info.Last.reply(), window: p.Info.Window, filled: p.Info.Last.Input}, true
+		return Line{When: rec.Timestamp.Time, Total: p.Info.Total.reply(), Reply: p.Info.Last.reply(), Window: p.Info.Window, Filled: p.Info.Last.Input}, true
 	}
-	return line{}, false
+	return Line{}, false
 }
 
 // rejected reports whether an output says that the user has denied its call. What a command

@@ -18,13 +18,19 @@ import (
 
 // Options say where to look.
 type Options struct {
-	// Homes are the folders of agents' programs: "claude" is in /home/ana/.claude.
-	Homes map[string]string
+	// Programs are agents' programs by their IDs in the table of clients.
+	Programs map[string]Program
 	// Prices returns the table in use; nil, or a nil table: no cost is known.
 	Prices func() *Prices
 	// State is the folder that keeps what was counted, so that no run reads a file twice;
 	// "" keeps nothing.
 	State string
+}
+
+// Program is an agent's program whose conversations are read.
+type Program struct {
+	Folder string // of its own files, absolute
+	Format *Format
 }
 
 // Counter counts what sessions use. It must not be used by two goroutines at once.
@@ -64,9 +70,9 @@ type session struct {
 	Version int
 	Files   []*tail // the session's own first
 	Models  []string
-	Replies map[uint64]reply // by identity
+	Replies map[uint64]Reply // by identity
 	First   uint64           // identity of the first one; a fork begins with those of another session
-	Total   reply            // as the program counts, if it does
+	Total   Reply            // as the program counts, if it does
 	Current int              // index of the model in use
 	Filled  int64
 	Window  int64
@@ -77,9 +83,9 @@ type session struct {
 	call    string // ID of the last call
 
 	key
-	program program
+	format  *Format
 	folder  string
-	sum     reply
+	sum     Reply
 	usd     float64
 	day     int64     // that is today, as dayOf counts
 	today   float64   // what of usd was spent on it
@@ -102,9 +108,9 @@ func (c *Counter) Round() { c.reading.done = false }
 // Look reads what the session's program has written since the last look. It returns what
 // is known, and whether that has changed.
 func (c *Counter) Look(of *deck.Session) (Found, bool) {
-	prog, ok := programOf(of.Agent)
-	home := c.opts.Homes[of.Agent]
-	if !ok || home == "" || !plainID.MatchString(of.ID) {
+	prog := c.opts.Programs[of.Agent]
+	home := prog.Folder
+	if prog.Format == nil || home == "" || !plainID.MatchString(of.ID) {
 		return Found{}, false
 	}
 	k := key{of.Agent, of.ID}
@@ -112,7 +118,7 @@ func (c *Counter) Look(of *deck.Session) (Found, bool) {
 	fresh := s == nil
 	if fresh {
 		s = c.load(k)
-		s.key, s.program = k, prog
+		s.key, s.format = k, prog.Format
 		c.price(s)
 		c.sessions[k] = s
 	}
@@ -145,12 +151,12 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		s.addSubagents(root, main)
 		again := false
 		r := &c.reading
-		if s.program.total {
+		if s.format.Total {
 			r = &reading{first: r.first} // the end says all
 		}
 		for _, t := range slices.Clone(s.Files) {
 			did, err := t.read(root, r, func(text []byte) { c.take(s, text, t) })
-			if s.program.total {
+			if s.format.Total {
 				t.Older = t.From
 			}
 			switch {
@@ -174,13 +180,13 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 
 // restart forgets what was counted.
 func (s *session) restart() {
-	*s = session{Version: version, Replies: map[uint64]reply{}, key: s.key, program: s.program, folder: s.folder, day: s.day, dirty: true}
+	*s = session{Version: version, Replies: map[uint64]Reply{}, key: s.key, format: s.format, folder: s.folder, day: s.day, dirty: true}
 }
 
 // mainFile returns the name of the session's own file below home, "" if there is none yet.
 func (s *session) mainFile(root *os.Root, home, transcript string) string {
-	look := lookup{root, s.folder}
-	if name := below(home, transcript); name != "" && look.is(name) {
+	look := Lookup{root, s.folder}
+	if name := below(home, transcript); name != "" && look.Is(name) {
 		return name
 	}
 	if len(s.Files) > 0 && !s.Files[0].Sub {
@@ -191,7 +197,7 @@ func (s *session) mainFile(root *os.Root, home, transcript string) string {
 		return ""
 	}
 	s.find = time.Now().Add(again)
-	return s.program.main(look, s.id)
+	return s.format.Main(look, s.id)
 }
 
 // below returns the name that a path has below a folder, "" if it has none.
@@ -218,10 +224,10 @@ func (s *session) addFile(name string, sub bool) {
 }
 
 func (s *session) addSubagents(root *os.Root, main string) {
-	if s.program.subagents == nil {
+	if s.format.Subagents == nil {
 		return
 	}
-	folder, pattern := s.program.subagents(main, s.id)
+	folder, pattern := s.format.Subagents(main, s.id)
 	names, err := fs.Glob(file.FS(root), folder+"/"+pattern)
 	if err != nil {
 		return
@@ -248,7 +254,7 @@ func (c *Counter) dated(s *session, now time.Time) (moved bool) {
 }
 
 // modelOf is the model that made a reply, "" if it is unknown.
-func (s *session) modelOf(r *reply) string {
+func (s *session) modelOf(r *Reply) string {
 	if r.Model < len(s.Models) {
 		return s.Models[r.Model]
 	}
@@ -258,49 +264,49 @@ func (s *session) modelOf(r *reply) string {
 // take counts what a line of a file says.
 func (c *Counter) take(s *session, text []byte, of *tail) {
 	sub := of.Sub
-	l, ok := s.program.parse(text, sub)
+	l, ok := s.format.Parse(text, sub)
 	if !ok {
 		return
 	}
 	of.turned(&l)
-	s.Title, s.Mode = cmp.Or(l.title, s.Title), cmp.Or(l.mode, s.Mode)
-	if l.tool != "" {
-		s.Tool, s.subject, s.call = l.tool, l.subject, l.call
+	s.Title, s.Mode = cmp.Or(l.Title, s.Title), cmp.Or(l.Mode, s.Mode)
+	if l.Tool != "" {
+		s.Tool, s.subject, s.call = l.Tool, l.Subject, l.Call
 	}
-	if l.denied != "" && l.denied == s.call { // it never ran
+	if l.Denied != "" && l.Denied == s.call { // it never ran
 		s.Tool, s.subject, s.call = "", "", ""
 	}
-	if l.model != "" {
-		s.Current = s.index(l.model)
+	if l.Model != "" {
+		s.Current = s.index(l.Model)
 		if !sub {
-			s.Model = l.model
+			s.Model = l.Model
 		}
 	}
-	if l.filled > 0 {
-		s.Filled = l.filled
+	if l.Filled > 0 {
+		s.Filled = l.Filled
 	}
-	s.Window = cmp.Or(l.window, s.Window)
+	s.Window = cmp.Or(l.Window, s.Window)
 	switch {
-	case l.total != nil:
-		c.takeTotal(s, l.total, dayOf(l.when))
-	case l.reply != nil:
-		l.reply.Model, l.reply.Day = s.Current, dayOf(l.when)
-		id := hashOf([]byte(l.id))
+	case l.Total != nil:
+		c.takeTotal(s, l.Total, dayOf(l.When))
+	case l.Reply != nil:
+		l.Reply.Model, l.Reply.Day = s.Current, dayOf(l.When)
+		id := hashOf([]byte(l.ID))
 		if s.First == 0 && !sub {
 			s.First = id
 		}
-		c.count(s, id, l.reply)
+		c.count(s, id, l.Reply)
 	}
 }
 
 // takeTotal counts what a total is more than the last one. One that is less begins anew.
-func (c *Counter) takeTotal(s *session, total *reply, day int64) {
+func (c *Counter) takeTotal(s *session, total *Reply, day int64) {
 	d, last := *total, s.Total
 	if total.In >= last.In && total.Read >= last.Read && total.Out >= last.Out {
 		d.In, d.Read, d.Out, d.Reasoning = d.In-last.In, d.Read-last.Read, d.Out-last.Out, d.Reasoning-last.Reasoning
 	}
 	s.Total = *total
-	if d == (reply{}) {
+	if d == (Reply{}) {
 		return
 	}
 	d.Model, d.Day = s.Current, day
@@ -308,7 +314,7 @@ func (c *Counter) takeTotal(s *session, total *reply, day int64) {
 }
 
 // count puts a reply in place of what was known of it.
-func (c *Counter) count(s *session, id uint64, r *reply) {
+func (c *Counter) count(s *session, id uint64, r *Reply) {
 	old, had := s.Replies[id]
 	now := *r
 	if had {
@@ -324,7 +330,7 @@ func (c *Counter) count(s *session, id uint64, r *reply) {
 }
 
 // add adds a reply to the sums, or takes it away.
-func (c *Counter) add(s *session, r *reply, sign int64) {
+func (c *Counter) add(s *session, r *Reply, sign int64) {
 	s.sum.In += sign * r.In
 	s.sum.Out += sign * r.Out
 	s.sum.Read += sign * r.Read
@@ -364,20 +370,21 @@ func (c *Counter) found(s *session) Found {
 	return f
 }
 
-// lookup finds files of a session.
-type lookup struct {
+// Lookup finds files of a session.
+type Lookup struct {
 	root   *os.Root
 	folder string // in which the session works
 }
 
-func (l lookup) is(name string) bool {
+// Is reports whether there is a regular file with a name.
+func (l Lookup) Is(name string) bool {
 	info, err := l.root.Stat(name)
 	return err == nil && info.Mode().IsRegular()
 }
 
-// newest returns the last name that fits a pattern: names begin with a time, or there is
+// Newest returns the last name that fits a pattern: names begin with a time, or there is
 // one.
-func (l lookup) newest(pattern string) string {
+func (l Lookup) Newest(pattern string) string {
 	names, err := fs.Glob(file.FS(l.root), pattern)
 	if err != nil || len(names) == 0 {
 		return ""

@@ -7,8 +7,8 @@ import (
 )
 
 // geminiMain is tmp/PROJECT/chats/session-TIME-ID.jsonl with the beginning of the ID.
-func geminiMain(look lookup, id string) string {
-	return look.newest("tmp/*/chats/session-*-" + id[:min(len(id), 8)] + ".jsonl")
+func geminiMain(look Lookup, id string) string {
+	return look.Newest("tmp/*/chats/session-*-" + id[:min(len(id), 8)] + ".jsonl")
 }
 
 func geminiSubagents(main, id string) (folder, pattern string) {
@@ -33,26 +33,26 @@ type geminiRecord struct {
 	} `json:"toolCalls"`
 }
 
-func geminiLine(text []byte, sub bool) (line, bool) {
+func geminiLine(text []byte, sub bool) (Line, bool) {
 	if !bytes.Contains(text, []byte(`"gemini"`)) {
-		return line{}, false
+		return Line{}, false
 	}
 	var rec geminiRecord
 	if json.Unmarshal(text, &rec) != nil || rec.Type != "gemini" || rec.ID == "" {
-		return line{}, false
+		return Line{}, false
 	}
-	l := line{model: rec.Model, when: rec.Timestamp.Time}
+	l := Line{Model: rec.Model, When: rec.Timestamp.Time}
 	for _, c := range rec.ToolCalls {
 		if c.Status != "cancelled" { // as one is that the user has denied
-			l.tool, l.subject = c.Name, about(c.Args)
+			l.Tool, l.Subject = c.Name, about(c.Args)
 		}
 	}
 	if t := rec.Tokens; t != nil {
 		cached := min(t.Cached, t.Input)
-		l.id = rec.ID
-		l.reply = &reply{In: t.Input - cached + t.Tool, Read: cached, Out: t.Output + t.Thoughts, Reasoning: t.Thoughts}
+		l.ID = rec.ID
+		l.Reply = &Reply{In: t.Input - cached + t.Tool, Read: cached, Out: t.Output + t.Thoughts, Reasoning: t.Thoughts}
 		if !sub {
-			l.filled = t.Input
+			l.Filled = t.Input
 		}
 	}
 	return l, true

@@ -23,7 +23,7 @@ func (c *Counter) path(k key) string {
 
 // load returns what is kept of a session, or a new one.
 func (c *Counter) load(k key) *session {
-	fresh := &session{Version: version, Replies: map[uint64]reply{}}
+	fresh := &session{Version: version, Replies: map[uint64]Reply{}}
 	if c.opts.State == "" {
 		return fresh
 	}
@@ -40,7 +40,7 @@ func (c *Counter) load(k key) *session {
 
 // price sums up the replies of a session.
 func (c *Counter) price(s *session) {
-	s.sum, s.usd, s.today, s.undated, s.priced, s.unknown = reply{}, 0, 0, false, false, false
+	s.sum, s.usd, s.today, s.undated, s.priced, s.unknown = Reply{}, 0, 0, false, false, false
 	for _, r := range s.Replies {
 		c.add(s, &r, 1)
 	}

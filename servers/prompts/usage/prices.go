@@ -175,7 +175,7 @@ func (p *Prices) Window(name string) int64 {
 }
 
 // cost is what a reply costs, and whether the price of its model is known.
-func (p *Prices) cost(name string, r *reply) (usd float64, known bool) {
+func (p *Prices) cost(name string, r *Reply) (usd float64, known bool) {
 	m := p.of(name)
 	if m == nil {
 		return 0, false

@@ -2,19 +2,20 @@ package usage
 
 import "github.com/mcpdeck/mcpdeck/servers/deck"
 
-// turn is what a line of a sub-agent says of whether it is at work.
-type turn int
+// Turn is what a line of a sub-agent says of whether it is at work.
+type Turn int
 
+// What a line says of a sub-agent's turn.
 const (
-	sameTurn turn = iota // nothing
-	inTurn               // it is
-	turnOver             // this is its last message
+	SameTurn Turn = iota // nothing
+	InTurn               // it is
+	TurnOver             // this is its last message
 )
 
 // turned notes what a line says. Those of a large file come out of order.
-func (t *tail) turned(l *line) {
-	if l.turn != sameTurn && !l.when.Before(t.Last) {
-		t.Last, t.Over = l.when, l.turn == turnOver
+func (t *tail) turned(l *Line) {
+	if l.Turn != SameTurn && !l.When.Before(t.Last) {
+		t.Last, t.Over = l.When, l.Turn == TurnOver
 	}
 }
 

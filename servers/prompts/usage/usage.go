@@ -21,9 +21,9 @@ type Found struct {
 	Subagents int // at work
 }
 
-// reply counts the tokens of one reply of a model. A program may write it several times as
+// Reply counts the tokens of one Reply of a model. A program may write it several times as
 // it grows.
-type reply struct {
+type Reply struct {
 	In        int64 `json:"i,omitempty"` // without what came from the cache
 	Out       int64 `json:"o,omitempty"`
 	Read      int64 `json:"r,omitempty"` // from the cache
@@ -37,7 +37,7 @@ type reply struct {
 }
 
 // most sets each count to the larger of r's and o's.
-func (r *reply) most(o *reply) {
+func (r *Reply) most(o *Reply) {
 	r.In, r.Out, r.Read = max(r.In, o.In), max(r.Out, o.Out), max(r.Read, o.Read)
 	r.Write, r.WriteHour = max(r.Write, o.Write), max(r.WriteHour, o.WriteHour)
 	r.Reasoning, r.Searches = max(r.Reasoning, o.Reasoning), max(r.Searches, o.Searches)
@@ -65,45 +65,46 @@ func (m *moment) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// line is what a line of a conversation's file says that counts.
-type line struct {
-	id    string // of the reply; "" without one
-	reply *reply
-	when  time.Time // the line was written
-	model string    // that made the reply, or is in use
+// Line is what a line of a conversation's file says that counts.
+type Line struct {
+	ID    string // of the reply; "" without one
+	Reply *Reply
+	When  time.Time // the line was written
+	Model string    // that made the reply, or is in use
 
-	total  *reply // of the conversation so far, where the program counts itself
-	window int64  // of the model's context
-	filled int64  // tokens of the model's context in use
+	Total  *Reply // of the conversation so far, where the program counts itself
+	Window int64  // of the model's context
+	Filled int64  // tokens of the model's context in use
 
-	title, mode   string
-	tool, subject string
-	call          string // ID of the call of the tool, "" without one
-	denied        string // ID of a call that the user has denied
-	turn          turn   // of the sub-agent that wrote it
+	Title, Mode   string
+	Tool, Subject string
+	Call          string // ID of the call of the tool, "" without one
+	Denied        string // ID of a call that the user has denied
+	Turn          Turn   // of the sub-agent that wrote it
 }
 
-// program knows how one agent's program keeps conversations.
-type program struct {
-	// main finds the file of a session below the program's folder; "" if there is none.
-	main func(look lookup, id string) string
-	// subagents are the folders of the files of a session's sub-agents, with the pattern
-	// of their names.
-	subagents func(main, id string) (folder, pattern string)
-	// total tells that the program counts itself: the last count says all.
-	total bool
-	// parse reads a line. sub tells that a sub-agent wrote it.
-	parse func(text []byte, sub bool) (line, bool)
+// Format is how one agent's program keeps conversations.
+type Format struct {
+	// Main finds the file of a session below the program's folder; "" if there is none.
+	Main func(look Lookup, id string) string
+	// Subagents returns the folder of the files of a session's sub-agents, with the pattern
+	// of their names; nil: they have none.
+	Subagents func(main, id string) (folder, pattern string)
+	// Total is set if the program counts itself: the last count says all.
+	Total bool
+	// Parse reads a line. sub is set if a sub-agent wrote it.
+	Parse func(text []byte, sub bool) (Line, bool)
 }
 
-func programOf(agent string) (program, bool) {
-	switch agent {
-	case "claude":
-		return program{claudeMain, claudeSubagents, false, claudeLine}, true
-	case "codex":
-		return program{codexMain, nil, true, codexLine}, true
-	case "gemini":
-		return program{geminiMain, geminiSubagents, false, geminiLine}, true
-	}
-	return program{}, false
+// Claude returns the format of Claude Code's transcripts.
+func Claude() *Format {
+	return &Format{Main: claudeMain, Subagents: claudeSubagents, Parse: claudeLine}
+}
+
+// Codex returns the format of Codex's rollouts.
+func Codex() *Format { return &Format{Main: codexMain, Total: true, Parse: codexLine} }
+
+// Gemini returns the format of Gemini CLI's chats.
+func Gemini() *Format {
+	return &Format{Main: geminiMain, Subagents: geminiSubagents, Parse: geminiLine}
 }

@@ -21,6 +21,10 @@ const prices = `{
 "free": {"max_input_tokens": 5}
 }`
 
+func formats() map[string]*Format {
+	return map[string]*Format{"claude": Claude(), "codex": Codex(), "gemini": Gemini()}
+}
+
 // home is an agent's folder with a counter that looks into it.
 type home struct {
 	t      *testing.T
@@ -38,7 +42,7 @@ func newHome(t *testing.T, agent string) *home {
 	}
 	h := &home{t: t, dir: t.TempDir()}
 	h.prices.Store(p)
-	h.opts = Options{Homes: map[string]string{agent: h.dir}, Prices: h.prices.Load, State: filepath.Join(t.TempDir(), "usage")}
+	h.opts = Options{Programs: map[string]Program{agent: {h.dir, formats()[agent]}}, Prices: h.prices.Load, State: filepath.Join(t.TempDir(), "usage")}
 	h.count = New(h.opts)
 	return h
 }
@@ -131,7 +135,7 @@ func TestAReplacedFileIsCountedAnew(t *testing.T) {
 			}
 			h.add(conversation, text)
 			got := h.look("claude", "s1")
-			want := New(Options{Homes: h.opts.Homes})
+			want := New(Options{Programs: h.opts.Programs})
 			f, _ := want.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
 			h.wants(got, f.Usage)
 		})
@@ -201,7 +205,7 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	h.count.reading.first = int64(len(said("b", "r", 10, 0, 1)) + 5)
 	// The first look also reads some of what is older: here all of it.
 	s := h.count.load(key{"claude", "s1"})
-	s.key, s.program = key{"claude", "s1"}, program{parse: claudeLine}
+	s.key, s.format = key{"claude", "s1"}, Claude()
 	root, err := os.OpenRoot(h.dir)
 	if err != nil {
 		t.Fatal(err)
@@ -211,7 +215,7 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	tl := &tail{Name: conversation}
 	if _, err := tl.read(root, &h.count.reading, func(b []byte) {
 		l, _ := claudeLine(b, false)
-		seen = append(seen, l.id)
+		seen = append(seen, l.ID)
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -312,17 +316,17 @@ func TestPrices(t *testing.T) {
 	}
 	tests := []struct {
 		name, model string
-		r           reply
+		r           Reply
 		usd         float64
 	}{
-		{"plain", "m", reply{In: 100, Out: 10}, 200e-6},
-		{"cache", "m", reply{Read: 100, Write: 100, WriteHour: 100}, 335e-6},
-		{"searches", "m", reply{Searches: 3}, 0.03},
-		{"fast", "m", reply{In: 100, Fast: true}, 200e-6},
-		{"much input", "m", reply{In: 100_000, Read: 100_001}, 0.2100001},
-		{"at the limit", "m", reply{In: 100_000, Read: 100_000}, 0.11},
-		{"with its date", "m-20260416", reply{In: 1}, 1e-6},
-		{"with its variant", "m[1m]", reply{In: 1}, 1e-6},
+		{"plain", "m", Reply{In: 100, Out: 10}, 200e-6},
+		{"cache", "m", Reply{Read: 100, Write: 100, WriteHour: 100}, 335e-6},
+		{"searches", "m", Reply{Searches: 3}, 0.03},
+		{"fast", "m", Reply{In: 100, Fast: true}, 200e-6},
+		{"much input", "m", Reply{In: 100_000, Read: 100_001}, 0.2100001},
+		{"at the limit", "m", Reply{In: 100_000, Read: 100_000}, 0.11},
+		{"with its date", "m-20260416", Reply{In: 1}, 1e-6},
+		{"with its variant", "m[1m]", Reply{In: 1}, 1e-6},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -332,7 +336,7 @@ func TestPrices(t *testing.T) {
 		})
 	}
 	for _, unknown := range []string{"free", "m-mini", ""} {
-		if _, known := p.cost(unknown, &reply{In: 1}); known {
+		if _, known := p.cost(unknown, &Reply{In: 1}); known {
 			t.Errorf("%q has a price", unknown)
 		}
 	}
@@ -347,7 +351,7 @@ func TestTheListOfPricesSaysWhereItIsFrom(t *testing.T) {
 		t.Errorf("source %q, %d bytes", p.Source, len(embedded))
 	}
 	for _, model := range []string{"claude-sonnet-4-5-20250929", "gpt-5.1-codex", "gemini-2.5-pro"} {
-		if usd, known := p.cost(model, &reply{In: 1_000_000}); !known || usd < 0.1 || usd > 100 || p.Window(model) < 100_000 {
+		if usd, known := p.cost(model, &Reply{In: 1_000_000}); !known || usd < 0.1 || usd > 100 || p.Window(model) < 100_000 {
 			t.Errorf("%s costs %v, window %d", model, usd, p.Window(model))
 		}
 	}
@@ -356,7 +360,7 @@ func TestTheListOfPricesSaysWhereItIsFrom(t *testing.T) {
 		t.Fatal(err)
 	}
 	both := mine.Over(p)
-	if usd, _ := both.cost("gpt-5.1-codex", &reply{In: 2}); usd != 2 || both.Len() != p.Len() || both.Source != "mine" {
+	if usd, _ := both.cost("gpt-5.1-codex", &Reply{In: 2}); usd != 2 || both.Len() != p.Len() || both.Source != "mine" {
 		t.Errorf("the user's price is %v in a table of %d", usd, both.Len())
 	}
 	if _, err := ParsePrices([]byte(`{}`), ""); err == nil {
@@ -447,8 +451,7 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte(`{"id":"x","type":"gemini","tokens":{"input":1}}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for _, agent := range []string{"claude", "codex", "gemini"} {
-			p, _ := programOf(agent)
-			p.parse(text, false)
+			formats()[agent].Parse(text, false)
 		}
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -21,8 +22,7 @@ func explain(s *deck.Session) string {
 		return "It runs, but does not tell what it does. To see its state and what it asks: mcpdeck setup " + agent + " --prompts"
 	case "connected":
 		text := "Only what it calls here is known of it."
-		switch s.Agent {
-		case "claude", "codex", "opencode", "gemini":
+		if c, ok := clients.Find(s.Agent); ok && c.Prompts != nil {
 			text += " To see its state and what it asks: mcpdeck setup " + agent + " --prompts"
 		}
 		return text
