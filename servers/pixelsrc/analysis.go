@@ -36,6 +36,9 @@ type relation struct {
 // minSure is the confidence below which a guess is not told.
 const minSure = 0.5
 
+// enclosedMost bounds the runs of the sets that are made for one token.
+const enclosedMost = 1 << 25
+
 // maxAnalysed bounds the pairs of tokens that are compared.
 const maxAnalysed = 64
 
@@ -200,42 +203,11 @@ func (s *scene) neighbours(i int) (mean float64, ok bool) {
 // enclosed marks the tokens from which no way leads to the border of the canvas
 // except over token o.
 func (s *scene) enclosed(o int) []bool {
-	reached := make([]bool, len(s.at))
-	var stack []int
-	push := func(x, y int) {
-		if x < 0 || y < 0 || x >= s.w || y >= s.h {
-			return
-		}
-		if at := y*s.w + x; !reached[at] && s.at[at] != o {
-			reached[at] = true
-			stack = append(stack, at)
-		}
-	}
-	for x := range s.w {
-		push(x, 0)
-		push(x, s.h-1)
-	}
-	for y := range s.h {
-		push(0, y)
-		push(s.w-1, y)
-	}
-	for len(stack) > 0 {
-		at := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		x, y := at%s.w, at/s.w
-		push(x+1, y)
-		push(x-1, y)
-		push(x, y+1)
-		push(x, y-1)
-	}
+	arena := shape.NewArena(enclosedMost)
+	covered := arena.Covered(s.tokens[o].set, s.w, s.h)
 	in := make([]bool, len(s.tokens))
-	for i := range in {
-		in[i] = i != o
-	}
-	for at, ok := range reached {
-		if i := s.at[at]; ok && i >= 0 {
-			in[i] = false
-		}
+	for i, t := range s.tokens {
+		in[i] = i != o && len(arena.Subtract(t.set, covered)) == 0
 	}
 	return in
 }

@@ -99,21 +99,21 @@ func (s *Server) AnalyzePath(ctx context.Context, who Caller, given string, recu
 	case err == nil:
 		return Analyze(ctx, src), nil
 	case who.Refused != nil:
-		return nil, failf("Path not found: '%s': %s.", given, who.noProject())
+		return nil, Failf("Path not found: '%s': %s.", given, who.noProject())
 	}
-	return nil, failf("Path not found: '%s' is not a .pxl file, a .jsonl file or a folder inside the project folder or an allowed directory.", given)
+	return nil, Failf("Path not found: '%s' is not a .pxl file, a .jsonl file or a folder inside the project folder or an allowed directory.", given)
 }
 
 func (s *Server) analyzeFolder(ctx context.Context, dir place, recursive bool) (*Corpus, error) {
 	found, err := dir.scan(recursive)
 	if err != nil {
-		return nil, failf("Path not found: %v.", err)
+		return nil, Failf("Path not found: %v.", err)
 	}
 	k := newCorpus(ctx)
 	k.Skipped = found.skipped
 	for _, p := range found.files {
 		if ctx.Err() != nil {
-			return nil, failf("Analysing the folder timed out; analyse a smaller one.")
+			return nil, Failf("Analysing the folder timed out; analyse a smaller one.")
 		}
 		data, err := p.read(pxl.MaxSource)
 		if err != nil {

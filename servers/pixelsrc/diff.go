@@ -76,18 +76,18 @@ func Diff(ctx context.Context, a, b *Source, only string) (Comparison, error) {
 	var names []string
 	for i, src := range sides {
 		if ds := src.Diagnostics(); strings.TrimSpace(src.Text) != "" && len(src.Objects()) == 0 && len(ds) > 0 {
-			return Comparison{}, failf("Could not read source_%c: line %d: %s.", 'a'+i, ds[0].Line, ds[0].Message)
+			return Comparison{}, Failf("Could not read source_%c: line %d: %s.", 'a'+i, ds[0].Line, ds[0].Message)
 		}
 		names = append(names, src.sprites()...)
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if len(names) == 0 {
-		return Comparison{}, failf("No sprites in either source.")
+		return Comparison{}, Failf("No sprites in either source.")
 	}
 	if only != "" {
 		if !slices.Contains(names, only) {
-			return Comparison{}, failf("%s", NotFound("Sprite", only, names))
+			return Comparison{}, Failf("%s", NotFound("Sprite", only, names))
 		}
 		names = []string{only}
 	}

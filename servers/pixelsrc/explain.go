@@ -59,13 +59,13 @@ func (src *Source) Explain(ctx context.Context, name *string, from int) (Explana
 	switch {
 	case len(names) == 0:
 		if ds := src.Diagnostics(); len(ds) > 0 {
-			return Explanation{}, failf("Could not read any object: line %d: %s.", ds[0].Line, ds[0].Message)
+			return Explanation{}, Failf("Could not read any object: line %d: %s.", ds[0].Line, ds[0].Message)
 		}
-		return Explanation{}, failf("No objects in the source: it is empty.")
+		return Explanation{}, Failf("No objects in the source: it is empty.")
 	case len(found) == 0 && skip > 0:
-		return Explanation{}, failf("The source has %d objects; from=%d is past the end.", chosen, skip)
+		return Explanation{}, Failf("The source has %d objects; from=%d is past the end.", chosen, skip)
 	case len(found) == 0:
-		return Explanation{}, failf("%s", NotFound("Object", *name, names))
+		return Explanation{}, Failf("%s", NotFound("Object", *name, names))
 	}
 	if upTo := skip + len(found); skip > 0 || upTo < chosen {
 		ex.notes = append([]string{fmt.Sprintf("Objects %d to %d of %d.", skip+1, upTo, chosen)}, ex.notes...)

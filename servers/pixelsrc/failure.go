@@ -11,7 +11,8 @@ type sentence string
 
 func (s sentence) Error() string { return string(s) }
 
-func failf(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
+// Failf makes an error that an agent reads as it stands.
+func Failf(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
 
 // JSON writes a value indented, with <, > and & as they are.
 func JSON(v any) string {

@@ -24,7 +24,7 @@ func Format(text string) (Formatted, error) {
 	nodes, errs := json5.Parse(text)
 	if len(errs) > 0 {
 		line, _ := json5.NewLines(text).At(errs[0].Pos)
-		return Formatted{}, failf("Parse error at line %d: %s", line, errs[0].Message)
+		return Formatted{}, Failf("Parse error at line %d: %s", line, errs[0].Message)
 	}
 	f := &formatter{src: text, lines: json5.NewLines(text)}
 	at := 0

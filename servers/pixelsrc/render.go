@@ -71,7 +71,7 @@ func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (
 	}
 	pictures, err := s.encoder.pictures(ctx, res, o)
 	if err != nil {
-		return Drawing{}, failf("Cannot render: %v.", err)
+		return Drawing{}, Failf("Cannot render: %v.", err)
 	}
 	return Drawing{pictures, summary(res, o.Scale, warnings)}, nil
 }
@@ -93,10 +93,10 @@ func (src *Source) undrawable() error {
 	}
 	for _, d := range src.Diagnostics() {
 		if d.Severity == pxl.Error {
-			return failf("Could not read any sprite: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", d.Line, d.Message)
+			return Failf("Could not read any sprite: line %d: %s. Fix it and render again; pixelsrc_validate lists every problem.", d.Line, d.Message)
 		}
 	}
-	return failf("No sprites found in the source: add a sprite with a size, a palette and regions.")
+	return Failf("No sprites found in the source: add a sprite with a size, a palette and regions.")
 }
 
 // target settles what is drawn: a name of a sprite may be a variant's, and
@@ -131,9 +131,9 @@ func (src *Source) renderError(err error) error {
 		if d := src.Diagnostics(); len(d) > 0 {
 			a += fmt.Sprintf(" The source has problems: line %d: %s.", d[0].Line, d[0].Message)
 		}
-		return failf("%s", a)
+		return Failf("%s", a)
 	}
-	return failf("Cannot render: %s.", strings.TrimPrefix(err.Error(), "render: "))
+	return Failf("Cannot render: %s.", strings.TrimPrefix(err.Error(), "render: "))
 }
 
 // tooLarge checks the size that a picture would have when enlarged.
@@ -149,7 +149,7 @@ func tooLarge(res *pxl.Result, scale int) error {
 	for fits(largest+1) && largest < MaxScale {
 		largest++
 	}
-	return failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in total. The largest allowed scale is %d.",
+	return Failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in total. The largest allowed scale is %d.",
 		b.Dx()*scale, b.Dy()*scale, scale, pxl.MaxOutSide, pxl.MaxOutArea, largest)
 }
 
@@ -164,7 +164,7 @@ func tooWide(res *pxl.Result, format string) error {
 	if format != "ansi" || area <= most {
 		return nil
 	}
-	return failf("The ansi output would be %d pixels; the limit is %d. Use png, or draw a part of it.", area, most)
+	return Failf("The ansi output would be %d pixels; the limit is %d. Use png, or draw a part of it.", area, most)
 }
 
 // sizeless answers for a sprite without a usable size or without regions, of
@@ -177,11 +177,11 @@ func (src *Source) sizeless(res *pxl.Result) error {
 	sp := ob.Sprite
 	switch {
 	case sp.Size == nil && sp.Source == "":
-		return failf("Sprite '%s' (line %d) has no size. Add \"size\": [width, height]%s.", sp.Name, ob.Line, extent(sp))
+		return Failf("Sprite '%s' (line %d) has no size. Add \"size\": [width, height]%s.", sp.Name, ob.Line, extent(sp))
 	case sp.Size != nil && (sp.Size[0] < 1 || sp.Size[1] < 1):
-		return failf("Sprite '%s' (line %d) has size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
+		return Failf("Sprite '%s' (line %d) has size %dx%d; both sides must be 1 to %d%s.", sp.Name, ob.Line, sp.Size[0], sp.Size[1], pxl.MaxSide, extent(sp))
 	case !sp.HasRegions && sp.Source == "" && sp.Background == "":
-		return failf("Sprite '%s' (line %d) has no regions. Add \"regions\": {\"token\": {\"rect\": [x, y, w, h]}}.", sp.Name, ob.Line)
+		return Failf("Sprite '%s' (line %d) has no regions. Add \"regions\": {\"token\": {\"rect\": [x, y, w, h]}}.", sp.Name, ob.Line)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func impossible(res *pxl.Result) error {
 	if !ok {
 		return nil
 	}
-	return failf("Cannot draw %s (line %d): %s; %s.", d.Object, d.Line, d.Message, d.Help)
+	return Failf("Cannot draw %s (line %d): %s; %s.", d.Object, d.Line, d.Message, d.Help)
 }
 
 // extent is a hint with the size that a sprite's simple shapes need, "" when

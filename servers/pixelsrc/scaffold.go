@@ -50,19 +50,19 @@ func Scaffold(s Sketch) (string, error) {
 	}[s.Kind]
 	switch {
 	case s.Kind == "":
-		return "", failf("asset_type is required: sprite, animation, palette, composition.")
+		return "", Failf("asset_type is required: sprite, animation, palette, composition.")
 	case s.problem != "":
-		return "", failf("%s", s.problem)
+		return "", Failf("%s", s.problem)
 	case !ok:
-		return "", failf("Unknown asset_type '%s': use one of sprite, animation, palette, composition.", s.Kind)
+		return "", Failf("Unknown asset_type '%s': use one of sprite, animation, palette, composition.", s.Kind)
 	}
 	text := parts()
 	if s.problem != "" {
-		return "", failf("%s", s.problem)
+		return "", Failf("%s", s.problem)
 	}
 	f, err := Format(text)
 	if err != nil {
-		return "", failf("Cannot scaffold: %v", err)
+		return "", Failf("Cannot scaffold: %v", err)
 	}
 	return f.Text, nil
 }

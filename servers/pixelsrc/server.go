@@ -65,7 +65,7 @@ func (s *Server) Parse(ctx context.Context, who Caller, text string) *Source {
 func (s *Server) Open(ctx context.Context, who Caller, path string) (*Source, error) {
 	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
 	if err != nil {
-		return nil, failf("Failed to read file '%s': %v.", path, err)
+		return nil, Failf("Failed to read file '%s': %v.", path, err)
 	}
 	src := &Source{Text: string(f.data), path: path, at: &f.place}
 	s.parse(ctx, src, src.at)
@@ -76,7 +76,7 @@ func (s *Server) Open(ctx context.Context, who Caller, path string) (*Source, er
 func (s *Server) ReadText(who Caller, path string) (string, error) {
 	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
 	if err != nil {
-		return "", failf("Failed to read file '%s': %v.", path, err)
+		return "", Failf("Failed to read file '%s': %v.", path, err)
 	}
 	return string(f.data), nil
 }
@@ -86,7 +86,7 @@ func (s *Server) ReadText(who Caller, path string) (string, error) {
 func (s *Server) ReadPicture(who Caller, given string) (data []byte, name string, err error) {
 	f, err := s.read(who, given, MaxImageBytes, ".png")
 	if err != nil {
-		return nil, "", failf("File not found: %s: %v.", given, err)
+		return nil, "", Failf("File not found: %s: %v.", given, err)
 	}
 	return f.data, strings.TrimSuffix(path.Base(f.rel), path.Ext(f.rel)), nil
 }

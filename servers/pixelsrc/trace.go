@@ -2,8 +2,8 @@ package pixelsrc
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
@@ -67,10 +67,7 @@ func (t *tracer) plain(s shape.Set) string {
 	}
 	best := pointsJSON(nil)
 	if len(shapes) > 0 {
-		best = shapes[0]
-	}
-	if len(shapes) > 1 {
-		best = `{"union":[` + strings.Join(shapes, ",") + `]}`
+		best = union(shapes)
 	}
 	if rects := unionJSON(rectangles(s)); len(rects) < len(best) {
 		best = rects
@@ -306,46 +303,30 @@ func (t *tracer) outline(s shape.Set, b shape.Box) []shape.Point {
 	return corners
 }
 
-func listJSON(key string, values ...int) string {
-	b := append([]byte(`{"`), key...)
-	b = append(b, `":[`...)
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = strconv.AppendInt(b, int64(v), 10)
-	}
-	return string(append(b, "]}"...))
+// shapeJSON is a region of one shape.
+func shapeJSON(key string, numbers any) string {
+	b, _ := json.Marshal(numbers) // lists of integers
+	return `{"` + key + `":` + string(b) + "}"
 }
+
+func listJSON(key string, values ...int) string { return shapeJSON(key, values) }
 
 func pairsJSON(key string, points []shape.Point) string {
-	b := append([]byte(`{"`), key...)
-	b = append(b, `":[`...)
+	pairs := make([][2]int, len(points))
 	for i, p := range points {
-		b = appendPair(b, i, p.X, p.Y)
+		pairs[i] = [2]int{p.X, p.Y}
 	}
-	return string(append(b, "]}"...))
-}
-
-func appendPair(b []byte, i, x, y int) []byte {
-	if i > 0 {
-		b = append(b, ',')
-	}
-	b = strconv.AppendInt(append(b, '['), int64(x), 10)
-	b = strconv.AppendInt(append(b, ','), int64(y), 10)
-	return append(b, ']')
+	return shapeJSON(key, pairs)
 }
 
 func pointsJSON(s shape.Set) string {
-	b := []byte(`{"points":[`)
-	i := 0
+	pairs := make([][2]int32, 0, s.Count())
 	for _, r := range s {
 		for x := r.X0; x < r.X1; x++ {
-			b = appendPair(b, i, int(x), int(r.Y))
-			i++
+			pairs = append(pairs, [2]int32{x, r.Y})
 		}
 	}
-	return string(append(b, "]}"...))
+	return shapeJSON("points", pairs)
 }
 
 // pointsLength is the length of pointsJSON; it stops counting beyond limit.
@@ -367,17 +348,17 @@ func pointsLength(s shape.Set, limit int) int {
 }
 
 func unionJSON(rects [][4]int) string {
-	if len(rects) == 1 {
-		return listJSON("rect", rects[0][:]...)
-	}
-	var b strings.Builder
-	b.WriteString(`{"union":[`)
+	list := make([]string, len(rects))
 	for i, r := range rects {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(listJSON("rect", r[:]...))
+		list[i] = listJSON("rect", r[:]...)
 	}
-	b.WriteString("]}")
-	return b.String()
+	return union(list)
+}
+
+// union is a region of several shapes.
+func union(list []string) string {
+	if len(list) == 1 {
+		return list[0]
+	}
+	return `{"union":[` + strings.Join(list, ",") + "]}"
 }

@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -343,7 +344,7 @@ func (p *Probe) facts() []Fact {
 	}
 	out := []Fact{
 		{"name and version", p.said(p.name), "which glyphs and protocols to use"},
-		{"multiplexer", cmpOr(p.answers["multiplexer"], cmpOr(p.mux, "none")), "whether pictures pass through"},
+		{"multiplexer", cmp.Or(p.answers["multiplexer"], p.mux, "none"), "whether pictures pass through"},
 		{"cell size in pixels", p.saidSize(p.cellW, p.cellH), "exact scale"},
 		{"window in pixels", p.saidSize(p.windowW, p.windowH), "cell size if the previous query has no answer"},
 	}
@@ -354,13 +355,6 @@ func (p *Probe) facts() []Fact {
 		Fact{"attributes", p.said(attributes), "4: sixels; ends the wait"},
 		Fact{"colours", p.ask.Depth.String(), "what the renderer writes"},
 	)
-}
-
-func cmpOr(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
 }
 
 // SetDepth changes the colour depth the renderer writes.

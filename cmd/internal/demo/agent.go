@@ -30,12 +30,9 @@ func startAgent(ctx context.Context, f Folder, environ []string, name, client, c
 	a := &agent{name: name, child: child, conn: rpc.New(rpc.Options{Name: name})}
 	safe.Go("errors of "+name, func() { _, _ = io.Copy(io.Discard, child.Err) })
 	a.conn.Begin(child.In, child.Out)
-	params, err := rpc.Raw(map[string]any{
+	_, err = a.request(ctx, "initialize", map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": client, "version": clientVersion},
 	})
-	if err == nil {
-		_, err = a.conn.Call(ctx, "initialize", params)
-	}
 	if err == nil {
 		a.conn.Say(rpc.Message{Method: "notifications/initialized"})
 		_, err = a.conn.Call(ctx, "tools/list", nil)
@@ -56,11 +53,7 @@ func (e errTool) Error() string { return string(e) }
 
 // call calls a tool. args is JSON; what the tool says when it fails is an errTool.
 func (a *agent) call(ctx context.Context, tool, args string) error {
-	params, err := rpc.Raw(map[string]any{"name": tool, "arguments": json.RawMessage(args)})
-	if err != nil {
-		return err
-	}
-	raw, err := a.conn.Call(ctx, "tools/call", params)
+	raw, err := a.request(ctx, "tools/call", map[string]any{"name": tool, "arguments": json.RawMessage(args)})
 	if err != nil {
 		return err
 	}
@@ -93,37 +86,11 @@ func (a *agent) fails(ctx context.Context, tool, args string) error {
 	return err
 }
 
-// hook runs a hook of the program with an event, and returns what it prints.
-func (a *agent) hook(ctx context.Context, event map[string]any) (printed string, err error) {
-	params, err := rpc.Raw(event)
+// request makes a request: of MCP, or one that only stand-ins know.
+func (a *agent) request(ctx context.Context, method string, v any) (json.RawMessage, error) {
+	params, err := rpc.Raw(v)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	raw, err := a.conn.Call(ctx, hookMethod, params)
-	if err != nil {
-		return "", err
-	}
-	return printed, json.Unmarshal(raw, &printed)
-}
-
-// daemon has the stand-in run the daemon of Codex's sessions, and returns the answer to
-// what it asks.
-func (a *agent) daemon(ctx context.Context, d daemonAsks) (answer string, err error) {
-	params, err := rpc.Raw(d)
-	if err != nil {
-		return "", err
-	}
-	raw, err := a.conn.Call(ctx, daemonMethod, params)
-	return string(raw), err
-}
-
-// plugin has the stand-in say lines as OpenCode's plugin does, and returns the body that
-// the deck posts, if it is asked for one.
-func (a *agent) plugin(ctx context.Context, l pluginLines) (body string, err error) {
-	params, err := rpc.Raw(l)
-	if err != nil {
-		return "", err
-	}
-	raw, err := a.conn.Call(ctx, pluginMethod, params)
-	return string(raw), err
+	return a.conn.Call(ctx, method, params)
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
 )
 
@@ -38,7 +37,7 @@ func (s *standIn) daemon(ctx context.Context, id, params json.RawMessage) {
 		err = s.runs(said)
 	}
 	if err != nil {
-		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
+		s.answer(id, nil, err)
 		return
 	}
 	asked := ""
@@ -50,8 +49,6 @@ func (s *standIn) daemon(ctx context.Context, id, params json.RawMessage) {
 		if said.Asks != nil {
 			answer, _ = s.codex.Await(ctx, asked) // without one the demo has ended
 		}
-		if line, err := rpc.Result(id, json.RawMessage(answer)); err == nil {
-			s.say(line)
-		}
+		s.answer(id, json.RawMessage(answer), nil)
 	})
 }

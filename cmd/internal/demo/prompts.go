@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -77,8 +78,8 @@ func opencodeIs(status string) pluginEvent {
 }
 
 // plugin says lines as OpenCode's plugin does.
-func (s *Show) plugin(ctx context.Context, asks bool, lines ...pluginEvent) (posted string, err error) {
-	return s.agents["opencode"].plugin(ctx, pluginLines{
+func (s *Show) plugin(ctx context.Context, asks bool, lines ...pluginEvent) (posted json.RawMessage, err error) {
+	return s.agents["opencode"].request(ctx, pluginMethod, pluginLines{
 		Socket: hook.Path(hook.State(s.o.Folder.Home), ""), Folder: s.o.Folder.project("opencode"), Lines: lines, Asks: asks,
 	})
 }
@@ -144,13 +145,13 @@ func (s *Show) claudeAsks(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	printed, err := s.agents["claude"].hook(ctx, map[string]any{
+	printed, err := s.agents["claude"].request(ctx, hookMethod, map[string]any{
 		"session_id": claudeSession, "hook_event_name": "PermissionRequest", "cwd": s.o.Folder.Project(), "permission_mode": "default", "tool_name": "Bash",
 		"transcript_path": filepath.Join(s.o.Folder.Home, filepath.FromSlash(s.transcript())),
 		"tool_input":      input,
 	})
-	if err == nil && !strings.Contains(printed, "behavior") {
-		err = fmt.Errorf("the hook of claude printed %q", printed)
+	if err == nil && !bytes.Contains(printed, []byte("behavior")) {
+		err = fmt.Errorf("the hook of claude printed %s", printed)
 	}
 	return errors.Join(err, s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
 }
@@ -175,9 +176,9 @@ func (s *Show) records(kind string, block map[string]any) error {
 
 // codexIs has the daemon of Codex run its session and say what it asks, and returns the
 // answer.
-func (s *Show) codexIs(ctx context.Context, asks json.RawMessage) (answer string, err error) {
+func (s *Show) codexIs(ctx context.Context, asks json.RawMessage) (answer json.RawMessage, err error) {
 	home := filepath.Join(s.o.Folder.Home, ".codex")
-	return s.agents["codex"].daemon(ctx, daemonAsks{Home: home, Session: codexSession, Asks: asks, Info: map[string]any{
+	return s.agents["codex"].request(ctx, daemonMethod, daemonAsks{Home: home, Session: codexSession, Asks: asks, Info: map[string]any{
 		"cwd": s.o.Folder.project("codex"), "name": "Orders of the shop", "model": "gpt-5.4", "source": "cli", "preview": "", "updatedAt": time.Now().Unix(),
 		"path": filepath.Join(home, "sessions", codexSession+".jsonl"),
 	}})
@@ -194,8 +195,8 @@ func (s *Show) codexAsks(ctx context.Context) error {
 		return err
 	}
 	answer, err := s.codexIs(ctx, params)
-	if err == nil && !strings.Contains(answer, "decision") {
-		err = fmt.Errorf("codex was told %q", answer)
+	if err == nil && !bytes.Contains(answer, []byte("decision")) {
+		err = fmt.Errorf("codex was told %s", answer)
 	}
 	return err
 }
@@ -211,7 +212,7 @@ func (s *Show) opencodeAsks(ctx context.Context) error {
 		return err
 	}
 	var body struct{ Reply string }
-	if err := json.Unmarshal([]byte(posted), &body); err != nil {
+	if err := json.Unmarshal(posted, &body); err != nil {
 		return fmt.Errorf("read what was posted to opencode: %w", err)
 	}
 	_, err = s.plugin(ctx, false, pluginEvent{"permission.replied", map[string]any{

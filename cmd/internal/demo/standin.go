@@ -93,11 +93,16 @@ func (s *standIn) command(args ...string) process.Command {
 func (s *standIn) hook(ctx context.Context, id, payload json.RawMessage) {
 	var printed bytes.Buffer
 	err := process.Run(ctx, s.command("hook", s.agent), process.Streams{In: bytes.NewReader(payload), Out: &printed})
+	s.answer(id, printed.String(), err)
+}
+
+// answer answers a request of the demo's.
+func (s *standIn) answer(id json.RawMessage, result any, err error) {
+	line, failed := rpc.Result(id, result)
 	if err != nil {
-		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
-		return
+		line, failed = rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}), nil
 	}
-	if line, err := rpc.Result(id, printed.String()); err == nil {
+	if failed == nil {
 		s.say(line)
 	}
 }
@@ -135,7 +140,7 @@ func (s *standIn) plug(id, params json.RawMessage) {
 		}
 	}
 	if err != nil {
-		s.say(rpc.Failure(id, rpc.Error{Code: -32603, Message: err.Error()}))
+		s.answer(id, nil, err)
 		return
 	}
 	safe.Go("plugin", func() {
@@ -145,8 +150,6 @@ func (s *standIn) plug(id, params json.RawMessage) {
 			body = post.Body
 			_ = s.opencode.Posted(post) // a deck that has gone needs none
 		}
-		if line, err := rpc.Result(id, body); err == nil {
-			s.say(line)
-		}
+		s.answer(id, body, nil)
 	})
 }

@@ -159,13 +159,13 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 func wrong(f arguments.Fault) error {
 	switch {
 	case f.Name == "":
-		return failf("The arguments must be a JSON object.")
+		return pixelsrc.Failf("The arguments must be a JSON object.")
 	case f.Got == nil:
 		return nil // the tool says what is missing
 	case f.Value == nil:
-		return failf("The argument %s must be %s.", f.Name, f.Kind.Want())
+		return pixelsrc.Failf("The argument %s must be %s.", f.Name, f.Kind.Want())
 	}
-	return failf("Unknown %s '%s': use one of %s.", f.Name, f.Value, strings.Join(f.Enum, ", "))
+	return pixelsrc.Failf("Unknown %s '%s': use one of %s.", f.Name, f.Value, strings.Join(f.Enum, ", "))
 }
 
 // ignored says which arguments the tool does not know, and what was perhaps meant.
@@ -210,10 +210,3 @@ func say(texts ...string) (answer []mcp.Content) {
 
 // document answers with JSON, alone in its block.
 func document(v any) []mcp.Content { return say(pixelsrc.JSON(v)) }
-
-// sentence is an error that an agent reads as it stands.
-type sentence string
-
-func (s sentence) Error() string { return string(s) }
-
-func failf(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }

@@ -65,7 +65,7 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 		}
 	}
 	if len(named) > 1 {
-		return o, failf("Give only one of %s.", strings.Join(named, " and "))
+		return o, pixelsrc.Failf("Give only one of %s.", strings.Join(named, " and "))
 	}
 	o.Antialias = c.String("antialias")
 	if c.Has("strength") {
@@ -75,7 +75,7 @@ func (c *call) order() (o pixelsrc.Order, err error) {
 	o.States, o.AllStates, o.Tag = c.Strings("states"), c.Bool("all_states"), c.String("tag")
 	o.Slice = arguments.Get[[2]int](c.Values, "slice")
 	if c.Has("slice") && (min(o.Slice[0], o.Slice[1]) < 1 || max(o.Slice[0], o.Slice[1]) > pxl.MaxSide) {
-		return o, failf("slice must be the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
+		return o, pixelsrc.Failf("slice must be the size of a nine-slice sprite in pixels: two integers from 1 to %d.", pxl.MaxSide)
 	}
 	return o, nil
 }
@@ -97,7 +97,7 @@ func imported() tool {
 				MaxColors: c.Int("max_colors"), Analyze: c.Bool("analyze"), Points: !c.Bool("shapes"), Name: c.String("name"),
 			}
 			if o.MaxColors < 2 || o.MaxColors > 256 {
-				return nil, failf("max_colors is %d; it must be 2 to 256 (including the transparent colour).", o.MaxColors)
+				return nil, pixelsrc.Failf("max_colors is %d; it must be 2 to 256 (including the transparent colour).", o.MaxColors)
 			}
 			var data []byte
 			var file string
@@ -108,7 +108,7 @@ func imported() tool {
 			case c.Has("path"):
 				data, file, err = c.server.ReadPicture(c.who, c.String("path"))
 			default:
-				err = failf("Either image (a PNG, base64 encoded) or path (a .png file) is needed.")
+				err = pixelsrc.Failf("Either image (a PNG, base64 encoded) or path (a .png file) is needed.")
 			}
 			if err != nil {
 				return nil, err
@@ -118,11 +118,11 @@ func imported() tool {
 			}
 			img, err := pixelsrc.DecodePNG(data)
 			if err != nil {
-				return nil, failf("%v.", err)
+				return nil, pixelsrc.Failf("%v.", err)
 			}
 			im, err := pixelsrc.Import(c.ctx, img, o)
 			if err != nil {
-				return nil, failf("Cannot %v.", err)
+				return nil, pixelsrc.Failf("Cannot %v.", err)
 			}
 			return say(im.Source, im.Summary()), nil
 		},
@@ -136,7 +136,7 @@ func decodeBase64(s string) ([]byte, error) {
 		s = s[i+len(";base64,"):]
 	}
 	if len(s) > pixelsrc.MaxImageBytes/3*4+1<<16 {
-		return nil, failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
+		return nil, pixelsrc.Failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
 	}
 	s = strings.Map(func(r rune) rune {
 		switch r {
@@ -151,10 +151,10 @@ func decodeBase64(s string) ([]byte, error) {
 	}, s)
 	data, err := base64.RawStdEncoding.DecodeString(s)
 	if err != nil {
-		return nil, failf("Invalid base64 in image: send the bytes of a PNG file, base64 encoded.")
+		return nil, pixelsrc.Failf("Invalid base64 in image: send the bytes of a PNG file, base64 encoded.")
 	}
 	if len(data) > pixelsrc.MaxImageBytes {
-		return nil, failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
+		return nil, pixelsrc.Failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
 	}
 	return data, nil
 }

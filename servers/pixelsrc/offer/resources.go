@@ -96,7 +96,7 @@ func readResource(uri string) (mime, body string, err error) {
 }
 
 func unknown(what, name string, valid []string) (string, error) {
-	return "", failf("Unknown %s '%s'; use one of %s", what, name, strings.Join(valid, ", "))
+	return "", pixelsrc.Failf("Unknown %s '%s'; use one of %s", what, name, strings.Join(valid, ", "))
 }
 
 func readPalette(name string) (string, error) {

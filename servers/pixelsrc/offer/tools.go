@@ -59,13 +59,24 @@ func (c *call) source(side string) (*pixelsrc.Source, error) {
 	switch {
 	case c.Has(text):
 		if n := len(c.String(text)); n > pxl.MaxSource {
-			return nil, failf("%s is %d bytes; the limit is %d MiB. Split it into several files.", text, n, pxl.MaxSource>>20)
+			return nil, pixelsrc.Failf("%s is %d bytes; the limit is %d MiB. Split it into several files.", text, n, pxl.MaxSource>>20)
 		}
 		return c.server.Parse(c.ctx, c.who, c.String(text)), nil
 	case c.Has(path):
 		return c.server.Open(c.ctx, c.who, c.String(path))
 	}
-	return nil, failf("Either %s (the text) or %s (a .pxl file) is needed.", text, path)
+	return nil, pixelsrc.Failf("Either %s (the text) or %s (a .pxl file) is needed.", text, path)
+}
+
+// onSource runs a tool that works on one source.
+func onSource(run func(*call, *pixelsrc.Source) ([]mcp.Content, error)) func(*call) ([]mcp.Content, error) {
+	return func(c *call) ([]mcp.Content, error) {
+		src, err := c.source("")
+		if err != nil {
+			return nil, err
+		}
+		return run(c, src)
+	}
 }
 
 func analyze() tool {
@@ -78,18 +89,16 @@ func analyze() tool {
 			{Name: "recursive", Kind: arguments.Flag, Default: true, Text: "Include subfolders."},
 		},
 		run: func(c *call) ([]mcp.Content, error) {
-			if c.Has("path") && !c.Has("source") {
-				k, err := c.server.AnalyzePath(c.ctx, c.who, c.String("path"), c.Bool("recursive"))
-				if err != nil {
-					return nil, err
-				}
-				return document(k), nil
+			if !c.Has("path") || c.Has("source") {
+				return onSource(func(c *call, src *pixelsrc.Source) ([]mcp.Content, error) {
+					return document(pixelsrc.Analyze(c.ctx, src)), nil
+				})(c)
 			}
-			src, err := c.source("")
+			k, err := c.server.AnalyzePath(c.ctx, c.who, c.String("path"), c.Bool("recursive"))
 			if err != nil {
 				return nil, err
 			}
-			return document(pixelsrc.Analyze(c.ctx, src)), nil
+			return document(k), nil
 		},
 	}
 }
@@ -138,11 +147,7 @@ func explain() tool {
 			arguments.Argument{Name: "name", Text: "Only the object with this name; @gameboy and so on explain a built-in palette."},
 			arguments.Argument{Name: "from", Kind: arguments.Whole, Text: "The number of objects to skip, or with name the number of list entries to skip. Long answers are cut and say where to continue."},
 		),
-		run: func(c *call) ([]mcp.Content, error) {
-			src, err := c.source("")
-			if err != nil {
-				return nil, err
-			}
+		run: onSource(func(c *call, src *pixelsrc.Source) ([]mcp.Content, error) {
 			var name *string
 			if c.Has("name") {
 				n := c.String("name")
@@ -157,7 +162,7 @@ func explain() tool {
 				answer = append(answer, say("Partial result:\n"+e.Note)...)
 			}
 			return answer, nil
-		},
+		}),
 	}
 }
 
@@ -176,15 +181,15 @@ func format() tool {
 					return nil, err
 				}
 			default:
-				return nil, failf("source is missing: Either source (the text) or path (a .pxl file) is needed.")
+				return nil, pixelsrc.Failf("source is missing: Either source (the text) or path (a .pxl file) is needed.")
 			}
 			if len(text) > pxl.MaxSource {
-				return nil, failf("source is %d bytes; the limit is %d MiB. Split it into several files.", len(text), pxl.MaxSource>>20)
+				return nil, pixelsrc.Failf("source is %d bytes; the limit is %d MiB. Split it into several files.", len(text), pxl.MaxSource>>20)
 			}
 			f, err := pixelsrc.Format(text)
 			switch {
 			case err != nil:
-				return nil, failf("%v. Nothing was formatted; fix it and format again.", err)
+				return nil, pixelsrc.Failf("%v. Nothing was formatted; fix it and format again.", err)
 			case !c.Bool("check"):
 				answer := say(f.Text)
 				if len(f.Dropped) > 0 {
@@ -220,13 +225,13 @@ func palettes() tool {
 					Details  []pixelsrc.PaletteSummary `json:"details"`
 				}{pixelsrc.PaletteNames(), details}), nil
 			case action != "show" && action != "":
-				return nil, failf("Unknown action '%s': use list or show.", action)
+				return nil, pixelsrc.Failf("Unknown action '%s': use list or show.", action)
 			case strings.TrimSpace(name) == "":
-				return nil, failf("To show a palette, give its name, one of: %s.", strings.Join(pixelsrc.PaletteNames(), ", "))
+				return nil, pixelsrc.Failf("To show a palette, give its name, one of: %s.", strings.Join(pixelsrc.PaletteNames(), ", "))
 			}
 			p, ok := pixelsrc.Palette(strings.TrimPrefix(name, "@"))
 			if !ok {
-				return nil, failf("%s", pixelsrc.NotFound("Palette", name, pixelsrc.PaletteNames()))
+				return nil, pixelsrc.Failf("%s", pixelsrc.NotFound("Palette", name, pixelsrc.PaletteNames()))
 			}
 			return document(p), nil
 		},
@@ -255,11 +260,7 @@ func suggest() tool {
 		name: "pixelsrc_suggest", title: "Suggest fixes", work: admission.Medium,
 		text:  "Finds misspelt tokens, names, fields and colours, missing sizes and the like, and suggests a fix for each, with a confidence. Returns JSON; with apply also the fixed source. Use it after pixelsrc_validate has reported problems.",
 		takes: fromSource(arguments.Argument{Name: "apply", Kind: arguments.Flag, Default: false, Text: "Also return the source with the fixes made."}),
-		run: func(c *call) ([]mcp.Content, error) {
-			src, err := c.source("")
-			if err != nil {
-				return nil, err
-			}
+		run: onSource(func(c *call, src *pixelsrc.Source) ([]mcp.Content, error) {
 			list, sprites, unread := src.Suggestions(c.ctx)
 			shown, size := []json.RawMessage{}, 0
 			for _, g := range list {
@@ -288,7 +289,7 @@ func suggest() tool {
 				}
 			}
 			return answer, nil
-		},
+		}),
 	}
 }
 
@@ -297,13 +298,9 @@ func validate() tool {
 		name: "pixelsrc_validate", title: "Validate a pixel art source", work: admission.Large,
 		text:  "Checks a source without drawing: syntax, colours, tokens, references, shapes off the canvas, misspelt fields. Returns JSON with line, code, message and suggestion for each problem. Use pixelsrc_suggest for fixes.",
 		takes: fromSource(arguments.Argument{Name: "strict", Kind: arguments.Flag, Default: false, Text: "Treat warnings as errors."}),
-		run: func(c *call) ([]mcp.Content, error) {
-			src, err := c.source("")
-			if err != nil {
-				return nil, err
-			}
+		run: onSource(func(c *call, src *pixelsrc.Source) ([]mcp.Content, error) {
 			return document(src.Verdict(c.Bool("strict"))), nil
-		},
+		}),
 	}
 }
 
@@ -336,7 +333,7 @@ func scaffold() tool {
 				}
 			}
 			if c.Has("size") && size != s.Size {
-				return nil, failf("Cannot scaffold: size is %dx%d but width and height say %dx%d; give one of them.", s.Size[0], s.Size[1], size[0], size[1])
+				return nil, pixelsrc.Failf("Cannot scaffold: size is %dx%d but width and height say %dx%d; give one of them.", s.Size[0], s.Size[1], size[0], size[1])
 			}
 			s.Size = size
 			source, err := pixelsrc.Scaffold(s)

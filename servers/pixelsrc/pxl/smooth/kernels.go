@@ -9,37 +9,31 @@ import (
 
 func scale2x(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w*2, src.h*2)
-	for y := range src.h {
-		if o.stopped() {
-			break
+	src.each(o, func(x, y int, p color.NRGBA) {
+		if o.Strength < 0.001 || o.preserves() && ctx.role(x, y) == Anchor {
+			out.block(x, y, 2, p)
+			return
 		}
-		for x := range src.w {
-			p := src.px[y*src.w+x]
-			if o.Strength < 0.001 || o.preserves() && ctx.role(x, y) == Anchor {
-				out.block(x, y, 2, p)
-				continue
-			}
-			a, b, c, d := src.at(x, y-1), src.at(x-1, y), src.at(x+1, y), src.at(x, y+1)
-			free := func(dx, dy int) bool {
-				return !o.Containment || !ctx.edge(min(max(x+dx, 0), src.w-1), min(max(y+dy, 0), src.h-1))
-			}
-			pick := func(rule bool, with color.NRGBA) color.NRGBA {
-				switch {
-				case !rule:
-					return p
-				case o.Strength >= 1:
-					return with
-				}
-				return mix(p, with, o.Strength)
-			}
-			top, left, right, bottom := free(0, -1), free(-1, 0), free(1, 0), free(0, 1)
-			at := y*2*out.w + x*2
-			out.px[at] = pick(top && left && a == b && a != c && b != d, a)
-			out.px[at+1] = pick(top && right && a == c && a != b && c != d, c)
-			out.px[at+out.w] = pick(left && bottom && b == d && b != a && d != c, b)
-			out.px[at+out.w+1] = pick(right && bottom && c == d && c != a && d != b, c)
+		a, b, c, d := src.at(x, y-1), src.at(x-1, y), src.at(x+1, y), src.at(x, y+1)
+		free := func(dx, dy int) bool {
+			return !o.Containment || !ctx.edge(min(max(x+dx, 0), src.w-1), min(max(y+dy, 0), src.h-1))
 		}
-	}
+		pick := func(rule bool, with color.NRGBA) color.NRGBA {
+			switch {
+			case !rule:
+				return p
+			case o.Strength >= 1:
+				return with
+			}
+			return mix(p, with, o.Strength)
+		}
+		top, left, right, bottom := free(0, -1), free(-1, 0), free(1, 0), free(0, 1)
+		at := y*2*out.w + x*2
+		out.px[at] = pick(top && left && a == b && a != c && b != d, a)
+		out.px[at+1] = pick(top && right && a == c && a != b && c != d, c)
+		out.px[at+out.w] = pick(left && bottom && b == d && b != a && d != c, b)
+		out.px[at+out.w+1] = pick(right && bottom && c == d && c != a && d != b, c)
+	})
 	return out
 }
 
@@ -60,42 +54,36 @@ func similarYUV(p, q color.NRGBA, threshold float32) bool {
 func hq(src raster, k int, o Options, ctx *Context) raster {
 	out := newRaster(src.w*k, src.h*k)
 	s := o.Strength
-	for y := range src.h {
-		if o.stopped() {
-			break
+	src.each(o, func(x, y int, c color.NRGBA) {
+		if src.flat(x, y) || o.kept(ctx, x, y) {
+			out.block(x, y, k, c)
+			return
 		}
-		for x := range src.w {
-			c := src.px[y*src.w+x]
-			if src.flat(x, y) || o.kept(ctx, x, y) {
-				out.block(x, y, k, c)
+		threshold := o.threshold(ctx, x, y)
+		similar := func(n color.NRGBA) bool { return similarYUV(c, n, threshold) }
+		for i, sign := range corners {
+			dx, dy := sign[0], sign[1]
+			e1, e2, dg := src.at(x, y+dy), src.at(x+dx, y), src.at(x+dx, y+dy)
+			near1, near2 := similar(e1), similar(e2)
+			q := hqCorner(c, e1, e2, dg, near1, near2, similar(dg), s)
+			if k == 2 {
+				out.px[(y*2+i/2)*out.w+x*2+i%2] = q
 				continue
 			}
-			threshold := o.threshold(ctx, x, y)
-			similar := func(n color.NRGBA) bool { return similarYUV(c, n, threshold) }
-			for i, sign := range corners {
-				dx, dy := sign[0], sign[1]
-				e1, e2, dg := src.at(x, y+dy), src.at(x+dx, y), src.at(x+dx, y+dy)
-				near1, near2 := similar(e1), similar(e2)
-				q := hqCorner(c, e1, e2, dg, near1, near2, similar(dg), s)
-				if k == 2 {
-					out.px[(y*2+i/2)*out.w+x*2+i%2] = q
-					continue
+			beside := func(near bool, n color.NRGBA) color.NRGBA {
+				if near {
+					return mix(q, n, 0.25*s)
 				}
-				beside := func(near bool, n color.NRGBA) color.NRGBA {
-					if near {
-						return mix(q, n, 0.25*s)
-					}
-					return q
-				}
-				// Outermost and inner cell of the quadrant, counted from its corner.
-				ox, oy := x*4+3*(i%2), y*4+3*(i/2)
-				out.px[oy*out.w+ox] = q
-				out.px[oy*out.w+ox-dx] = beside(near1, e1)
-				out.px[(oy-dy)*out.w+ox] = beside(near2, e2)
-				out.px[(oy-dy)*out.w+ox-dx] = mix(q, c, 0.5)
+				return q
 			}
+			// Outermost and inner cell of the quadrant, counted from its corner.
+			ox, oy := x*4+3*(i%2), y*4+3*(i/2)
+			out.px[oy*out.w+ox] = q
+			out.px[oy*out.w+ox-dx] = beside(near1, e1)
+			out.px[(oy-dy)*out.w+ox] = beside(near2, e2)
+			out.px[(oy-dy)*out.w+ox-dx] = mix(q, c, 0.5)
 		}
-	}
+	})
 	return out
 }
 
@@ -125,23 +113,17 @@ func hqCorner(c, e1, e2, dg color.NRGBA, near1, near2, nearD bool, s float32) co
 // xbr2x is the reference's; above strength 0.375 it doubles plainly.
 func xbr2x(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w*2, src.h*2)
-	for y := range src.h {
-		if o.stopped() {
-			break
+	src.each(o, func(x, y int, c color.NRGBA) {
+		threshold := o.threshold(ctx, x, y)
+		// No edge is more than 13 strong.
+		if threshold > 26 || threshold > 0 && src.flat(x, y) || o.kept(ctx, x, y) {
+			out.block(x, y, 2, c)
+			return
 		}
-		for x := range src.w {
-			c := src.px[y*src.w+x]
-			threshold := o.threshold(ctx, x, y)
-			// No edge is more than 13 strong.
-			if threshold > 26 || threshold > 0 && src.flat(x, y) || o.kept(ctx, x, y) {
-				out.block(x, y, 2, c)
-				continue
-			}
-			for i, sign := range corners {
-				out.px[(y*2+i/2)*out.w+x*2+i%2] = xbrCorner(src, x, y, sign[0], sign[1], threshold, o.Strength)
-			}
+		for i, sign := range corners {
+			out.px[(y*2+i/2)*out.w+x*2+i%2] = xbrCorner(src, x, y, sign[0], sign[1], threshold, o.Strength)
 		}
-	}
+	})
 	return out
 }
 
@@ -214,29 +196,23 @@ var kernel = [9]float32{
 
 func blur(src raster, o Options, ctx *Context) raster {
 	out := newRaster(src.w, src.h)
-	for y := range src.h {
-		if o.stopped() {
-			break
+	src.each(o, func(x, y int, p color.NRGBA) {
+		out.px[y*src.w+x] = p
+		weight := float32(o.blurMask(ctx, x, y) * o.Strength)
+		if weight < 0.001 {
+			return
 		}
-		for x := range src.w {
-			p := src.px[y*src.w+x]
-			out.px[y*src.w+x] = p
-			weight := float32(o.blurMask(ctx, x, y) * o.Strength)
-			if weight < 0.001 {
-				continue
-			}
-			var r, g, b, a float32
-			for i, w := range kernel {
-				q := src.at(x+i%3-1, y+i/3-1)
-				r += float32(float32(q.R) * w)
-				g += float32(float32(q.G) * w)
-				b += float32(float32(q.B) * w)
-				a += float32(float32(q.A) * w)
-			}
-			blurred := color.NRGBA{R: rounded(r), G: rounded(g), B: rounded(b), A: rounded(a)}
-			out.px[y*src.w+x] = mix(p, blurred, weight)
+		var r, g, b, a float32
+		for i, w := range kernel {
+			q := src.at(x+i%3-1, y+i/3-1)
+			r += float32(float32(q.R) * w)
+			g += float32(float32(q.G) * w)
+			b += float32(float32(q.B) * w)
+			a += float32(float32(q.A) * w)
 		}
-	}
+		blurred := color.NRGBA{R: rounded(r), G: rounded(g), B: rounded(b), A: rounded(a)}
+		out.px[y*src.w+x] = mix(p, blurred, weight)
+	})
 	return out
 }
 

@@ -12,30 +12,24 @@ func soften(src raster, k int, o Options, ctx *Context) raster {
 	if o.Algorithm == XBR2x || o.Algorithm == XBR4x {
 		find = xbrSlope
 	}
-	for y := range src.h {
-		if o.stopped() {
-			break
+	src.each(o, func(x, y int, c color.NRGBA) {
+		out.block(x, y, k, c)
+		if src.flat(x, y) || o.kept(ctx, x, y) {
+			return
 		}
-		for x := range src.w {
-			c := src.px[y*src.w+x]
-			out.block(x, y, k, c)
-			if src.flat(x, y) || o.kept(ctx, x, y) {
+		strength := min(max(o.Strength, 0), 1)
+		if o.Anchors == Reduce && ctx.role(x, y) == Anchor {
+			strength *= 0.25
+		}
+		for i, sign := range corners {
+			at := window{src, x, y, sign[0], sign[1]}
+			legX, legY, with := find(at, c)
+			if legX == 0 {
 				continue
 			}
-			strength := min(max(o.Strength, 0), 1)
-			if o.Anchors == Reduce && ctx.role(x, y) == Anchor {
-				strength *= 0.25
-			}
-			for i, sign := range corners {
-				at := window{src, x, y, sign[0], sign[1]}
-				legX, legY, with := find(at, c)
-				if legX == 0 {
-					continue
-				}
-				cut(out, x, y, k, i, legX, legY, with, strength)
-			}
+			cut(out, x, y, k, i, legX, legY, with, strength)
 		}
-	}
+	})
 	return out
 }
 

@@ -43,6 +43,15 @@ func (r raster) at(x, y int) color.NRGBA {
 	return r.px[min(max(y, 0), r.h-1)*r.w+min(max(x, 0), r.w-1)]
 }
 
+// each visits the pixels of a picture, row by row, until it is stopped.
+func (r raster) each(o Options, visit func(x, y int, c color.NRGBA)) {
+	for y := 0; y < r.h && !o.stopped(); y++ {
+		for x := range r.w {
+			visit(x, y, r.px[y*r.w+x])
+		}
+	}
+}
+
 // flat reports whether a pixel has the colour of all eight around it.
 func (r raster) flat(x, y int) bool {
 	c := r.px[y*r.w+x]
