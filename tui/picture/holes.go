@@ -68,19 +68,28 @@ func (f *fitter) tables() [][]glyph {
 
 // opaqueMask samples the source's alpha on the fine lattice.
 func (f *fitter) opaqueMask(x, y int) (mask shape, holes, any bool) {
+	f.eachSample(x, y, func(lx, ly int, p []uint8) {
+		if p[3] >= opaqueFrom {
+			mask[ly] |= 1 << lx
+		}
+	})
+	for _, row := range mask {
+		holes = holes || row != 0xFF
+		any = any || row != 0
+	}
+	return mask, holes, any
+}
+
+// eachSample visits the source pixel under each place of a cell's fine lattice.
+func (f *fitter) eachSample(x, y int, visit func(lx, ly int, p []uint8)) {
 	b := f.img.Bounds()
-	for ly := range mask {
+	for ly := range latticeRows {
 		py := (2*(y*latticeRows+ly) + 1) * b.Dy() / (2 * f.rows * latticeRows)
 		for lx := range latticeCols {
 			px := (2*(x*latticeCols+lx) + 1) * b.Dx() / (2 * f.cols * latticeCols)
-			if f.img.Pix[py*f.img.Stride+4*px+3] >= opaqueFrom {
-				mask[ly] |= 1 << lx
-			}
+			visit(lx, ly, f.img.Pix[py*f.img.Stride+4*px:])
 		}
-		holes = holes || mask[ly] != 0xFF
-		any = any || mask[ly] != 0
 	}
-	return mask, holes, any
 }
 
 // holedColour returns the colour for the opaque part of a cell: the most common one when
@@ -88,20 +97,14 @@ func (f *fitter) opaqueMask(x, y int) (mask shape, holes, any bool) {
 func (f *fitter) holedColour(x, y int, g *glyph) color.NRGBA {
 	var t tally
 	var sum vec
-	b := f.img.Bounds()
 	take := func(within bool) {
-		for ly := range latticeRows {
-			py := (2*(y*latticeRows+ly) + 1) * b.Dy() / (2 * f.rows * latticeRows)
-			for lx := range latticeCols {
-				px := (2*(x*latticeCols+lx) + 1) * b.Dx() / (2 * f.cols * latticeCols)
-				p := f.img.Pix[py*f.img.Stride+4*px:]
-				if p[3] < opaqueFrom || within && g.shape[ly]>>lx&1 == 0 {
-					continue
-				}
-				t.add(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16)
-				sum.add(&vec{int32(p[0]) * sampleScale, int32(p[1]) * sampleScale, int32(p[2]) * sampleScale})
+		f.eachSample(x, y, func(lx, ly int, p []uint8) {
+			if p[3] < opaqueFrom || within && g.shape[ly]>>lx&1 == 0 {
+				return
 			}
-		}
+			t.add(uint32(p[0]) | uint32(p[1])<<8 | uint32(p[2])<<16)
+			sum.add(&vec{int32(p[0]) * sampleScale, int32(p[1]) * sampleScale, int32(p[2]) * sampleScale})
+		})
 	}
 	take(true)
 	if t.all == 0 {

@@ -4,6 +4,8 @@ import (
 	"image/color"
 	"math"
 	"sync"
+
+	"github.com/charmbracelet/x/ansi"
 )
 
 // lab is a colour in OKLab (Björn Ottosson, 2020), where distances approximate perception.
@@ -51,20 +53,12 @@ func Difference(a, b color.NRGBA) float64 {
 	return 100 * math.Sqrt(toLab(a).distance(toLab(b)))
 }
 
+// fixed240 returns the colours of the 256 that no user changes.
 var fixed240 = sync.OnceValue(func() []terminalColour {
 	var list []terminalColour
-	level := func(i int) uint8 {
-		if i == 0 {
-			return 0
-		}
-		return uint8(55 + 40*i)
-	}
-	for i := range 216 {
-		list = append(list, fixedColour(16+i, level(i/36), level(i/6%6), level(i%6)))
-	}
-	for i := range 24 {
-		v := uint8(8 + 10*i)
-		list = append(list, fixedColour(232+i, v, v, v))
+	for i := 16; i < 256; i++ {
+		r, g, b, _ := ansi.IndexedColor(i).RGBA()
+		list = append(list, fixedColour(i, uint8(r>>8), uint8(g>>8), uint8(b>>8)))
 	}
 	return list
 })
@@ -72,29 +66,11 @@ var fixed240 = sync.OnceValue(func() []terminalColour {
 // sixteen returns xterm's first 16 colours, which most terminals stay close to.
 var sixteen = sync.OnceValue(func() []terminalColour {
 	var list []terminalColour
-	for i := range 16 {
-		on, off := uint8(205), uint8(0)
-		if i >= 8 {
-			on, off = 255, 0
-		}
-		channel := func(bit int) uint8 {
-			if i>>bit&1 != 0 {
-				return on
-			}
-			return off
-		}
-		r, g, b := channel(0), channel(1), channel(2)
-		switch i {
-		case 4:
-			b = 238
-		case 7:
-			r, g, b = 229, 229, 229
-		case 8:
-			r, g, b = 127, 127, 127
-		case 12:
-			r, g = 92, 92
-		}
-		list = append(list, fixedColour(i, r, g, b))
+	for i, rgb := range [...]uint32{
+		0x000000, 0xCD0000, 0x00CD00, 0xCDCD00, 0x0000EE, 0xCD00CD, 0x00CDCD, 0xE5E5E5,
+		0x7F7F7F, 0xFF0000, 0x00FF00, 0xFFFF00, 0x5C5CFF, 0xFF00FF, 0x00FFFF, 0xFFFFFF,
+	} {
+		list = append(list, fixedColour(i, uint8(rgb>>16), uint8(rgb>>8), uint8(rgb)))
 	}
 	return list
 })

@@ -197,11 +197,21 @@ func (d *decoder) list(n *json5.Node, f func(*json5.Node)) {
 	}
 }
 
-func (d *decoder) strings(n *json5.Node) []string {
-	out := make([]string, 0, len(n.Items))
-	d.list(n, func(v *json5.Node) { out = append(out, d.str(v)) })
+// listOf reads the elements of an array.
+func listOf[T any](d *decoder, n *json5.Node, read func(*json5.Node) T) []T {
+	out := make([]T, 0, len(n.Items))
+	d.list(n, func(v *json5.Node) { out = append(out, read(v)) })
 	return out
 }
+
+// membersOf reads the members of a map, as entries walks it.
+func membersOf[T any](d *decoder, n *json5.Node, read func(json5.Key, *json5.Node) T) []T {
+	out := make([]T, 0, len(n.Items))
+	d.entries(n, func(k json5.Key, v *json5.Node) { out = append(out, read(k, v)) })
+	return out
+}
+
+func (d *decoder) strings(n *json5.Node) []string { return listOf(d, n, d.str) }
 
 // tuple reads a list of exactly as many numbers as dst is long.
 func (d *decoder) tuple(n *json5.Node, read func(*decoder, *json5.Node) int, dst []int) {

@@ -12,9 +12,7 @@ import (
 func animationFields() []field[Animation] {
 	return []field[Animation]{
 		{"name", func(d *decoder, a *Animation, n *json5.Node) { a.Name = d.str(n) }},
-		{"frames", func(d *decoder, a *Animation, n *json5.Node) {
-			d.list(n, func(v *json5.Node) { a.Frames = append(a.Frames, d.frameRef(v)) })
-		}},
+		{"frames", func(d *decoder, a *Animation, n *json5.Node) { a.Frames = listOf(d, n, d.frameRef) }},
 		{"keyframes", func(d *decoder, a *Animation, n *json5.Node) { d.keyframes(a, n) }},
 		{"source", func(d *decoder, a *Animation, n *json5.Node) { a.Source = d.str(n) }},
 		{"transform", func(d *decoder, a *Animation, n *json5.Node) { a.Transform = d.ops(n) }},
@@ -23,26 +21,21 @@ func animationFields() []field[Animation] {
 		{"loop", func(d *decoder, a *Animation, n *json5.Node) { a.Loop = d.boolean(n) }},
 		{"palette_cycle", func(d *decoder, a *Animation, n *json5.Node) {
 			if n.Kind == json5.Object && !d.ref {
-				a.Cycles = append(a.Cycles, d.cycle(n))
+				a.Cycles = []Cycle{d.cycle(n)}
 				return
 			}
-			d.list(n, func(v *json5.Node) { a.Cycles = append(a.Cycles, d.cycle(v)) })
+			a.Cycles = listOf(d, n, d.cycle)
 		}},
-		{"tags", func(d *decoder, a *Animation, n *json5.Node) {
-			d.entries(n, func(k json5.Key, v *json5.Node) { a.Tags = append(a.Tags, d.tag(k, v)) })
-		}},
+		{"tags", func(d *decoder, a *Animation, n *json5.Node) { a.Tags = membersOf(d, n, d.tag) }},
 		{"frame_metadata", func(d *decoder, a *Animation, n *json5.Node) {
-			d.list(n, func(v *json5.Node) {
-				var boxes []BoxMeta
+			a.FrameMeta = listOf(d, n, func(v *json5.Node) (boxes []BoxMeta) {
 				if b := v.Get("boxes"); b != nil && b.Kind != json5.Null {
 					boxes = d.boxes(b, true)
 				}
-				a.FrameMeta = append(a.FrameMeta, boxes)
+				return boxes
 			})
 		}},
-		{"attachments", func(d *decoder, a *Animation, n *json5.Node) {
-			d.list(n, func(v *json5.Node) { a.Attachments = append(a.Attachments, d.attachment(v)) })
-		}},
+		{"attachments", func(d *decoder, a *Animation, n *json5.Node) { a.Attachments = listOf(d, n, d.attachment) }},
 		newer("sprite", func(d *decoder, a *Animation, n *json5.Node) { a.Sprite = d.str(n) }),
 		newer("fps", func(d *decoder, a *Animation, n *json5.Node) { a.FPS = d.pace(n) }),
 	}
@@ -187,13 +180,13 @@ func (d *decoder) attachment(n *json5.Node) Attachment {
 		{"stiffness", func(d *decoder, _ *Attachment, n *json5.Node) { d.float(n) }},
 		{"z_index", func(d *decoder, a *Attachment, n *json5.Node) { a.ZIndex = d.signed(n) }},
 		{"keyframes", func(d *decoder, a *Attachment, n *json5.Node) {
-			d.entries(n, func(k json5.Key, v *json5.Node) {
+			a.Keyframes = membersOf(d, n, func(k json5.Key, v *json5.Node) AttachKey {
 				key := AttachKey{Frame: k.Name}
 				d.need(v, "offset")
 				if o := v.Get("offset"); o != nil {
 					key.Offset = *d.pair(o, (*decoder).signed)
 				}
-				a.Keyframes = append(a.Keyframes, key)
+				return key
 			})
 		}},
 	})

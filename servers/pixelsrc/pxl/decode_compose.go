@@ -17,17 +17,15 @@ func (d *decoder) composition(n *json5.Node) *Composition {
 		}},
 		{"sprites", func(d *decoder, c *Composition, n *json5.Node) {
 			c.HasSymbols = true
-			d.entries(n, func(k json5.Key, v *json5.Node) {
+			c.Symbols = membersOf(d, n, func(k json5.Key, v *json5.Node) Symbol {
 				s := Symbol{Key: k.Name, None: v.Kind == json5.Null, Pos: k.Pos}
 				if !s.None {
 					s.Name = d.str(v)
 				}
-				c.Symbols = append(c.Symbols, s)
+				return s
 			})
 		}},
-		{"layers", func(d *decoder, c *Composition, n *json5.Node) {
-			d.list(n, func(v *json5.Node) { c.Layers = append(c.Layers, d.layer(v)) })
-		}},
+		{"layers", func(d *decoder, c *Composition, n *json5.Node) { c.Layers = listOf(d, n, d.layer) }},
 	})
 	d.need(n, "name", "layers")
 	if d.ref {

@@ -9,18 +9,12 @@ func paletteFields() []field[Palette] {
 	return []field[Palette]{
 		{"name", func(d *decoder, p *Palette, n *json5.Node) { p.Name = d.str(n) }},
 		{"colors", func(d *decoder, p *Palette, n *json5.Node) { p.Colors = d.colours(n) }},
-		{"ramps", func(d *decoder, p *Palette, n *json5.Node) {
-			d.entries(n, func(k json5.Key, v *json5.Node) {
-				p.Ramps = append(p.Ramps, d.ramp(k, v))
-			})
-		}},
+		{"ramps", func(d *decoder, p *Palette, n *json5.Node) { p.Ramps = membersOf(d, n, d.ramp) }},
 		{"roles", func(d *decoder, p *Palette, n *json5.Node) {
-			d.entries(n, func(k json5.Key, v *json5.Node) {
-				p.Roles = append(p.Roles, TokenRole{k.Name, d.role(v), k.Pos})
-			})
+			p.Roles = membersOf(d, n, func(k json5.Key, v *json5.Node) TokenRole { return TokenRole{k.Name, d.role(v), k.Pos} })
 		}},
 		{"relationships", func(d *decoder, p *Palette, n *json5.Node) {
-			d.entries(n, func(k json5.Key, v *json5.Node) {
+			p.Relations = membersOf(d, n, func(k json5.Key, v *json5.Node) Relation {
 				r := Relation{Token: k.Name, Pos: k.Pos}
 				fields(d, v, &r, []field[Relation]{
 					{"type", func(d *decoder, r *Relation, n *json5.Node) {
@@ -31,7 +25,7 @@ func paletteFields() []field[Palette] {
 				if r.Type == "" || v.Get("target") == nil {
 					d.bad(v, "a relationship needs a type and a target")
 				}
-				p.Relations = append(p.Relations, r)
+				return r
 			})
 		}},
 		newer("antialias", func(d *decoder, p *Palette, n *json5.Node) { p.Antialias = d.antialias(n) }),
@@ -50,11 +44,7 @@ func (d *decoder) role(n *json5.Node) string {
 
 // colours reads a map of token to colour string.
 func (d *decoder) colours(n *json5.Node) []Entry {
-	out := make([]Entry, 0, len(n.Items))
-	d.entries(n, func(k json5.Key, v *json5.Node) {
-		out = append(out, Entry{k.Name, d.str(v), k.Pos})
-	})
-	return out
+	return membersOf(d, n, func(k json5.Key, v *json5.Node) Entry { return Entry{k.Name, d.str(v), k.Pos} })
 }
 
 func (d *decoder) ramp(k json5.Key, n *json5.Node) Ramp {

@@ -139,19 +139,14 @@ func (d *decoder) sub(n *json5.Node) Region {
 	return r
 }
 
-func (d *decoder) regions(n *json5.Node) []Region {
-	out := make([]Region, 0, len(n.Items))
-	d.list(n, func(v *json5.Node) { out = append(out, d.sub(v)) })
-	return out
-}
+func (d *decoder) regions(n *json5.Node) []Region { return listOf(d, n, d.sub) }
 
 // vertices reads a list of points.
 func (d *decoder) vertices(r *Region, k ShapeKind, n *json5.Node) {
-	pts := make([]shape.Point, 0, len(n.Items))
-	d.list(n, func(v *json5.Node) {
+	pts := listOf(d, n, func(v *json5.Node) shape.Point {
 		var p [2]int
 		d.tuple(v, (*decoder).coord, p[:])
-		pts = append(pts, shape.Point{X: p[0], Y: p[1]})
+		return shape.Point{X: p[0], Y: p[1]}
 	})
 	if r.is(k) {
 		r.Points = pts

@@ -85,13 +85,11 @@ func (d *decoder) metadata(m *Metadata, n *json5.Node) {
 }
 
 func (d *decoder) boxes(n *json5.Node, nulls bool) []BoxMeta {
-	var out []BoxMeta
-	d.entries(n, func(k json5.Key, v *json5.Node) {
+	return membersOf(d, n, func(k json5.Key, v *json5.Node) BoxMeta {
 		b := BoxMeta{Name: k.Name}
 		if nulls && v.Kind == json5.Null {
 			b.None = true
-			out = append(out, b)
-			return
+			return b
 		}
 		d.need(v, "x", "y", "w", "h")
 		fields(d, v, &b, []field[BoxMeta]{
@@ -100,9 +98,8 @@ func (d *decoder) boxes(n *json5.Node, nulls bool) []BoxMeta {
 			{"w", func(d *decoder, b *BoxMeta, n *json5.Node) { b.W = d.unsigned(n) }},
 			{"h", func(d *decoder, b *BoxMeta, n *json5.Node) { b.H = d.unsigned(n) }},
 		})
-		out = append(out, b)
+		return b
 	})
-	return out
 }
 
 func (d *decoder) variant(n *json5.Node) *Variant {
