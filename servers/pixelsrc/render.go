@@ -99,21 +99,12 @@ func (src *Source) undrawable() error {
 	return Failf("No sprites found in the source: add a sprite with a size, a palette and regions.")
 }
 
-// target settles what is drawn: a name of a sprite may be a variant's, and
-// without one it is the first sprite, else composition, else animation.
+// target settles what is drawn: a name of a sprite may be a variant's.
 func (src *Source) target(o *pxl.RenderOptions) {
 	if o.Kind == pxl.KindSprite {
 		if _, ok := src.Find(pxl.KindSprite, o.Name); !ok {
 			if _, ok := src.Find(pxl.KindVariant, o.Name); ok {
 				o.Kind = pxl.KindVariant
-			}
-		}
-		return
-	}
-	for _, k := range [...]pxl.Kind{pxl.KindSprite, pxl.KindComposition, pxl.KindAnimation, pxl.KindVariant} {
-		for _, ob := range src.Objects() {
-			if o.Kind == "" && ob.Kind == k {
-				o.Kind, o.Name = k, ob.Name
 			}
 		}
 	}

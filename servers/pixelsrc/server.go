@@ -63,9 +63,9 @@ func (s *Server) Parse(ctx context.Context, who Caller, text string) *Source {
 
 // Open reads a .pxl or .jsonl file of the caller's, with what it imports and includes.
 func (s *Server) Open(ctx context.Context, who Caller, path string) (*Source, error) {
-	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
+	f, err := s.readSource(who, path)
 	if err != nil {
-		return nil, Failf("Failed to read file '%s': %v.", path, err)
+		return nil, err
 	}
 	src := &Source{Text: string(f.data), path: path, at: &f.place}
 	s.parse(ctx, src, src.at)
@@ -74,11 +74,16 @@ func (s *Server) Open(ctx context.Context, who Caller, path string) (*Source, er
 
 // ReadText reads a .pxl or .jsonl file of the caller's as it stands.
 func (s *Server) ReadText(who Caller, path string) (string, error) {
+	f, err := s.readSource(who, path)
+	return string(f.data), err
+}
+
+func (s *Server) readSource(who Caller, path string) (file, error) {
 	f, err := s.read(who, path, pxl.MaxSource, sourceExtensions()...)
 	if err != nil {
-		return "", Failf("Failed to read file '%s': %v.", path, err)
+		return file{}, Failf("Failed to read file '%s': %v.", path, err)
 	}
-	return string(f.data), nil
+	return f, nil
 }
 
 // ReadPicture reads a .png file of the caller's; name is the file's, without its

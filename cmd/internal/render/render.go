@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -100,21 +101,13 @@ func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
 		Kind: pxl.Kind(o.kind), Name: o.name, Scale: o.scale, Antialias: o.antialias,
 		States: strings.FieldsFunc(o.states, func(c rune) bool { return c == ' ' || c == ',' }), AllStates: o.allStates, Tag: o.tag,
 	}
-	known := o.kind == ""
-	for _, k := range pxl.Drawable() {
-		known = known || string(k) == o.kind
-	}
-	if !known {
+	if o.kind != "" && !slices.Contains(pxl.Drawable(), r.Kind) {
 		return r, usagef("--kind %q is not one of sprite, variant, composition, animation", o.kind)
 	}
 	if o.scale < 1 || o.scale > 128 {
 		return r, usagef("--scale %d is not between 1 and 128", o.scale)
 	}
-	known = o.antialias == "" || o.antialias == "none"
-	for _, a := range pxl.Algorithms() {
-		known = known || a == o.antialias
-	}
-	if !known {
+	if !slices.Contains(append(pxl.Algorithms(), "", "none"), o.antialias) {
 		return r, usagef("--antialias %q is not one of none, %s", o.antialias, strings.Join(pxl.Algorithms(), ", "))
 	}
 	if strength {
