@@ -47,9 +47,9 @@ type Client struct {
 	Folder func(Folders) string
 	// Daemon is set if its sessions run in a process of their own, without a terminal.
 	Daemon bool
-	// Alone is set if nothing but the program itself tells of its sessions: one that is not
+	// Silent is set if nothing but the program itself tells of its sessions: one that is not
 	// set up is only seen to run.
-	Alone bool
+	Silent bool
 
 	Prompts *Prompts // how the deck gets its own prompts; nil: it cannot
 

@@ -2,6 +2,8 @@ package clients
 
 import (
 	"path"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -142,6 +144,18 @@ func TestAClientHasOneName(t *testing.T) {
 	} {
 		if got := Name(tt.names...); got != tt.want {
 			t.Errorf("%q: %q, want %q", tt.names, got, tt.want)
+		}
+	}
+}
+
+func TestProgramsKeepWhatTheyDoWhereTheUserSays(t *testing.T) {
+	f := Folders{Home: "/home/ana", Codex: "/srv/codex", Claude: "not absolute"}
+	for id, want := range map[string]string{"claude": "/home/ana/.claude", "codex": "/srv/codex", "gemini": "/home/ana/.gemini", "opencode": "", "nobody": ""} {
+		if runtime.GOOS == "windows" && id == "codex" {
+			continue // there, this path is not absolute
+		}
+		if got := filepath.ToSlash(f.Program(id)); got != want {
+			t.Errorf("%s keeps it in %q, want %q", id, got, want)
 		}
 	}
 }

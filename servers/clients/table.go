@@ -47,7 +47,7 @@ func commands() []Client {
 				First: []Member{{"type", "local"}}, OneList: true, Then: []Member{{"enabled", true}},
 				Timeout: "timeout", Unit: time.Millisecond, Env: "environment",
 			},
-			Alone: true, Prompts: opencodePrompts(),
+			Silent: true, Prompts: opencodePrompts(),
 			Extends: true,
 		},
 		{
@@ -56,7 +56,7 @@ func commands() []Client {
 			Refs:   RefBraces | RefBare,
 			Form:   Form{Timeout: "timeout", Unit: time.Millisecond},
 			Note:   "Gemini CLI starts servers only in folders you trust: trust this one when it asks.",
-			Folder: geminiFolder, Alone: true, Prompts: geminiPrompts(),
+			Folder: geminiFolder, Silent: true, Prompts: geminiPrompts(),
 			Limit: 600 * time.Second,
 		},
 		{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -86,7 +87,7 @@ func Without(o rawjson.Object, names ...string) rawjson.Object {
 
 // MarkPath notices that an edit is of a file outside the project.
 func MarkPath(p *ask.Prompt, project string) {
-	if p.Path != "" && !Within(project, p.Path) {
+	if filepath.IsAbs(p.Path) && !Within(project, p.Path) {
 		p.Marks = append(p.Marks, Outside)
 	}
 }

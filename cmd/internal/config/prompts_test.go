@@ -15,6 +15,15 @@ func TestPromptsAreOnAndHeldForAMinute(t *testing.T) {
 	}
 }
 
+func TestOnlyThePromptsThatAreTurnedOnAreShown(t *testing.T) {
+	for settings, want := range map[string]bool{"": true, "codex = false": true, "claude = false": false, "enabled = false": false} {
+		c := load(t, map[string]string{"config.toml": "[prompts]\n" + settings + "\n"})
+		if got := c.File.Prompts.Shows("claude"); got != want {
+			t.Errorf("with %q, those of Claude Code are shown: %v", settings, got)
+		}
+	}
+}
+
 func TestOneProjectMayHoldWhatItsHeadlessAgentsAsk(t *testing.T) {
 	c := load(t, map[string]string{"config.toml": "[prompts.projects.\"~/ci\"]\nheadless = \"hold\"\n[prompts.projects.\"~/ci/quick\"]\nheadless = \"pass\"\n"})
 	for folder, want := range map[string]bool{"ci": true, "ci/a/b": true, "ci/quick/a": false, "cider": false, "": false} {

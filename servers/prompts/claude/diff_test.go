@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
@@ -122,7 +123,7 @@ func FuzzRequest(f *testing.F) {
 	f.Add("PermissionRequest", "ExitPlanMode", `{"plan":"x"}`, `[]`)
 	f.Add("PermissionRequest", "Edit", `{"file_path":"/p/a","old_string":"a","new_string":"b"}`, "")
 	f.Add("Elicitation", "", oneField, "")
-	a := New(Options{})
+	a := Agent().New(prompts.Deps{}).(*Adapter)
 	f.Fuzz(func(t *testing.T, event, tool, input, suggestions string) {
 		payload := rawjson.Object{{Key: "tool_name", Value: rawjson.Quote(tool)}}
 		for key, raw := range map[string]string{"tool_input": input, "requested_schema": input, "permission_suggestions": suggestions} {

@@ -118,7 +118,8 @@ func (it *item) Answer(r ask.Reply) bool {
 	if !it.gone.IsZero() {
 		return false
 	}
-	it.prints, it.allows = it.asked.answer(&it.Request, r), it.asked.allows(&it.Request, r)
+	it.prints = it.asked.answer(&it.Request, r)
+	it.allows = it.asked.allows(it.prints)
 	if it.prints == "" || it.conn.Print(it.prints) != nil {
 		return false
 	}

@@ -40,17 +40,10 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 	return d.Printed()
 }
 
-// allows reports whether a reply has the agent go on with what it asks for.
-func (q *asked) allows(req *ask.Request, r ask.Reply) bool {
-	switch req.Prompt.Kind {
-	case ask.OwnQuestion:
-		return strings.Contains(q.answer(req, r), `"behavior":"allow"`)
-	case ask.ServerForm:
-		return true // its server goes on with any
-	case ask.Permission, ask.Plan:
-	}
-	g, ok := req.Granted(r.Results)
-	return ok && g.Allow
+// allows reports whether what the hook prints has the agent go on with what it asks for. A
+// server goes on with any answer to its form.
+func (q *asked) allows(prints string) bool {
+	return q.event == "Elicitation" || strings.Contains(prints, `"decision":{"behavior":"allow"`)
 }
 
 func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {

@@ -90,6 +90,9 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 		soon, late   string // said within a second, and at last
 	}{
 		{"it runs", "Allow once", func(d *desk) { d.record(byHook("allow") + result("")) }, "allowed", "allowed"},
+		{"its hook says that it ran", "Allow once", func(d *desk) {
+			d.hook("PostToolUse", map[string]any{"tool_name": "Bash", "tool_input": bashInput("make"), "tool_use_id": "t1"})
+		}, "allowed", "allowed"},
 		{"it runs for long", "Allow once", func(d *desk) { d.status("busy", "") }, sent, "allowed"},
 		{"it does not run", "Deny", func(d *desk) { d.record(byHook("deny") + result(`,"toolDenialKind":"permission-rule"`)) }, "denied", "denied"},
 		{"the terminal still asks", "Allow once", func(*desk) {}, sent, untaken},

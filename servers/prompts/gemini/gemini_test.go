@@ -37,7 +37,7 @@ func inDeck(t *testing.T, test func(*world)) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, q: ask.New(ask.Options{}), roster: &roster.Roster{}, pid: 7, chat: filepath.Join(folder, "chats", "1.jsonl")}
-		w.a = New(prompts.Deps{Queue: w.q, Roster: w.roster, Folder: folder})
+		w.a = Agent().New(prompts.Deps{Queue: w.q, Roster: w.roster, Folder: folder}).(*Adapter)
 		w.a.behind = func(int) int { return w.pid }
 		w.a.alive = func(pid int) bool { return w.dead.Load() != int64(pid) }
 		w.talk("1")

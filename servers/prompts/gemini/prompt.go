@@ -3,7 +3,6 @@ package gemini
 import (
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 	"strconv"
 	"time"
 
@@ -26,9 +25,7 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	details, err := rawjson.SplitObject(m.Payload.Some("details"))
 	describe(p, details)
 	p.Marks = prompts.Marks(p.Command, s.Folder)
-	if filepath.IsAbs(p.Path) {
-		prompts.MarkPath(p, s.Folder)
-	}
+	prompts.MarkPath(p, s.Folder)
 	state := deck.WaitsForPermission
 	asks := s.asks
 	s.asks = nil

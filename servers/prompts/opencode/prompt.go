@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -99,9 +98,7 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string) ([]prompts.Choic
 		q.Args = more.JSON() // what else decides how it runs
 	}
 	q.Marks = prompts.Marks(q.Command, folder)
-	if filepath.IsAbs(q.Path) {
-		prompts.MarkPath(q, folder)
-	}
+	prompts.MarkPath(q, folder)
 	all := []prompts.Choice{prompts.AllowOnce(json.RawMessage(`"once"`))}
 	if len(always) > 0 {
 		effect := q.Tool + ": " + strings.Join(always, ", ")

@@ -183,7 +183,7 @@ func agentBehind(p process.Running) (agent string, ok bool) {
 		names = append(names, socket.Program(p.PID))
 	}
 	for _, name := range names {
-		if c, ok := clients.Find(name); ok && c.Alone && slices.Contains(c.Programs, name) {
+		if c, ok := clients.Find(name); ok && c.Silent && slices.Contains(c.Programs, name) {
 			return c.ID, true
 		}
 	}
