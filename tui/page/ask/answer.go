@@ -19,13 +19,83 @@ func (p *Page) questions() []questions.Question {
 	return it.Request.Questions
 }
 
-// at is the open question and its draft; ok is false on the review.
-func (p *Page) at() (q questions.Question, a *questions.AnswerDraft, ok bool) {
-	qs := p.questions()
-	if p.draft.Tab < 0 || p.draft.Tab >= len(qs) || p.draft.Tab >= len(p.draft.Answers) {
+// answer is what the user has entered for the questions of a request, and what was said
+// before it can go.
+type answer struct {
+	draft  questions.Draft
+	warned warning
+	unsure warning // Enter where the cursor is not on what is chosen
+}
+
+// warning is a choice that would leave typed text unsent, waiting for the same
+// key again.
+type warning struct {
+	on     bool
+	option int
+}
+
+// of is the one of questions that is open, and its draft; ok is false on the review.
+func (w *answer) of(qs []questions.Question) (q questions.Question, a *questions.AnswerDraft, ok bool) {
+	if w.draft.Tab < 0 || w.draft.Tab >= len(qs) || w.draft.Tab >= len(w.draft.Answers) {
 		return q, nil, false
 	}
-	return qs[p.draft.Tab], &p.draft.Answers[p.draft.Tab], true
+	return qs[w.draft.Tab], &w.draft.Answers[w.draft.Tab], true
+}
+
+// turn opens a question, or the review, which the user has seen then.
+func (w *answer) turn(qs []questions.Question, tab int) {
+	w.draft.Tab, w.warned, w.unsure = tab, warning{}, warning{}
+	if _, a, ok := w.of(qs); ok {
+		a.Seen = true
+	}
+}
+
+// next is the question after the open one that needs an answer; the review when none does.
+func (w *answer) next(qs []questions.Question) int {
+	for i := range qs {
+		if n := (w.draft.Tab + 1 + i) % len(qs); !w.draft.Answered(qs, n) && n != w.draft.Tab && w.draft.Open(qs, n) != "" {
+			return n
+		}
+	}
+	return len(qs)
+}
+
+// recommended chooses what the agent suggests where nothing was answered.
+func (w *answer) recommended(qs []questions.Question) {
+	for i, q := range qs {
+		if !w.draft.Answered(qs, i) {
+			recommend(q, &w.draft.Answers[i])
+		}
+	}
+	if len(qs) > 1 {
+		w.draft.Tab = len(qs)
+	}
+}
+
+// text is where the text of the open field lives.
+func (w *answer) text(qs []questions.Question) (get func() string, set func(string)) {
+	d := &w.draft
+	_, a, ok := w.of(qs)
+	switch {
+	case d.Field == questions.ReasonField:
+		return func() string { return d.Reason }, func(s string) { d.Reason = s }
+	case !ok:
+		return func() string { return "" }, func(string) {}
+	case d.Field == questions.NoteField:
+		return func() string { return a.Notes[d.Option] }, func(s string) {
+			if a.Notes == nil {
+				a.Notes = map[int]string{}
+			}
+			a.Notes[d.Option] = s
+		}
+	case d.Field == questions.ClarifyField:
+		return func() string { return a.Clarify }, func(s string) { a.Clarify = s }
+	}
+	return func() string { return a.Other }, func(s string) { a.Other = s }
+}
+
+func (p *Page) at() (q questions.Question, a *questions.AnswerDraft, ok bool) {
+	return p.of(p.questions())
 }
 
 // onOther tells whether the cursor is on the free-text row.
@@ -43,7 +113,7 @@ func (p *Page) accept() tea.Cmd {
 	if !ok {
 		return p.send()
 	}
-	if why := p.elsewhere(q, a); why != "" && (!p.unsure.on || p.unsure.option != a.Cursor) {
+	if why := elsewhere(q, a); why != "" && (!p.unsure.on || p.unsure.option != a.Cursor) {
 		p.unsure = warning{on: true, option: a.Cursor}
 		p.message = why
 		p.scroll.follow = true
@@ -74,7 +144,7 @@ func (p *Page) accept() tea.Cmd {
 // elsewhere says what Enter would go on with where that is not what the cursor is
 // on, "" where it is: nothing is sent that the user does not look at. A single
 // choice moves to the cursor.
-func (p *Page) elsewhere(q questions.Question, a *questions.AnswerDraft) string {
+func elsewhere(q questions.Question, a *questions.AnswerDraft) string {
 	if len(q.Options) == 0 || a.Asks {
 		return ""
 	}
@@ -289,15 +359,7 @@ func recommend(q questions.Question, a *questions.AnswerDraft) bool {
 }
 
 func (p *Page) allRecommended() {
-	qs := p.questions()
-	for i, q := range qs {
-		if !p.draft.Answered(qs, i) {
-			recommend(q, &p.draft.Answers[i])
-		}
-	}
-	if len(qs) > 1 {
-		p.draft.Tab = len(qs)
-	}
+	p.answer.recommended(p.questions())
 	p.keep()
 }
 
@@ -309,31 +371,21 @@ func (p *Page) goOn() tea.Cmd {
 	if len(qs) == 1 {
 		return p.send()
 	}
-	for i := range qs {
-		if n := (p.draft.Tab + 1 + i) % len(qs); !p.draft.Answered(qs, n) && n != p.draft.Tab && p.draft.Open(qs, n) != "" {
-			p.goTo(n)
-			return nil
-		}
-	}
-	p.goTo(len(qs))
+	p.goTo(p.next(qs))
 	return nil
 }
 
 // goTo opens a question, or the review. A text question without a text is
 // ready to be typed into.
 func (p *Page) goTo(tab int) {
-	p.draft.Tab = tab
-	p.see()
-	p.scroll, p.warned, p.unsure, p.message = scrolls{follow: true}, warning{}, warning{}, ""
-	p.keep()
+	p.turnTo(tab)
 	p.enterText()
 }
 
-// see marks the question on screen as one that the user has seen.
-func (p *Page) see() {
-	if _, a, ok := p.at(); ok {
-		a.Seen = true
-	}
+func (p *Page) turnTo(tab int) {
+	p.answer.turn(p.questions(), tab)
+	p.scroll, p.message = scrolls{follow: true}, ""
+	p.keep()
 }
 
 func (p *Page) enterText() {
@@ -346,13 +398,9 @@ func (p *Page) enterText() {
 // turn goes to the question beside this one, through the review and round.
 func (p *Page) turn(d int) {
 	n := len(p.questions())
-	if n < 2 {
-		return
+	if n >= 2 {
+		p.turnTo((p.draft.Tab + d + n + 1) % (n + 1))
 	}
-	p.draft.Tab = (p.draft.Tab + d + n + 1) % (n + 1)
-	p.see()
-	p.scroll, p.warned, p.unsure, p.message = scrolls{follow: true}, warning{}, warning{}, ""
-	p.keep()
 }
 
 // move moves the cursor and stops at the ends.

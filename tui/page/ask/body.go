@@ -60,32 +60,49 @@ func (s part) draw(th *theme.Theme, w int) []string {
 	return out
 }
 
-// renderQuestion draws the open question: its text, the options, and the
-// description with what is left.
-func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
+// question is a question as it is drawn, with what the user has entered.
+type question struct {
+	q      questions.Question
+	a      *questions.AnswerDraft
+	draft  *questions.Draft
+	editor *widget.Editor // of the field that is open
+	last   func() string  // what the user wrote when the same was asked before
+}
+
+// question is the open one; false on the review.
+func (p *Page) question() (*question, bool) {
 	q, a, ok := p.at()
-	if !ok {
-		return nil
-	}
-	th := f.Theme
+	return &question{q, a, &p.draft, &p.editor, p.lastAnswer}, ok
+}
+
+// questionView is which part of a question is on the screen.
+type questionView struct {
+	scroll  scrolls
+	preview bool // below the options, in narrow windows
+}
+
+// render draws a question: its text, the options, and the description with what is left.
+// Where the options are goes to areas; point is a click on one.
+func (v *questionView) render(f *tui.Frame, k *question, b box, areas *tui.Areas, point func(option int)) []string {
+	th, q := f.Theme, k.q
 	w, side := b.w, 0
-	preview := p.previewOf(q, a)
+	preview := k.preview()
 	if preview != "" && f.W >= sideFrom {
 		side = w / 2
 		w -= side + 2
 	}
 	ask := widget.Spanned(th, th.Strong, plain.BareText(q.Question), w)
 	about := widget.Markdown(th, plain.BareText(q.Description), w)
-	if preview != "" && side == 0 && p.preview {
+	if preview != "" && side == 0 && v.preview {
 		about = previewRows(th, preview, w)
 	}
 	rest := b.h - min(len(ask), max(b.h/3, 2))
-	opts := p.optionRows(f, q, a, w, true)
+	opts := k.optionRows(f, w, true)
 	if len(opts.rows) > rest {
-		opts = p.optionRows(f, q, a, w, false)
+		opts = k.optionRows(f, w, false)
 	}
 	hq, ho, ha, gaps := share(b.h, len(ask), len(opts.rows), len(about))
-	parts := p.windows(ask, opts, about, hq, ho, ha)
+	parts := v.windows(ask, opts, about, hq, ho, ha, k.draft.Field != questions.NoField)
 
 	rows := parts[0].draw(th, w)
 	y := len(rows)
@@ -102,7 +119,7 @@ func (p *Page) renderQuestion(f *tui.Frame, b box) []string {
 		}
 	}
 	rows = append(rows, parts[2].draw(th, w)...)
-	p.aim(f, opts, parts[2], box{x: b.x, y: b.y + y, w: w, h: ho})
+	v.aim(f, opts, parts[2], box{x: b.x, y: b.y + y, w: w, h: ho}, areas, point)
 	rows = widget.Rows(rows, w, b.h)
 	if side > 0 {
 		pane := widget.Pane(th, "preview", "", false, previewRows(th, preview, side-2), side, b.h)
@@ -133,15 +150,15 @@ func share(h, ask, opts, about int) (hq, ho, ha, gaps int) {
 }
 
 // windows places the three windows so that the edited or marked row is seen.
-func (p *Page) windows(ask []string, opts optionRows, about []string, hq, ho, ha int) [3]part {
-	s := &p.scroll
+func (v *questionView) windows(ask []string, opts optionRows, about []string, hq, ho, ha int, editing bool) [3]part {
+	s := &v.scroll
 	s.hidden = [3]int{max(len(ask)-hq, 0), max(len(about)-ha, 0), max(len(opts.rows)-ho, 0)}
 	if ha == 0 {
 		s.hidden[1] = 0
 	}
 	s.question = min(s.question, s.hidden[0])
 	s.about = min(s.about, s.hidden[1])
-	if s.follow || p.draft.Field != questions.NoField {
+	if s.follow || editing {
 		if opts.last-s.options >= ho {
 			s.options = opts.last - ho + 1
 		}
@@ -171,20 +188,21 @@ type optionRows struct {
 
 // optionRows draws the options; all tells whether each shows its description,
 // else only the one under the cursor does.
-func (p *Page) optionRows(f *tui.Frame, q questions.Question, a *questions.AnswerDraft, w int, all bool) optionRows {
+func (k *question) optionRows(f *tui.Frame, w int, all bool) optionRows {
+	q, a := k.q, k.a
 	o := optionRows{caret: -1}
 	labels := shownLabels(q)
 	for i, opt := range q.Options {
 		at := i == a.Cursor
 		start := len(o.rows)
-		o.add(i, p.optionHead(f, q, a, i, labels[i], w)...)
+		o.add(i, k.optionHead(f, i, labels[i], w)...)
 		if opt.Description != "" && (all || at) {
 			for _, l := range widget.Spanned(f.Theme, f.Theme.Muted, plain.BareText(opt.Description), max(w-8, 4)) {
 				o.add(i, strings.Repeat(" ", indent(q))+l)
 			}
 		}
-		if p.draft.Field == questions.NoteField && p.draft.Option == i {
-			p.editRows(f, &o, i, indent(q), w)
+		if k.draft.Field == questions.NoteField && k.draft.Option == i {
+			k.editRows(f, &o, i, indent(q), w)
 		}
 		if at {
 			o.first, o.last = start, len(o.rows)-1
@@ -192,13 +210,13 @@ func (p *Page) optionRows(f *tui.Frame, q questions.Question, a *questions.Answe
 	}
 	if q.HasOther() {
 		start := len(o.rows)
-		p.otherRows(f, &o, q, a, w)
+		k.otherRows(f, &o, w)
 		if onOther(q, a) {
 			o.first, o.last = start, len(o.rows)-1
 		}
 	}
-	if p.draft.Field == questions.ClarifyField || a.Asks {
-		p.clarifyRows(f, &o, q, a, w)
+	if k.draft.Field == questions.ClarifyField || a.Asks {
+		k.clarifyRows(f, &o, w)
 	}
 	return o
 }
@@ -220,8 +238,8 @@ func indent(q questions.Question) int {
 }
 
 // optionHead is the label of option i with its marks and its note, wrapped.
-func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.AnswerDraft, i int, label string, w int) []string {
-	th := f.Theme
+func (k *question) optionHead(f *tui.Frame, i int, label string, w int) []string {
+	th, q, a := f.Theme, k.q, k.a
 	g := th.Glyph
 	cursor, style := "  ", th.Text
 	if i == a.Cursor {
@@ -245,7 +263,7 @@ func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.Answe
 	}
 	in := indent(q)
 	text := widget.Spans(th, style, label)
-	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (p.draft.Field != questions.NoteField || p.draft.Option != i) {
+	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (k.draft.Field != questions.NoteField || k.draft.Option != i) {
 		text += style.Render(dash(th) + note)
 	}
 	tail := ""
@@ -273,14 +291,14 @@ func (p *Page) optionHead(f *tui.Frame, q questions.Question, a *questions.Answe
 }
 
 // otherRows is the free-text row, with the field when it is open.
-func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *questions.AnswerDraft, w int) {
-	th := f.Theme
+func (k *question) otherRows(f *tui.Frame, o *optionRows, w int) {
+	th, q, a := f.Theme, k.q, k.a
 	g := th.Glyph
 	n := len(q.Options)
-	editing := p.draft.Field == questions.OtherField
+	editing := k.draft.Field == questions.OtherField
 	if n == 0 {
 		if editing {
-			p.editRows(f, o, n, 2, w)
+			k.editRows(f, o, n, 2, w)
 			return
 		}
 		text := plain.Text(a.Other)
@@ -326,7 +344,7 @@ func (p *Page) otherRows(f *tui.Frame, o *optionRows, q questions.Question, a *q
 		}
 	}
 	if editing {
-		p.editRows(f, o, n, in, w)
+		k.editRows(f, o, n, in, w)
 	}
 }
 
@@ -342,11 +360,11 @@ func ownWords(th *theme.Theme, a *questions.AnswerDraft, fallback string) string
 	return quoted(th, s) + " (not chosen)"
 }
 
-func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a *questions.AnswerDraft, w int) {
-	th := f.Theme
+func (k *question) clarifyRows(f *tui.Frame, o *optionRows, w int) {
+	th, q, a := f.Theme, k.q, k.a
 	o.add(q.Rows(), th.Info.Render("? you ask back:"))
-	if p.draft.Field == questions.ClarifyField {
-		p.editRows(f, o, q.Rows(), 2, w)
+	if k.draft.Field == questions.ClarifyField {
+		k.editRows(f, o, q.Rows(), 2, w)
 		return
 	}
 	for _, l := range widget.Wrap(plain.Text(a.Clarify), max(w-4, 4)) {
@@ -355,16 +373,16 @@ func (p *Page) clarifyRows(f *tui.Frame, o *optionRows, q questions.Question, a 
 }
 
 // editRows is the open text field, as many rows as it needs.
-func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
+func (k *question) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 	th := f.Theme
 	width := max(w-in-3, 4)
 	// No more than can be seen: a draft may be a book, and this is drawn at every key.
-	h := min(p.editor.Rows(width), max(f.H, 1))
-	rows, x, y := p.editor.Render(th, width, h, true)
-	o.above, o.below = p.editor.Hidden(h)
-	if p.editor.Empty() {
-		rows = []string{th.Faint.Render(widget.Cut(p.fieldHint(), width))}
-		if last := p.lastAnswer(); last != "" { // not as text: enter would send it once more
+	h := min(k.editor.Rows(width), max(f.H, 1))
+	rows, x, y := k.editor.Render(th, width, h, true)
+	o.above, o.below = k.editor.Hidden(h)
+	if k.editor.Empty() {
+		rows = []string{th.Faint.Render(widget.Cut(k.hint(), width))}
+		if last := k.last(); last != "" { // not as text: enter would send it once more
 			const how = " fills in your last answer"
 			key := th.Key.Render(tui.KeyLabel("up", th.Glyph.ASCII))
 			rows[0] = th.Faint.Render(widget.Cut(plain.Line(last), max(width-len(how)-5, 8))) + "  " + key + th.Muted.Render(how)
@@ -376,29 +394,29 @@ func (p *Page) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 	}
 }
 
-func (p *Page) fieldHint() string {
-	switch p.draft.Field {
+func (k *question) hint() string {
+	switch k.draft.Field {
 	case questions.NoteField:
 		return "a note for the agent"
 	case questions.ClarifyField:
 		return "what do you want to know first?"
 	default:
 	}
-	if q, _, ok := p.at(); ok && q.Placeholder != "" {
-		return plain.Bare(q.Placeholder)
+	if k.q.Placeholder != "" {
+		return plain.Bare(k.q.Placeholder)
 	}
 	return "your answer"
 }
 
 // aim remembers where the options are, for clicks, and places the text cursor.
-func (p *Page) aim(f *tui.Frame, o optionRows, s part, b box) {
+func (v *questionView) aim(f *tui.Frame, o optionRows, s part, b box, areas *tui.Areas, point func(option int)) {
 	for y := range b.h {
 		i := s.top + y
 		if i >= len(o.rows) {
 			break
 		}
 		option := o.owner[i]
-		p.areas = append(p.areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: do(func() { p.pointAt(option) })})
+		*areas = append(*areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: do(func() { point(option) })})
 	}
 	if y := o.caret - s.top; o.caret >= 0 && y >= 0 && y < b.h {
 		f.Cursor(b.x+o.x, b.y+y)
@@ -419,10 +437,10 @@ func (p *Page) pointAt(option int) {
 	p.toggle()
 }
 
-// previewOf is the preview of the option under the cursor.
-func (p *Page) previewOf(q questions.Question, a *questions.AnswerDraft) string {
-	if a.Cursor < len(q.Options) {
-		return q.Options[a.Cursor].Preview
+// preview is that of the option under the cursor.
+func (k *question) preview() string {
+	if k.a.Cursor < len(k.q.Options) {
+		return k.q.Options[k.a.Cursor].Preview
 	}
 	return ""
 }

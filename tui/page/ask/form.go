@@ -15,6 +15,12 @@ import (
 // partForm is what the parts of a form begin with.
 const partForm = "form"
 
+// formView is the form that is open.
+type formView struct {
+	form *form.Form // nil: none is
+	room box        // where it is
+}
+
 // openForm makes the widget of the open question when that is a form.
 func (p *Page) openForm() {
 	p.form = nil
@@ -79,8 +85,8 @@ func (p *Page) formActions() []tui.Action {
 		out[i].Part = strings.TrimPrefix(out[i].Part, "ask.")
 	}
 	rows := []row{
-		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, do(func() { p.wheelForm(-1) })},
-		{"form.scrolldown", "Scroll the form down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.wheelForm(1) })},
+		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, do(func() { p.formView.wheel(-1) })},
+		{"form.scrolldown", "Scroll the form down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.formView.wheel(1) })},
 		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
 	}
 	for _, r := range p.bothRows() {
@@ -102,32 +108,32 @@ func (p *Page) formActions() []tui.Action {
 	return out
 }
 
-func (p *Page) wheelForm(d int) {
-	if p.form != nil {
-		p.form.Wheel(d)
+func (v *formView) wheel(d int) {
+	if v.form != nil {
+		v.form.Wheel(d)
 	}
 }
 
-// renderForm draws the open form: what it is about, and its fields.
-func (p *Page) renderForm(f *tui.Frame, q questions.Question, b box) []string {
+// render draws the form: what it is about, and its fields.
+func (v *formView) render(f *tui.Frame, q questions.Question, b box) []string {
 	ask := part{rows: widget.Spanned(f.Theme, f.Theme.Strong, plain.BareText(q.Question), b.w), h: max(b.h/3, 1)}
 	ask.h = min(ask.h, len(ask.rows))
 	rows := ask.draw(f.Theme, b.w)
 	if b.h > 12 {
 		rows = append(rows, "")
 	}
-	p.formBox = box{x: b.x, y: b.y + len(rows), w: b.w, h: b.h - len(rows)}
-	sub := f.Sub(b.w, p.formBox.h)
-	rows = append(rows, p.form.Render(sub)...)
-	f.Join(sub, p.formBox.x, p.formBox.y)
+	v.room = box{x: b.x, y: b.y + len(rows), w: b.w, h: b.h - len(rows)}
+	sub := f.Sub(b.w, v.room.h)
+	rows = append(rows, v.form.Render(sub)...)
+	f.Join(sub, v.room.x, v.room.y)
 	return rows
 }
 
-// clickForm is a click on the form; false when it was elsewhere.
-func (p *Page) clickForm(x, y int) (tea.Cmd, bool) {
-	b := p.formBox
-	if !p.onForm() || x < b.x || x >= b.x+b.w || y < b.y || y >= b.y+b.h {
+// click is a click on the form; false when it was elsewhere.
+func (v *formView) click(x, y int) (tea.Cmd, bool) {
+	b := v.room
+	if x < b.x || x >= b.x+b.w || y < b.y || y >= b.y+b.h {
 		return nil, false
 	}
-	return p.form.Click(x-b.x, y-b.y), true
+	return v.form.Click(x-b.x, y-b.y), true
 }

@@ -108,7 +108,7 @@ func (p *Page) due() (due []int, unseen int) {
 	for _, it := range p.grouped() {
 		switch {
 		case p.group.off[it.ID]:
-		case p.whole(&it):
+		case p.permission.unseen(&it) < 0:
 			due = append(due, it.ID)
 		default:
 			unseen++
@@ -186,7 +186,7 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	for i, it := range items {
 		starts[i] = len(rows)
 		rows = append(rows, p.groupHead(f, it, i, len(items), w-1)) // beside the scroll bar
-		for _, r := range p.subject(th, &it, w-5).Rows {
+		for _, r := range p.permission.subject(th, &it, w-5).Rows {
 			rows = append(rows, "  "+th.Border.Render(th.Glyph.Frame.Left)+" "+r)
 		}
 	}
@@ -209,7 +209,7 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	out := append([]string{title}, g.scroll.Render(th, rows, w, h)...)
 	for i, it := range items {
 		head := starts[i] + 1
-		f.Shows(subjectID(it.ID), p.subject(th, &it, w-5), g.scroll.Top-head, g.scroll.Top+h-head)
+		f.Shows(subjectID(it.ID), p.permission.subject(th, &it, w-5), g.scroll.Top-head, g.scroll.Top+h-head)
 	}
 	for i := range out {
 		out[i] = " " + out[i]

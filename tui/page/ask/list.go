@@ -337,7 +337,7 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 	out := p.search.Render(f, &p.reader, rows, 1, 0, w+1, f.H)
 	if decision(&it.Request) != nil {
 		top := p.reader.At(0) - promptTextTop
-		f.Shows(subjectID(it.ID), p.subject(th, &it, w), top, top+p.reader.Height())
+		f.Shows(subjectID(it.ID), p.permission.subject(th, &it, w), top, top+p.reader.Height())
 	}
 	for i, r := range out {
 		out[i] = " " + r

@@ -14,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/form"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -73,6 +72,10 @@ const (
 
 // Page is the page. Make one with [New].
 type Page struct {
+	answer
+	field
+	questionView
+	formView
 	queue *questions.Queue
 	opt   Options
 	snap  *questions.Snapshot
@@ -80,54 +83,34 @@ type Page struct {
 
 	place   string // partList, partRequest, partHistory, partReader, partSettled or partGroup
 	id      int    // of the open request
-	draft   questions.Draft
-	editor  widget.Editor
-	recall  recall
-	files   tui.Files  // what completes @ in a field
-	form    *form.Form // the open question, when it is one
-	formBox box        // where it is
-	sight   *tui.Sight
 	digests tui.Digests
 	unasked time.Time // when the page was asked on screen by itself
 	brought bool      // it came by itself, and goes when all is answered
 	lastKey time.Time
-	typed   time.Time // last input into the text field
-	warned  warning
-	unsure  warning // Enter where the cursor is not on what is chosen
-	message string  // about the last key; one line
-	preview bool    // below the options, in narrow windows
+	message string // about the last key; one line
 
-	list    widget.List
-	rows    []int // ids behind the list's rows; 0 is a heading
-	scroll  scrolls
-	areas   tui.Areas
-	reader  widget.Scroll
-	search  tui.Search // in the reader
-	review  widget.List
-	past    history
-	settled settled // at partSettled
-	given   given
-	group   group // at partGroup
-	drawn   drawnSubjects
-	page    int         // rows of the open subject that are on the screen
-	gate    proof.State // as it was last
-	alerts  alerts
-	notices int // notices already shown
-	seen    map[int]bool
-	waiting int // requests that waited and were not snoozed when the feed last told of them
-}
-
-// warning is a choice that would leave typed text unsent, waiting for the same
-// key again.
-type warning struct {
-	on     bool
-	option int
+	list       widget.List
+	rows       []int // ids behind the list's rows; 0 is a heading
+	areas      tui.Areas
+	reader     widget.Scroll
+	search     tui.Search // in the reader
+	review     widget.List
+	past       history
+	settled    settled // at partSettled
+	given      given
+	group      group // at partGroup
+	permission permission
+	gate       proof.State // as it was last
+	alerts     alerts
+	notices    int // notices already shown
+	seen       map[int]bool
+	waiting    int // requests that waited and were not snoozed when the feed last told of them
 }
 
 // New returns the page for a queue.
 func New(q *questions.Queue, opt Options) *Page {
 	opt.Focus = cmp.Or(opt.Focus, FocusIdle)
-	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, editor: widget.Editor{Multi: true}, search: tui.Search{Part: partReader}, seen: map[int]bool{}, alerts: alerts{looksAt: opt.LooksAt}}
+	return &Page{queue: q, opt: opt, snap: q.Pending(), place: partList, field: field{editor: widget.Editor{Multi: true}}, search: tui.Search{Part: partReader}, seen: map[int]bool{}, alerts: alerts{looksAt: opt.LooksAt}}
 }
 
 // ID implements tui.Page.
@@ -306,7 +289,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 			p.toLasting()
 		}
 	case tui.SightMsg:
-		p.sight = msg.Sight
+		p.permission.sight = msg.Sight
 	case tui.RestMsg:
 		return p.rested()
 	case settledMsg:
@@ -335,9 +318,9 @@ func (p *Page) open(id int) {
 	if !ok {
 		return
 	}
-	p.id, p.place, p.draft = id, partRequest, it.Draft.Clone()
-	p.message, p.warned, p.unsure, p.scroll, p.preview = "", warning{}, warning{}, scrolls{follow: true}, false
-	p.see()
+	p.id, p.place, p.answer = id, partRequest, answer{draft: it.Draft.Clone()}
+	p.message, p.questionView = "", questionView{scroll: scrolls{follow: true}}
+	p.answer.turn(it.Request.Questions, p.draft.Tab)
 	p.files.From(p.filesOf(&it.Request))
 	switch {
 	case p.closed():

@@ -90,24 +90,12 @@ func (p *Page) unseen() int {
 	if !ok {
 		return -1
 	}
-	return p.firstUnseen(&it)
+	return p.permission.unseen(&it)
 }
-
-func (p *Page) firstUnseen(it *questions.Item) int {
-	d := p.drawn.by[it.Request.Prompt]
-	if d == nil { // it was not drawn at all
-		return 0
-	}
-	first, _ := p.sight.Unseen(subjectID(it.ID), d)
-	return first
-}
-
-// whole tells whether all of what a request is about was shown.
-func (p *Page) whole(it *questions.Item) bool { return p.firstUnseen(it) < 0 }
 
 // turnPage scrolls the subject of a permission or a plan by screens.
 func (p *Page) turnPage(d int) {
-	p.scroll.about = max(p.scroll.about+d*max(p.page-1, 1), 0)
+	p.scroll.about = max(p.scroll.about+d*max(p.permission.page-1, 1), 0)
 }
 
 // toLasting moves to the first option that allows what is open for longer than once.

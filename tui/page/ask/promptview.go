@@ -14,27 +14,38 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// drawnSubjects are what permissions are about as they were drawn last: they may be long,
-// and are drawn at every key.
-type drawnSubjects struct {
-	w  int
-	th *theme.Theme
-	by map[*questions.Prompt]*tui.Drawn
+// permission is how permissions and plans are shown. What they are about may be long, is
+// drawn at every key, and is allowed only once all of it was in sight.
+type permission struct {
+	sight *tui.Sight
+	w     int
+	th    *theme.Theme
+	drawn map[*questions.Prompt]*tui.Drawn // as it was last
+	page  int                              // rows of the open subject that are on the screen
 }
 
 // subject draws what a request is about, in full, in rows of w cells. A prompt that has
 // changed is another one.
-func (p *Page) subject(th *theme.Theme, it *questions.Item, w int) *tui.Drawn {
-	c := &p.drawn
-	if c.w != w || c.th != th || len(c.by) > 2*groupMost {
-		*c = drawnSubjects{w, th, map[*questions.Prompt]*tui.Drawn{}}
+func (g *permission) subject(th *theme.Theme, it *questions.Item, w int) *tui.Drawn {
+	if g.w != w || g.th != th || len(g.drawn) > 2*groupMost {
+		g.w, g.th, g.drawn = w, th, map[*questions.Prompt]*tui.Drawn{}
 	}
-	d := c.by[it.Request.Prompt]
+	d := g.drawn[it.Request.Prompt]
 	if d == nil {
 		d = tui.Draw(drawSubject(th, &it.Request, w))
-		c.by[it.Request.Prompt] = d
+		g.drawn[it.Request.Prompt] = d
 	}
 	return d
+}
+
+// unseen is the first row of what a request is about that was not shown; -1 when all was.
+func (g *permission) unseen(it *questions.Item) int {
+	d := g.drawn[it.Request.Prompt]
+	if d == nil { // it was not drawn at all
+		return 0
+	}
+	first, _ := g.sight.Unseen(subjectID(it.ID), d)
+	return first
 }
 
 // subjectID names what a request is about.
@@ -44,9 +55,10 @@ func subjectID(id int) string { return "ask " + strconv.Itoa(id) }
 // what can be answered.
 func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 	th := f.Theme
-	d, q := it.Request.Prompt, it.Request.Questions[0]
-	whole := p.subject(th, &it, b.w-2)
-	opts := p.grantRows(f, d, q, b.w)
+	d := it.Request.Prompt
+	whole := p.permission.subject(th, &it, b.w-2)
+	k, _ := p.question()
+	opts := k.grantRows(f, d, !p.closed(), b.w, func(option int) theme.Style { return p.keyStyle(f, d, option) })
 	facts, noticed := promptFacts(th, it, b.w)
 	words := promptWords(th, d, b.w)
 
@@ -81,15 +93,15 @@ func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 	if cut {
 		hs = max(hs-1, 1)
 	}
-	windows := p.windows(nil, opts, whole.Rows, 0, ho, hs)
-	p.page = hs
+	windows := p.windows(nil, opts, whole.Rows, 0, ho, hs, p.draft.Field != questions.NoField)
+	p.permission.page = hs
 	bar := th.Border.Render(th.Glyph.Frame.Left) + " "
 	for _, r := range whole.Rows[p.scroll.about : p.scroll.about+hs] {
 		rows = append(rows, bar+r)
 	}
 	f.Shows(subjectID(it.ID), whole, p.scroll.about, p.scroll.about+hs)
 	if cut {
-		rows = append(rows, p.unseenRow(th, it.ID, whole, hs, b.w))
+		rows = append(rows, p.permission.unseenRow(th, it.ID, whole, p.scroll.about, hs, b.w))
 	}
 	rows = append(rows, words[:hw]...)
 	rows = append(rows, facts[:hf]...)
@@ -97,7 +109,7 @@ func (p *Page) renderPrompt(f *tui.Frame, it questions.Item, b box) []string {
 		rows = append(rows, "")
 	}
 	window := windows[2]
-	p.aim(f, opts, window, box{x: b.x, y: b.y + len(rows), w: b.w, h: ho})
+	p.aim(f, opts, window, box{x: b.x, y: b.y + len(rows), w: b.w, h: ho}, &p.areas, p.pointAt)
 	rows = append(rows, window.draw(th, b.w)...)
 	return widget.Rows(rows, b.w, b.h)
 }
@@ -120,16 +132,16 @@ func promptTitle(th *theme.Theme, d *questions.Prompt, w int) string {
 }
 
 // unseenRow says how much of a subject has not been shown, below the part of it that is.
-func (p *Page) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, h, w int) string {
-	first, n := p.sight.Unseen(subjectID(id), whole)
+func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h, w int) string {
+	first, n := g.sight.Unseen(subjectID(id), whole)
 	all := len(whole.Rows)
 	if n == 0 {
 		return widget.Ends(th.Muted.Render("all "+span.Count(all, "line")+" shown"), th.Faint.Render("pgup pgdn"), w)
 	}
 	where, key := "below", "pgdn"
-	if first < p.scroll.about {
+	if first < top {
 		where, key = "above", "pgup"
-	} else if first < p.scroll.about+h {
+	} else if first < top+h {
 		where = "here and below"
 	}
 	said, more := span.Count(n, "line")+" "+where+", not shown yet", " shows more"
@@ -208,27 +220,25 @@ func promptFacts(th *theme.Theme, it questions.Item, w int) (rows []string, noti
 }
 
 // grantRows draws the options with their keys. What lasts says exactly what it does.
-func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question, w int) optionRows {
-	th := f.Theme
-	a := &p.draft.Answers[0]
+func (k *question) grantRows(f *tui.Frame, d *questions.Prompt, open bool, w int, key func(option int) theme.Style) optionRows {
+	th, q, a := f.Theme, k.q, k.a
 	o := optionRows{caret: -1}
-	open := !p.closed()
 	const in = 4
 	for i, label := range shownLabels(q) {
 		start := len(o.rows)
-		key := ""
+		letter := ""
 		if i < len(d.Grants) {
 			g := d.Grants[i]
 			if e := plain.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
 				label += ": " + strings.ReplaceAll(e, "\n", " ")
 			}
-			switch k := tui.GrantKey(g); {
+			switch own := tui.GrantKey(g); {
 			case !d.Offers(i):
 				label += " (unconfirmed: not offered)"
 			case tui.Lasting(d) == i:
-				key = "a"
-			case k != "" && tui.Granted(d, k) == i:
-				key = k
+				letter = "a"
+			case own != "" && tui.Granted(d, own) == i:
+				letter = own
 			}
 		}
 		if t := plain.Bare(q.Options[i].Description); t != "" {
@@ -247,13 +257,13 @@ func (p *Page) grantRows(f *tui.Frame, d *questions.Prompt, q questions.Question
 			case n > 0:
 				o.add(i, strings.Repeat(" ", in)+style.Render(l))
 			case open:
-				o.add(i, widget.Ends(cursor+th.Faint.Render(number)+" "+style.Render(l), p.keyStyle(f, d, i).Render(key), w))
+				o.add(i, widget.Ends(cursor+th.Faint.Render(number)+" "+style.Render(l), key(i).Render(letter), w))
 			default:
 				o.add(i, strings.Repeat(" ", in)+th.Muted.Render(l))
 			}
 		}
-		if p.draft.Field == questions.NoteField && p.draft.Option == i {
-			p.editRows(f, &o, i, in, w)
+		if k.draft.Field == questions.NoteField && k.draft.Option == i {
+			k.editRows(f, &o, i, in, w)
 		}
 		if i == a.Cursor {
 			o.last = len(o.rows) - 1

@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // recallMost is how many earlier texts can be had back.
@@ -18,38 +19,45 @@ type recall struct {
 	own string // while at is not 0
 }
 
-// typeKey lets a key act on the open field: up on its first row brings an earlier text
-// back, down on the last one a later one.
-func (p *Page) typeKey(k tea.KeyPressMsg) {
-	took := p.editor.Key(k)
+// key lets a key act on the field: up on its first row brings an earlier text back, where
+// there are some, down on the last one a later one.
+func (t *field) key(k tea.KeyPressMsg, earlier func() []string) {
+	took := t.editor.Key(k)
 	switch key := k.Keystroke(); {
 	case took && key != "up" && key != "down":
-		p.recall = recall{}
-	case !took && p.place == partRequest && key == "up":
-		p.bringBack(1)
-	case !took && p.place == partRequest && key == "down":
-		p.bringBack(-1)
+		t.recall = recall{}
+	case took || earlier == nil:
+	case key == "up":
+		t.recall.step(&t.editor, earlier(), 1)
+	case key == "down":
+		t.recall.step(&t.editor, earlier(), -1)
 	}
 }
 
-func (p *Page) bringBack(d int) {
+// earlier are what the user wrote into such a field before, the newest first.
+func (p *Page) earlier() []string {
 	texts := said(p.snap.History, p.draft.Field)
 	if last := p.lastAnswer(); last != "" {
 		texts = append([]string{last}, slices.DeleteFunc(texts, func(s string) bool { return s == last })...)
 	}
-	at := min(max(p.recall.at+d, 0), len(texts))
-	if at == p.recall.at {
+	return texts
+}
+
+// step puts the text d before the one in a field there.
+func (r *recall) step(field *widget.Editor, texts []string, d int) {
+	at := min(max(r.at+d, 0), len(texts))
+	if at == r.at {
 		return
 	}
-	if p.recall.at == 0 {
-		p.recall.own = p.editor.Value()
+	if r.at == 0 {
+		r.own = field.Value()
 	}
-	p.recall.at = at
-	text := p.recall.own
+	r.at = at
+	text := r.own
 	if at > 0 {
 		text = texts[at-1]
 	}
-	p.editor.Replace(text)
+	field.Replace(text)
 }
 
 // lastAnswer is what the user wrote when the same agent asked the open question before; ""

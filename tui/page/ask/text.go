@@ -2,6 +2,7 @@ package ask
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,31 +13,19 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // pasteGap: an Enter this close behind other input came from a paste that the
 // terminal did not mark.
 const pasteGap = 10 * time.Millisecond
 
-// field is where the text of the open field lives.
-func (p *Page) field() (get func() string, set func(string)) {
-	_, a, ok := p.at()
-	switch {
-	case p.draft.Field == questions.ReasonField:
-		return func() string { return p.draft.Reason }, func(s string) { p.draft.Reason = s }
-	case !ok:
-		return func() string { return "" }, func(string) {}
-	case p.draft.Field == questions.NoteField:
-		return func() string { return a.Notes[p.draft.Option] }, func(s string) {
-			if a.Notes == nil {
-				a.Notes = map[int]string{}
-			}
-			a.Notes[p.draft.Option] = s
-		}
-	case p.draft.Field == questions.ClarifyField:
-		return func() string { return a.Clarify }, func(s string) { a.Clarify = s }
-	}
-	return func() string { return a.Other }, func(s string) { a.Other = s }
+// field is the text field that is open.
+type field struct {
+	editor widget.Editor
+	recall recall
+	files  tui.Files // what completes @
+	typed  time.Time // last input
 }
 
 // openField opens a text field with the text it had.
@@ -49,7 +38,7 @@ func (p *Page) openField(f questions.Field) {
 	p.scroll.follow = true
 	p.recall = recall{}
 	p.files.Reset()
-	get, _ := p.field()
+	get, _ := p.text(p.questions())
 	p.editor.SetValue(get())
 	p.draft.Caret = len([]rune(p.editor.Value()))
 	p.keep()
@@ -57,7 +46,7 @@ func (p *Page) openField(f questions.Field) {
 
 // restore opens the field that was open when the deck ended, with its caret.
 func (p *Page) restore() {
-	get, _ := p.field()
+	get, _ := p.text(p.questions())
 	p.editor.SetValue(get())
 	p.editor.SetCaret(p.draft.Caret)
 	p.scroll.follow = true
@@ -75,7 +64,7 @@ func (p *Page) typeText(f func()) tea.Cmd {
 }
 
 func (p *Page) textChanged() tea.Cmd {
-	_, set := p.field()
+	_, set := p.text(p.questions())
 	set(p.editor.Value())
 	p.draft.Caret = p.editor.Caret()
 	p.keep()
@@ -91,7 +80,11 @@ func (p *Page) key(k tea.KeyPressMsg) tea.Cmd {
 		return p.form.Key(k)
 	}
 	p.reopen()
-	return p.typeText(func() { p.typeKey(k) })
+	var earlier func() []string
+	if p.place == partRequest {
+		earlier = p.earlier
+	}
+	return p.typeText(func() { p.field.key(k, earlier) })
 }
 
 // reopen opens the field of a question for a text when something is typed.
@@ -186,7 +179,7 @@ func (p *Page) textTake() {
 	case questions.NoteField:
 		if blank {
 			delete(a.Notes, p.draft.Option)
-		} else if q.Multi && !contains(a.Chosen, p.draft.Option) {
+		} else if q.Multi && !slices.Contains(a.Chosen, p.draft.Option) {
 			a.Chosen = append(a.Chosen, p.draft.Option)
 		}
 	case questions.ClarifyField:
@@ -194,15 +187,6 @@ func (p *Page) textTake() {
 	default:
 	}
 	p.keep()
-}
-
-func contains(list []int, n int) bool {
-	for _, v := range list {
-		if v == n {
-			return true
-		}
-	}
-	return false
 }
 
 // textClose leaves the field; what was typed stays.
@@ -241,7 +225,7 @@ func (p *Page) edit() tea.Cmd {
 		return nil
 	}
 	p.note()
-	get, _ := p.field()
+	get, _ := p.text(p.questions())
 	f, err := os.CreateTemp("", "mcpdeck-*.md")
 	if err != nil {
 		return tui.Toast(tui.Bad, "no file to edit: "+err.Error())

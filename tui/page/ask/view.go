@@ -26,8 +26,10 @@ const (
 )
 
 func (p *Page) click(x, y int) tea.Cmd {
-	if cmd, mine := p.clickForm(x, y); mine {
-		return cmd
+	if p.onForm() {
+		if cmd, mine := p.formView.click(x, y); mine {
+			return cmd
+		}
 	}
 	if a := p.areas.At(x, y); a != nil {
 		return a.Run()
@@ -47,7 +49,7 @@ func (p *Page) wheel(_, delta int) {
 		p.group.scroll.Move(delta)
 	default:
 		p.scroll.by(delta)
-		p.wheelForm(delta)
+		p.formView.wheel(delta)
 	}
 }
 
@@ -104,9 +106,11 @@ func (p *Page) renderRequest(f *tui.Frame, it questions.Item) []string {
 	case decision(&it.Request) != nil:
 		rows = append(rows, p.renderPrompt(f, it, box{x: 1, y: top, w: w, h: body})...)
 	case p.form != nil:
-		rows = append(rows, p.renderForm(f, qs[p.draft.Tab], box{x: 1, y: top, w: w, h: body})...)
+		rows = append(rows, p.formView.render(f, qs[p.draft.Tab], box{x: 1, y: top, w: w, h: body})...)
 	default:
-		rows = append(rows, p.renderQuestion(f, box{x: 1, y: top, w: w, h: body})...)
+		if k, ok := p.question(); ok {
+			rows = append(rows, p.questionView.render(f, k, box{x: 1, y: top, w: w, h: body}, &p.areas, p.pointAt)...)
+		}
 	}
 	rows = append(rows, foot...)
 	for i, r := range rows {
