@@ -137,23 +137,10 @@ func (p *parser) variable(line int) {
 		d.End = p.lastLine()
 	}
 	p.out.Decls = append(p.out.Decls, d)
-	for begin := p.at; p.at < len(p.tokens); {
-		t := p.tokens[p.at]
-		switch {
-		case p.at > begin && t.first && t.word:
-			return
-		case t.text == ";":
-			p.at++
-			return
-		case t.text == ",":
-			p.at++
-			p.variable(p.line())
-			return
-		case t.text == "(" || t.text == "[" || t.text == "{":
-			p.skipGroup()
-		default:
-			p.at++
-		}
+	begin := p.at
+	p.skip(false, func(t token) bool { return t.text == ";" || t.text == "," || p.at > begin && t.first && t.word })
+	if !p.accept(";") && p.accept(",") {
+		p.variable(p.line())
 	}
 }
 
@@ -236,16 +223,7 @@ func (p *parser) typed(d Decl) {
 		p.out.Decls = append(p.out.Decls, d)
 		return
 	}
-	for p.at < len(p.tokens) && p.peek(0) != "{" {
-		if p.tokens[p.at].first {
-			break
-		}
-		if p.peek(0) == "<" {
-			p.generic()
-			continue
-		}
-		p.at++
-	}
+	p.skip(true, func(t token) bool { return t.text == "{" || t.first })
 	d.Head, d.End = d.Name+text(p.since(start)), p.lastLine()
 	if start < p.at && start < len(p.tokens) && p.tokens[start].word {
 		d.Head = d.Name + " " + text(p.since(start))
@@ -267,17 +245,8 @@ func (p *parser) alone() bool {
 
 // typeEnd moves past the text of a type.
 func (p *parser) typeEnd() {
-	for start := p.at; p.at < len(p.tokens); {
-		t := p.tokens[p.at]
-		switch {
-		case t.text == ";", p.at > start && t.first && t.word:
-			return
-		case t.text == "(" || t.text == "[" || t.text == "{":
-			p.skipGroup()
-		default:
-			p.at++
-		}
-	}
+	start := p.at
+	p.skip(false, func(t token) bool { return t.text == ";" || p.at > start && t.first && t.word })
 }
 
 // members reads the members between braces. An enum's have values.
@@ -286,24 +255,9 @@ func (p *parser) members(enum bool) []Member {
 	var out []Member
 	for p.at < len(p.tokens) && p.peek(0) != "}" {
 		start := p.at
-		for p.at < len(p.tokens) {
-			t := p.tokens[p.at]
-			if t.text == ";" || t.text == "," || t.text == "}" {
-				break
-			}
-			if !enum && p.at > start && t.line > p.tokens[p.at-1].line && !goesOn(p.tokens[p.at-1].text, t.text) {
-				break
-			}
-			if t.text == "(" || t.text == "[" || t.text == "{" {
-				p.skipGroup()
-				continue
-			}
-			if t.text == "<" {
-				p.generic()
-				continue
-			}
-			p.at++
-		}
+		p.skip(true, func(t token) bool {
+			return t.text == ";" || t.text == "," || t.text == "}" || !enum && p.at > start && p.breaks(t)
+		})
 		if m := member(p.since(start)); m.Name != "" {
 			out = append(out, m)
 		}
@@ -345,13 +299,7 @@ func member(tokens []token) Member {
 func (p *parser) class(d Decl) {
 	start := p.at
 	d.Generic = p.generic()
-	for p.at < len(p.tokens) && p.peek(0) != "{" && p.peek(0) != ";" {
-		if p.peek(0) == "<" {
-			p.generic()
-			continue
-		}
-		p.at++
-	}
+	p.skip(true, func(t token) bool { return t.text == "{" || t.text == ";" })
 	d.Head = strings.TrimSpace(d.Name + d.Generic + " " + strings.TrimSpace(strings.TrimPrefix(text(p.since(start)), d.Generic)))
 	d.End = p.lastLine()
 	p.accept("{")
@@ -378,7 +326,7 @@ func (p *parser) classMember(d *Decl) {
 	start := p.at
 	for p.at < len(p.tokens) {
 		t := p.tokens[p.at]
-		if t.text == ";" || t.text == "=" || t.text == "{" || t.text == "}" || p.at > start && t.line > p.tokens[p.at-1].line && !goesOn(p.tokens[p.at-1].text, t.text) {
+		if t.text == ";" || t.text == "=" || t.text == "{" || t.text == "}" || p.at > start && p.breaks(t) {
 			break
 		}
 		switch t.text {
@@ -401,16 +349,7 @@ func (p *parser) classMember(d *Decl) {
 	case "{":
 		p.skipGroup()
 	case "=":
-		for p.at < len(p.tokens) && p.peek(0) != ";" && p.peek(0) != "}" {
-			if t := p.tokens[p.at]; t.line > p.tokens[p.at-1].line && t.word && !goesOn(p.tokens[p.at-1].text, t.text) {
-				break
-			}
-			if t := p.peek(0); t == "(" || t == "[" || t == "{" {
-				p.skipGroup()
-				continue
-			}
-			p.at++
-		}
+		p.skip(false, func(t token) bool { return t.text == ";" || t.text == "}" || t.word && p.breaks(t) })
 	case "}":
 		return
 	}

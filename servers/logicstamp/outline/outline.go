@@ -236,21 +236,29 @@ func opensStatement(word string) bool {
 // skipStatement moves to the next statement: past a semicolon or a block, or to
 // a line that begins one.
 func (p *parser) skipStatement() {
-	for start := p.at; p.at < len(p.tokens); {
-		t := p.tokens[p.at]
-		if p.at > start && t.first && t.word {
-			return
-		}
-		switch t.text {
-		case ";":
-			p.at++
-			return
-		case "(", "[", "{":
+	start := p.at
+	p.skip(false, func(t token) bool { return p.at > start && (t.first && t.word || p.tokens[p.at-1].text == ";") })
+}
+
+// skip moves to a token at which to stop, past brackets with what they hold, and with
+// types past type parameters.
+func (p *parser) skip(types bool, stop func(t token) bool) {
+	for p.at < len(p.tokens) && !stop(p.tokens[p.at]) {
+		switch t := p.peek(0); {
+		case t == "(" || t == "[" || t == "{":
 			p.skipGroup()
+		case t == "<" && types:
+			p.generic()
 		default:
 			p.at++
 		}
 	}
+}
+
+// breaks tells whether a token begins a line that does not go on with the one before.
+func (p *parser) breaks(t token) bool {
+	last := p.tokens[max(p.at-1, 0)]
+	return t.line > last.line && !goesOn(last.text, t.text)
 }
 
 // importing reads an import after its first word.
