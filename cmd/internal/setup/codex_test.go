@@ -70,3 +70,11 @@ func TestAFormWithoutAPlaceIsRefusedWithTheEntryToAdd(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestWhatIsNoTableOfServersStays(t *testing.T) {
+	for _, before := range []string{"mcp_servers = 1\n", "[mcp_servers]\nmcpdeck = 'x'\n"} {
+		if after, err := edit(clients.TOML, []byte(before), "mcp_servers", entryOf(t, "codex", "/opt/mcpdeck")); err == nil || !strings.Contains(err.Error(), "is not a table") {
+			t.Errorf("%q became %q: %v", before, after, err)
+		}
+	}
+}

@@ -9,26 +9,25 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
-	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/tomledit"
 )
 
 // setTOML edits an entry as it stands: as a table, as dotted keys, or inside an
 // inline table.
 func setTOML(before []byte, at place, ms []clients.Member) ([]byte, error) {
-	exprs, err := expressions(before)
+	text, err := tomledit.Parse(before)
 	if err != nil {
 		return nil, err
 	}
-	e := tomlEdit{text: before, exprs: exprs, entry: at.path, drop: at.drop}
-	if !slices.ContainsFunc(exprs, func(x expression) bool { return hasPrefix(x.path, e.entry) }) {
-		return e.add(ms)
+	e := tomlEdit{Text: text, entry: at.path, drop: at.drop}
+	if !slices.ContainsFunc(e.Entries, func(x tomledit.Entry) bool { return tomledit.Under(x.Path, e.entry) }) {
+		return e.add(ms), nil
 	}
-	for _, x := range exprs {
-		if n := len(e.entry); len(x.path) > n && hasPrefix(x.path, e.entry) && slices.Contains(e.drop, x.path[n]) {
-			e.replace(e.lineStart(x.start), e.lineEnd(x.end), "")
+	for _, x := range e.Entries {
+		if n := len(e.entry); len(x.Path) > n && tomledit.Under(x.Path, e.entry) && slices.Contains(e.drop, x.Path[n]) {
+			e.Remove(x)
 		}
 	}
 	for _, m := range ms {
@@ -40,125 +39,35 @@ func setTOML(before []byte, at place, ms []clients.Member) ([]byte, error) {
 			e.put([]string{m.Key, k}, values[k])
 		}
 	}
-	return e.done(), e.err
+	return e.Bytes(), e.err
 }
 
-// expression is a header or a key with its value.
-type expression struct {
-	path       []string // whole, with that of the table it stands in
-	table      []string // path of the header above it; a header's own
-	header     bool
-	inline     bool // its value is an inline table
-	start, end int  // in the text, of a header its name
-	value      int  // start of the value
-}
-
-func expressions(text []byte) ([]expression, error) {
-	var out []expression
-	var current []string
-	p := unstable.Parser{}
-	p.Reset(text)
-	for p.NextExpression() {
-		n := p.Expression()
-		var x expression
-		switch n.Kind {
-		case unstable.Table, unstable.ArrayTable:
-			x.header = true
-		case unstable.KeyValue:
-			x.path = slices.Clone(current)
-			x.inline = n.Value().Kind == unstable.InlineTable
-			x.start = int(n.Raw.Offset)
-			x.end = x.start + len(bytes.TrimRight(p.Raw(n.Raw), " \t"))
-		default:
-			continue
-		}
-		for it := n.Key(); it.Next(); {
-			k := it.Node()
-			x.path = append(x.path, string(k.Data))
-			if x.header {
-				x.start, x.end = int(k.Raw.Offset), int(k.Raw.Offset+k.Raw.Length)
-			} else {
-				after := int(k.Raw.Offset + k.Raw.Length)
-				x.value = after + bytes.IndexByte(text[after:], '=') + 1
-				x.value += len(text[x.value:]) - len(bytes.TrimLeft(text[x.value:], " \t"))
-			}
-		}
-		if x.header {
-			current = x.path
-		}
-		x.table = current
-		out = append(out, x)
-	}
-	if err := p.Error(); err != nil {
-		return nil, fmt.Errorf("read it as TOML: %w", err)
-	}
-	return out, nil
-}
-
-func hasPrefix(path, prefix []string) bool {
-	return len(path) >= len(prefix) && slices.Equal(path[:len(prefix)], prefix)
-}
-
-// replacement is a text for what stands from start to end.
-type replacement struct {
-	start, end int
-	text       string
-}
-
-// tomlEdit collects replacements in a text.
+// tomlEdit writes an entry into a text.
 type tomlEdit struct {
-	text  []byte
-	exprs []expression
+	*tomledit.Text
 	entry []string
 	drop  []string
-	edits []replacement
 	err   error
-}
-
-func (e *tomlEdit) replace(start, end int, text string) {
-	e.edits = append(e.edits, replacement{start, end, text})
-}
-
-// done is the text with all replacements made.
-func (e *tomlEdit) done() []byte {
-	arrange.Stable(e.edits, func(a, b replacement) int { return a.start - b.start })
-	var out []byte
-	at := 0
-	for _, r := range e.edits {
-		out = append(append(out, e.text[at:max(at, r.start)]...), r.text...)
-		at = max(at, r.end)
-	}
-	return append(out, e.text[at:]...)
-}
-
-func (e *tomlEdit) lineStart(at int) int { return bytes.LastIndexByte(e.text[:at], '\n') + 1 }
-
-// lineEnd is the place behind the line's end.
-func (e *tomlEdit) lineEnd(at int) int {
-	if i := bytes.IndexByte(e.text[at:], '\n'); i >= 0 {
-		return at + i + 1
-	}
-	return len(e.text)
 }
 
 // add writes an entry that is not there yet: into the section's inline table,
 // or as a table at the end.
-func (e *tomlEdit) add(ms []clients.Member) ([]byte, error) {
-	for _, x := range e.exprs {
-		if x.inline && slices.Equal(x.path, e.entry[:1]) {
-			inside := bytes.TrimRight(e.text[x.value:x.end-1], " \t")
+func (e *tomlEdit) add(ms []clients.Member) []byte {
+	for _, x := range e.Entries {
+		if x.Inline && slices.Equal(x.Path, e.entry[:1]) {
+			inside := bytes.TrimRight(e.Raw[x.Value:x.End-1], " \t")
 			comma := ", "
 			if len(bytes.TrimSpace(inside)) == 1 { // the brace
 				comma = " "
 			}
-			e.replace(x.value+len(inside), x.end, comma+e.entry[1]+" = "+tomlLiteral(entryMap(ms))+" }")
-			return e.done(), nil
+			e.Replace(x.Value+len(inside), x.End, comma+e.entry[1]+" = "+tomlLiteral(entryMap(ms))+" }")
+			return e.Bytes()
 		}
 	}
 	var b bytes.Buffer
-	b.Write(e.text)
-	if len(e.text) > 0 {
-		if e.text[len(e.text)-1] != '\n' {
+	b.Write(e.Raw)
+	if len(e.Raw) > 0 {
+		if e.Raw[len(e.Raw)-1] != '\n' {
 			b.WriteByte('\n')
 		}
 		b.WriteByte('\n')
@@ -180,59 +89,49 @@ func (e *tomlEdit) add(ms []clients.Member) ([]byte, error) {
 			fmt.Fprintf(&b, "%s = %s\n", k, tomlLiteral(values[k]))
 		}
 	}
-	return b.Bytes(), nil
+	return b.Bytes()
 }
 
 // put sets one value below the entry.
 func (e *tomlEdit) put(key []string, value any) {
 	path := slices.Concat(e.entry, key)
-	for _, x := range e.exprs {
+	for _, x := range e.Entries {
 		switch {
-		case x.header:
-		case slices.Equal(x.path, path):
-			e.replace(x.value, x.end, tomlLiteral(value))
+		case x.Header:
+		case slices.Equal(x.Path, path):
+			e.Replace(x.Value, x.End, tomlLiteral(value))
 			return
-		case x.inline && hasPrefix(path, x.path):
-			e.putInline(x, path[len(x.path):], value)
+		case x.Inline && tomledit.Under(path, x.Path):
+			e.putInline(x, path[len(x.Path):], value)
 			return
 		}
 	}
 	// A line of its own, in the table that is nearest.
-	var place *expression
-	for i, x := range e.exprs {
-		fits := hasPrefix(path, x.table) && (x.header || hasPrefix(x.path, e.entry))
-		if fits && (place == nil || len(x.table) > len(place.table)) {
-			place = &e.exprs[i]
+	var place *tomledit.Entry
+	for i, x := range e.Entries {
+		fits := tomledit.Under(path, x.Table) && (x.Header || tomledit.Under(x.Path, e.entry))
+		if fits && (place == nil || len(x.Table) > len(place.Table)) {
+			place = &e.Entries[i]
 		}
 	}
 	if place == nil {
 		e.err = errByHand
 		return
 	}
-	at := e.lineEnd(place.end)
-	line := strings.Join(path[len(place.table):], ".") + " = " + tomlLiteral(value) + "\n"
-	if at > 0 && e.text[at-1] != '\n' {
-		line = "\n" + line
-	}
-	e.replace(at, at, line)
+	e.AddAfter(*place, strings.Join(path[len(place.Table):], ".")+" = "+tomlLiteral(value))
 }
 
 // putInline writes an inline table anew: there is no style in it to keep.
-func (e *tomlEdit) putInline(x expression, key []string, value any) {
-	i := slices.IndexFunc(e.edits, func(r replacement) bool { return r.start == x.value && r.end == x.end })
-	text := string(e.text[x.value:x.end])
-	if i >= 0 {
-		text = e.edits[i].text
-	}
+func (e *tomlEdit) putInline(x tomledit.Entry, key []string, value any) {
 	var file struct{ X map[string]any }
-	if err := toml.Unmarshal([]byte("X = "+text), &file); err != nil {
+	if err := toml.Unmarshal([]byte("X = "+e.Between(x.Value, x.End)), &file); err != nil {
 		e.err = fmt.Errorf("read it as TOML: %w", err)
 		return
 	}
 	in := file.X
-	if depth := len(e.entry) - len(x.path); depth >= 0 {
+	if depth := len(e.entry) - len(x.Path); depth >= 0 {
 		entry := in
-		for _, k := range e.entry[len(x.path):] {
+		for _, k := range e.entry[len(x.Path):] {
 			entry, _ = entry[k].(map[string]any)
 		}
 		maps.DeleteFunc(entry, func(k string, _ any) bool { return slices.Contains(e.drop, k) })
@@ -246,11 +145,7 @@ func (e *tomlEdit) putInline(x expression, key []string, value any) {
 		in = next
 	}
 	in[key[len(key)-1]] = value
-	if i >= 0 {
-		e.edits[i].text = tomlLiteral(file.X)
-		return
-	}
-	e.replace(x.value, x.end, tomlLiteral(file.X))
+	e.Replace(x.Value, x.End, tomlLiteral(file.X))
 }
 
 func entryMap(ms []clients.Member) map[string]any {

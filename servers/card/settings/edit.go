@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/tomledit"
 )
 
 // SetTools writes verdicts on tools into the text of a card's file, or into the card's table
@@ -27,7 +28,7 @@ func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error
 			want[tool] = verdict
 		}
 	}
-	out := []byte(strings.Join(editTools(strings.SplitAfter(string(b), "\n"), table, want), ""))
+	out := edited(b, func(t *tomledit.Text) { editTools(t, pathTo(table), want) })
 	again, after, err := toolsIn(out, table)
 	if err != nil || !maps.Equal(after, want) || !reflect.DeepEqual(whole, again) {
 		return nil, errors.New("its tools are written in a way that mcpdeck cannot change")
@@ -38,30 +39,44 @@ func SetTools(b []byte, table string, verdicts map[string]string) ([]byte, error
 // SetWord writes the value of a key into the text of a card's file, as [SetTools] does. A
 // value that holds without the key removes it.
 func SetWord(b []byte, table, key, word, without string) ([]byte, error) {
-	lines := strings.SplitAfter(string(b), "\n")
-	at, last := find(lines, table, regexp.MustCompile(`^\s*`+regexp.QuoteMeta(key)+`\s*=`))
-	row := key + " = " + string(rawjson.Quote(word)) + "\n"
-	switch {
-	case at >= 0 && word == without:
-		lines = slices.Delete(lines, at, at+1)
-	case at >= 0:
-		if _, comment, ok := strings.Cut(lines[at], "#"); ok {
-			row = strings.TrimSuffix(row, "\n") + " #" + comment
-		}
-		lines[at] = row
-	case last >= 0 && word != without:
-		if last > 0 && !strings.HasSuffix(lines[last-1], "\n") {
-			lines[last-1] += "\n"
-		}
-		lines = slices.Insert(lines, last, row)
-	}
-	out := []byte(strings.Join(lines, ""))
-	if want, err := decoded(b, table, key, word, without); err != nil {
+	want, err := decoded(b, table, key, word, without)
+	if err != nil {
 		return nil, err
-	} else if got, err := decoded(out, table, "", "", ""); err != nil || !reflect.DeepEqual(got, want) {
+	}
+	out := edited(b, func(t *tomledit.Text) {
+		path, value := append(pathTo(table), key), string(rawjson.Quote(word))
+		at := slices.IndexFunc(t.Entries, func(e tomledit.Entry) bool { return slices.Equal(e.Path, path) })
+		switch {
+		case at >= 0 && word == without:
+			t.Remove(t.Entries[at])
+		case at >= 0:
+			t.Replace(t.Entries[at].Value, t.Entries[at].End, value)
+		case word != without:
+			t.Add(pathTo(table), key+" = "+value)
+		}
+	})
+	if got, err := decoded(out, table, "", "", ""); err != nil || !reflect.DeepEqual(got, want) {
 		return nil, fmt.Errorf("its %s are written in a way that mcpdeck cannot change", key)
 	}
 	return out, nil
+}
+
+// edited is a file that parses, with edits made. The caller must check the result.
+func edited(b []byte, edit func(*tomledit.Text)) []byte {
+	mark := b[:len(b)-len(Text(b))]
+	if t, err := tomledit.Parse(Text(b)); err == nil {
+		edit(t)
+		b = slices.Concat(mark, t.Bytes())
+	}
+	return b
+}
+
+// pathTo is the path of a table in a file.
+func pathTo(table string) []string {
+	if table == "" {
+		return nil
+	}
+	return strings.Split(table, ".")
 }
 
 // decoded is a file with a key of the card set to a word.
@@ -84,41 +99,11 @@ func decoded(b []byte, table, key, word, without string) (map[string]any, error)
 
 // inside is the table of a card; nil if there is none.
 func inside(whole map[string]any, table string) map[string]any {
-	if table != "" {
-		for _, name := range strings.Split(table, ".") {
-			whole, _ = whole[name].(map[string]any)
-		}
+	for _, name := range pathTo(table) {
+		whole, _ = whole[name].(map[string]any)
 	}
 	return whole
 }
-
-// find returns the line of the card's own table that fits, -1 if none does, and the line
-// after the table's last, -1 if there is no such table.
-func find(lines []string, table string, fits *regexp.Regexp) (at, last int) {
-	at, last = -1, -1
-	in := ""
-	if table == "" {
-		last = 0
-	}
-	for i, line := range lines {
-		if m := header().FindStringSubmatch(line); m != nil {
-			in = m[1]
-		}
-		if in != table {
-			continue
-		}
-		if fits.MatchString(line) {
-			at = i
-		}
-		if strings.TrimSpace(line) != "" {
-			last = i + 1
-		}
-	}
-	return at, last
-}
-
-// header matches the line that begins a table.
-func header() *regexp.Regexp { return regexp.MustCompile(`^\s*\[\s*([^\[\]]*?)\s*\]`) }
 
 // toolsIn returns the verdicts in a file, and the rest of its content.
 func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]string, err error) {
@@ -142,90 +127,43 @@ func toolsIn(b []byte, table string) (rest map[string]any, tools map[string]stri
 	return rest, tools, nil
 }
 
-// editTools edits the lines of a file. The caller must check the result: editTools does not
-// recognize lines that are part of a multi-line value.
-func editTools(lines []string, table string, want map[string]string) []string {
-	header := header()
-	inline := regexp.MustCompile(`^\s*tools\s*=\s*\{.*\}[^}]*`)
-	own := strings.TrimPrefix(table+".tools", ".")
-	in, last := "", -1 // the table of the current line, and the last line of the card's own table
-	if table == "" {
-		last = 0
+// editTools writes the verdicts where there are some, in rows or an inline table, else into
+// one of the latter at the end of the card's own table.
+func editTools(t *tomledit.Text, table []string, want map[string]string) {
+	own := append(slices.Clone(table), "tools")
+	rows, have := []string{}, map[string]bool{}
+	for _, tool := range slices.Sorted(maps.Keys(want)) {
+		rows = append(rows, row(tool, want[tool]))
 	}
-	for i, line := range lines {
-		if m := header.FindStringSubmatch(line); m != nil {
-			if in = m[1]; in == own {
-				return slices.Concat(lines[:i+1], editRows(lines[i+1:], want))
-			}
-		}
-		if in != table {
-			continue
-		}
-		if inline.MatchString(line) {
-			rest := line[strings.LastIndexByte(line, '}')+1:]
-			if len(want) == 0 && strings.TrimSpace(rest) == "" {
-				return slices.Delete(lines, i, i+1)
-			}
-			lines[i] = inTable(want) + rest
-			return lines
-		}
-		if strings.TrimSpace(line) != "" {
-			last = i + 1
-		}
-	}
-	if last < 0 || len(want) == 0 {
-		return lines
-	}
-	if last > 0 && !strings.HasSuffix(lines[last-1], "\n") {
-		lines[last-1] += "\n"
-	}
-	return slices.Insert(lines, last, inTable(want)+"\n")
-}
-
-// editRows edits the rows of a table of tools.
-func editRows(lines []string, want map[string]string) []string {
-	end := slices.IndexFunc(lines, func(l string) bool { return strings.HasPrefix(strings.TrimSpace(l), "[") })
-	if end < 0 {
-		end = len(lines)
-	}
-	var rows []string
-	said := map[string]bool{}
-	for _, line := range lines[:end] {
-		key, value, ok := strings.Cut(line, "=")
-		tool := strings.Trim(strings.TrimSpace(key), `"'`)
-		verdict, stays := want[tool]
+	inTable := "{ " + strings.Join(rows, ", ") + " }"
+	anew, ofRows := len(want) > 0, false
+	for _, e := range t.Entries {
 		switch {
-		case !ok || strings.HasPrefix(strings.TrimSpace(line), "#"):
-			rows = append(rows, line)
-		case stays:
-			said[tool] = true
-			_, comment, _ := strings.Cut(value, "#")
-			if comment != "" {
-				comment = " #" + strings.TrimRight(comment, "\r\n")
+		case slices.Equal(e.Path, own) && e.Inline && len(want) == 0:
+			t.Remove(e)
+		case slices.Equal(e.Path, own) && e.Inline:
+			anew = false
+			t.Replace(e.Value, e.End, inTable)
+		case slices.Equal(e.Path, own) && e.Header:
+			anew, ofRows = false, true
+		case slices.Equal(e.Table, own):
+			tool := e.Path[len(own)]
+			have[tool] = true
+			if verdict, stays := want[tool]; stays {
+				t.Replace(e.Start, e.End, row(tool, verdict))
+			} else {
+				t.Remove(e)
 			}
-			rows = append(rows, row(tool, verdict)+comment+"\n")
 		}
 	}
-	for len(rows) > 0 && strings.TrimSpace(rows[len(rows)-1]) == "" {
-		rows, end = rows[:len(rows)-1], end-1
+	if anew {
+		t.Add(table, "tools = "+inTable)
 	}
 	for _, tool := range slices.Sorted(maps.Keys(want)) {
-		if !said[tool] {
-			rows = append(rows, row(tool, want[tool])+"\n")
+		if ofRows && !have[tool] {
+			t.Add(own, row(tool, want[tool]))
 		}
 	}
-	return slices.Concat(rows, lines[end:])
-}
-
-func inTable(tools map[string]string) string {
-	if len(tools) == 0 {
-		return "tools = {}"
-	}
-	var rows []string
-	for _, tool := range slices.Sorted(maps.Keys(tools)) {
-		rows = append(rows, row(tool, tools[tool]))
-	}
-	return "tools = { " + strings.Join(rows, ", ") + " }"
 }
 
 func row(tool, verdict string) string {

@@ -23,9 +23,12 @@ func TestVerdictsOnToolsAreWrittenIntoTheFile(t *testing.T) {
 		{"in a configuration file", "server.git", "x = 1\n[server.git]\ncommand = ['a']\n\n[server.other]\ntools = {}\n", off, "x = 1\n[server.git]\ncommand = ['a']\ntools = { push = \"off\" }\n\n[server.other]\ntools = {}\n"},
 		{"rows in a configuration file", "server.git", "[server.git]\ncommand = ['a']\n[server.git.tools]\npush = 'off'\n", allow, "[server.git]\ncommand = ['a']\n[server.git.tools]\n"},
 		{"dotted", "", "command = ['a']\ntools.b = 'off'\n", off, ""},
-		{"in a long text", "", "about = '''\ntools = { push = 'off' }\n'''\n", off, ""},
+		{"in a long text", "", "about = '''\ntools = { push = 'off' }\n'''\n", off, "about = '''\ntools = { push = 'off' }\n'''\ntools = { push = \"off\" }\n"},
+		{"in an inline table of its own", "server.git", "server = { git = { command = ['a'] } }\n", off, ""},
+		{"behind a byte order mark", "", "\ufeffcommand = ['a']\n", off, "\ufeffcommand = ['a']\ntools = { push = \"off\" }\n"},
 		{"no such table", "server.git", "x = 1\n", off, ""},
 		{"not TOML", "", "x =\n", off, ""},
+		{"a verdict that is no text", "", "[tools]\npush = 1\n", off, ""},
 	} {
 		got, err := SetTools([]byte(tt.before), tt.table, tt.set)
 		if string(got) != tt.after || (err != nil) != (tt.after == "") {
@@ -45,8 +48,9 @@ func TestAWordIsWrittenIntoTheFile(t *testing.T) {
 		{"back", "", "prompts = 'off' # loud\ncommand = ['a']\n", "on", "command = ['a']\n"},
 		{"instead", "", "prompts = 'on' # loud\ncommand = ['a']\n", "off", "prompts = \"off\" # loud\ncommand = ['a']\n"},
 		{"in a configuration file", "server.git", "prompts = 1\n[server.git]\ncommand = ['a']\n[server.other]\nprompts = 'off'\n", "off", "prompts = 1\n[server.git]\ncommand = ['a']\nprompts = \"off\"\n[server.other]\nprompts = 'off'\n"},
-		{"in a long text", "", "about = '''\nprompts = 'on'\n'''\n", "off", ""},
+		{"in a long text", "", "about = '''\nprompts = 'on'\n'''\n", "off", "about = '''\nprompts = 'on'\n'''\nprompts = \"off\"\n"},
 		{"no such table", "server.git", "x = 1\n", "off", ""},
+		{"in an inline table", "server.git", "server = { git = { command = ['a'] } }\n", "off", ""},
 		{"not TOML", "", "x =\n", "off", ""},
 	} {
 		got, err := SetWord([]byte(tt.before), tt.table, "prompts", tt.word, "on")
@@ -75,4 +79,19 @@ func FuzzSetTools(f *testing.F) {
 			t.Errorf("%q became %q: %v", out, back, err)
 		}
 	})
+}
+
+func TestEntriesAreYieldedUntilNobodyWantsMore(t *testing.T) {
+	tables, n := 0, 0
+	for e := range Entries([]byte("a = { b = 1, c = 2 }\n[d]\ne = 3\n")) {
+		if e.IsTable() {
+			tables++
+		}
+		if n++; n == 4 {
+			break
+		}
+	}
+	if tables != 2 || n != 4 {
+		t.Errorf("%d of %d are tables", tables, n)
+	}
 }
