@@ -149,3 +149,26 @@ func TestEverySignHasAnASCIIOne(t *testing.T) {
 		seen[a] = true
 	}
 }
+
+func TestAFieldSaysHowMuchOfItChanged(t *testing.T) {
+	for want, f := range map[string]report.Field{
+		"3 unchanged": {Total: 3}, "unchanged": {Total: 1}, "1 of 3 changed": {Changed: 1, Total: 3}, "changed": {Changed: 1, Total: 1},
+	} {
+		if got := f.Note(); got != want {
+			t.Errorf("%+v: %q, want %q", f, got, want)
+		}
+	}
+}
+
+func TestFieldsAreInReadingOrder(t *testing.T) {
+	var names []string
+	for _, f := range report.Fields(compare.ContractChange{Details: &compare.Details{
+		KindBefore: "a", KindAfter: "b", AddedHooks: []string{"useA"}, RemovedImports: []string{"x"}, AddedProps: []string{"p"},
+		ChangedState: []compare.TypeChange{{Name: "s", Before: "s: a", After: "s: b"}}, ExportsBefore: []byte(`"named"`), StyleAfter: []byte(`{}`),
+	}}) {
+		names = append(names, f.Name+" "+f.Lines[0].String())
+	}
+	if got, want := strings.Join(names, "\n"), "props + p\nstate ~ s: a → s: b\nexports − \"named\"\nhooks + useA\nimports − x\nkind ~ a → b\nstyle + {}"; got != want {
+		t.Errorf("fields:\n%s\nwant\n%s", got, want)
+	}
+}
