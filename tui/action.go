@@ -116,7 +116,7 @@ func newTable(actions []Action, page string, keys map[string][]string, global ta
 	return out
 }
 
-// has tells whether a key is that of some action that can be done in a part.
+// has reports whether a key is that of some action that can be done in a part.
 func (t table) has(key, part string) bool {
 	return slices.ContainsFunc(t, func(a *Action) bool {
 		return (a.Part == part || a.Part == "" || part == "") && slices.Contains(a.Keys, key)
@@ -148,7 +148,7 @@ func (t table) find(key string, part string, text bool) *Action {
 	return found
 }
 
-// writes tells whether a key puts a character into a text field.
+// writes reports whether a key puts a character into a text field.
 func writes(key string) bool {
 	return key == "space" || utf8.RuneCountInString(key) == 1
 }

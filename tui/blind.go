@@ -17,7 +17,7 @@ func (m *Model) blindKey(names []string) tea.Cmd {
 	return m.quit()
 }
 
-// uncover tells whether a toast lies over what a key would decide. Such a key
+// uncover reports whether a toast lies over what a key would decide. Such a key
 // takes the toasts away instead, once there was time to see them.
 func (t *toasts) uncover(now time.Time) bool {
 	if !t.hiding {

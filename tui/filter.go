@@ -32,7 +32,7 @@ func (q *Filter) SetText(s string) {
 	q.completion.Reset()
 }
 
-// Empty tells whether there is no query.
+// Empty reports whether there is no query.
 func (q *Filter) Empty() bool { return strings.TrimSpace(q.Edit.Value()) == "" }
 
 // PartAt is the part whose keys act while one has the focus: PartCompletion while they

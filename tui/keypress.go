@@ -128,7 +128,7 @@ func (m *Model) pressed(k tea.KeyPressMsg, a *Action, held bool) tea.Cmd {
 // arrived says why a key does nothing yet.
 const arrived = "this has just come: a key counts once there was time to read it"
 
-// steps tells whether a key only goes a step: back, or to what stands beside. That gives
+// steps reports whether a key only goes a step: back, or to what stands beside. That gives
 // nothing, and may be done several times.
 func (a *Action) steps(k tea.KeyPressMsg) bool {
 	if a.Acts || a.Sight {

@@ -178,7 +178,7 @@ func (v *vetting) clashes(keys map[string][]string) map[pair][]string {
 	return out
 }
 
-// meet tells whether two actions can be done in the same part.
+// meet reports whether two actions can be done in the same part.
 func (v *vetting) meet(p place, a, b *Action) bool {
 	switch {
 	case a.Part == b.Part:
@@ -278,7 +278,7 @@ func sameInTerminal(key string) string {
 // modifiers in the order in which Bubble Tea writes them.
 func modifiers() []string { return []string{"ctrl", "alt", "shift", "meta", "hyper", "super"} }
 
-// isKey tells whether a key press can be written so.
+// isKey reports whether a key press can be written so.
 func isKey(s string) bool {
 	base := s
 	for _, m := range modifiers() {

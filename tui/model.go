@@ -212,7 +212,7 @@ func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// undisturbed tells whether another page may come on screen by itself.
+// undisturbed reports whether another page may come on screen by itself.
 func (m *Model) undisturbed(anywhere bool) bool {
 	if m.top() != nil || m.page() == nil || m.page().TextEntry() {
 		return false

@@ -55,7 +55,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 	return nil
 }
 
-// drags tells whether the page moves something with the mouse at a cell.
+// drags reports whether the page moves something with the mouse at a cell.
 func (m *Model) drags(x, y int) bool {
 	d, ok := m.page().(Dragger)
 	a := m.under(x, y)

@@ -95,7 +95,7 @@ func (p *pictures) due(now time.Time) (tea.Cmd, bool) {
 	return nil, false
 }
 
-// answer takes what the terminal says, and tells whether it was about pictures.
+// answer takes what the terminal says, and reports whether it was about pictures.
 func (p *pictures) answer(msg tea.Msg) bool {
 	switch msg := msg.(type) {
 	case tea.EnvMsg:

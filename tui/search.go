@@ -24,7 +24,7 @@ type Search struct {
 	at     int           // index of the hit that is shown
 }
 
-// Typing tells whether the text to find is being typed while a part has the focus.
+// Typing reports whether the text to find is being typed while a part has the focus.
 func (s *Search) Typing(part string) bool { return s.typing && part == s.Part }
 
 // PartAt is the part whose keys act while one has the focus: PartSearch while typing.
@@ -35,7 +35,7 @@ func (s *Search) PartAt(part string) string {
 	return part
 }
 
-// on tells whether something is searched for.
+// on reports whether something is searched for.
 func (s *Search) on() bool { return s.typing || !s.edit.Empty() }
 
 // Stop forgets the text.
@@ -89,7 +89,7 @@ func (s *Search) Actions(id string, after ...func()) []Action {
 	}
 }
 
-// Update takes what is typed and pasted while Typing, and tells whether it did. When
+// Update takes what is typed and pasted while Typing, and reports whether it did. When
 // another part has the focus, the typing ends.
 func (s *Search) Update(part string, msg tea.Msg) bool {
 	switch {

@@ -186,7 +186,7 @@ type frameLines struct {
 // run is a line in column x.
 type run struct{ x, top, bottom int }
 
-// along tells whether a line goes along the rows from first to last.
+// along reports whether a line goes along the rows from first to last.
 func (r run) along(first, last int) bool { return r.top <= first && r.bottom >= last }
 
 func (l *frameLines) at(x, y int) bool {

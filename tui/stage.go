@@ -81,7 +81,7 @@ func (s *stage) top() *raised {
 	return s.overlays[len(s.overlays)-1]
 }
 
-// blind tells whether the screen has no room for a page. Nothing can be done
+// blind reports whether the screen has no room for a page. Nothing can be done
 // then but leave: whoever presses a key cannot see what it would act on.
 func (s *stage) blind() bool { return s.w < LeastW || s.h < LeastH }
 
@@ -97,7 +97,7 @@ func (s *stage) place() string {
 	return at
 }
 
-// writing tells whether a text field has the focus.
+// writing reports whether a text field has the focus.
 func (s *stage) writing() bool {
 	if o := s.top(); o != nil {
 		return o.overlay.TextEntry()
@@ -106,7 +106,7 @@ func (s *stage) writing() bool {
 	return p != nil && p.TextEntry()
 }
 
-// leaving tells whether the user is being asked about quitting.
+// leaving reports whether the user is being asked about quitting.
 func (s *stage) leaving() bool { return s.top() != nil && s.top().overlay.ID() == quitID }
 
 // keyOf is the first key of an action that does it where the focus is; "" when
@@ -253,13 +253,13 @@ func (s *stage) guideRows() []string {
 	return []string{widget.Fit(first, s.w), widget.Fit(under+try, s.w)}
 }
 
-// hovers tells whether the page wants to hear of a mouse without a button.
+// hovers reports whether the page wants to hear of a mouse without a button.
 func (s *stage) hovers() bool {
 	h, ok := s.page().(Hoverer)
 	return ok && s.top() == nil && h.Hovers()
 }
 
-// runs tells whether some agent's call is at work.
+// runs reports whether some agent's call is at work.
 func (s *stage) runs() bool {
 	return s.snap != nil && slices.ContainsFunc(s.snap.Agents, func(a deck.Agent) bool {
 		return a.Gone.IsZero() && !a.Waiting && len(a.InFlight) > 0

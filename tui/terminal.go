@@ -9,7 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
-// asksTheme tells whether the terminal says if it is light or dark.
+// asksTheme reports whether the terminal says if it is light or dark.
 func (o *Options) asksTheme() bool {
 	return o.Background != "dark" && o.Background != "light"
 }

@@ -76,7 +76,7 @@ func (t *toasts) leave(next string) {
 	})
 }
 
-// clear takes all away that there was time to see, and tells whether those were
+// clear takes all away that there was time to see, and reports whether those were
 // all there are.
 func (t *toasts) clear(now time.Time) bool {
 	t.list = slices.DeleteFunc(t.list, func(n toast) bool { return now.Sub(n.since) > toastSeen })
@@ -155,7 +155,7 @@ func (m *Model) drawToasts(f *Frame, rows []string) {
 	m.lay(rows, layers)
 }
 
-// covers tells whether toasts that begin in a row would lie over anything but blanks and
+// covers reports whether toasts that begin in a row would lie over anything but blanks and
 // the lines of rules and frames. Under an overlay nothing counts.
 func (s *stage) covers(f *Frame, rows, toasts []string, top int) bool {
 	seen := Area{W: s.w, H: s.h}

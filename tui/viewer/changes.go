@@ -29,7 +29,7 @@ type difference struct {
 	tolerance     float64 // of [picture.Difference], and in hundredths of alpha
 }
 
-// at tells whether a pixel differs; outside one of the pictures it does.
+// at reports whether a pixel differs; outside one of the pictures it does.
 func (d difference) at(x, y int) bool {
 	p := image.Point{X: x, Y: y}
 	if !p.In(d.before.Rect) || !p.In(d.after.Rect) {

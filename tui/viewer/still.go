@@ -34,7 +34,7 @@ type Picture struct {
 	TokenAt func(frame, x, y int) string
 }
 
-// Same tells whether two pictures show the same: their pixels, times and the names of
+// Same reports whether two pictures show the same: their pixels, times and the names of
 // their colours. It looks at every pixel.
 func (p *Picture) Same(o *Picture) bool {
 	return p.Loop == o.Loop && p.Smooth == o.Smooth && slices.Equal(p.Tokens, o.Tokens) &&

@@ -181,7 +181,7 @@ func (v *Viewer) Advance(now time.Time) {
 // View is the part of the picture that is shown, in pixels.
 func (v *Viewer) View() image.Rectangle { return v.view.crop }
 
-// Flipped tells whether the earlier picture is the one on the screen.
+// Flipped reports whether the earlier picture is the one on the screen.
 func (v *Viewer) Flipped() bool { return v.compare == CompareBlink && v.flipped }
 
 // Zoom makes pixels larger (1) or smaller (-1), around the cursor.
@@ -281,7 +281,7 @@ func (v *Viewer) DragTo(col, row int) {
 	v.panY = g.panY + (g.row-row)*room.UnitH*v.view.divisor/v.view.factor
 }
 
-// Point puts the cursor on the pixel under a cell of the viewer's rows, and tells whether
+// Point puts the cursor on the pixel under a cell of the viewer's rows, and reports whether
 // there is one. A cell that shows several pixels gives its upper left one.
 func (v *Viewer) Point(x, y int) bool {
 	x, y = x-v.boxX, y-v.boxY
@@ -320,7 +320,7 @@ func (v *Viewer) Cursor() (x, y int, c color.NRGBA, ok bool) {
 	return v.x, v.y, v.pic.Frames[v.Index()].Image.NRGBAAt(v.x, v.y), true
 }
 
-// HideCursor takes the cursor away, and tells whether there was one.
+// HideCursor takes the cursor away, and reports whether there was one.
 func (v *Viewer) HideCursor() bool {
 	was := v.cursor
 	v.cursor = false
@@ -346,7 +346,7 @@ func (v *Viewer) NextOnion() int { v.onion = (v.onion + 1) % 4; return v.onion }
 // Only dims all other colours; nil ends that.
 func (v *Viewer) Only(c *color.NRGBA) { v.only = c }
 
-// IsOnly tells whether all colours but c are dimmed.
+// IsOnly reports whether all colours but c are dimmed.
 func (v *Viewer) IsOnly(c color.NRGBA) bool { return v.only != nil && *v.only == c }
 
 // Loop is how playback goes on at the end.
@@ -355,7 +355,7 @@ func (v *Viewer) Loop() Loop { return v.clock.loop }
 // Speed is the speed of playback, 1 for the true one.
 func (v *Viewer) Speed() float64 { return v.clock.rate() }
 
-// Playing tells whether playback runs.
+// Playing reports whether playback runs.
 func (v *Viewer) Playing() bool { return v.clock.playing }
 
 // Play starts or stops playback.
@@ -437,8 +437,8 @@ func (v *Viewer) Scale() string {
 	return fmt.Sprintf("%dx", v.view.factor)
 }
 
-// Lossy tells whether what is shown has fewer pixels than the picture.
+// Lossy reports whether what is shown has fewer pixels than the picture.
 func (v *Viewer) Lossy() bool { return v.view.factor == 0 || v.view.divisor > 1 }
 
-// Cropped tells whether parts of the picture are outside the box.
+// Cropped reports whether parts of the picture are outside the box.
 func (v *Viewer) Cropped() bool { return v.pic != nil && !v.view.whole }

@@ -299,7 +299,7 @@ func (p *Page) whyNoAnswer() string {
 	return ""
 }
 
-// asks tells whether a session asks a question.
+// asks reports whether a session asks a question.
 func asks(it *ask.Item, s *deck.Session) bool {
 	if p := it.Request.Prompt; p != nil {
 		return p.Agent == s.Agent && p.Session == s.ID

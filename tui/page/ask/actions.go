@@ -170,7 +170,7 @@ func (p *Page) actionsOf(part string, rows []row) []tui.Action {
 	return out
 }
 
-// moves tells whether an action only moves about in a request, or between requests.
+// moves reports whether an action only moves about in a request, or between requests.
 func moves(id string) bool {
 	switch strings.TrimPrefix(strings.TrimPrefix(id, "group."), "prompt.") {
 	case "previous", "next", "up", "down", "top", "bottom", "pageup", "pagedown", "before", "after", "preview", "form.scrollup", "form.scrolldown":
@@ -179,7 +179,7 @@ func moves(id string) bool {
 	return false
 }
 
-// decides tells whether an action chooses, sends or drops something, which nobody
+// decides reports whether an action chooses, sends or drops something, which nobody
 // may do to a question that is not in sight.
 func decides(id string) bool {
 	switch id {

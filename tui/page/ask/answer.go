@@ -98,7 +98,7 @@ func (p *Page) at() (q questions.Question, a *questions.AnswerDraft, ok bool) {
 	return p.of(p.questions())
 }
 
-// onOther tells whether the cursor is on the free-text row.
+// onOther reports whether the cursor is on the free-text row.
 func onOther(q questions.Question, a *questions.AnswerDraft) bool {
 	return q.HasOther() && a.Cursor >= len(q.Options)
 }

@@ -126,7 +126,7 @@ func (p *Page) goBack() tea.Cmd {
 	return tui.Go("")
 }
 
-// isSending tells whether an answer can still be taken back.
+// isSending reports whether an answer can still be taken back.
 func (p *Page) isSending() bool {
 	return slices.ContainsFunc(p.snap.Items, func(it questions.Item) bool { return it.State == questions.Sending })
 }

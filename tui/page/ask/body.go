@@ -186,7 +186,7 @@ type optionRows struct {
 	above, below int // rows of the open text that are not among rows
 }
 
-// optionRows draws the options; all tells whether each shows its description,
+// optionRows draws the options; all reports whether each shows its description,
 // else only the one under the cursor does.
 func (k *question) optionRows(f *tui.Frame, w int, all bool) optionRows {
 	q, a := k.q, k.a
@@ -474,7 +474,7 @@ func shownLabels(q questions.Question) []string {
 	return out
 }
 
-// hides tells whether a text of the request has characters that are not drawn.
+// hides reports whether a text of the request has characters that are not drawn.
 func hides(r *questions.Request) bool {
 	if plain.Hides(r.Title) {
 		return true

@@ -12,7 +12,7 @@ func (p *Page) filesOf(r *questions.Request) func() []string {
 	return func() []string { return list(folder) }
 }
 
-// completing tells whether the keys choose a file.
+// completing reports whether the keys choose a file.
 func (p *Page) completing() bool {
 	return p.place == partRequest && p.TextEntry() && !p.blank() && p.files.Picking()
 }

@@ -43,7 +43,7 @@ func (p *Page) openForm() {
 	p.form = form.New(m, s, form.Options{Send: "Send", Watch: p.closed(), Changed: p.keepForm, Done: p.sendForm, Files: &p.files})
 }
 
-// onForm tells whether a form has the focus.
+// onForm reports whether a form has the focus.
 func (p *Page) onForm() bool {
 	if p.form == nil || p.place != partRequest || p.draft.Field != questions.NoField {
 		return false

@@ -104,7 +104,7 @@ func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 	return rows
 }
 
-// undone tells whether nothing has shown that the user's answer had an effect.
+// undone reports whether nothing has shown that the user's answer had an effect.
 func undone(r questions.Record) bool {
 	end := r.End()
 	return end == questions.EndSent || end == questions.EndNotTaken

@@ -166,13 +166,13 @@ func (p *Page) TextEntry() bool {
 	return false
 }
 
-// searching tells whether the text to find in the reader is being typed.
+// searching reports whether the text to find in the reader is being typed.
 func (p *Page) searching() bool {
 	_, open := p.current()
 	return open && p.search.Typing(p.place)
 }
 
-// blank tells whether a question for a text is open with its field closed. What
+// blank reports whether a question for a text is open with its field closed. What
 // is typed then is meant as the answer, not as commands.
 func (p *Page) blank() bool {
 	if p.place != partRequest || p.draft.Field != questions.NoField || p.closed() {

@@ -33,7 +33,7 @@ func (p *Page) deciding() *questions.Prompt {
 	return decision(&it.Request)
 }
 
-// closed tells whether the open request can be looked at and not be answered.
+// closed reports whether the open request can be looked at and not be answered.
 func (p *Page) closed() bool {
 	it, ok := p.current()
 	return p.opt.Watch || ok && it.Request.InTerminal()
@@ -314,7 +314,7 @@ func aboutRow(th *theme.Theme, style theme.Style, r *questions.Request) string {
 	return widget.Spans(th, style, tui.About(r))
 }
 
-// exact tells whether the texts of a request are drawn as they are: what is about to run
+// exact reports whether the texts of a request are drawn as they are: what is about to run
 // has no Markdown.
 func exact(r *questions.Request) bool {
 	return r.Prompt != nil && r.Prompt.Kind == questions.Permission

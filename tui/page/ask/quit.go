@@ -30,7 +30,7 @@ func (p *Page) BeforeQuit() tui.Overlay {
 		tui.Choice{Key: "s", Text: "Stay"})
 }
 
-// needsDeck tells whether a request can only be answered in a deck: an agent's own
+// needsDeck reports whether a request can only be answered in a deck: an agent's own
 // prompt goes on in its terminal.
 func needsDeck(it questions.Item) bool { return it.Waits() && it.Request.Prompt == nil }
 

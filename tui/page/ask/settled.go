@@ -56,7 +56,7 @@ func outcome(th *theme.Theme, r *questions.Record) string {
 		th.Muted.Render(" "+th.Glyph.Dot+" "+tui.Asker(&r.Request))
 }
 
-// own tells whether the user gave the answer here.
+// own reports whether the user gave the answer here.
 func (s *settled) own() bool { return len(s.ids) > 0 }
 
 // request is the last one of them.

@@ -47,7 +47,7 @@ func resultText(d *detail) widget.Text {
 	return out
 }
 
-// equal tells whether two JSON texts differ in nothing but space.
+// equal reports whether two JSON texts differ in nothing but space.
 func equal(a, b []byte) bool { return widget.Indent(a) == widget.Indent(b) }
 
 // textRows draws clean text: what looks like Markdown as that.

@@ -76,7 +76,7 @@ func (p *Page) reorder() tea.Cmd {
 	return tea.Batch(load, p.load())
 }
 
-// follows tells whether the cursor stays on the newest call.
+// follows reports whether the cursor stays on the newest call.
 func (p *Page) follows() bool { return p.follow && p.log.order == nil }
 
 // headsFrom is how many cells wide a list is that has heads.
@@ -115,7 +115,7 @@ func (l *log) sort() {
 	}
 }
 
-// lets tells whether the filter has let a call through.
+// lets reports whether the filter has let a call through.
 func (l *log) lets(c *call) bool {
 	_, found := slices.BinarySearch(l.found, c.key)
 	return found

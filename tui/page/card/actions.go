@@ -84,7 +84,7 @@ func (p *Page) Commands() []tui.Action {
 // back is Esc: it takes the filter away, then leads to the servers.
 func (p *Page) back() tea.Cmd {
 	switch {
-	case p.part == partTools && p.filter.Value() != "":
+	case p.part == partTools && p.filter.Text() != "":
 		return p.unfilter()
 	case p.part == partCards:
 		return tui.Home()
@@ -94,7 +94,7 @@ func (p *Page) back() tea.Cmd {
 }
 
 func (p *Page) unfilter() tea.Cmd {
-	p.filter.SetValue("")
+	p.filter.SetText("")
 	p.part = partTools
 	p.arrange()
 	return nil
@@ -212,7 +212,7 @@ func (p *Page) offer() tea.Cmd {
 
 func (p *Page) whyNoFilter() string {
 	switch {
-	case strings.TrimSpace(p.filter.Value()) == "":
+	case p.filter.Empty():
 		return "filter the tools first (/)"
 	case len(p.filtered()) == 0:
 		return "the filter shows no tool that could be changed"

@@ -91,7 +91,7 @@ type Page struct {
 	loading bool // the details
 	again   bool // they have changed since
 
-	filter widget.Editor
+	filter tui.Filter
 	order  tui.Order   // of the tools
 	rows   []row       // of the tools
 	calls  []deck.Call // of the server, the newest first
@@ -117,7 +117,8 @@ func New(o Options) *Page {
 	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		p.lists[pane] = &widget.List{}
 	}
-	p.filter.Placeholder = "words of a tool's name or description"
+	p.filter = tui.Filter{Part: partFilter, Narrow: func() tea.Cmd { p.arrange(); return nil }}
+	p.filter.Edit.Placeholder = "words of a tool's name or description"
 	return p
 }
 
@@ -173,17 +174,11 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.taken(msg)
 	case tui.ShowServerMsg:
 		return p.showServer(msg)
-	case tea.KeyPressMsg:
-		if p.part == partFilter && p.filter.Key(msg) {
-			p.arrange()
+	case tea.KeyPressMsg, tea.PasteMsg:
+		if p.part != partFilter {
+			return nil
 		}
-		return nil
-	case tea.PasteMsg:
-		if p.part == partFilter {
-			p.filter.Insert(msg.Content)
-			p.arrange()
-		}
-		return nil
+		return p.filter.Update(msg)
 	case tui.ClickMsg:
 		return p.click(msg)
 	case tui.WheelMsg:
@@ -240,7 +235,7 @@ func (p *Page) moved() tea.Cmd {
 	}
 	p.of, p.details, p.rows, p.end, p.logOf = "", deck.Details{}, nil, true, ""
 	p.search.Stop()
-	p.filter.SetValue("")
+	p.filter.SetText("")
 	for _, l := range p.lists {
 		l.SetLen(0)
 	}

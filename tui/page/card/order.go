@@ -39,7 +39,7 @@ func (p *Page) arrange() {
 	at := p.rowName(p.row())
 	d := &p.details
 	p.rows = nil
-	words := strings.Fields(strings.ToLower(p.filter.Value()))
+	words := strings.Fields(strings.ToLower(p.filter.Text()))
 	fits := func(texts ...string) bool {
 		text := strings.ToLower(strings.Join(texts, "\n"))
 		return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })

@@ -329,12 +329,8 @@ func (p *Page) paneBox(f *tui.Frame, x, y, w, h int) []string {
 	var body []string
 	inner, left := w-4, h-1
 	if p.pane == partTools {
-		if p.part == partFilter || p.filter.Value() != "" {
-			edit, at, _ := p.filter.Render(th, inner-4, 1, p.part == partFilter)
-			if p.part == partFilter {
-				f.Cursor(x+6+at, y+1)
-			}
-			body = append(body, "  "+th.Key.Render("/")+" "+edit[0])
+		for _, row := range p.filter.Rows(f, x+4, y+1, inner-2, p.part == partFilter) {
+			body = append(body, "  "+row)
 		}
 		if left >= 8 {
 			body = append(body, "  "+p.toolHead(th, x+4, y+1+len(body), inner-2))
@@ -352,7 +348,7 @@ func (p *Page) paneName(pane string) string {
 	switch pane {
 	case partTools:
 		n, name = len(p.details.Tools), "Tools"
-		if p.filter.Value() != "" {
+		if !p.filter.Empty() {
 			return fmt.Sprintf("Tools %d of %d", len(p.rows), n)
 		}
 	case partResources:

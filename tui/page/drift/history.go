@@ -82,7 +82,7 @@ func (h *history) baseline() string {
 	return "snapshot"
 }
 
-// missingCLI tells whether the result on screen failed for want of the command.
+// missingCLI reports whether the result on screen failed for want of the command.
 func (h *history) missingCLI() bool {
 	r := h.result()
 	return r != nil && r.Status == compare.Failed && r.ErrorCode == problem.CLINotFound

@@ -179,7 +179,7 @@ func (v view) unusual() []string {
 	return slices.DeleteFunc(sections(), func(title string) bool { return v.closed["s:"+title] == first["s:"+title] })
 }
 
-// hasSame tells whether the result names its unchanged folders.
+// hasSame reports whether the result names its unchanged folders.
 func (b *board) hasSame() bool {
 	return slices.ContainsFunc(b.result.FolderDiffs, func(f compare.FolderDiff) bool { return f.Status == compare.FolderUnchanged })
 }
@@ -324,7 +324,7 @@ func names(v view, k kind, sign report.Sign, prefix string, list []string) []row
 	return out
 }
 
-// shows tells whether a row passes what the view is narrowed to.
+// shows reports whether a row passes what the view is narrowed to.
 func (v view) shows(x row, text string) bool {
 	if v.breaking && x.breaking == 0 {
 		return false
@@ -340,7 +340,7 @@ func (v view) shows(x row, text string) bool {
 	return true
 }
 
-// isChange tells whether n and N stop at a row.
+// isChange reports whether n and N stop at a row.
 func (x row) isChange() bool {
 	return x.kind == bundleRow || x.kind == contractRow || x.kind == uncoveredRow || x.kind == signatureRow
 }

@@ -161,7 +161,7 @@ func (p *Page) Title() string { return "Pixels" }
 // Badge is how many renders came since the page was last seen.
 func (p *Page) Badge() int { return p.fresh }
 
-// Drags tells whether the mouse is over the picture, which it moves.
+// Drags reports whether the mouse is over the picture, which it moves.
 func (p *Page) Drags(x, y int) bool {
 	a := p.areas.At(x, y)
 	return a != nil && a.Part == partPicture
@@ -170,7 +170,7 @@ func (p *Page) Drags(x, y int) bool {
 // BadgeMark is the sign of what is new.
 func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
 
-// Hovers tells whether the pixel under the mouse is shown: while a still picture
+// Hovers reports whether the pixel under the mouse is shown: while a still picture
 // is looked at.
 func (p *Page) Hovers() bool { return p.view.Picture() != nil && !p.view.Playing() }
 
