@@ -253,3 +253,11 @@ func TestCacheHasALimit(t *testing.T) {
 		t.Errorf("%d bytes in %d drawings", c.bytes, c.order.Len())
 	}
 }
+
+func TestOtherCapabilitiesRedrawEverything(t *testing.T) {
+	g := NewGallery(capsOf(ModeKitty), 9)
+	g.SetCaps(capsOf(ModeHalf))
+	if c := g.Caps(); c.Mode != ModeHalf {
+		t.Errorf("it draws for %s", c.Mode)
+	}
+}

@@ -230,6 +230,8 @@ func TestImportCases(t *testing.T) {
 	r.bad("pixelsrc_import", args{"image": "junk", "max_colors": 1}, "max_colors")
 	r.bad("pixelsrc_import", args{"image": "junk", "max_colors": 257}, "max_colors")
 	r.bad("pixelsrc_import", args{"image": "not-valid-base64!!!"}, "Invalid base64")
+	r.bad("pixelsrc_import", args{"image": strings.Repeat("A", 12<<20)}, "image is too large")
+	r.bad("pixelsrc_format", args{"source": strings.Repeat(" ", 1<<20+1)}, "the limit is")
 	r.bad("pixelsrc_import", args{"image": base64.StdEncoding.EncodeToString([]byte("plain text"))}, "Failed to decode image")
 	r.bad("pixelsrc_import", args{"path": "missing.png"}, "File not found")
 	r.bad("pixelsrc_import", args{}, "Either")

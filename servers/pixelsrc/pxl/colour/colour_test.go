@@ -199,3 +199,14 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
+
+func TestCalculations(t *testing.T) {
+	for text, want := range map[string]color.NRGBA{
+		"rgb(calc(100 + 55) calc(2 * 10) calc(90 / 3))":          {155, 20, 30, 255},
+		"rgb(calc(3 * (10 - 2)) calc(infinity) calc(-infinity))": {24, 255, 0, 255},
+	} {
+		if got, err := Parse(text); err != nil || got != want {
+			t.Errorf("%s is %v, %v", text, got, err)
+		}
+	}
+}
