@@ -40,7 +40,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 			t.Errorf("%s, which is off, is restarted: %v", name, err)
 		}
 	}
-	if got := listedTools(t, h); !slices.Equal(got, []string{"pencil_call"}) {
+	if got := listedTools(t, h); len(got) > 0 {
 		t.Errorf("off, agents have %q", got)
 	}
 	again, err := build(h.cfg, false, nil)

@@ -62,6 +62,9 @@ const (
 	versionKey = "io.modelcontextprotocol/protocolVersion"
 )
 
+// New is a request that the deck makes.
+func New(m rpc.Message) *Request { return Parse(m.Encode(), m) }
+
 // Parse takes a message apart that was decoded from a line.
 func Parse(line []byte, m rpc.Message) *Request {
 	r := &Request{Message: m, Line: line}

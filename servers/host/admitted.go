@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
-
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
@@ -68,18 +65,6 @@ func admitted[T any](ctx context.Context, h *Host, class admission.Class, answer
 	}
 	defer place.Leave()
 	return answer()
-}
-
-func (h *Host) resource(next server.ResourceHandlerFunc) server.ResourceHandlerFunc {
-	return func(ctx context.Context, r mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-		return admitted(ctx, h, admission.Medium, func() ([]mcp.ResourceContents, error) { return next(ctx, r) })
-	}
-}
-
-func (h *Host) prompt(next server.PromptHandlerFunc) server.PromptHandlerFunc {
-	return func(ctx context.Context, r mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
-		return admitted(ctx, h, admission.Medium, func() (*mcp.GetPromptResult, error) { return next(ctx, r) })
-	}
 }
 
 // Hold counts the bytes of a request that is kept in memory until it is answered;

@@ -67,20 +67,12 @@ type calling struct {
 }
 
 func (c *calling) do(ctx context.Context, method, name string) string {
-	msg := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{"name":%q}}`, method, name)
-	ctx = c.agent.Context(ctx)
-	reply := c.view.MCP.HandleMessage(ctx, json.RawMessage(msg))
-	if e, ok := reply.(mcp.JSONRPCError); ok {
-		if _, chosen := Failure(ctx); chosen != nil {
-			return fmt.Sprint(chosen.Code, " ", chosen.Message)
-		}
-		return fmt.Sprint(e.Error.Code, " ", e.Error.Message)
+	reply := say(c.agent.Context(ctx), c.view, method, fmt.Sprintf(`{"name":%q}`, name))
+	if reply.Error != nil {
+		e := rpc.ReadError(reply.Error)
+		return fmt.Sprint(e.Code, " ", e.Message)
 	}
-	b, err := json.Marshal(reply)
-	if err != nil {
-		c.t.Error(err)
-	}
-	return string(b)
+	return `{"result":` + string(reply.Result) + "}"
 }
 
 func workers(t *testing.T, limits admission.Limits, names ...string) (*worker, *Host, []*calling) {
@@ -194,13 +186,12 @@ func TestPromptsAndResourcesWaitForTheirTurnToo(t *testing.T) {
 }
 
 func TestAPanicFreesItsPlace(t *testing.T) {
-	_, h, agents := workers(t, admission.Limits{Slots: 1}, "one")
-	q := &request{agent: agents[0].agent}
-	ctx := context.WithValue(t.Context(), requestKey{}, q)
-	handler := h.recorded(&hosted{id: Identity{Name: "worker"}}, Tool{Work: admission.Large, Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }})
+	m := &module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }}
+	h := started(t, Options{Modules: []Module{m}, Limits: admission.Limits{Slots: 1}})
+	a := h.Connect(deck.Caller{}, nil)
 	for range 3 {
-		if _, err := handler(ctx, mcp.CallToolRequest{}); err != nil {
-			t.Fatal(err)
+		if reply := callTool(h, a, "t", "{}"); !strings.Contains(string(reply.Result), "Error: t: internal error") {
+			t.Errorf("answered %s %s", reply.Result, reply.Error)
 		}
 	}
 	loaded(t, h, 0, 0)

@@ -12,7 +12,7 @@ import (
 func (v *View) offerOf(m *hosted) Offer {
 	o := m.current()
 	switch {
-	case !v.Spec.AsIs || o.AsIs == nil && o.Router == nil:
+	case !v.Spec.AsIs || o.AsIs == nil && (o.Router == nil || route{router: o.Router}.own()):
 		return v.narrowed(o)
 	case o.AsIs == nil:
 		return Offer{Stub: o.Stub, Refuse: o.Refuse, Router: o.Router}

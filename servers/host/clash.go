@@ -30,15 +30,6 @@ func (o Offer) everything() (all []offered) {
 			all = append(all, offered{backend.Tool, t.Tool.Name})
 		}
 	}
-	for _, p := range o.Prompts {
-		all = append(all, offered{backend.Prompt, p.Prompt.Name})
-	}
-	for _, r := range o.Resources {
-		all = append(all, offered{backend.Resource, r.Resource.URI})
-	}
-	for _, t := range o.Templates {
-		all = append(all, offered{backend.Template, t.Template.URITemplate.Raw()})
-	}
 	for kind, definitions := range map[backend.Kind][]backend.Definition{backend.Prompt: o.RawPrompts, backend.Resource: o.RawResources, backend.Template: o.RawTemplates} {
 		for _, d := range definitions {
 			all = append(all, offered{kind, d.Key})

@@ -19,20 +19,11 @@ func (h *Host) Details(name string) (d deck.Details, ok bool) {
 	for _, t := range o.Tools {
 		d.Tools = append(d.Tools, toolOf(t))
 	}
-	for _, r := range o.Resources {
-		d.Resources = append(d.Resources, item(r.Resource.URI, encoded(r.Resource)))
-	}
 	for _, r := range o.RawResources {
 		d.Resources = append(d.Resources, item(r.Key, r.Raw))
 	}
-	for _, t := range o.Templates {
-		d.Resources = append(d.Resources, item(t.Template.URITemplate.Raw(), encoded(t.Template)))
-	}
 	for _, t := range o.RawTemplates {
 		d.Resources = append(d.Resources, item(t.Key, t.Raw))
-	}
-	for _, p := range o.Prompts {
-		d.Prompts = append(d.Prompts, item(p.Prompt.Name, encoded(p.Prompt)))
 	}
 	for _, p := range o.RawPrompts {
 		d.Prompts = append(d.Prompts, item(p.Key, p.Raw))

@@ -2,7 +2,6 @@ package host
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -45,17 +44,17 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 	tests := []struct {
 		name, tool, args string
 		err              error
-		refusal          string
-		failure          string // code, message and data
+		result           string
+		failure          string
 		status           deck.CallStatus
 		logged           string
 	}{
-		{"an error for the model", "fails", `{}`, errors.New("no luck"), "", "", deck.ToolError, "Error: no luck"},
-		{"a protocol error", "fails", `{}`, &rpc.Error{Code: 7, Message: "not so", Data: "x"}, "", "7 not so x", deck.Refused, "not so"},
-		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &rpc.Error{Code: 7, Message: "not so"}), "", "7 try: not so <nil>", deck.Refused, "try: not so"},
+		{"an error for the model", "fails", `{}`, errors.New("no luck"), "Error: no luck", "", deck.ToolError, "Error: no luck"},
+		{"a protocol error", "fails", `{}`, &rpc.Error{Code: 7, Message: "not so", Data: "x"}, "", `{"code":7,"message":"not so","data":"x"}`, deck.Refused, "not so"},
+		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &rpc.Error{Code: 7, Message: "not so"}), "", `{"code":7,"message":"try: not so"}`, deck.Refused, "try: not so"},
 		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", deck.ToolError, "remember_this is turned off"},
 		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", deck.ToolError, "the child does not run"},
-		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `-32602 unknown tool "Remember_this1"; call tools/list to see the tools of m <nil>`, deck.Refused, `unknown tool "Remember_this1"`},
+		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `{"code":-32602,"message":"unknown tool \"Remember_this1\"; call tools/list to see the tools of m"}`, deck.Refused, `unknown tool "Remember_this1"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -71,14 +70,9 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
-			v.MCP.HandleMessage(ctx, json.RawMessage(fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, tt.tool, tt.args)))
-			refusal, failure := Failure(ctx)
-			got := ""
-			if failure != nil {
-				got = fmt.Sprint(failure.Code, " ", failure.Message, " ", failure.Data)
-			}
-			if refusal != tt.refusal || got != tt.failure {
-				t.Errorf("answered %q, %q; want %q, %q", refusal, got, tt.refusal, tt.failure)
+			reply := say(ctx, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tt.tool, tt.args))
+			if !strings.Contains(string(reply.Result), tt.result) || (tt.result == "") != (reply.Result == nil) || string(reply.Error) != tt.failure {
+				t.Errorf("answered %s, %s; want %s, %s", reply.Result, reply.Error, tt.result, tt.failure)
 			}
 			calls := settled(h, 1).Calls
 			if len(calls) != 1 || calls[0].Status != tt.status || !strings.HasPrefix(calls[0].Result, tt.logged) {

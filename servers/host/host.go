@@ -367,9 +367,10 @@ func (m *hosted) reoffer() bool {
 	off, denied := m.off, m.denied
 	m.mu.Unlock()
 	offer.Tools = without(offer.Tools, denied)
+	offer = offer.routed(m.id, m.host.opts.Version)
 	whole := offer
 	if off {
-		offer = m.turnedOff(whole)
+		offer = m.turnedOff(whole).routed(m.id, m.host.opts.Version)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -16,10 +16,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 type module struct {
@@ -122,14 +124,17 @@ func TestViews(t *testing.T) {
 	}
 }
 
-// callTool goes the way of a transport.
-func callTool(h *Host, a *Agent, name, args string) mcp.JSONRPCMessage {
+// say sends a request to a view, as a transport does.
+func say(ctx context.Context, v *View, method, params string) backend.Reply {
+	return v.Route(backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage(params)}))(ctx)
+}
+
+func callTool(h *Host, a *Agent, name, args string) backend.Reply {
 	v, err := h.View(ViewSpec{})
 	if err != nil {
 		panic(err)
 	}
-	return v.MCP.HandleMessage(a.Context(context.Background()), json.RawMessage(
-		fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s}}`, name, args)))
+	return say(a.Context(context.Background()), v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 }
 
 // settled waits until the log has taken everything.
@@ -177,7 +182,7 @@ func TestACancelledCallDidNotFail(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.MCP.HandleMessage(a.Context(ctx), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","arguments":{}}}`))
+	say(a.Context(ctx), v, "tools/call", `{"name":"t","arguments":{}}`)
 	s := settled(h, 1)
 	if len(s.Calls) != 1 || s.Calls[0].Status != deck.Cancelled || s.Errors != 0 || s.Agents[0].Errors != 0 {
 		t.Errorf("calls %+v, %d failed", s.Calls, s.Errors)

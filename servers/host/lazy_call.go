@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -38,10 +36,8 @@ func (v *View) called(ctx context.Context, l *listing, r *backend.Request) backe
 		text = v.unknown(r.Key) + "; " + findName + " finds tools"
 	case problem != "":
 		text, module = problem+"\nIts input schema: "+string(schemaOf(to.tool)), to.module.id.Name
-	case to.router != nil:
-		return to.serve(ctx, v, r)
 	default:
-		return to.handle(ctx, v, r)
+		return to.serve(ctx, v, r)
 	}
 	return v.refuse(ctx, calls.Request{Server: module, Tool: r.Key, Args: args, Redact: v.host.redactOf(r.Key)}, text)
 }
@@ -67,12 +63,12 @@ func innerArguments(asked rawjson.Object) (args json.RawMessage, problem string)
 
 // inner is the call of the tool itself.
 func inner(r *backend.Request, name string, args json.RawMessage) *backend.Request {
-	call := *r
-	call.Key, call.Args, call.Params = name, args, slices.Clone(r.Params)
-	replace(call.Params, "name", rawjson.Quote(name))
-	replace(call.Params, "arguments", args)
-	call.Message.Params = call.Params.JSON()
-	return &call
+	params := slices.Clone(r.Params)
+	replace(params, "name", rawjson.Quote(name))
+	replace(params, "arguments", args)
+	call := backend.New(rpc.Message{ID: r.ID, Method: r.Method, Params: params.JSON()})
+	call.Passthrough = r.Passthrough
+	return call
 }
 
 // schemaOf is the schema of a tool's arguments.
@@ -97,31 +93,7 @@ func (v *View) refuse(ctx context.Context, c calls.Request, text string) backend
 	if q == nil {
 		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
-	reply := raw.refusal(text)
-	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.ToolError, raw.logged(reply), "")
+	reply := refused(text)
+	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.ToolError, route{}.logged(reply), "")
 	return reply
-}
-
-// handle answers a call of a tool that has a handler of the library.
-func (to route) handle(ctx context.Context, v *View, r *backend.Request) backend.Reply {
-	var req mcp.CallToolRequest
-	if err := json.Unmarshal(r.Message.Params, &req.Params); err != nil {
-		return backend.Failed(rpc.CodeParams, err.Error())
-	}
-	req.Method = r.Method
-	if q := requestFrom(ctx); q != nil {
-		q.server = v.MCP
-	}
-	result, err := v.host.recorded(to.module, to.tool)(ctx, req)
-	if err != nil {
-		return failedWith(err)
-	}
-	encoded, err := json.Marshal(result)
-	if err != nil {
-		return backend.Failed(rpc.CodeInternal, err.Error())
-	}
-	if r.Stateless() {
-		encoded = v.complete(r.Method, encoded)
-	}
-	return backend.Reply{Result: encoded}
 }

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -65,11 +65,6 @@ var listMember = map[string]string{
 // lists are those of a view while they are made.
 type lists struct {
 	listing
-	tools     []server.ServerTool
-	resources []server.ServerResource
-	templates []server.ServerResourceTemplate
-	prompts   []server.ServerPrompt
-
 	to audience // of what is added
 }
 
@@ -92,9 +87,9 @@ func (l *lists) add(list string, kind backend.Kind, key string, definition json.
 // deck's.
 func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
 	name := t.Tool.Name
-	to := route{module: m, tool: t}
-	if t.Handler == nil {
-		to.router = router
+	to := route{module: m, tool: t, work: t.Work, router: router}
+	if t.router != nil {
+		to.router = t.router
 	}
 	if v.taken(m, backend.Tool, name) || !l.add(toolsList, backend.Tool, name, t.definition(), to) {
 		return false
@@ -102,38 +97,16 @@ func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
 	if t.InTurn {
 		l.turns[name] = true
 	}
-	if t.Handler != nil {
-		l.tools = append(l.tools, server.ServerTool{Tool: t.Tool, Handler: v.host.recorded(m, t)})
-	}
 	return true
-}
-
-// addTyped lists what handlers of the library answer for, unless an earlier module has it.
-func (l *lists) addTyped(h *Host, o Offer) {
-	for _, r := range o.Resources {
-		if l.add(resourcesList, backend.Resource, r.Resource.URI, encoded(r.Resource), route{}) {
-			r.Handler = h.resource(r.Handler)
-			l.resources = append(l.resources, r)
-		}
-	}
-	for _, t := range o.Templates {
-		if l.add(templatesList, backend.Template, t.Template.URITemplate.Raw(), encoded(t.Template), route{}) {
-			t.Handler = server.ResourceTemplateHandlerFunc(h.resource(server.ResourceHandlerFunc(t.Handler)))
-			l.templates = append(l.templates, t)
-		}
-	}
-	for _, p := range o.Prompts {
-		if l.add(promptsList, backend.Prompt, p.Prompt.Name, encoded(p.Prompt), route{}) {
-			p.Handler = h.prompt(p.Handler)
-			l.prompts = append(l.prompts, p)
-		}
-	}
 }
 
 // addRaw lists what a module's router answers for. What an earlier module has keeps its
 // place.
 func (l *lists) addRaw(v *View, m *hosted, o Offer) {
-	to := route{module: m, router: o.Router}
+	to := route{module: m, router: o.Router, work: admission.Waits}
+	if to.own() {
+		to.work = admission.Medium
+	}
 	l.routers = append(l.routers, to)
 	for _, d := range o.RawResources {
 		l.add(resourcesList, backend.Resource, d.Key, d.Raw, to)

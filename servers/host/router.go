@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -45,7 +46,14 @@ func failedWith(err error) backend.Reply {
 type route struct {
 	module *hosted
 	router Router
+	work   admission.Class
 	tool   Tool
+}
+
+// own reports whether a server of the deck's own answers.
+func (to route) own() bool {
+	_, own := to.router.(*inproc)
+	return own
 }
 
 // Route returns how to answer a request, nil if the library does that.
@@ -54,9 +62,6 @@ func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
 		return list
 	}
 	l := v.listing.Load()
-	if len(l.routers) == 0 && l.finder == nil {
-		return nil
-	}
 	if r.Stateless() && (r.Method == string(mcp.MethodResourcesSubscribe) || r.Method == string(mcp.MethodResourcesUnsubscribe)) {
 		return nil // that era has a subscription for all
 	}
@@ -68,18 +73,18 @@ func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
 	if !ok {
 		to, ok = v.owner(l, r)
 	}
-	if !ok || to.router == nil {
-		return nil
+	switch {
+	case ok && to.router != nil:
+		return func(ctx context.Context) backend.Reply { return to.serve(ctx, v, r) }
+	case r.Method == string(mcp.MethodToolsCall):
+		return func(ctx context.Context) backend.Reply { return v.unlisted(ctx, r) }
 	}
-	return func(ctx context.Context) backend.Reply { return to.serve(ctx, v, r) }
+	return nil
 }
 
 // owner finds the module that answers for what no module lists.
 func (v *View) owner(l *listing, r *backend.Request) (to route, ok bool) {
 	if r.Kind == "" || r.Kind == backend.Method && len(v.all()) > 1 {
-		return to, false
-	}
-	if r.Kind == backend.Resource && v.hasTemplate(r.Key) {
 		return to, false
 	}
 	if r.Kind == backend.Tool {
@@ -99,11 +104,24 @@ func (l *listing) whose(kind backend.Kind, key string) (to route, ok bool) {
 		owns := false
 		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
 		if owns {
-			to.tool = Tool{Work: admission.Waits}
 			return to, true
 		}
 	}
 	return to, false
+}
+
+// unlisted answers a call of a tool that is unknown or turned off.
+func (v *View) unlisted(ctx context.Context, r *backend.Request) backend.Reply {
+	c := calls.Request{Tool: r.Key, Args: r.Args, Redact: v.host.redactOf(r.Key)}
+	if text, module := v.refusal(r.Key); text != "" {
+		c.Server = module
+		return v.refuse(ctx, c, text)
+	}
+	why := v.unknown(r.Key)
+	if q := requestFrom(ctx); q != nil {
+		v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.Refused, nil, why)
+	}
+	return backend.Failed(rpc.CodeParams, why)
 }
 
 // serve answers a request in its turn.
@@ -121,11 +139,11 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 	var err error
 	if r.Method == string(mcp.MethodToolsCall) {
 		c := calls.Request{Server: to.module.id.Name, Tool: r.Key, Args: r.Args, Redact: to.tool.Redact}
-		reply, err = record(ctx, q, to.module, c, to.tool.Work, raw, func(ctx context.Context) (backend.Reply, error) { return to.router.Serve(ctx, r), nil })
+		reply, err = record(ctx, q, to, c, r)
 	} else {
 		during, done := to.module.during(ctx)
 		defer done()
-		reply, err = admitted(during, q.agent.host, admission.Waits, func() (reply backend.Reply, err error) {
+		reply, err = admitted(during, q.agent.host, to.work, func() (reply backend.Reply, err error) {
 			err = safe.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
 			return reply, err
 		})
@@ -143,14 +161,15 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 		q.agent.subscribe(r.Key, on)
 	}
 	if r.Stateless() && reply.Result != nil {
-		reply.Result = v.complete(r.Method, reply.Result)
+		reply.Result = v.complete(r.Method, reply.Result, to.own())
 	}
 	return oneLine(reply)
 }
 
 // complete gives a result what every client of 2026-07-28 must find in it, and what a
-// server of an earlier protocol did not give.
-func (v *View) complete(method string, result json.RawMessage) json.RawMessage {
+// server of an earlier protocol did not give. A server of the deck's own has said who it is,
+// but the view's is another name.
+func (v *View) complete(method string, result json.RawMessage, own bool) json.RawMessage {
 	o, err := rawjson.SplitObject(result)
 	if err != nil {
 		return result
@@ -161,6 +180,11 @@ func (v *View) complete(method string, result json.RawMessage) json.RawMessage {
 		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
 	}
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	if own {
+		replace(meta, mcp.MetaKeyServerInfo, json.RawMessage(v.whose()))
+		replace(o, "_meta", meta.JSON())
+		n = -1 // changed
+	}
 	whose := with(meta, mcp.MetaKeyServerInfo, v.whose())
 	switch {
 	case o.Get("_meta") == nil:

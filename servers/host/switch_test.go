@@ -127,10 +127,9 @@ func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
 	ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
 	v := viewOf(t, h)
-	v.MCP.HandleMessage(ctx, json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"b_x","arguments":{"value":"hush"}}}`))
 	const want = "b is off. The user can turn it on in mcpdeck."
-	if text, _ := Failure(ctx); text != want {
-		t.Errorf("answered %q", text)
+	if reply := say(ctx, v, "tools/call", `{"name":"b_x","arguments":{"value":"hush"}}`); !strings.Contains(string(reply.Result), want) {
+		t.Errorf("answered %s %s", reply.Result, reply.Error)
 	}
 	calls := settled(h, 1).Calls
 	if len(calls) != 1 || calls[0].Server != "b" || calls[0].Result != want {

@@ -38,6 +38,8 @@ type Tool struct {
 	// Off, unless it is empty, is the answer to a call while the tool is turned off. It
 	// is not listed then.
 	Off string
+
+	router Router // that serves its calls instead of the offer's; nil: that one
 }
 
 // The members of _meta that a relay adds to a call that is [Tool.Resumable].

@@ -64,3 +64,22 @@ func (v *View) listed(m *hosted) (names []string) {
 	}
 	return names
 }
+
+// refusal is the answer to a call of a tool that belongs to a module of this view but
+// is not listed now, "" when there is none.
+func (v *View) refusal(tool string) (text, module string) {
+	for _, m := range v.all() {
+		o := v.offerOf(m)
+		for _, t := range o.Tools {
+			if t.Tool.Name == tool && t.Off != "" {
+				return t.Off, m.id.Name
+			}
+		}
+		if o.Refuse != nil {
+			if text := o.Refuse(tool); text != "" {
+				return text, m.id.Name
+			}
+		}
+	}
+	return "", ""
+}

@@ -14,7 +14,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
@@ -143,10 +142,8 @@ func (v *View) build() *server.MCPServer {
 			q.agent.subscribe(r.Params.URI, false)
 		}
 	})
-	v.plainAddresses(hooks)
 	hooks.AddOnRequestInitialization(instead)
 	hooks.AddOnSuccess(func(ctx context.Context, _ any, _ mcp.MCPMethod, _, _ any) { drained(ctx) })
-	hooks.AddOnError(v.failed)
 	hooks.AddOnError(func(ctx context.Context, id any, _ mcp.MCPMethod, _ any, _ error) {
 		if id != nil { // else it is not about a request
 			drained(ctx)
@@ -160,10 +157,6 @@ func (v *View) build() *server.MCPServer {
 		server.WithResourceCapabilities(true, false),
 		server.WithCompletions(),
 		server.WithLogging(),
-		server.WithRecovery(),
-		server.WithResourceRecovery(),
-		server.WithPromptCompletionProvider(v),
-		server.WithResourceCompletionProvider(v),
 	)
 }
 
@@ -217,7 +210,7 @@ func (v *View) makeLists() {
 	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), turns: map[string]bool{}, routes: map[backend.Kind]map[string]route{}}}
 	if l.finder != nil {
 		l.to = v.searching(false)
-		for _, t := range l.finder.definitions() {
+		for _, t := range (Offer{Tools: l.finder.definitions()}).routed(v.host.own.id, v.host.opts.Version).Tools {
 			l.addTool(v, v.host.own, nil, t)
 		}
 	}
@@ -227,19 +220,17 @@ func (v *View) makeLists() {
 	l.sort()
 	v.listing.Store(&l.listing)
 	if v.changed(toolsList) {
-		v.MCP.SetTools(l.tools...) // which tells clients
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
 		v.toolsVersion.Add(1)
 		v.toolsAt.Store(time.Now().UnixNano())
 		time.AfterFunc(refreshPatience, v.host.tell)
 	}
 	resources, templates := v.changed(resourcesList), v.changed(templatesList)
 	if resources || templates { // told once
-		v.MCP.SetResources(l.resources...)
-		v.MCP.SetResourceTemplates(l.templates...)
 		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
 	}
 	if v.changed(promptsList) {
-		v.MCP.SetPrompts(l.prompts...) // as above
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
 	}
 }
 
@@ -268,7 +259,6 @@ func (v *View) addModule(l *lists, m *hosted, o Offer) {
 	if lazy {
 		l.to = v.searching(true)
 	}
-	l.addTyped(v.host, o)
 	if o.Router != nil {
 		l.addRaw(v, m, o)
 	}
@@ -314,34 +304,6 @@ func (v *View) instructions(c deck.Caller) string {
 		}
 	}
 	return strings.Join(parts, "\n\n")
-}
-
-// CompletePromptArgument implements server.PromptCompletionProvider by the
-// module that has the prompt.
-func (v *View) CompletePromptArgument(ctx context.Context, name string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
-	for _, m := range v.all() {
-		o := v.offerOf(m)
-		if o.PromptCompletion != nil && slices.ContainsFunc(o.Prompts, func(p server.ServerPrompt) bool { return p.Prompt.Name == name }) {
-			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
-				return o.PromptCompletion.CompletePromptArgument(ctx, name, arg, c)
-			})
-		}
-	}
-	return &mcp.Completion{Values: []string{}}, nil
-}
-
-// CompleteResourceArgument implements server.ResourceCompletionProvider by the
-// module that has the template.
-func (v *View) CompleteResourceArgument(ctx context.Context, uri string, arg mcp.CompleteArgument, c mcp.CompleteContext) (*mcp.Completion, error) {
-	for _, m := range v.all() {
-		o := v.offerOf(m)
-		if o.ResourceCompletion != nil && slices.ContainsFunc(o.Templates, func(t server.ServerResourceTemplate) bool { return t.Template.URITemplate.Raw() == uri }) {
-			return admitted(ctx, v.host, admission.Small, func() (*mcp.Completion, error) {
-				return o.ResourceCompletion.CompleteResourceArgument(ctx, uri, arg, c)
-			})
-		}
-	}
-	return &mcp.Completion{Values: []string{}}, nil
 }
 
 func (h *Host) refreshViews(m *hosted) {

@@ -248,7 +248,7 @@ func (c *Conn) answer(ctx context.Context, e *backend.Request) []byte {
 		line, err = rpc.Result(e.ID, r.Result)
 		line = introduced(c.view, e, line)
 	case mcp.JSONRPCError:
-		line, _ = failureLine(ctx, e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data})
+		line = rpc.Failure(e.ID, withAddress(e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}))
 	default:
 		err = fmt.Errorf("unexpected response %T", reply)
 	}
@@ -256,14 +256,6 @@ func (c *Conn) answer(ctx context.Context, e *backend.Request) []byte {
 		line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
 	}
 	return line
-}
-
-func refusalResult(text string) any {
-	return struct {
-		ResultType string           `json:"resultType"`
-		Content    []map[string]any `json:"content"`
-		IsError    bool             `json:"isError"`
-	}{string(mcp.ResultTypeComplete), []map[string]any{{"type": "text", "text": text}}, true}
 }
 
 // acknowledge answers a subscriptions/listen request with the filter that applies. The

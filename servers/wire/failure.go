@@ -17,31 +17,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// failureLine returns the answer to a request for which mcp-go reports an error: a
-// refusal for the model, the error that the handler chose, or mcp-go's own, with the URI
-// of a missing resource added. A code of 0 means no error.
-func failureLine(ctx context.Context, e *backend.Request, body rpc.Error) (line []byte, code int) {
-	refusal, chosen := host.Failure(ctx)
-	switch {
-	case refusal != "":
-		line, err := rpc.Result(e.ID, refusalResult(refusal))
-		if err == nil {
-			return line, 0
-		}
-	case chosen != nil:
-		body = *chosen
+// withAddress adds the URI of a resource that is missing to the error.
+func withAddress(e *backend.Request, failure rpc.Error) rpc.Error {
+	missing := failure.Code == mcp.INVALID_PARAMS || failure.Code == mcp.RESOURCE_NOT_FOUND
+	if e.Method == string(mcp.MethodResourcesRead) && missing && failure.Data == nil && e.Key != "" {
+		failure.Data = map[string]string{"uri": e.Key}
 	}
-	if e.Method == string(mcp.MethodResourcesRead) && body.Data == nil && (body.Code == mcp.INVALID_PARAMS || body.Code == mcp.RESOURCE_NOT_FOUND) {
-		if e.Key != "" {
-			body.Data = map[string]string{"uri": e.Key}
-		}
-	}
-	return rpc.Failure(e.ID, body), body.Code
+	return failure
 }
 
-// answerWriter forwards a response. It completes a response that is a single error,
-// and inserts replies that were made
-// without the library.
+// answerWriter forwards a response. It completes a response that is a single error, and
+// inserts replies that were made without the library.
 type answerWriter struct {
 	http.ResponseWriter
 	ctx   context.Context
@@ -154,12 +140,10 @@ func (f *answerWriter) complete(p []byte) (line []byte, status int) {
 	if json.Unmarshal(p, &r) != nil || r.Error == nil {
 		return p, f.status
 	}
-	line, code := failureLine(f.ctx, f.e, *r.Error)
-	switch status = f.status; {
-	case code == 0:
-		status = http.StatusOK
-	case f.e.Stateless() && (code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || code == mcp.INVALID_PARAMS):
+	failure := withAddress(f.e, *r.Error)
+	status = f.status
+	if f.e.Stateless() && (failure.Code == mcp.MISSING_REQUIRED_CLIENT_CAPABILITY || failure.Code == mcp.INVALID_PARAMS) {
 		status = http.StatusBadRequest
 	}
-	return line, status
+	return rpc.Failure(f.e.ID, failure), status
 }

@@ -14,9 +14,11 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
 // What many imports at once take is what those that run at once take, not what all
@@ -74,9 +76,14 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 		var all sync.WaitGroup
 		for range calls {
 			all.Go(func() {
-				b, err := json.Marshal(v.MCP.HandleMessage(agent.Context(t.Context()), line))
-				if err != nil || strings.Contains(string(b), "busy") {
-					t.Errorf("%s %v", b, err)
+				m, bad := rpc.Rules{}.Decode(line)
+				if bad != nil {
+					t.Error(bad)
+					return
+				}
+				reply := v.Route(backend.Parse(line, m))(agent.Context(t.Context()))
+				if reply.Error != nil || !strings.Contains(string(reply.Result), "content") || strings.Contains(string(reply.Result), "busy") {
+					t.Errorf("%.300s %s", reply.Result, reply.Error)
 				}
 			})
 		}
