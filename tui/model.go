@@ -48,6 +48,7 @@ type Model struct {
 // frame shows something.
 func New(o Options) *Model {
 	m := &Model{stage: stage{pages: o.Pages, canvas: lipgloss.NewCanvas(0, 0)}, saved: saved{store: o.Store}, opts: o, focused: true, bars: showsBars(o.Environ), dirty: true, failures: &Failures{calls: map[uint64]failure{}}, sight: &Sight{shown: map[string]*subject{}}}
+	m.presses.rest = o.KeyRest
 	m.opts.Theme.Dark = o.Background != "light" // also until the terminal answers, and when it never does
 	m.opts.pickTheme()
 	m.theme = theme.New(m.opts.Theme)

@@ -1,6 +1,7 @@
 package tui_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -209,6 +210,39 @@ func TestSettingsChangeWhileTheScreenIsUp(t *testing.T) {
 			}
 		})
 	})
+}
+
+// TestHowLongAKeyRestsIsASetting of the screen, which can change while it is up.
+func TestHowLongAKeyRestsIsASetting(t *testing.T) {
+	for _, rest := range []time.Duration{0, 500 * time.Millisecond, 10 * time.Second} {
+		ran := 0
+		p := &page{id: "one", title: "One", actions: []tui.Action{{ID: "one.act", Title: "Act", Keys: []string{"y"}, Run: func() tea.Cmd { ran++; return nil }}}}
+		var settings chan tui.Settings
+		twice := func(s *frame.Screen, after time.Duration) int {
+			ran = 0
+			s.Quick("up") // another key
+			y := tea.Key(frame.Key("y"))
+			s.Now(tea.KeyPressMsg(y))
+			s.Wait(after)
+			s.Now(tea.KeyPressMsg(y))
+			return ran
+		}
+		used := cmp.Or(rest, tui.KeyRest)
+		frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
+			settings = make(chan tui.Settings)
+			return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark", Settings: settings, KeyRest: rest})
+		}, func(s *frame.Screen) {
+			s.Send(tea.KeyboardEnhancementsMsg{}) // which does not tell when a key is let go
+			if short, long := twice(s, used*4/5), twice(s, used*6/5); short != 1 || long != 2 {
+				t.Errorf("%v: %d and %d effects, want 1 and 2", rest, short, long)
+			}
+			settings <- tui.Settings{Background: "dark", KeyRest: 2 * used}
+			s.Wait(time.Second)
+			if n := twice(s, used*6/5); n != 1 {
+				t.Errorf("%v, made twice as long: %d effects", rest, n)
+			}
+		})
+	}
 }
 
 func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {

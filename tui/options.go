@@ -2,6 +2,7 @@ package tui
 
 import (
 	"io"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -24,12 +25,13 @@ type Options struct {
 	KeysFile   string              // where Keys are written
 	KeyLines   map[string]int      // the line of each there
 	NoMouse    bool
-	Still      bool         // what runs has a mark that does not turn
-	Watch      bool         // nothing can be changed
-	Start      string       // page to show first; "" is where the user left
-	Pictures   picture.Mode // how to show pictures; Auto asks the terminal
-	Store      Store        // nil forgets
-	Guide      Guide        // nil: the user is left alone
+	Still      bool          // what runs has a mark that does not turn
+	KeyRest    time.Duration // how long a key that did something rests; 0 is [KeyRest]
+	Watch      bool          // nothing can be changed
+	Start      string        // page to show first; "" is where the user left
+	Pictures   picture.Mode  // how to show pictures; Auto asks the terminal
+	Store      Store         // nil forgets
+	Guide      Guide         // nil: the user is left alone
 
 	// Demo is what plays the demo in the terminal and ends; nil where there is none.
 	Demo func() tea.ExecCommand

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -17,6 +19,7 @@ type Settings struct {
 	KeyLines   map[string]int
 	NoMouse    bool
 	Still      bool
+	KeyRest    time.Duration
 	Pictures   picture.Mode
 	Tell       []tea.Msg // to the pages
 	Warn       []string  // sentences to show
@@ -42,6 +45,7 @@ func (m *Model) set(s settingsMsg) tea.Cmd {
 	m.close(pickerID) // it shows what was
 	m.opts.Themes = s.Themes
 	m.opts.Theme, m.opts.Background, m.opts.NoMouse, m.opts.Still = s.Theme, s.Background, s.NoMouse, s.Still
+	m.presses.rest = s.KeyRest
 	m.opts.Keys, m.opts.KeysFile, m.opts.KeyLines = s.Keys, s.KeysFile, s.KeyLines
 	if !m.opts.asksTheme() {
 		m.opts.Theme.Dark = s.Background == "dark"

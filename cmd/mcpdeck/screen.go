@@ -47,6 +47,7 @@ func (h *instance) screen(watch bool) tui.Options {
 		KeyLines:   s.KeyLines,
 		NoMouse:    s.NoMouse,
 		Still:      s.Still,
+		KeyRest:    s.KeyRest,
 		Watch:      watch,
 		Start:      ui.Start,
 		Pictures:   s.Pictures,

@@ -27,7 +27,7 @@ const settleFor = 150 * time.Millisecond
 func screenSettings(cfg *config.Config) tui.Settings {
 	s := tui.Settings{
 		Theme: cfg.ThemeOptions(), Themes: cfg.Themes(), Background: cfg.File.UI.Background,
-		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Still: !cfg.File.UI.Motion,
+		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Still: !cfg.File.UI.Motion, KeyRest: time.Duration(cfg.File.UI.KeyRest),
 	}
 	s.Pictures, _ = picture.ParseMode(cfg.File.UI.Pictures) // what it does not know, the configuration has warned of
 	o := cfg.AskScreen()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -85,7 +86,7 @@ func showHere(ctx context.Context, cfg *config.Config, files []string) error {
 	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg)})
 	return tui.Run(ctx, tui.Options{
 		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Themes: cfg.Themes(), Background: ui.Background, Keys: cfg.File.Keys,
-		NoMouse: !ui.Mouse, Still: !ui.Motion, Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),
+		NoMouse: !ui.Mouse, Still: !ui.Motion, KeyRest: time.Duration(ui.KeyRest), Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),
 	})
 }
 

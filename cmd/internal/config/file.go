@@ -8,6 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/proof"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // File is the configuration file. Its zero value is not the default; see
@@ -77,6 +78,8 @@ type UI struct {
 	Mouse bool `toml:"mouse"`
 	// Let the marks of what runs turn.
 	Motion bool `toml:"motion"`
+	// How long a key that did something has to rest before it does something again, unless another key is pressed or the terminal tells that it is let go.
+	KeyRest span.Duration `toml:"key_rest"`
 	// Background of the terminal; empty asks the terminal.
 	Background string `toml:"background"`
 	// Draw with ASCII only.
@@ -200,7 +203,7 @@ func (p Proof) Method() proof.Method {
 func defaults() File {
 	return File{
 		HTTP:    HTTP{Enabled: true, Port: 7337},
-		UI:      UI{Mouse: true, Motion: true, Pictures: "auto"},
+		UI:      UI{Mouse: true, Motion: true, KeyRest: span.Duration(tui.KeyRest), Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
 		Ask:     Ask{UndoSeconds: 2, Snooze: span.Duration(10 * time.Minute), CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
 		Prompts: defaultPrompts(), Sessions: Sessions{Keep: span.Duration(time.Hour)},

@@ -6,12 +6,14 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/span"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -99,10 +101,20 @@ func Range(key string) (least, most int64) {
 		return 0, math.MaxUint16
 	case "journal.max_calls", "journal.max_days":
 		return 1, math.MaxInt64
+	case "ui.key_rest":
+		return int64(500 * time.Millisecond), int64(10 * time.Second)
 	case "pencil.max_in_flight":
 		return 1, pencil.MostInFlight
 	}
 	return 0, math.MaxInt64
+}
+
+// bound is a bound of an option as it is written.
+func bound(option reflect.Value, n int64) any {
+	if option.Type() == reflect.TypeFor[span.Duration]() {
+		return time.Duration(n)
+	}
+	return n
 }
 
 // checkNumbers warns of numbers and durations that cannot be meant, and puts the default in
@@ -125,7 +137,7 @@ func (c *Config) checkNumbers() {
 		case most == math.MaxInt64:
 			why = fmt.Sprintf("is less than %d", least)
 		default:
-			why = fmt.Sprintf("is not between %d and %d", least, most)
+			why = fmt.Sprintf("is not between %v and %v", bound(v, least), bound(v, most))
 		}
 		c.warn(key, fmt.Sprintf("%s: %s %s; %s is used", key, Literal(v), why, Literal(usual[key])))
 		v.Set(usual[key])

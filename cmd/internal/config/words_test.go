@@ -32,6 +32,7 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"port", "[http]\nport = 65536\n", "config.toml line 2: http.port: 65536 is not between 0 and 65535; 7337 is used"},
 		{"greatest port", "[http]\nport = 65535\n", ""},
 		{"calls", "[journal]\nmax_calls = 0\n", "config.toml line 2: journal.max_calls: 0 is less than 1; 100000 is used"},
+		{"a key that rests too briefly", "[ui]\nkey_rest = \"100ms\"\n", `config.toml line 2: ui.key_rest: "100ms" is not between 500ms and 10s; "2.5s" is used`},
 		{"calls at a time", "[pencil]\nmax_in_flight = 5\n", "config.toml line 2: pencil.max_in_flight: 5 is not between 1 and 4; 1 is used"},
 		{"duration", "[ask]\nsnooze = \"-5m\"\n", `config.toml line 2: ask.snooze: "-5m" is less than 0; "10m" is used`},
 	} {
