@@ -59,7 +59,7 @@ func TestTheThemeIsWrittenWhereItIsRead(t *testing.T) {
 	}{
 		{"no theme", "[theme.dark]\naccent = '#ffffff'\n", "", false, false},
 		{"one", "# mine\n[theme]\nname = 'light' # day\n[ui]\nascii = true\n", "# mine\n[theme]\nname = \"dark\" # day\n[ui]\nascii = true\n", true, false},
-		{"one that cannot be changed", "theme.name = 'light'\n", "", true, true},
+		{"one with a dotted key", "theme.name = 'light'\n", "theme.name = \"dark\"\n", true, false},
 	} {
 		if err := os.WriteFile(path, []byte(tt.before), 0o600); err != nil {
 			t.Fatal(err)
