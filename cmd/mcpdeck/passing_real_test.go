@@ -297,11 +297,16 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 func opens(d *driver, w *window, name string, a *agent) {
 	d.t.Helper()
 	a.send(`"page"`, "tools/call", `{"name":"`+name+`_trigger-url-elicitation","arguments":{"url":"https://sign-in.example.com/`+name+`","elicitationId":"x"}}`)
-	w.shows(d, "◆ Open this page")
-	w.key("\r")
-	w.shows(d, "https://sign-in.example.com/"+name)
-	time.Sleep(time.Second) // as above
-	w.key("1")
+	d.until("the screen asks for the page", steady(func() bool {
+		return strings.Contains(w.screen(), "Open this page")
+	}))
+	page := func() bool {
+		return strings.Contains(w.screen(), "https://sign-in.example.com/"+name) && strings.Contains(w.screen(), "1 Yes")
+	}
+	if !page() { // the form that was answered before keeps the list on the screen
+		w.repeat(w.key, "\r", page)
+	}
+	w.repeat(w.key, "1", func() bool { return !page() })
 	_, m := a.heard("the answer to the page of "+name, func(m map[string]any) bool { return m["id"] == "page" })
 	if got := fmt.Sprint(m); !strings.Contains(got, "User completed the URL elicitation flow") {
 		d.t.Errorf("%s is told %s", name, got)

@@ -47,6 +47,7 @@ type Adapter struct {
 
 	mu     sync.Mutex // guards what follows
 	items  map[*item]bool
+	known  map[string][]string // calls of which it is known what became of them, the newest, by session
 	pace   prompts.Pace
 	agents agents
 }
@@ -57,7 +58,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
+	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: prompts.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at
@@ -130,7 +131,7 @@ func (a *Adapter) enter(it *item) *item {
 		if o.session.ID != it.session.ID {
 			continue
 		}
-		if !o.ended {
+		if o.ended.IsZero() {
 			open++
 		}
 		if o.same == it.same && it.arrived.Sub(o.arrived) < joinWithin {
@@ -144,9 +145,23 @@ func (a *Adapter) enter(it *item) *item {
 	return it
 }
 
+// knownCalls is how many calls of a session are remembered when their prompts are settled: the
+// transcript of a prompt that came a moment before has them as new.
+const (
+	knownCalls    = 16
+	knownSessions = 256
+)
+
 func (a *Adapter) leave(it *item) {
 	a.mu.Lock()
 	delete(a.items, it)
+	if it.claimed != "" {
+		if len(a.known) > knownSessions { // of most, nobody has said that they ended
+			clear(a.known)
+		}
+		known := append(a.known[it.session.ID], it.claimed)
+		a.known[it.session.ID] = known[max(0, len(known)-knownCalls):]
+	}
 	a.mu.Unlock()
 	if it.log != nil {
 		it.log.close()
@@ -158,6 +173,7 @@ func (a *Adapter) end(session string) {
 	a.twins.Forget(session)
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	delete(a.known, session)
 	for it := range a.items {
 		if it.session.ID == session {
 			it.settle(settlement{why: sessionEnded})
@@ -173,10 +189,14 @@ func (a *Adapter) used(session string, o rawjson.Object) {
 	var oldest *item
 	for it := range a.items {
 		other := it.session.ID != session || it.asked.tool != o.Str("tool_name") || it.claimed != "" && id != "" && it.claimed != id
-		if other || !sameInput(it.asked.raw, input) || oldest != nil && oldest.arrived.Before(it.arrived) {
-			continue
+		switch {
+		case other || !sameInput(it.asked.raw, input):
+		case id != "" && it.claimed == id:
+			it.settle(settlement{how: byTerminal + ": allowed", ran: true})
+			return
+		case oldest == nil || it.arrived.Before(oldest.arrived):
+			oldest = it
 		}
-		oldest = it
 	}
 	if oldest != nil {
 		oldest.settle(settlement{how: byTerminal + ": allowed", ran: true})

@@ -22,6 +22,7 @@ const (
 	watchFor     = 5 * time.Minute
 	recordedIn   = time.Second // a denial in the terminal is in the transcript
 	unrecorded   = recordedIn / 2
+	claimIn      = 2 * watchSlowly        // a prompt that was answered finds its call
 	confirmIn    = 2 * time.Second        // its call must be in the transcript
 	statusWithin = 5 * time.Second        // its terminal must be waiting, if it still asks
 	startWithin  = 250 * time.Millisecond // its hook connects, whose terminal may wait sooner
@@ -54,7 +55,7 @@ type item struct {
 
 	claimed string      // call in the transcript that it is about; guarded by the adapter
 	told    *settlement // guarded by the adapter
-	ended   bool        // it no longer waits for the user; guarded by the adapter
+	ended   time.Time   // when it no longer waited for the user, zero before; guarded by the adapter
 
 	held   bool      // the terminal does not ask
 	let    bool      // the hook has ended without an answer: the terminal asks alone
@@ -142,7 +143,7 @@ func (it *item) Over() {
 		_ = it.conn.Print("") // as above
 	}
 	it.a.mu.Lock()
-	it.ended = true
+	it.ended = time.Now()
 	it.a.mu.Unlock()
 	it.closed = time.Now()
 	close(it.over)

@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
@@ -85,6 +87,9 @@ func openTranscript(s session, path, agent string) *transcript {
 	for id, e := range t.results {
 		e.old = true
 		t.results[id] = e
+	}
+	for id := range t.hooks { // it was decided, and its result comes later
+		t.results[id] = end{old: true}
 	}
 	t.at = max(t.at, 0) // all of a file that comes later is new
 	return t
@@ -190,18 +195,19 @@ func (t *transcript) line(raw []byte) {
 	}
 }
 
-// match finds the call of an item: the oldest one with its tool and input that was open
-// when the prompt came and that no other item has.
+// match finds the call of an item, among those with its tool and input that were open when
+// the prompt came.
 func (t *transcript) match(it *item) {
 	if t.id != "" {
 		return
 	}
+	var ids []string
 	for _, u := range t.uses {
-		if !t.results[u.id].old && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) && it.a.claim(it, u.id) {
-			t.id = u.id
-			return
+		if !t.results[u.id].old && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) {
+			ids = append(ids, u.id)
 		}
 	}
+	t.id = it.a.claim(it, ids)
 }
 
 func (t *transcript) matched() bool { return t.id != "" }
@@ -225,15 +231,28 @@ func (t *transcript) verdict() verdict {
 	return answered
 }
 
-// claim reserves a call for an item, unless another one has it.
-func (a *Adapter) claim(it *item, id string) bool {
+// claim reserves one of the calls for an item, oldest first, and returns it; "" for none. Those
+// that other items have are left to them, and as many as there are equal prompts that came
+// before and have none yet: an agent may ask the same again before the transcript has what
+// became of it.
+func (a *Adapter) claim(it *item, ids []string) string {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(a.known[it.session.ID], id) })
+	before := 0
 	for o := range a.items {
-		if o != it && o.session.ID == it.session.ID && o.claimed == id {
-			return false
+		if o == it || o.session.ID != it.session.ID {
+			continue
+		}
+		ids = slices.DeleteFunc(ids, func(id string) bool { return id == o.claimed })
+		waits := o.ended.IsZero() || time.Since(o.ended) < claimIn
+		if o.claimed == "" && o.log != nil && waits && o.arrived.Before(it.arrived) && o.agent == it.agent && o.asked.tool == it.asked.tool && sameInput(o.asked.raw, it.asked.raw) {
+			before++
 		}
 	}
-	it.claimed = id
-	return true
+	if before >= len(ids) {
+		return ""
+	}
+	it.claimed = ids[before]
+	return it.claimed
 }

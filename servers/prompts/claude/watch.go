@@ -151,7 +151,7 @@ func (a *Adapter) open(session string) (all []*item) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for it := range a.items {
-		if it.session.ID == session && !it.ended {
+		if it.session.ID == session && it.ended.IsZero() {
 			all = append(all, it)
 		}
 	}
