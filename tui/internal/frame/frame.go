@@ -146,6 +146,31 @@ func (s *Screen) Quick(names ...string) {
 	}
 }
 
+// Hold holds a key down for ten seconds: it repeats after delay at a rate. A terminal with
+// event types marks the repeats and tells the end.
+func (s *Screen) Hold(name string, types bool, delay time.Duration, hz float64) {
+	k := tea.Key(Key(name))
+	s.Send(tea.KeyPressMsg(k))
+	start := time.Now()
+	for s.Wait(delay); time.Since(start) < 10*time.Second; s.Wait(time.Duration(float64(time.Second) / hz)) {
+		again := k
+		again.IsRepeat = types
+		s.Send(tea.KeyPressMsg(again))
+	}
+	if types {
+		s.Send(tea.KeyReleaseMsg(k))
+	}
+}
+
+// EventTypes has the terminal say whether it tells presses from repeats and releases.
+func (s *Screen) EventTypes(told bool) {
+	flags := 0
+	if told {
+		flags = 3
+	}
+	s.Send(tea.KeyboardEnhancementsMsg{Flags: flags})
+}
+
 // Type presses a key for each character.
 func (s *Screen) Type(text string) {
 	for _, r := range text {

@@ -15,31 +15,6 @@ import (
 // rounds are how many rates and delays of a held key are tried, from one seed.
 const rounds = 6
 
-// held has a key held down for ten seconds: it repeats after delay at a rate. A terminal with
-// event types marks the repeats and tells the end.
-func held(d *driver, key string, types bool, delay time.Duration, hz float64) {
-	k := tea.Key(frame.Key(key))
-	d.Send(tea.KeyPressMsg(k))
-	start := time.Now()
-	for d.Wait(delay); time.Since(start) < 10*time.Second; d.Wait(time.Duration(float64(time.Second) / hz)) {
-		again := k
-		again.IsRepeat = types
-		d.Send(tea.KeyPressMsg(again))
-	}
-	if types {
-		d.Send(tea.KeyReleaseMsg(k))
-	}
-}
-
-// types has the terminal say whether it tells presses from repeats and releases.
-func types(d *driver, are bool) {
-	flags := 0
-	if are {
-		flags = 3
-	}
-	d.Send(tea.KeyboardEnhancementsMsg{Flags: flags})
-}
-
 func answers(calls []*questions.Call) (n int) {
 	for _, c := range calls {
 		select {
@@ -100,12 +75,12 @@ func TestAHeldKeyHasOneEffect(t *testing.T) {
 					delay := time.Duration(150+r.IntN(2250)) * time.Millisecond
 					hz := 2 + 58*r.Float64()
 					setup{}.run(t, func(d *driver) {
-						types(d, with)
+						d.EventTypes(with)
 						calls := tt.open(d)
 						d.Wait(5 * time.Second)
 						d.Quick(tt.before...)
 						d.Wait(3 * time.Second)
-						held(d, key, with, delay, hz)
+						d.Hold(key, with, delay, hz)
 						d.Wait(5 * time.Second)
 						if n := answers(calls) + chosenIn(d); n > 1 {
 							t.Errorf("%s, %s held, event types %v, after %v at %.1f Hz (seed %d): %d effects\n%s", name, key, with, delay, hz, seed, n, d.Text())
@@ -144,7 +119,7 @@ func TestAPressAfterAnotherAnswersTheNext(t *testing.T) {
 		{"y y too soon to know", false, []string{"y", "y"}, 3 * time.Second, 1},
 	} {
 		prompted(t, func(d *driver, calls []*questions.Call) {
-			types(d, tt.types)
+			d.EventTypes(tt.types)
 			for i, key := range tt.keys {
 				if i > 0 {
 					d.Wait(tt.gap)
