@@ -21,7 +21,10 @@ import (
 func otherValue(t *testing.T, o config.Option, words []string) string {
 	t.Helper()
 	v := o.Value
-	if v.Type() == reflect.TypeFor[span.Duration]() {
+	switch {
+	case o.Key == "ui.key_rest": // at most ten seconds
+		return `"7s"`
+	case v.Type() == reflect.TypeFor[span.Duration]():
 		return `"7m"`
 	}
 	for _, w := range slices.Backward(words) {
