@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -321,7 +320,7 @@ func (q *Queue) ordered() []*item {
 		return 1
 	}
 	out := slices.Clone(q.items)
-	arrange.Stable(out, func(a, b *item) int {
+	slices.SortStableFunc(out, func(a, b *item) int {
 		ra, rb := rank(a), rank(b)
 		if ra == 2 && rb == 2 {
 			return cmp.Compare(a.snoozeNo, b.snoozeNo)

@@ -10,8 +10,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 // shownAfter is how long a row has to stand on the screen to have been shown.
@@ -130,7 +128,7 @@ func (s *Sight) note(v view) {
 		s.shown[v.id] = sub
 	}
 	all := append(sub.stretches, v.stretch)
-	arrange.By(all, func(a, b stretch) int { return a.from - b.from })
+	slices.SortFunc(all, func(a, b stretch) int { return a.from - b.from })
 	merged := all[:1]
 	for _, o := range all[1:] {
 		if last := &merged[len(merged)-1]; o.from <= last.to {

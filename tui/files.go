@@ -3,12 +3,12 @@ package tui
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -97,7 +97,7 @@ func matching(all []string, text string) []string {
 		}
 		hits = append(hits, hit{file, score, strings.Count(file, "/")})
 	}
-	arrange.Stable(hits, func(a, b hit) int {
+	slices.SortStableFunc(hits, func(a, b hit) int {
 		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.depth, b.depth), cmp.Compare(a.file, b.file))
 	})
 	out := make([]string, min(len(hits), offersMost))

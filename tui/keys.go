@@ -12,7 +12,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 )
 
@@ -106,7 +105,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		v.problem(id, why, true)
 	}
 	v.dead(taken)
-	arrange.By(v.problems, func(a, b KeyProblem) int {
+	slices.SortFunc(v.problems, func(a, b KeyProblem) int {
 		return cmp.Or(cmp.Compare(v.lines[a.Action], v.lines[b.Action]), cmp.Compare(a.Text, b.Text))
 	})
 	return taken
@@ -320,7 +319,7 @@ func meant(s string) string {
 		words[i] = cmp.Or(alias[w], w)
 	}
 	last := len(words) - 1
-	arrange.Stable(words[:last], func(a, b string) int {
+	slices.SortStableFunc(words[:last], func(a, b string) int {
 		return slices.Index(modifiers(), a) - slices.Index(modifiers(), b)
 	})
 	if key := strings.Join(words, "+"); isKey(key) {

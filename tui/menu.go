@@ -6,7 +6,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -102,7 +101,7 @@ func newPalette(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *
 		}
 	}
 	impossible := func(it item) int { return min(len(it.action.why(watch)), 1) }
-	arrange.Stable(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
+	slices.SortStableFunc(me.all, func(a, b item) int { return impossible(a) - impossible(b) })
 	me.Edit.Placeholder = "type a command"
 	me.filter()
 	return me
@@ -155,7 +154,7 @@ func (me *menu) filter() {
 			hits = append(hits, hit{it, s})
 		}
 	}
-	arrange.Stable(hits, func(a, b hit) int { return b.score - a.score })
+	slices.SortStableFunc(hits, func(a, b hit) int { return b.score - a.score })
 	me.found = me.found[:0]
 	for _, h := range hits {
 		me.found = append(me.found, h.item)

@@ -15,7 +15,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -147,7 +146,7 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 	}
 	file := filepath.Base(cfg.Paths.Config)
 	all := slices.Concat(mistakes, cfg.WeakThemes())
-	arrange.Stable(all, func(a, b string) int { return cmp.Compare(lineIn(file, a), lineIn(file, b)) })
+	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(lineIn(file, a), lineIn(file, b)) })
 	for _, text := range append(all, waitingIn(c.Context(), cfg)...) {
 		c.Println(text)
 	}

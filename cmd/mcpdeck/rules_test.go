@@ -94,7 +94,6 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"package variables do not change", nil, changedVariable},
 		{"files are put in place by one room", []string{"servers/file"}, intoPlace},
 		{"what others wrote is opened in one room", []string{"servers/file", "servers/process", "servers/socket"}, opened},
-		{"sorting is in the program once", []string{"servers/pixelsrc/pxl", "tui/picture"}, sorter},
 	}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -245,14 +244,6 @@ func opened(_ source, n ast.Node) string {
 		return ""
 	}
 	return x + "." + name + "; use servers/file"
-}
-
-// sorter finds what brings a copy of its own of the algorithm.
-func sorter(_ source, n ast.Node) string {
-	if x, name := member(n); x == "slices" && (name == "SortFunc" || name == "SortStableFunc") {
-		return "slices." + name + "; use servers/arrange"
-	}
-	return ""
 }
 
 // changedVariable finds assignments to package variables, and to what they

@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
@@ -117,7 +116,7 @@ func surveyed(e setup.Entry) []setup.Status {
 		_, err := process.Find(program)
 		return err == nil
 	})
-	arrange.Stable(all, func(a, b setup.Status) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(all, func(a, b setup.Status) int { return rank(a) - rank(b) })
 	return all
 }
 

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -54,7 +53,7 @@ func (s Status) Details() deck.Details {
 	for _, c := range s.Children {
 		d.Children = append(d.Children, deck.Child(c))
 	}
-	arrange.Stable(d.Children, func(a, b deck.Child) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(d.Children, func(a, b deck.Child) int { return a.Since.Compare(b.Since) })
 	for _, l := range s.Log {
 		d.Log = append(d.Log, deck.LogLine{Time: l.Time, Child: l.Child, From: l.From, Text: l.Text})
 	}

@@ -8,11 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/roots"
 )
@@ -159,7 +159,7 @@ func (p *project) list(ctx context.Context, rel, as string) (Listing, error) {
 		return Listing{}, p.explain(err, as)
 	}
 	out := Listing{Path: filepath.ToSlash(filepath.Clean(rel)), Total: len(names), AtLeast: more, Entries: []Entry{}}
-	arrange.By(names, byKindAndName)
+	slices.SortFunc(names, byKindAndName)
 	for len(names) > 0 && len(out.Entries) < maxEntries { // the system is asked about those alone
 		if err := ctx.Err(); err != nil {
 			return Listing{}, err

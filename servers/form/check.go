@@ -18,7 +18,6 @@ import (
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
@@ -52,7 +51,7 @@ func (f *Form) Check(v *Value) ([]Problem, error) {
 			place[field.Path] = i
 		}
 	}
-	arrange.Stable(out, func(a, b Problem) int { return place[a.Path] - place[b.Path] })
+	slices.SortStableFunc(out, func(a, b Problem) int { return place[a.Path] - place[b.Path] })
 	return out, err
 }
 

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
@@ -109,7 +108,7 @@ func (h *Host) guest(m Module, id Identity) *hosted {
 // set puts the modules in their order: those that stay as they were given, then the
 // guests by name.
 func (h *Host) set(modules []*hosted) {
-	arrange.Stable(modules, func(a, b *hosted) int {
+	slices.SortStableFunc(modules, func(a, b *hosted) int {
 		switch {
 		case a.gone == nil && b.gone == nil:
 			return 0

@@ -11,7 +11,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
@@ -124,7 +123,7 @@ func (l *lists) addRaw(v *View, m *hosted, o Offer) {
 // sort puts the lists into the order in which clients get them.
 func (l *lists) sort() {
 	for _, list := range l.lists {
-		arrange.Stable(list, func(a, b entry) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.Name, b.Name) })
 	}
 }
 

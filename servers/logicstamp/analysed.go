@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 )
@@ -92,7 +91,7 @@ func analysed(c *contract.Context, before, after *manifest.Manifest) (list *mani
 		list.Inputs = append(list.Inputs, f)
 	}
 	byPath := func(a, b manifest.File) int { return strings.Compare(a.Path, b.Path) }
-	arrange.By(list.Files, byPath)
+	slices.SortFunc(list.Files, byPath)
 	slices.Sort(doubt)
 	return list, doubt
 }

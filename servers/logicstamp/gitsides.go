@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
@@ -351,7 +350,7 @@ func (g *gitRun) forget() {
 		}
 		list = append(list, kept{e.Name(), info.ModTime()})
 	}
-	arrange.By(list, func(a, b kept) int { return b.used.Compare(a.used) })
+	slices.SortFunc(list, func(a, b kept) int { return b.used.Compare(a.used) })
 	for i, k := range list {
 		if i >= keepGit || k.name[0] == '.' {
 			_ = os.RemoveAll(filepath.Join(g.dir, k.name))

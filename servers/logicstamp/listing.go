@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -106,6 +105,6 @@ func bundleInfos(c *contract.Context) []BundleInfo {
 			out[i].ID += "_" + store.Digest([]byte(info.FilePath))[:8]
 		}
 	}
-	arrange.Stable(out, func(a, b BundleInfo) int { return contract.CompareFolders(a.Folder, b.Folder) })
+	slices.SortStableFunc(out, func(a, b BundleInfo) int { return contract.CompareFolders(a.Folder, b.Folder) })
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
@@ -159,7 +158,7 @@ func nearest(name string, names []string, n int) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
 	low := strings.ToLower(name)
-	arrange.Stable(names, func(a, b string) int {
+	slices.SortStableFunc(names, func(a, b string) int {
 		return cmp.Compare(near.Slips(low, strings.ToLower(a)), near.Slips(low, strings.ToLower(b)))
 	})
 	return names[:min(n, len(names))]

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
@@ -261,7 +260,7 @@ func (s *search) editors() []candidate {
 		if err != nil {
 			continue
 		}
-		arrange.Stable(dirs, func(a, b string) int { return compareVersions(extensionVersion(b), extensionVersion(a)) })
+		slices.SortStableFunc(dirs, func(a, b string) int { return compareVersions(extensionVersion(b), extensionVersion(a)) })
 		app := strings.TrimSuffix(editor, "-server")
 		if strings.HasPrefix(editor, "vscode") {
 			app = "visual_studio_code"

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -216,20 +215,20 @@ func (k *Corpus) finish() *Corpus {
 		t.Percentage = percent(t.Count, k.Occurrences)
 		k.Top = append(k.Top, *t)
 	}
-	arrange.By(k.Top, func(a, b TokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
+	slices.SortFunc(k.Top, func(a, b TokenCount) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
 	k.Families = families(k.Top)
 	k.Top = k.Top[:min(len(k.Top), 20)]
 	for p, n := range k.pairs {
 		k.Pairs = append(k.Pairs, PairCount{p, n})
 	}
-	arrange.By(k.Pairs, func(a, b PairCount) int {
+	slices.SortFunc(k.Pairs, func(a, b PairCount) int {
 		return cmp.Or(b.Count-a.Count, cmp.Compare(a.Pair[0], b.Pair[0]), cmp.Compare(a.Pair[1], b.Pair[1]))
 	})
 	k.Pairs = k.Pairs[:min(len(k.Pairs), 10)]
 	for s, n := range k.sizes {
 		k.Dimensions = append(k.Dimensions, SizeCount{s, n})
 	}
-	arrange.By(k.Dimensions, func(a, b SizeCount) int {
+	slices.SortFunc(k.Dimensions, func(a, b SizeCount) int {
 		return cmp.Or(b.Count-a.Count, a.Size[0]-b.Size[0], a.Size[1]-b.Size[1])
 	})
 	k.Dimensions = k.Dimensions[:min(len(k.Dimensions), 10)]
@@ -259,6 +258,6 @@ func families(tokens []TokenCount) []family {
 			list = append(list, *f)
 		}
 	}
-	arrange.By(list, func(a, b family) int { return cmp.Or(b.Total-a.Total, cmp.Compare(a.Prefix, b.Prefix)) })
+	slices.SortFunc(list, func(a, b family) int { return cmp.Or(b.Total-a.Total, cmp.Compare(a.Prefix, b.Prefix)) })
 	return list[:min(len(list), 10)]
 }

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -228,7 +227,7 @@ func diffPalettes(a, b *Source, p, q *pxl.PaletteRef) (list []colourChange) {
 			list = append(list, colourChange{Type: "added", Token: t, Color: f.value})
 		}
 	}
-	arrange.By(list, func(x, y colourChange) int { return cmp.Compare(x.Token, y.Token) })
+	slices.SortFunc(list, func(x, y colourChange) int { return cmp.Compare(x.Token, y.Token) })
 	return list
 }
 
@@ -271,7 +270,7 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 			list = append(list, regionChange{Type: "added", Token: token, NewPixels: &now[j].Pixels, NewBounds: box(n.Bounds)})
 		}
 	}
-	arrange.Stable(list, func(x, y regionChange) int { return cmp.Compare(x.Token, y.Token) })
+	slices.SortStableFunc(list, func(x, y regionChange) int { return cmp.Compare(x.Token, y.Token) })
 	return list, diffPixels(before.Image(), after.Image())
 }
 

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
@@ -133,7 +132,7 @@ func explainBuiltin(name string, ex *excerpt) *PaletteData {
 
 func (d *PaletteData) finish(ex *excerpt) {
 	d.Count = len(d.Colors)
-	arrange.By(d.Colors, func(a, b swatch) int { return cmp.Compare(a.Token, b.Token) })
+	slices.SortFunc(d.Colors, func(a, b swatch) int { return cmp.Compare(a.Token, b.Token) })
 	d.Colors = part(ex, "Palette "+d.Name, "colors", d.Colors)
 }
 
@@ -277,7 +276,7 @@ func (src *Source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	for i := range d.Tokens {
 		d.Tokens[i].Percentage = percent(d.Tokens[i].Count, d.Cells)
 	}
-	arrange.Stable(d.Tokens, func(a, b tokenData) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
+	slices.SortStableFunc(d.Tokens, func(a, b tokenData) int { return cmp.Or(b.Count-a.Count, cmp.Compare(a.Token, b.Token)) })
 	d.Clear = max(d.Cells-opaque, 0)
 	d.Transparency = percent(d.Clear, d.Cells)
 	context := fmt.Sprintf("sprite %q", o.Name)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -41,11 +40,11 @@ func sortKeys(list []item, order []string) {
 		}
 		return len(order)
 	}
-	arrange.Stable(list, func(a, b item) int { return rank(a) - rank(b) })
+	slices.SortStableFunc(list, func(a, b item) int { return rank(a) - rank(b) })
 }
 
 func sortNames(list []item) {
-	arrange.Stable(list, func(a, b item) int { return cmp.Compare(a.key, b.key) })
+	slices.SortStableFunc(list, func(a, b item) int { return cmp.Compare(a.key, b.key) })
 }
 
 // sortColours puts variables first, then the transparent token, then the rest.
@@ -59,7 +58,7 @@ func sortColours(list []item) {
 		}
 		return 2
 	}
-	arrange.Stable(list, func(a, b item) int {
+	slices.SortStableFunc(list, func(a, b item) int {
 		return cmp.Or(rank(a.key)-rank(b.key), cmp.Compare(pxl.Bare(a.key), pxl.Bare(b.key)), cmp.Compare(a.key, b.key))
 	})
 }
@@ -78,7 +77,7 @@ func sortKeyframes(list []item) {
 		}
 		return f
 	}
-	arrange.Stable(list, func(a, b item) int { return cmp.Compare(at(a.key), at(b.key)) })
+	slices.SortStableFunc(list, func(a, b item) int { return cmp.Compare(at(a.key), at(b.key)) })
 }
 
 // number is a literal as strict JSON writes it, with its digits as they were.

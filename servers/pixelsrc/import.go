@@ -9,9 +9,9 @@ import (
 	"image/draw"
 	"image/png"
 	"math"
+	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/quant"
@@ -151,7 +151,7 @@ func tokensOf(img *image.NRGBA, r quant.Result) (list []token, transparent bool)
 			list = append(list, t)
 		}
 	}
-	arrange.Stable(list, func(p, q token) int {
+	slices.SortStableFunc(list, func(p, q token) int {
 		if p.pixels != q.pixels {
 			return q.pixels - p.pixels
 		}

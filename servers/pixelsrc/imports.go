@@ -8,7 +8,6 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
 )
@@ -345,6 +344,6 @@ func references(n *json5.Node) (list []*json5.Node) {
 			}
 		}
 	}
-	arrange.By(list, func(a, b *json5.Node) int { return int(a.Pos - b.Pos) })
+	slices.SortFunc(list, func(a, b *json5.Node) int { return int(a.Pos - b.Pos) })
 	return list
 }

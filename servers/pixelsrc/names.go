@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -65,7 +64,7 @@ func NearNames(name string, candidates []string, within int) []string {
 			hits = append(hits, hit{c, d})
 		}
 	}
-	arrange.By(hits, func(a, b hit) int { return cmp.Or(a.d-b.d, cmp.Compare(a.name, b.name)) })
+	slices.SortFunc(hits, func(a, b hit) int { return cmp.Or(a.d-b.d, cmp.Compare(a.name, b.name)) })
 	var out []string
 	for _, h := range hits {
 		if len(out) < 3 && !slices.Contains(out, h.name) {

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/color"
+	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 )
@@ -64,7 +64,7 @@ func Palette(name string) (PaletteCard, bool) {
 		c.Colors = append(c.Colors, [2]string{e.Token, e.Value})
 		c.Tokens = append(c.Tokens, [2]string{pxl.Bare(e.Token), e.Value})
 	}
-	arrange.By(c.Colors, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
+	slices.SortFunc(c.Colors, func(a, b [2]string) int { return strings.Compare(a[0], b[0]) })
 	return c, true
 }
 

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
@@ -231,7 +230,7 @@ func (src *Source) warnings(res *pxl.Result) []string {
 	if res != nil {
 		all = append(all, res.Diagnostics...)
 	}
-	arrange.Stable(all, func(a, b pxl.Diagnostic) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
+	slices.SortStableFunc(all, func(a, b pxl.Diagnostic) int { return cmp.Or(a.Line-b.Line, a.Column-b.Column) })
 	for _, n := range src.notes {
 		if !n.unused {
 			list = append(list, fmt.Sprintf("line %d: %s", n.line, n.text))
@@ -363,7 +362,7 @@ func tallies(res *pxl.Result) []tally {
 		}
 		list = append(list, t)
 	}
-	arrange.By(list, func(a, b tally) int {
+	slices.SortFunc(list, func(a, b tally) int {
 		return cmp.Or(b.pixels-a.pixels, cmp.Compare(a.token, b.token), cmp.Compare(colour.Hex(a.colour), colour.Hex(b.colour)))
 	})
 	return list

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
@@ -66,7 +65,7 @@ func (src *Source) Suggestions(ctx context.Context) (list []Suggestion, sprites,
 		}
 		s.object(&nodes[i])
 	}
-	arrange.Stable(s.list, func(a, b Suggestion) int { return a.Line - b.Line })
+	slices.SortStableFunc(s.list, func(a, b Suggestion) int { return a.Line - b.Line })
 	return s.list, s.sprites, len(errs)
 }
 
@@ -444,7 +443,7 @@ func Apply(text string, list []Suggestion) (fixed string, left int) {
 		}
 		all = append(all, g.edits...)
 	}
-	arrange.Stable(all, func(a, b edit) int { return int(a.from - b.from) })
+	slices.SortStableFunc(all, func(a, b edit) int { return int(a.from - b.from) })
 	var b strings.Builder
 	at := int32(0)
 	for _, e := range all {

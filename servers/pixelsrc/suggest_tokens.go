@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
@@ -206,7 +205,7 @@ func nearestToken(name string, candidates []string, used map[string]bool) (to st
 	if len(hits) == 0 {
 		return "", false, false
 	}
-	arrange.By(hits, func(a, b hit) int {
+	slices.SortFunc(hits, func(a, b hit) int {
 		return cmp.Or(a.d-b.d, b.common-a.common, a.alreadyInUse-b.alreadyInUse, cmp.Compare(a.name, b.name))
 	})
 	return hits[0].name, len(hits) > 1 && hits[1].d == hits[0].d, true

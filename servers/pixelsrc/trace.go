@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/shape"
 )
 
@@ -62,7 +61,7 @@ func (t *tracer) plain(s shape.Set) string {
 		}
 	}
 	if len(dots) > 0 {
-		arrange.By(dots, byRow)
+		slices.SortFunc(dots, byRow)
 		shapes = append(shapes, pointsJSON(dots))
 	}
 	best := pointsJSON(nil)
@@ -106,7 +105,7 @@ func (t *tracer) half(s shape.Set, axis string) (shape.Set, bool) {
 		for _, r := range of {
 			other = append(other, mirror(r))
 		}
-		arrange.By(other, byRow)
+		slices.SortFunc(other, byRow)
 		return slices.Equal(other, of)
 	}
 	left := func(r shape.Run) shape.Run { return shape.Run{Y: r.Y, X0: w - r.X1, X1: w - r.X0} }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 )
 
@@ -40,7 +39,7 @@ func (src *Source) Issues() []Issue {
 		list = append(list, Issue{d.Line, d.Column, d.Code, d.Message, d.Object, d.Help, d.Severity})
 	}
 	list = append(list, src.importIssues()...)
-	arrange.Stable(list, func(a, b Issue) int {
+	slices.SortStableFunc(list, func(a, b Issue) int {
 		return cmp.Or(a.Line-b.Line, a.Column-b.Column, cmp.Compare(a.Code, b.Code))
 	})
 	src.found, src.checked = slices.Compact(list), true

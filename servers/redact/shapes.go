@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 //go:generate go run ./internal/rulegen v8.30.1
@@ -282,7 +280,7 @@ func hide(text string, spans []span) string {
 	if len(spans) == 0 {
 		return text
 	}
-	arrange.By(spans, func(a, b span) int { return a.from - b.from })
+	slices.SortFunc(spans, func(a, b span) int { return a.from - b.from })
 	var b strings.Builder
 	at := 0
 	for _, s := range spans {

@@ -6,9 +6,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -116,7 +116,7 @@ func (x *Index) Find(query, server string, n int) []Tool {
 			order = append(order, i)
 		}
 	}
-	arrange.Stable(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
 	var out []Tool
 	for _, i := range order[:min(n, len(order))] {
 		out = append(out, x.tools[i])

@@ -8,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/pelletier/go-toml/v2/unstable"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 // Entry is the name of a table, or a key with its value.
@@ -144,7 +142,7 @@ func (t *Text) lineEnd(at int) int {
 
 // Bytes is the text with all edits made.
 func (t *Text) Bytes() []byte {
-	arrange.Stable(t.edits, func(a, b edit) int { return a.start - b.start })
+	slices.SortStableFunc(t.edits, func(a, b edit) int { return a.start - b.start })
 	var out []byte
 	at := 0
 	for _, e := range t.edits {

@@ -8,7 +8,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	model "github.com/mcpdeck/mcpdeck/servers/form"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -235,7 +234,7 @@ func (f *Form) filter() {
 		}
 	}
 	if text != "" {
-		arrange.Stable(f.found, func(a, b int) int { return scores[b] - scores[a] })
+		slices.SortStableFunc(f.found, func(a, b int) int { return scores[b] - scores[a] })
 	}
 	f.list = widget.List{}
 	f.list.SetLen(len(f.found))

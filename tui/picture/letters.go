@@ -4,9 +4,8 @@ import (
 	"cmp"
 	"image"
 	"image/color"
+	"slices"
 	"strings"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 // ModeLetters shows one letter per colour, or shades of ASCII characters.
@@ -90,7 +89,7 @@ func Legend(pictures ...*image.NRGBA) (legend []Letter, ok bool) {
 	for c, n := range count {
 		legend = append(legend, Letter{Color: c, Count: n})
 	}
-	arrange.By(legend, func(x, y Letter) int {
+	slices.SortFunc(legend, func(x, y Letter) int {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(pack(x.Color), pack(y.Color)))
 	})
 	for i := range legend {

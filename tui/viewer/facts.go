@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -69,7 +68,7 @@ func usesOf(img *image.NRGBA, tokens []Token) []Use {
 			uses = append(uses, Use{Color: c, Names: list})
 		}
 	}
-	arrange.By(uses, func(a, b Use) int {
+	slices.SortFunc(uses, func(a, b Use) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(picture.Hex(a.Color), picture.Hex(b.Color)))
 	})
 	for i := range uses {

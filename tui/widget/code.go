@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
@@ -75,7 +75,7 @@ func Arguments(th *theme.Theme, raw json.RawMessage, w int) []string {
 	for name, value := range args {
 		list = append(list, arg{name, argument(value)})
 	}
-	arrange.By(list, func(a, b arg) int {
+	slices.SortFunc(list, func(a, b arg) int {
 		return cmp.Or(cmp.Compare(len(b.text), len(a.text)), cmp.Compare(a.name, b.name))
 	})
 	var rows []string

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/edit"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
@@ -90,7 +89,7 @@ func revert(before, after, now []byte) ([]byte, bool) {
 		}
 	}
 	both := slices.Concat(ours, theirs)
-	arrange.Stable(both, func(a, b hunk) int {
+	slices.SortStableFunc(both, func(a, b hunk) int {
 		if a.start != b.start {
 			return a.start - b.start
 		}

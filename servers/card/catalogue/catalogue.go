@@ -14,7 +14,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
@@ -171,7 +170,7 @@ func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 		seen[t.Original] = true
 		tools = append(tools, t)
 	}
-	arrange.Stable(tools, func(a, b Tool) int { return strings.Compare(a.Original, b.Original) })
+	slices.SortStableFunc(tools, func(a, b Tool) int { return strings.Compare(a.Original, b.Original) })
 	return tools, notes
 }
 

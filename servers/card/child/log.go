@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
@@ -179,7 +178,7 @@ func (l *Log) Tail(n int) []Line {
 		all = append(all, at.Tail(n)...)
 	}
 	if len(of) > 0 {
-		arrange.By(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
+		slices.SortFunc(all, func(a, b Line) int { return cmp.Compare(a.nth, b.nth) })
 	}
 	return all
 }

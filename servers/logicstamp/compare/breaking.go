@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
@@ -57,7 +56,7 @@ func breaking(before, after *contract.Contract, d *Details) []Breaking {
 	if d.KindBefore != d.KindAfter {
 		add(Caution, "kind_changed", d.KindAfter, "kind changed: "+d.KindBefore+" → "+d.KindAfter)
 	}
-	arrange.Stable(out, func(a, b Breaking) int { return rank(a.Severity) - rank(b.Severity) })
+	slices.SortStableFunc(out, func(a, b Breaking) int { return rank(a.Severity) - rank(b.Severity) })
 	return out
 }
 

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 )
@@ -47,7 +46,7 @@ func Deepen(r *Result, cur, deepBase, deepCur Side) {
 	if n := len(left); n > 0 {
 		r.Warnings = append(r.Warnings, uncovered(left))
 	}
-	arrange.Stable(r.ContractChanges, func(a, b ContractChange) int { return strings.Compare(a.EntryID, b.EntryID) })
+	slices.SortStableFunc(r.ContractChanges, func(a, b ContractChange) int { return strings.Compare(a.EntryID, b.EntryID) })
 }
 
 func uncovered(paths []string) problem.Warning {
@@ -118,7 +117,7 @@ func (r *Result) addThrough(b *contract.Bundle, dep Dependency) {
 		c.SemanticHashBefore, c.SemanticHashAfter = n.Contract.SemanticHash, n.Contract.SemanticHash
 	}
 	folder.Changes = append(folder.Changes, c)
-	arrange.Stable(folder.Changes, func(x, y ComponentChange) int { return strings.Compare(x.RootComponent, y.RootComponent) })
+	slices.SortStableFunc(folder.Changes, func(x, y ComponentChange) int { return strings.Compare(x.RootComponent, y.RootComponent) })
 }
 
 // folder finds a folder's entry, or makes it one that changed.
@@ -126,7 +125,7 @@ func (r *Result) folder(p string) *FolderDiff {
 	at := slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	if at < 0 {
 		r.FolderDiffs = append(r.FolderDiffs, FolderDiff{Path: p, Status: FolderUnchanged})
-		arrange.By(r.FolderDiffs, func(a, b FolderDiff) int { return contract.CompareFolders(a.Path, b.Path) })
+		slices.SortFunc(r.FolderDiffs, func(a, b FolderDiff) int { return contract.CompareFolders(a.Path, b.Path) })
 		at = slices.IndexFunc(r.FolderDiffs, func(f FolderDiff) bool { return f.Path == p })
 	}
 	f := &r.FolderDiffs[at]

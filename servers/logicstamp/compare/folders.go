@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
@@ -31,7 +30,7 @@ func (c *comparison) compareFolders(opts Options) {
 	s := &c.result.Summary
 	delta := 0
 	paths := unionKeys(before, after)
-	arrange.By(paths, contract.CompareFolders)
+	slices.SortFunc(paths, contract.CompareFolders)
 	for _, p := range paths {
 		if opts.stopped() {
 			break
@@ -137,7 +136,7 @@ func (c *comparison) folderChanges(b, a *contract.Folder) []ComponentChange {
 		change.TokenDelta = change.TokensAfter - change.TokensBefore
 		changes = append(changes, *change)
 	}
-	arrange.Stable(changes, func(x, y ComponentChange) int {
+	slices.SortStableFunc(changes, func(x, y ComponentChange) int {
 		return cmp.Or(strings.Compare(x.RootComponent, y.RootComponent), strings.Compare(string(x.Type), string(y.Type)), strings.Compare(x.EntryID, y.EntryID))
 	})
 	return changes

@@ -7,7 +7,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 )
@@ -157,7 +156,7 @@ func follow(p string, given map[string]bool, all bool, by map[string][]hit, file
 			}
 		}
 	}
-	arrange.Stable(out, func(a, b Importer) int {
+	slices.SortStableFunc(out, func(a, b Importer) int {
 		if d := len(b.Lost) - len(a.Lost); d != 0 {
 			return d
 		}

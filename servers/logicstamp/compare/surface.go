@@ -7,7 +7,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 )
@@ -277,7 +276,7 @@ func (c *comparison) compareOutlines(p string, was, is *outline.Outline, d *Deta
 			slices.Sort(d.ModifiedFields)
 		}
 	}
-	arrange.Stable(broken, func(a, b Breaking) int { return rank(a.Severity) - rank(b.Severity) })
+	slices.SortStableFunc(broken, func(a, b Breaking) int { return rank(a.Severity) - rank(b.Severity) })
 	if d == nil || slices.Equal(d.ModifiedFields, []string{"semanticHash"}) {
 		for _, h := range heads {
 			h.EntryID = p

@@ -7,8 +7,6 @@ import (
 	"slices"
 	"sort"
 	"strings"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 type bundleJSON struct {
@@ -54,7 +52,7 @@ func parseBundle(text json.RawMessage, ids idRules) (*Bundle, error) {
 			b.Edges = append(b.Edges, [2]string{ids.relative(from), ids.relative(to)})
 		}
 	}
-	arrange.By(b.Edges, func(x, y [2]string) int {
+	slices.SortFunc(b.Edges, func(x, y [2]string) int {
 		return strings.Compare(x[0]+"\x00"+x[1], y[0]+"\x00"+y[1])
 	})
 	for _, m := range in.Meta.Missing {
@@ -62,7 +60,7 @@ func parseBundle(text json.RawMessage, ids idRules) (*Bundle, error) {
 			b.Missing = append(b.Missing, miss)
 		}
 	}
-	arrange.By(b.Missing, func(x, y Missing) int {
+	slices.SortFunc(b.Missing, func(x, y Missing) int {
 		return strings.Compare(x.Name+"\x00"+x.Referenced, y.Name+"\x00"+y.Referenced)
 	})
 	return b, nil

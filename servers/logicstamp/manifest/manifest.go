@@ -18,7 +18,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -194,7 +193,7 @@ func Take(ctx context.Context, root string, opts Options) (*Manifest, error) {
 	m.Configs = readConfigs(p, configs)
 	sortFiles(m.Files)
 	sortFiles(m.Inputs)
-	arrange.By(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(m.Outside, func(a, b Link) int { return strings.Compare(a.Path, b.Path) })
 	slices.Sort(m.Special)
 	now := time.Now
 	if opts.Now != nil {
@@ -258,7 +257,7 @@ func (m *Manifest) takeInputs(p *places) {
 func (f File) SameFile(as File) bool { return f.version == as.version }
 
 func sortFiles(files []File) {
-	arrange.By(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) })
 }
 
 // settle is how long ago a file must have been written for its version to be its own: two

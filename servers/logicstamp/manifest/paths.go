@@ -10,7 +10,6 @@ import (
 
 	"github.com/tailscale/hujson"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
@@ -49,7 +48,7 @@ func readConfigs(p *places, files []string) []Config {
 	for _, dir := range slices.Sorted(maps.Keys(byDir)) {
 		names := byDir[dir]
 		// The main one wins; it may say only which others there are.
-		arrange.By(names, func(a, b string) int {
+		slices.SortFunc(names, func(a, b string) int {
 			if d := len(path.Base(a)) - len(path.Base(b)); d != 0 {
 				return d
 			}

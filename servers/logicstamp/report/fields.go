@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
@@ -309,7 +308,7 @@ func Reason(d *compare.Details, c compare.ContractChange, depth int) string {
 // that reach most roots.
 func ByWeight(changes []compare.ContractChange) []compare.ContractChange {
 	out := slices.Clone(changes)
-	arrange.Stable(out, func(a, b compare.ContractChange) int {
+	slices.SortStableFunc(out, func(a, b compare.ContractChange) int {
 		if d := Errors(b) - Errors(a); d != 0 {
 			return d
 		}

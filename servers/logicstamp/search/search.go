@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 )
 
@@ -163,7 +162,7 @@ func (x *Index) Find(q Query) []Hit {
 			break
 		}
 	}
-	arrange.Stable(hits, func(a, b Hit) int {
+	slices.SortStableFunc(hits, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.ID, b.ID))
 	})
 	return hits

@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 )
 
@@ -220,7 +219,7 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 	}
 	var index []any
 	for dir, bundles := range folders {
-		arrange.By(bundles, func(a, b any) int {
+		slices.SortFunc(bundles, func(a, b any) int {
 			return strings.Compare(a.(map[string]any)["entryId"].(string), b.(map[string]any)["entryId"].(string))
 		})
 		index = append(index, map[string]any{"path": dir, "contextFile": path.Join(dir, "context.json"), "bundles": len(bundles), "tokenEstimate": 100 * len(bundles)})

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/process/pid"
@@ -213,7 +212,7 @@ func (s *Store) limitOwn(last func(*Entry) bool) {
 		}
 		list = append(list, use{id, at, last(e)})
 	}
-	arrange.By(list, func(a, b use) int {
+	slices.SortFunc(list, func(a, b use) int {
 		if a.last != b.last {
 			if a.last {
 				return 1

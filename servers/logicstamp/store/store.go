@@ -18,7 +18,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
@@ -397,7 +396,7 @@ func (s *Store) ids(kind Kind) []string {
 	for _, f := range found {
 		out = append(out, strings.TrimSuffix(filepath.Base(f), usedSuffix))
 	}
-	arrange.By(out, func(a, b string) int { return compareIDs(b, a) })
+	slices.SortFunc(out, func(a, b string) int { return compareIDs(b, a) })
 	return out
 }
 

@@ -8,9 +8,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 )
@@ -122,7 +122,7 @@ func Logs(project string, limit int) []json.RawMessage {
 		}
 		list = append(list, entry{r, at})
 	}
-	arrange.Stable(list, func(a, b entry) int { return a.at.Compare(b.at) })
+	slices.SortStableFunc(list, func(a, b entry) int { return a.at.Compare(b.at) })
 	if len(list) > limit {
 		list = list[len(list)-limit:]
 	}

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
@@ -118,7 +117,7 @@ func describe(p *ask.Prompt, q *asked, s session) {
 // largestFirst returns an object with its longest values first.
 func largestFirst(o rawjson.Object) json.RawMessage {
 	sorted := slices.Clone(o)
-	arrange.Stable(sorted, func(a, b rawjson.Member) int { return cmp.Compare(len(b.Value), len(a.Value)) })
+	slices.SortStableFunc(sorted, func(a, b rawjson.Member) int { return cmp.Compare(len(b.Value), len(a.Value)) })
 	return sorted.JSON()
 }
 

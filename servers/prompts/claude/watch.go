@@ -11,7 +11,6 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/pause"
 )
@@ -155,6 +154,6 @@ func (a *Adapter) open(session string) (all []*item) {
 			all = append(all, it)
 		}
 	}
-	arrange.By(all, func(a, b *item) int { return b.arrived.Compare(a.arrived) })
+	slices.SortFunc(all, func(a, b *item) int { return b.arrived.Compare(a.arrived) })
 	return all
 }

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/process"
@@ -50,7 +49,7 @@ func openOf(s *ask.Snapshot) []open {
 		}
 		out = append(out, o)
 	}
-	arrange.Stable(out, func(a, b open) int { return a.since.Compare(b.since) })
+	slices.SortStableFunc(out, func(a, b open) int { return a.since.Compare(b.since) })
 	return out
 }
 

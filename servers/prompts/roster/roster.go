@@ -4,10 +4,10 @@ package roster
 
 import (
 	"cmp"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
@@ -128,7 +128,7 @@ func (r *Roster) Sessions() []deck.Session {
 			m.out = append(m.out, s)
 		}
 	}
-	arrange.By(m.out, order) // also for which of several sessions a connection joins
+	slices.SortFunc(m.out, order) // also for which of several sessions a connection joins
 	for i := range m.out {
 		m.at[key{m.out[i].Agent, m.out[i].ID}] = i
 	}
@@ -136,7 +136,7 @@ func (r *Roster) Sessions() []deck.Session {
 	m.connect(r.conns)
 	m.wait(r.open)
 	m.unreported(r.found)
-	arrange.By(m.out, order)
+	slices.SortFunc(m.out, order)
 	return m.out
 }
 

@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 )
 
 //go:generate go run ./internal/pricegen 1.109.1
@@ -132,7 +131,7 @@ func newModel(values map[string]json.RawMessage) *model {
 		t.writeHour = get("cache_creation_input_token_cost_above_1hr", t.write)
 		m.tiers = append(m.tiers, t)
 	}
-	arrange.By(m.tiers, func(a, b tier) int { return int(a.above - b.above) })
+	slices.SortFunc(m.tiers, func(a, b tier) int { return int(a.above - b.above) })
 	var window float64
 	if json.Unmarshal(values["max_input_tokens"], &window) == nil {
 		m.window = int64(window)

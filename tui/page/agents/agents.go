@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -185,7 +184,7 @@ func (p *Page) arrange() {
 		}
 	}
 	if compare := tui.SortingBy(sorts(), p.Order.By).Compare; compare != nil {
-		arrange.Stable(all, compare)
+		slices.SortStableFunc(all, compare)
 	}
 	if p.Order.Turned {
 		slices.Reverse(all)

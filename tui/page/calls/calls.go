@@ -10,7 +10,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/match"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -132,7 +131,7 @@ func (p *Page) Feed() tui.Feed {
 		if len(list) == 0 {
 			return nil
 		}
-		arrange.Stable(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
+		slices.SortStableFunc(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
 		return tui.EarlierMsg{Calls: list}
 	}}
 }

@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -109,7 +108,7 @@ func (l *log) sort() {
 			list = append(list, c)
 		}
 	}
-	arrange.By(list, func(a, b *call) int { return cmp.Or(l.order(a, b), cmp.Compare(b.key, a.key)) })
+	slices.SortFunc(list, func(a, b *call) int { return cmp.Or(l.order(a, b), cmp.Compare(b.key, a.key)) })
 	for _, c := range list {
 		l.sorted = append(l.sorted, c.key)
 	}

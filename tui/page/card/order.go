@@ -7,7 +7,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -60,7 +59,7 @@ func (p *Page) arrange() {
 		}
 		p.rows = append(p.rows, r)
 	}
-	arrange.Stable(p.rows, p.compare)
+	slices.SortStableFunc(p.rows, p.compare)
 	for _, n := range d.Notes {
 		if fits(n) {
 			p.rows = append(p.rows, row{note: n})

@@ -8,7 +8,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -67,7 +66,7 @@ func (p *Page) layWork() {
 		}
 	}
 	if compare := tui.SortingBy(sorts(), p.sort.By).Compare; compare != nil {
-		arrange.Stable(p.work, compare)
+		slices.SortStableFunc(p.work, compare)
 	}
 	if p.sort.Turned {
 		slices.Reverse(p.work)

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/span"
@@ -82,7 +81,7 @@ func newBoard(r *compare.Result) *board {
 		b.text[c.EntryID] = searchText(c)
 	}
 	reach := func(c *compare.ContractChange) int { return max(len(c.Affects), c.AffectsTotal) }
-	arrange.Stable(b.ordered, func(x, y *compare.ContractChange) int {
+	slices.SortStableFunc(b.ordered, func(x, y *compare.ContractChange) int {
 		if d := b.errors[y.EntryID] - b.errors[x.EntryID]; d != 0 {
 			return d
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
@@ -98,7 +97,7 @@ func align(before, after *contract.Contract) []pair {
 	}
 	order := []string{"props", "emits", "state", "apiSignature", "exports", "hooks", "components", "functions", "variables", "imports", "languageSpecific", "kind", "nextjs", "style"}
 	out = append(out, extra...)
-	arrange.Stable(out, func(x, y pair) int { return slices.Index(order, x.field) - slices.Index(order, y.field) })
+	slices.SortStableFunc(out, func(x, y pair) int { return slices.Index(order, x.field) - slices.Index(order, y.field) })
 	return out
 }
 

@@ -11,7 +11,6 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -255,7 +254,7 @@ func (p *Page) load() tea.Msg {
 	for _, s := range p.opts.Sources {
 		renders = slices.Concat(renders, s.Renders())
 	}
-	arrange.Stable(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
+	slices.SortStableFunc(renders, func(a, b Render) int { return b.Time.Compare(a.Time) })
 	return rendersMsg{renders, p.wanted.Swap(false)}
 }
 

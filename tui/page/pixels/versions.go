@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/arrange"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -79,7 +78,7 @@ func (v *versions) bound(renders []Render, looked []*viewer.Picture) {
 	for _, list := range v.of {
 		all = append(all, list...)
 	}
-	arrange.By(all, func(a, b Render) int { return b.Time.Compare(a.Time) })
+	slices.SortFunc(all, func(a, b Render) int { return b.Time.Compare(a.Time) })
 	for _, r := range all {
 		if counted[r.Picture] || pixels+r.Picture.Pixels() <= pixelsrc.KeptPixels {
 			count(r.Picture)
