@@ -321,19 +321,37 @@ func decodeEnd(line []byte, rules Rules) (m Message, before []byte, bad *Error) 
 }
 
 // answers is the id of the request that a line answers which is no message; "" if it is no
-// answer, or does not say to what.
+// answer, or does not say to what: keys may be doubled, but there is one id.
 func answers(line []byte) string {
 	if i := bytes.Index(line, []byte(`{"jsonrpc"`)); i > 0 {
 		line = line[i:]
 	}
 	var o Outline
 	_, _ = o.Write(line) // never fails
-	m, bad := Rules{Lenient: true, Bare: true}.Decode(o.JSON())
-	cut := bytes.HasPrefix(o.member, []byte(`"result":`)) || bytes.HasPrefix(o.member, []byte(`"error":`))
-	if bad != nil || m.Method != "" || !cut && m.Result == nil && m.Err == nil {
+	all, known := o.all()
+	parts, _, err := rawjson.Split(all)
+	if !known || err != nil {
 		return ""
 	}
-	id, _ := rawjson.Text(m.ID) // one that is no text is of nobody's request
+	id := ""
+	answer := bytes.HasPrefix(o.member, []byte(`"result":`)) || bytes.HasPrefix(o.member, []byte(`"error":`)) // cut off
+	for _, p := range parts {
+		switch p.Key {
+		case "method":
+			return ""
+		case "result", "error":
+			answer = true
+		case "id":
+			text, err := rawjson.Text(all[p.From:p.To])
+			if err != nil || id != "" && id != text { // of nobody's request, or of nobody knows whose
+				return ""
+			}
+			id = text
+		}
+	}
+	if !answer {
+		return ""
+	}
 	return id
 }
 

@@ -98,9 +98,15 @@ func (o *Outline) end() {
 // JSON is what was read: an object with null for each long value, or nil if it is not
 // known to be one. What has not ended yet is left out.
 func (o *Outline) JSON() json.RawMessage {
-	all := append(append([]byte{'{'}, o.out...), '}')
-	if _, err := rawjson.Parse(all); err != nil || o.broken || !o.begun {
+	all, known := o.all()
+	if _, err := rawjson.SplitObject(all); err != nil || !known {
 		return nil
 	}
 	return all
+}
+
+// all is JSON of an object whose keys may be doubled; known reports whether it is one.
+func (o *Outline) all() (all []byte, known bool) {
+	all = append(append([]byte{'{'}, o.out...), '}')
+	return all, json.Valid(all) && !o.broken && o.begun
 }
