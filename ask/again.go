@@ -84,7 +84,7 @@ func (q *Queue) wait(it *item, req Request) *Call {
 // back records that someone is waiting for the request again.
 func (q *Queue) back(it *item) {
 	if it.absent == Gone { // it was recorded as withdrawn
-		q.history = slices.DeleteFunc(slices.Clone(q.history), func(r Record) bool { return r.ID == it.id })
+		q.history.forget(it.id)
 	}
 	it.absent, it.why, it.left, it.peerLeft, it.loaded = Present, "", time.Time{}, false, false
 }

@@ -107,56 +107,12 @@ func (r *Record) Words(key string) string {
 	return string(end)
 }
 
-// unseen is an answer of which nothing has shown what became of it, until then.
-type unseen struct {
-	id int
-	at time.Time
-}
-
-// awaits notes that an answer is on its way.
-func (q *Queue) awaits(it *item) {
-	within := reportedWithin
-	if it.req.Prompt != nil {
-		within = takenWithin
-	}
-	q.unseen = append(q.unseen, unseen{it.id, time.Now().Add(within)})
-}
-
-// overdue says of the answers that nothing has shown in time that they are not taken yet.
-func (q *Queue) overdue(now time.Time) (some bool) {
-	q.unseen = slices.DeleteFunc(q.unseen, func(u unseen) bool {
-		if u.at.After(now) {
-			return false
-		}
-		some = q.became(u.id, NotTaken, "") || some
-		return true
-	})
-	return some
-}
-
 // became notes what has been seen of the answer to a request that has ended. It returns
 // false if that is known already, or was not this user's answer.
 func (q *Queue) became(id int, d Delivery, how string) bool {
-	i := slices.IndexFunc(q.history, func(r Record) bool { return r.ID == id })
-	if i < 0 {
+	d, news := q.history.became(id, d, how)
+	if !news {
 		return false
-	}
-	was := q.history[i].Delivery
-	switch {
-	case d == was && how == q.history[i].How:
-		return false
-	case d == Elsewhere: // the agent's own record outweighs what it did
-	case was == Elsewhere, was == Withdrawn, was == Delivered:
-		return false
-	case d == Withdrawn: // nobody is left to take it
-		d = NotTaken
-	}
-	q.history = slices.Clone(q.history) // snapshots share the old one
-	r := &q.history[i]
-	r.Delivery, r.How = d, how
-	q.store.record(*r)
-	if d != Sent {
-		q.unseen = slices.DeleteFunc(q.unseen, func(u unseen) bool { return u.id == id })
 	}
 	for i := range q.parked {
 		if q.parked[i].ID == id && d != Sent {

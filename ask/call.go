@@ -95,7 +95,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 		return
 	}
 	if it.req.permission() != nil { // nobody comes back for one
-		q.record(it, Withdrawn, Reply{}, why)
+		q.history.record(it, Withdrawn, Reply{}, why)
 		q.keepDraft(it)
 		q.remove(it)
 		q.changed(true)
@@ -110,7 +110,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 	if it.state == Sending {
 		q.finish(it, q.answer(it))
 	} else {
-		q.record(it, Withdrawn, Reply{}, why)
+		q.history.record(it, Withdrawn, Reply{}, why)
 	}
 	q.trim()
 	q.changed(true)

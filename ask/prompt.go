@@ -184,7 +184,7 @@ func (q *Queue) settled(c *Call, d Delivery, how string) {
 		return
 	}
 	it.end(Reply{}, ErrWithdrawn)
-	q.record(it, d, Reply{}, how)
+	q.history.record(it, d, Reply{}, how)
 	if it.req.permission() == nil && !it.draft.Empty() {
 		it.absent, it.why, it.left = Gone, how, time.Now()
 		q.changed(true)

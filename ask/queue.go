@@ -70,8 +70,7 @@ type Queue struct {
 	items    []*item // by arrival
 	parked   []parked
 	drafts   []savedDraft
-	history  []Record // oldest first
-	unseen   []unseen
+	history  history
 	nextID   int
 	snoozes  int // counts up, to order snoozed requests
 	onScreen int // id of the request being looked at, 0 for none
@@ -145,6 +144,7 @@ func New(opt Options) *Queue {
 		q.log = slog.New(slog.DiscardHandler)
 	}
 	q.store = newStore(opt.StateFile, opt.HistoryFile, q.log)
+	q.history = history{redact: opt.Redact, store: q.store}
 	q.load()
 	return q
 }
@@ -356,7 +356,7 @@ func (q *Queue) wake() {
 			next = at
 		}
 	}
-	for _, u := range q.unseen {
+	for _, u := range q.history.unseen {
 		if next.IsZero() || u.at.Before(next) {
 			next = u.at
 		}

@@ -16,35 +16,35 @@ const maxSubject = 4 << 10
 // kept returns what the history keeps of a prompt of an agent's program and of the reply:
 // no secrets, and of long texts only their size and hash. Other requests are kept as they
 // are.
-func (q *Queue) kept(r Request, reply Reply) (Request, Reply) {
+func (h *history) kept(r Request, reply Reply) (Request, Reply) {
 	if r.Prompt == nil {
 		return r, reply
 	}
 	p := *r.Prompt
 	for _, s := range []*string{&p.Words, &p.Command, &p.Path, &p.Diff} {
-		*s = q.keptText(*s)
+		*s = h.keptText(*s)
 	}
 	if p.Args != nil {
-		p.Args = q.keptArgs(p.Args)
+		p.Args = h.keptArgs(p.Args)
 	}
 	if r.permission() != nil { // options and answers quote the commands that are allowed
 		r.Questions = slices.Clone(r.Questions)
 		for i := range r.Questions {
 			opts := slices.Clone(r.Questions[i].Options)
 			for j := range opts {
-				opts[j].Label, opts[j].Description = q.opt.Redact.Text(opts[j].Label), q.keptText(opts[j].Description)
+				opts[j].Label, opts[j].Description = h.redact.Text(opts[j].Label), h.keptText(opts[j].Description)
 			}
 			r.Questions[i].Options = opts
 		}
 		p.Grants = slices.Clone(p.Grants)
 		for i := range p.Grants {
-			p.Grants[i].Effect = q.keptText(p.Grants[i].Effect)
+			p.Grants[i].Effect = h.keptText(p.Grants[i].Effect)
 		}
 		reply.Results = slices.Clone(reply.Results)
 		for i := range reply.Results {
 			labels := slices.Clone(reply.Results[i].SelectedOptions)
 			for j := range labels {
-				labels[j] = q.opt.Redact.Text(labels[j])
+				labels[j] = h.redact.Text(labels[j])
 			}
 			reply.Results[i].SelectedOptions = labels
 		}
@@ -53,24 +53,24 @@ func (q *Queue) kept(r Request, reply Reply) (Request, Reply) {
 	return r, reply
 }
 
-func (q *Queue) keptText(s string) string {
+func (h *history) keptText(s string) string {
 	switch {
-	case s == "", q.opt.Redact.ShapeOnly:
+	case s == "", h.redact.ShapeOnly:
 		return ""
 	case len(s) > maxSubject:
 		return sizeAndHash([]byte(s))
 	}
-	return q.opt.Redact.Text(s)
+	return h.redact.Text(s)
 }
 
-func (q *Queue) keptArgs(raw json.RawMessage) json.RawMessage {
+func (h *history) keptArgs(raw json.RawMessage) json.RawMessage {
 	switch {
-	case q.opt.Redact.ShapeOnly:
+	case h.redact.ShapeOnly:
 		return nil
 	case len(raw) > maxSubject:
 		return rawjson.Quote(sizeAndHash(raw))
 	}
-	return q.opt.Redact.Body(redact.Kind{}, false, raw)
+	return h.redact.Body(redact.Kind{}, false, raw)
 }
 
 func sizeAndHash(b []byte) string {

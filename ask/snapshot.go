@@ -75,7 +75,7 @@ func (q *Queue) Pending() *Snapshot {
 	if q.snap != nil {
 		return q.snap
 	}
-	s := &Snapshot{Version: q.version, Parked: len(q.parked), History: q.history, Notices: q.notices}
+	s := &Snapshot{Version: q.version, Parked: len(q.parked), History: q.history.records, Notices: q.notices}
 	for _, it := range q.ordered() {
 		v := it.view()
 		v.OnScreen = it.id == q.onScreen
@@ -109,21 +109,4 @@ func (it *item) view() Item {
 		v.Deadline = it.due()
 	}
 	return v
-}
-
-// record adds the outcome of a request, or its withdrawal, to the history. A later
-// outcome of the same request replaces an earlier one.
-func (q *Queue) record(it *item, d Delivery, r Reply, how string) {
-	req, r := q.kept(it.req, r)
-	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d, How: how}
-	rec.Request.ResumeKey, rec.Request.Owner = "", ""
-	kept := make([]Record, 0, len(q.history)+1)
-	for _, h := range q.history {
-		if h.ID != rec.ID {
-			kept = append(kept, h)
-		}
-	}
-	kept = append(kept, rec)
-	q.history = kept[max(0, len(kept)-historyLength):]
-	q.store.record(rec)
 }

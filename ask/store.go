@@ -119,7 +119,7 @@ func (q *Queue) load() {
 	for _, r := range records {
 		q.nextID = max(q.nextID, r.ID+1)
 	}
-	q.history = records
+	q.history.records = records
 	q.wake()
 }
 

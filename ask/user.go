@@ -241,10 +241,10 @@ func (q *Queue) finish(it *item, r Reply) {
 		q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
 	}
 	if len(it.calls) > 0 {
-		q.record(it, Sent, r, "")
-		q.awaits(it)
+		q.history.record(it, Sent, r, "")
+		q.history.awaits(it)
 	} else {
-		q.record(it, NotTaken, r, it.why)
+		q.history.record(it, NotTaken, r, it.why)
 	}
 	r.Questions = it.req.Questions
 	it.end(r, nil)
@@ -327,7 +327,10 @@ func (q *Queue) tick() {
 		return
 	}
 	now := time.Now()
-	save := q.overdue(now)
+	save := false
+	for _, id := range q.history.overdue(now) {
+		save = q.became(id, NotTaken, "") || save
+	}
 	for _, it := range slices.Clone(q.items) {
 		at := it.next()
 		if at.IsZero() || at.After(now) {
@@ -341,7 +344,7 @@ func (q *Queue) tick() {
 			q.finish(it, q.answer(it))
 		case it.absent == Restarted || it.absent == HandedOver:
 			it.absent, it.why, it.left = Gone, "the agent did not return", now
-			q.record(it, Withdrawn, Reply{}, it.why)
+			q.history.record(it, Withdrawn, Reply{}, it.why)
 			q.mergeTwin(it)
 		case it.absent == Gone:
 			if it.id == q.onScreen {
@@ -369,7 +372,7 @@ func (q *Queue) expire(it *item) {
 	it.end(r, nil)
 	it.absent, it.why, it.left = Gone, "timed out", time.Now()
 	it.deadline = time.Time{}
-	q.record(it, Withdrawn, r, it.why)
+	q.history.record(it, Withdrawn, r, it.why)
 }
 
 // Close sends the answers that are held back, ends all calls with [ErrShutdown], and
