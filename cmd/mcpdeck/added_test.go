@@ -58,7 +58,7 @@ func TestTheHostFollowsTheCardsOfTheConfiguration(t *testing.T) {
 	git.Title = "Git"
 	h.takeCards(withCards(t, git))
 	other, err := h.addedCard("git")
-	if err != nil || other.Card == first.Card || other.Title() != "Git" || !slices.Equal(h.host.Names(), []string{"git"}) {
+	if err != nil || other.Card == first.Card || other.Options().Title != "Git" || !slices.Equal(h.host.Names(), []string{"git"}) {
 		t.Errorf("%v, %v", h.host.Names(), err)
 	}
 	if _, err := h.addedCard("fetch"); err == nil || !strings.Contains(err.Error(), "unknown server") {

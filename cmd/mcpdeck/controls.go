@@ -45,7 +45,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 	if from.Agent != "" {
 		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent))
 	}
-	shown, err := c.HeldBy(names)
+	shown, err := c.Status().HeldBy(names)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +62,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 	if !h.gate.Screen() {
 		return nil, h.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
 	}
-	if err := from.Wait("Waiting for you: press a on " + c.Title() + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
+	if err := from.Wait("Waiting for you: press a on " + c.Options().Title + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	return c.WaitAccepted(ctx, behind(from).String(), shown)

@@ -171,7 +171,7 @@ func (h *instance) turnable(name string) (turnable, error) {
 	}
 	return turnable{
 		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", terms: h.terms(c.settings),
-		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: c.Confirm,
+		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: func(ctx context.Context) (card.Reply, error) { return c.Confirm(ctx, "is on") },
 		control: func(ctx context.Context, r card.Request, seen string) (card.Reply, error) {
 			return h.control(ctx, c, r, seen)
 		},

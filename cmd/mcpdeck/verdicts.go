@@ -152,6 +152,6 @@ func (h *instance) Accept(name string, seen []deck.Held) (string, error) {
 		}
 		c = added.Card
 	}
-	reply, err := c.AcceptSeen(seen)
+	reply, err := c.AcceptShown(c.Status().Seen(seen))
 	return reply.Text, err
 }

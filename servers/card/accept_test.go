@@ -25,9 +25,9 @@ func onePinned(t *testing.T) func(tools, guide, version string) (*Card, []catalo
 	list := func(tools, guide, version string) (*Card, []catalogue.Held) {
 		t.Helper()
 		entries, _ := rawjson.SplitArray([]byte(tools))
-		a := attempt{child: &link{Conn: &child.Conn{Instructions: guide, Version: version}}}
+		a := attempt{card: c, child: &link{Conn: &child.Conn{Instructions: guide, Version: version}}}
 		a.found.Program = exe
-		c.inspect(&a, entries)
+		a.inspect(entries)
 		if a.err != nil {
 			t.Fatal(a.err)
 		}

@@ -93,7 +93,7 @@ func (a Answers) toAll(requests json.RawMessage) bool {
 
 // passOn sends a request to the agent that made these calls. One that the agent cannot
 // answer is logged: elicitations are declined, anything else is an error.
-func (c *Card) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Invocation) (json.RawMessage, error) {
+func (l *link) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Invocation) (json.RawMessage, error) {
 	why := "no call is running"
 	if !can.to(method, params) {
 		why, calls = "the agent does not answer such requests", nil
@@ -102,7 +102,7 @@ func (c *Card) passOn(ctx context.Context, can Answers, method string, params js
 		if in.Ask == nil {
 			continue
 		}
-		c.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, plain.Line(in.Agent), len(params)))
+		l.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, plain.Line(in.Agent), len(params)))
 		raw, err := in.Ask(ctx, method, params)
 		if _, theirs := errors.AsType[*rpc.Error](err); err == nil || theirs {
 			return raw, err
@@ -112,7 +112,7 @@ func (c *Card) passOn(ctx context.Context, can Answers, method string, params js
 			break
 		}
 	}
-	c.log.Note(method + ": declined, " + plain.Line(why))
+	l.log.Note(method + ": declined, " + plain.Line(why))
 	if method == elicit {
 		return Elicited{Action: "decline"}.JSON(), nil
 	}
@@ -120,4 +120,4 @@ func (c *Card) passOn(ctx context.Context, can Answers, method string, params js
 }
 
 // Declares reports whether the server is told what its agents answer.
-func (c *Card) Declares() bool { return c.opts.ElicitAgent || c.opts.SampleAgent }
+func (o *Options) Declares() bool { return o.ElicitAgent || o.SampleAgent }

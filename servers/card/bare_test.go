@@ -15,11 +15,11 @@ func TestACardWithoutAPrefixKnowsItsToolsByTheirNames(t *testing.T) {
 		c.offer = catalogue.New(catalogue.Listing{Tools: tools}, catalogue.Verdict{}, c.opts.Catalogue)
 	})
 	for name, owns := range map[string]bool{"commit": true, "git_hub_status": true, "push": false, "": false} {
-		if (c.Refuse(name) != "") != owns {
-			t.Errorf("%q: %q", name, c.Refuse(name))
+		if (c.Published().Refuse(name) != "") != owns {
+			t.Errorf("%q: %q", name, c.Published().Refuse(name))
 		}
 	}
-	if c.StatusTool() != "git_hub_status" {
-		t.Errorf("the status tool is %s", c.StatusTool())
+	if c.Options().StatusTool() != "git_hub_status" {
+		t.Errorf("the status tool is %s", c.Options().StatusTool())
 	}
 }

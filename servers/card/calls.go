@@ -71,35 +71,33 @@ const (
 // Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
 // ctx ends, Call returns at once, although the child may still be working on the call.
 func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
-	return inRounds(ctx, c, "tools/call "+in.Tool, in, func(raw json.RawMessage) Result { return Result{Raw: raw} }, c.call)
-}
-
-func (c *Card) call(ctx context.Context, in Invocation) (Result, error) {
-	told := child.NewSteps(in.Progress)
-	defer told.End()
-	arrived := time.Now()
-	var tool *catalogue.Tool
-	offered := func(now *moment) (err error) {
-		tool, err = c.offered(now, in)
-		return err
-	}
-	to, child, leave, err := c.enter(ctx, in.From, told, offered)
-	if err != nil {
-		return refused(err)
-	}
-	made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
-	return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
-		defer leave()
-		made.run(func(r Result, err error) {
-			leave() // before answering: the agent may make its next call as soon as it has the answer
-			answer(r, err)
+	return inRounds(ctx, c, "tools/call "+in.Tool, in, func(raw json.RawMessage) Result { return Result{Raw: raw} }, func(ctx context.Context, in Invocation) (Result, error) {
+		told := child.NewSteps(in.Progress)
+		defer told.End()
+		arrived := time.Now()
+		var tool *catalogue.Tool
+		offered := func(now *Published) (err error) {
+			tool, err = now.tool(in)
+			return err
+		}
+		to, child, leave, err := c.enter(ctx, in.From, told, offered)
+		if err != nil {
+			return refused(err)
+		}
+		made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+		return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
+			defer leave()
+			made.run(func(r Result, err error) {
+				leave() // before answering: the agent may make its next call as soon as it has the answer
+				answer(r, err)
+			})
 		})
 	})
 }
 
 // enter waits for the child that serves f and for the request's turn. The caller must call
 // leave when the request has ended.
-func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(*moment) error) (to *slot, l *link, leave func(), err error) {
+func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(*Published) error) (to *slot, l *link, leave func(), err error) {
 	first, _, err := c.reach(ctx, f, told, check)
 	if err != nil {
 		return nil, nil, nil, err
@@ -154,37 +152,10 @@ func refused(err error) (Result, error) {
 	return Result{}, err
 }
 
-// offers returns what the card offers, or the error to return if it offers nothing.
-func (c *Card) offers(now *moment) (*catalogue.Catalogue, error) {
-	switch {
-	case now.mode != On:
-		return nil, &refusal{now.refusal}
-	case now.listed == nil:
-		return nil, &refusal{c.opts.lost("")}
-	}
-	return now.listed, nil
-}
-
-// offered returns the tool to call, or the error to return if there is none.
-func (c *Card) offered(now *moment, in Invocation) (*catalogue.Tool, error) {
-	all, err := c.offers(now)
-	if err != nil {
-		return nil, err
-	}
-	tool := all.Exposed(in.Tool)
-	if in.AsIs {
-		tool = all.Original(in.Tool)
-	}
-	if tool == nil {
-		return nil, &refusal{c.opts.noTool(all, in.Tool)}
-	}
-	return tool, nil
-}
-
 // patience returns how long a call waits for the child.
-func (c *Card) patience() time.Duration {
-	if c.opts.OnDemand {
-		return c.opts.Limits.Start + linkPatience // the start of the child has its own time limit
+func (o *Options) patience() time.Duration {
+	if o.OnDemand {
+		return o.Limits.Start + linkPatience // the start of the child has its own time limit
 	}
 	return linkPatience
 }
@@ -237,7 +208,7 @@ func (c *call) run(answer func(Result, error)) {
 		c.card.update(func() {})
 	}
 	answer(o.Result, err)
-	c.card.record(c, o, began)
+	c.record(o, began)
 }
 
 // pause waits for d, and returns false if the agent withdraws or the child ends first.
@@ -262,7 +233,7 @@ func (c *call) send() (o Outcome) {
 	// Time that the user takes to answer the child does not count.
 	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
 	defer c.child.person.join(c)()
-	o.Tool, o.For = c.tool, c.card.worksWith(c.slot)
+	o.Tool, o.For = c.tool, c.worksWith()
 	defer func() { o.Took, o.Age = ran(), time.Since(c.child.Ready) }()
 	ctx, most := context.Background(), c.card.opts.Limits.Call
 	var late <-chan time.Time
@@ -412,7 +383,7 @@ func (c *call) result(o Outcome) (Result, error) {
 // trouble describes why the server did not answer; "" if it did.
 func (c *call) trouble(o Outcome) string {
 	switch {
-	case o.Lost && c.card.stopped():
+	case o.Lost && c.closed():
 		return closedText
 	case o.Lost:
 		return c.card.opts.lost(c.cause())
@@ -438,14 +409,15 @@ func (c *call) cause() string {
 	}
 }
 
-func (c *Card) stopped() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.life.Err() != nil
+// closed reports whether the card has been stopped.
+func (c *call) closed() bool {
+	c.card.mu.Lock()
+	defer c.card.mu.Unlock()
+	return c.card.life.Err() != nil
 }
 
-func (c *Card) worksWith(s *slot) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return s.found.For
+func (c *call) worksWith() string {
+	c.card.mu.Lock()
+	defer c.card.mu.Unlock()
+	return c.slot.found.For
 }

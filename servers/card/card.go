@@ -19,7 +19,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
@@ -158,71 +157,51 @@ type Card struct {
 	log    child.Log
 	pins   catalogue.Pins
 	calls  callLog
+	rounds rounds
 	hints  hint.Feed
+	work   tasks
 
-	work    sync.WaitGroup
-	keeping sync.Mutex // of the last fault and the last count, one at a time
-
-	now atomic.Pointer[moment]
+	now atomic.Pointer[Published]
 
 	mu sync.Mutex
-	core
+	state
 }
 
-// core is the mutable state, guarded by mu.
-type core struct {
-	life    context.Context // from Start to Stop
-	stop    context.CancelFunc
-	mode    Mode
-	main    *slot                // serves all agents, or only lists the tools; one of slots
-	slots   map[string]*slot     // of children, by key
-	made    int                  // number of slots ever made
-	era     child.Era            // the server's most recent era; "" if unknown
-	listing catalogue.Listing    // of the most recent child, kept after its end
-	verdict catalogue.Verdict    // on the listing
-	asked   []string             // programs that wait for the user to accept held definitions
-	offer   *catalogue.Catalogue // built from the listing
-	listed  *catalogue.Catalogue // what agents have; nil if nothing
-	has     resources            // of the most recent child
-	count   deck.Count           // of the last offer
-	lists   uint64               // number of requests for them
-
-	trying      int  // consecutive attempts to turn it on by its settings alone; 0: by the user
-	hurried     bool // the deck is closing
-	restarts    int
-	failures    int       // in a row, of whichever child, since one has worked
-	faulty      bool      // the last error was not followed by a child that works
-	lostAt      time.Time // zero unless tools are offered without a child
-	offAt       time.Time
-	failedAt    time.Time // when a failure turned it off; zero once the user has seen it
-	refusal     string    // the answer to a call while off
-	lastError   string
-	lastErrorAt time.Time
-	wanted      map[string]Wanted // by agent id
-	rounds      map[string]*kept  // requests that wait for their agents, by state
+// state is what mu guards; [Card.update] changes it.
+type state struct {
+	life context.Context // from Start to Stop
+	stop context.CancelFunc
+	lifecycle
+	pool
+	listings
+	notifications
 }
 
-// moment is the state that a call needs; it is replaced as a whole.
-type moment struct {
-	mode    Mode
-	listed  *catalogue.Catalogue
-	has     resources
-	refusal string
-	changed chan struct{} // closed when this is out of date
-	told    chan struct{} // closed once the callbacks were called
+// lifecycle is whether the card is on, and what went wrong.
+type lifecycle struct {
+	mode     Mode
+	trying   int  // consecutive attempts to turn it on by its settings alone; 0: by the user
+	hurried  bool // the deck is closing
+	restarts int
+	lostAt   time.Time // zero unless tools are offered without a child
+	offAt    time.Time
+	failedAt time.Time // when a failure turned it off; zero once the user has seen it
+	refusal  string    // the answer to a call while off
+	faults   faults
 }
 
 // New returns a card that is off. It does not search for or start anything.
 func New(o Options) *Card {
 	o = o.filled()
 	c := &Card{opts: o, pins: catalogue.Pins{Path: o.Pins, Title: o.Title, Exact: o.OnDemand, Hold: o.Hold}}
-	c.era, c.log.Secrets = o.Era, o.Secrets
-	c.main = c.newSlot("", From{})
-	c.slots = map[string]*slot{"": c.main}
+	c.log.Secrets = o.Secrets
+	c.work.name, c.work.log = o.Name, &c.log
 	c.life, c.stop = context.WithCancel(context.Background())
 	c.stop() // there is no life before Start
-	c.mode, c.refusal = Off, o.Texts.Off
-	now := &moment{mode: Off, refusal: c.refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	c.lifecycle = lifecycle{mode: Off, refusal: o.Texts.Off, faults: faults{path: o.Fault, log: &c.log, work: &c.work}}
+	c.pool = newPool(&c.opts, &c.log)
+	c.listings.opts, c.notifications.wanted = &c.opts, map[string]Wanted{}
+	now := c.published(&c.opts)
 	close(now.told)
 	c.now.Store(now)
 	return c
@@ -266,29 +245,14 @@ func (o Options) filled() Options {
 // Name returns the card's name in views and on the command line.
 func (c *Card) Name() string { return c.opts.Name }
 
+// Options returns the card's options, with their defaults. They must not be changed.
+func (c *Card) Options() *Options { return &c.opts }
+
 // StatusTool returns the name of the tool that a connection to this card alone has if there
 // would be no other.
-func (c *Card) StatusTool() string { return c.opts.statusTool() }
+func (o *Options) StatusTool() string { return cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status" }
 
-func (o Options) statusTool() string { return cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status" }
-
-func (o Options) ownPrefix() string { return strings.ReplaceAll(o.Name, "-", "_") + "_" }
-
-// owns reports whether a name is that of one of the card's tools, offered or not.
-func (c *Card) owns(tool string) bool {
-	if !c.opts.Catalogue.Bare {
-		return strings.HasPrefix(tool, c.opts.Catalogue.Prefix)
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return tool == c.StatusTool() || c.offer != nil && c.offer.Exposed(tool) != nil
-}
-
-// GatewayTool returns the name of the gateway, or "" if the card has none.
-func (c *Card) GatewayTool() string { return c.opts.Gateway.Tool }
-
-// Title returns the card's name as shown to the user.
-func (c *Card) Title() string { return c.opts.Title }
+func (o *Options) ownPrefix() string { return strings.ReplaceAll(o.Name, "-", "_") + "_" }
 
 // Start makes the card usable, sets its callbacks, and turns it on if the user configured
 // that. It may be called again after Stop.
@@ -332,19 +296,7 @@ func (c *Card) Stop(ctx context.Context) error {
 }
 
 // Wait returns when everything that Quit or Stop is ending is gone, or ctx ends.
-func (c *Card) Wait(ctx context.Context) error {
-	done := make(chan struct{})
-	safe.Go(c.opts.Name+" stop", func() {
-		c.work.Wait()
-		close(done)
-	})
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
+func (c *Card) Wait(ctx context.Context) error { return c.work.wait(ctx) }
 
 // update changes the state and calls the callbacks. fn runs under mu and must not
 // block.
@@ -352,12 +304,10 @@ func (c *Card) update(fn func()) {
 	c.mu.Lock()
 	before := c.now.Load()
 	fn()
-	c.counted()
-	refusal := c.refusal
-	if c.mode == TurningOn {
-		refusal = c.opts.Texts.Mode + " is starting. Try again in a moment."
+	if n, news := c.counted(); news && c.opts.Count != "" {
+		c.work.save("how many tools there are", func() error { return KeepCount(c.opts.Count, n) })
 	}
-	after := &moment{mode: c.mode, listed: c.listed, has: c.has, refusal: refusal, changed: make(chan struct{}), told: make(chan struct{})}
+	after := c.published(&c.opts)
 	c.now.Store(after)
 	events := c.events
 	c.mu.Unlock()
@@ -370,52 +320,15 @@ func (c *Card) update(fn func()) {
 	close(after.told)
 }
 
-// Listed returns what agents can use at the moment, or nil if nothing.
-func (c *Card) Listed() *catalogue.Catalogue { return c.now.Load().listed }
-
-// Refuse returns the answer to a call of a tool that is not listed, or "" for a name that
-// does not belong to the card.
-func (c *Card) Refuse(tool string) string {
-	if !c.owns(tool) {
-		return ""
-	}
-	now := c.now.Load()
-	switch {
-	case now.mode != On:
-		return now.refusal
-	case now.listed == nil:
-		return c.opts.lost("")
-	case now.listed.Exposed(tool) != nil: // a view with the gateway lists only the gateway
-		return c.opts.behind(tool)
-	}
-	return c.opts.noTool(now.listed, tool)
-}
-
-// RefuseAsIs is [Card.Refuse] for a tool's original name. Any name that the server does not
-// list does not belong to it.
-func (c *Card) RefuseAsIs(tool string) string {
-	if listed := c.Listed(); listed.Withheld(c.opts.Catalogue.Expose(tool)) != catalogue.NotWithheld {
-		return c.opts.noTool(listed, tool)
-	}
-	return ""
-}
-
 // Reoffer rebuilds the offer after a change of what the Off and Without functions of
 // [catalogue.Options] return.
-func (c *Card) Reoffer() {
-	c.update(func() {
-		if !c.listing.Empty() {
-			c.offer = catalogue.New(c.listing, c.verdict, c.opts.Catalogue)
-			c.relisted()
-		}
-	})
-}
+func (c *Card) Reoffer() { c.update(c.rebuild) }
 
 // Brief returns the current state as a sentence for an agent.
 func (c *Card) Brief() string {
 	s := c.Status()
 	if s.Mode == Off {
-		return c.now.Load().refusal
+		return c.Published().refusal
 	}
 	return fmt.Sprintf("%s is %s: %d tools.\n", c.opts.Texts.Mode, s.Mode, len(s.Tools))
 }
@@ -433,15 +346,6 @@ func tell(fn func()) {
 	}
 }
 
-func (c *Card) warn(text string) {
-	c.mu.Lock()
-	fn := c.events.Warn
-	c.mu.Unlock()
-	if fn != nil {
-		fn(text)
-	}
-}
-
 // after runs fn as an update in d, unless the card has been stopped by then.
 func (c *Card) after(d time.Duration, fn func()) {
 	time.AfterFunc(d, func() {
@@ -451,14 +355,5 @@ func (c *Card) after(d time.Duration, fn func()) {
 				fn()
 			}
 		})
-	})
-}
-
-// spawn runs fn in a goroutine that Stop waits for.
-func (c *Card) spawn(name string, fn func()) {
-	c.work.Add(1)
-	safe.Go(c.opts.Name+" "+name, func() {
-		defer c.work.Done()
-		fn()
 	})
 }

@@ -139,11 +139,11 @@ func TestEndingTwice(t *testing.T) {
 // A server of which nothing is known needs no more than a name and a program.
 func TestACardOffersWhatItsServerLists(t *testing.T) {
 	c := over(t, works(), Options{})
-	if c.Listed() != nil || c.Refuse("git_echo") != "git is off. The user can turn it on in mcpdeck." || c.Refuse("other") != "" {
-		t.Errorf("off: listed %v, %q", c.Listed(), c.Refuse("git_echo"))
+	if c.Published().Catalogue() != nil || c.Published().Refuse("git_echo") != "git is off. The user can turn it on in mcpdeck." || c.Published().Refuse("other") != "" {
+		t.Errorf("off: listed %v, %q", c.Published().Catalogue(), c.Published().Refuse("git_echo"))
 	}
 	c.switchedOn(t)
-	if tools := c.Listed().Tools; len(tools) != 1 || tools[0].Name != "git_echo" {
+	if tools := c.Published().Catalogue().Tools; len(tools) != 1 || tools[0].Name != "git_echo" {
 		t.Fatalf("tools %v", tools)
 	}
 	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
@@ -228,7 +228,7 @@ func TestACallOfAServerThatIsTurningOnSaysThatItIsStarting(t *testing.T) {
 	c := over(t, f, Options{OnDemand: true})
 	c.On()
 	const want = "git is starting. Try again in a moment."
-	if got := c.Refuse("git_echo"); got != want {
+	if got := c.Published().Refuse("git_echo"); got != want {
 		t.Errorf("refused with %q", got)
 	}
 	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
@@ -236,7 +236,7 @@ func TestACallOfAServerThatIsTurningOnSaysThatItIsStarting(t *testing.T) {
 		t.Errorf("got %s, %v", r.JSON(), err)
 	}
 	c.Off()
-	if got := c.Refuse("git_echo"); got != "git is off. The user can turn it on in mcpdeck." {
+	if got := c.Published().Refuse("git_echo"); got != "git is off. The user can turn it on in mcpdeck." {
 		t.Errorf("off: refused with %q", got)
 	}
 }

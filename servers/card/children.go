@@ -2,12 +2,10 @@ package card
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/span"
 )
 
@@ -42,44 +40,6 @@ func (f ChildFact) String() string {
 // maxStrays is the number of output lines that are not messages which a server may write
 // before the server is reported as having a problem.
 const maxStrays = 10
-
-// sum adds what concerns the children to a status. The caller holds mu.
-func (c *Card) sum(s *Status) {
-	s.Link = c.main.link
-	found := c.main.found
-	agents, strays, gaveUp := map[string]bool{}, 0, false
-	for _, at := range c.all() {
-		s.Waiting += at.queue.Waiting()
-		if found.Program == "" && found.Open == nil {
-			found = at.found
-		}
-		if at.link == Lost || at.link == LinkFailed {
-			s.Failing++
-		}
-		gaveUp = gaveUp || at.attempts >= maxFailures && (at.link == LinkFailed || at.link == NoLink)
-		s.Link = sooner(s.Link, at.link)
-		conn := at.child
-		if conn == nil {
-			continue
-		}
-		if len(s.Children) == 0 {
-			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, plain.Line(conn.Server), plain.Line(conn.Version), conn.Protocol
-		}
-		f := ChildFact{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: plain.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
-		s.Children = append(s.Children, f)
-		s.Running += f.Running
-		strays += conn.Strays()
-		for a := range at.agents {
-			agents[a] = true
-		}
-	}
-	s.For, s.Source, s.Program, s.Searched = found.For, found.Source, found.Program, slices.Clone(found.Searched)
-	s.Failures = c.failures
-	s.Agents, s.GaveUp = len(agents), gaveUp && len(s.Children) == 0
-	if c.opts.OnDemand && strays > maxStrays {
-		s.stray = fmt.Sprintf("%d lines of its output are no messages", strays)
-	}
-}
 
 // sooner returns the state of two children that better describes what the card can do.
 func sooner(a, b Link) Link {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // Request is a command-line request to a running deck.
@@ -25,13 +26,13 @@ type Reply struct {
 // Control carries out a request and returns when it is done. It does not accept
 // definitions: whether a command may do that is decided elsewhere.
 func (c *Card) Control(ctx context.Context, r Request) (Reply, error) {
-	before := c.now.Load().mode
+	before := c.Published().mode
 	switch r.Verb {
 	case "toggle":
 		c.Toggle()
 	case "on":
 		if before == On {
-			return c.confirm(ctx, c.opts.Texts.Mode+" is already on")
+			return c.Confirm(ctx, "is already on")
 		}
 		c.On()
 	case "off":
@@ -47,16 +48,12 @@ func (c *Card) Control(ctx context.Context, r Request) (Reply, error) {
 	default:
 		return Reply{}, fmt.Errorf("%s: no command %q (on, off, toggle, status, reconnect, accept)", c.opts.Name, r.Verb)
 	}
-	return c.Confirm(ctx)
+	return c.Confirm(ctx, "is on")
 }
 
-// Confirm waits until a server that was turned on has started, and reports its state.
-func (c *Card) Confirm(ctx context.Context) (Reply, error) {
-	return c.confirm(ctx, c.opts.Texts.Mode+" is on")
-}
-
-// confirm waits until nothing is in progress and reports the state.
-func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
+// Confirm waits until nothing is in progress and reports the state. on is what is said of a
+// card that is on: "is on".
+func (c *Card) Confirm(ctx context.Context, on string) (Reply, error) {
 	if err := c.Settle(ctx); err != nil {
 		return Reply{}, fmt.Errorf("%s: %w", c.opts.Name, err)
 	}
@@ -65,7 +62,7 @@ func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
 	case s.Link == LinkFailed && s.Error != "":
 		return Reply{}, errors.New(s.Error)
 	case s.Mode == On:
-		text := fmt.Sprintf("%s: %d tools offered.", on, len(s.Tools))
+		text := fmt.Sprintf("%s %s: %d tools offered.", c.opts.Texts.Mode, on, len(s.Tools))
 		if len(s.Held) > 0 {
 			text += fmt.Sprintf(" Held: %s; see %s, then %s.", s.Holding(), c.opts.Texts.Command("status --long"), c.opts.Texts.Command("accept"))
 		}
@@ -76,11 +73,47 @@ func (c *Card) confirm(ctx context.Context, on string) (Reply, error) {
 	return Reply{c.opts.Texts.Mode + " is off."}, nil
 }
 
-// AcceptShown accepts definitions and reports how many.
+// Accept offers held tools as they were shown. A tool whose definition has changed since
+// stays held. Accept returns how many are no longer held.
+func (c *Card) Accept(shown []catalogue.Held) (int, error) {
+	if len(shown) == 0 {
+		return 0, nil
+	}
+	if err := c.pins.Accept(shown); err != nil {
+		return 0, err
+	}
+	c.mu.Lock()
+	l, held := c.listing, c.verdict.Held
+	c.mu.Unlock()
+	if l.Empty() {
+		return len(shown), nil // without a child, they take effect at its next start
+	}
+	v, err := c.pins.Check(l)
+	if err == nil && len(v.Held) == 0 && len(v.Gone) > 0 {
+		err = c.pins.Forget(v.Gone)
+		v.Gone = nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	c.update(func() {
+		if !c.listing.Same(l) {
+			return // the child has been replaced
+		}
+		c.verdict = v
+		c.rebuild()
+	})
+	return len(held) - len(v.Held), nil
+}
+
+// AcceptShown is [Card.Accept] with an answer for the user.
 func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	n, err := c.Accept(shown)
-	if err != nil {
+	switch {
+	case err != nil:
 		return Reply{}, err
+	case len(shown) == 0:
+		return Reply{"Nothing was accepted: what is held has changed since."}, nil
 	}
 	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
 }
@@ -119,21 +152,30 @@ func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.H
 
 // HeldBy returns the held definitions with these original or exposed names, or all if there
 // are no names. If none matches, the error lists those that are held.
-func (c *Card) HeldBy(names []string) ([]catalogue.Held, error) {
-	held := c.Status().Held
-	if len(held) == 0 || len(names) == 0 {
-		return held, nil
+func (s Status) HeldBy(names []string) ([]catalogue.Held, error) {
+	if len(s.Held) == 0 || len(names) == 0 {
+		return s.Held, nil
 	}
 	var out []catalogue.Held
 	var all []string
-	for _, h := range held {
+	for _, h := range s.Held {
 		all = append(all, h.Name())
-		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, c.opts.Catalogue.Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
+		if slices.Contains(names, h.Name()) || h.Tool != "" && slices.Contains(names, s.opts.Catalogue.Expose(h.Tool)) || h.Tool == "" && slices.Contains(names, "instructions") {
 			out = append(out, h)
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", c.opts.Name, strings.Join(all, ", "))
+		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", s.opts.Name, strings.Join(all, ", "))
 	}
 	return out, nil
+}
+
+// Seen returns those held definitions that are still as the user saw them.
+func (s Status) Seen(seen []deck.Held) (shown []catalogue.Held) {
+	for _, h := range s.Held {
+		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Kind == string(h.Kind) && s.Tool == h.Tool && s.Digest == h.Digest() }) {
+			shown = append(shown, h)
+		}
+	}
+	return shown
 }

@@ -42,28 +42,3 @@ func (c *Card) Recount() {
 		c.update(func() { c.count = n })
 	}
 }
-
-// counted keeps what the offer comes to, if that is news. The caller holds mu.
-func (c *Card) counted() {
-	if c.offer == nil {
-		return
-	}
-	n := deck.Count{Tools: len(c.offer.Tools), Context: c.offer.Context}
-	if n == c.count {
-		return
-	}
-	c.count = n
-	if c.opts.Count == "" {
-		return
-	}
-	c.spawn("count", func() {
-		c.keeping.Lock()
-		defer c.keeping.Unlock()
-		c.mu.Lock()
-		n := c.count
-		c.mu.Unlock()
-		if err := KeepCount(c.opts.Count, n); err != nil {
-			c.log.Note("keep how many tools there are: " + err.Error())
-		}
-	})
-}

@@ -42,11 +42,11 @@ func demanded(t *testing.T, f scripted) (c *Card, starts *atomic.Int32, kill fun
 func TestWhatWasAcceptedIsListedWithoutTheProgram(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, starts, _ := demanded(t, works())
-		if c.Listed() != nil {
+		if c.Published().Catalogue() != nil {
 			t.Error("listed while off")
 		}
 		c.switchedOn(t)
-		if s := c.Status(); starts.Load() != 0 || !s.Listed || s.Link != NoLink || s.Sign().Tone != Good || c.Listed().Tools[0].Name != "git_echo" {
+		if s := c.Status(); starts.Load() != 0 || !s.Listed || s.Link != NoLink || s.Sign().Tone != Good || c.Published().Catalogue().Tools[0].Name != "git_echo" {
 			t.Errorf("started %d times; %s, sign %+v", starts.Load(), s.Link, s.Sign())
 		}
 		listed := 0
@@ -170,18 +170,18 @@ func TestAServerThatIsOnByItsSettingsIsTriedUntilItIsListed(t *testing.T) {
 		}})
 		t.Cleanup(func() { _ = c.Stop(t.Context()) })
 		time.Sleep(time.Second)
-		if s := c.Status(); !s.Broken || s.Error != "git's MCP server failed to start: tools/list: fetch failed" || c.Listed() != nil {
+		if s := c.Status(); !s.Broken || s.Error != "git's MCP server failed to start: tools/list: fetch failed" || c.Published().Catalogue() != nil {
 			t.Errorf("%s, broken %v: %s", s.Mode, s.Broken, s.Error)
 		}
-		if got := c.Refuse("git_echo"); got != "git needs the user in mcpdeck: git's MCP server failed to start: tools/list: fetch failed." {
+		if got := c.Published().Refuse("git_echo"); got != "git needs the user in mcpdeck: git's MCP server failed to start: tools/list: fetch failed." {
 			t.Errorf("a call is told %q", got)
 		}
 		time.Sleep(retryFirst)
-		if starts.Load() != 2 || c.Listed() != nil {
+		if starts.Load() != 2 || c.Published().Catalogue() != nil {
 			t.Errorf("started %d times", starts.Load())
 		}
 		time.Sleep(2 * retryFirst)
-		if starts.Load() != 3 || c.Listed() == nil {
+		if starts.Load() != 3 || c.Published().Catalogue() == nil {
 			t.Errorf("started %d times: %s", starts.Load(), c.Status().Error)
 		}
 		time.Sleep(24 * time.Hour)

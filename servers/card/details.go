@@ -77,17 +77,3 @@ func heldOf(h catalogue.Held) deck.Held {
 	}
 	return out
 }
-
-// AcceptSeen accepts those held definitions that are still as the user saw them.
-func (c *Card) AcceptSeen(seen []deck.Held) (Reply, error) {
-	var shown []catalogue.Held
-	for _, h := range c.Status().Held {
-		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Kind == string(h.Kind) && s.Tool == h.Tool && s.Digest == h.Digest() }) {
-			shown = append(shown, h)
-		}
-	}
-	if len(shown) == 0 {
-		return Reply{"Nothing was accepted: what is held has changed since."}, nil
-	}
-	return c.AcceptShown(shown)
-}

@@ -23,8 +23,8 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	list := func(tools string) {
 		t.Helper()
 		entries, _ := rawjson.SplitArray([]byte(tools))
-		a := attempt{child: &link{Conn: &child.Conn{}}}
-		c.inspect(&a, entries)
+		a := attempt{card: c, child: &link{Conn: &child.Conn{}}}
+		a.inspect(entries)
 		if a.err != nil {
 			t.Fatal(a.err)
 		}
@@ -45,7 +45,7 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 			t.Errorf("%s: %d tools", step, len(d.Tools))
 		}
 		for tool, text := range refusals {
-			if got := c.Refuse(tool); got != text {
+			if got := c.Published().Refuse(tool); got != text {
 				t.Errorf("%s: a call of %s: %q", step, tool, got)
 			}
 		}
@@ -67,10 +67,10 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 		t.Fatalf("held: %+v", held)
 	}
 	held[1].Digest = "seen before it changed again"
-	if r, err := c.AcceptSeen(held); err != nil || r.Text != "Accepted 1 of 1 definitions." {
+	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Accepted 1 of 1 definitions." {
 		t.Errorf("accepted: %+v, %v", r, err)
 	}
-	if r, err := c.AcceptSeen(held); err != nil || r.Text != "Nothing was accepted: what is held has changed since." {
+	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Nothing was accepted: what is held has changed since." {
 		t.Errorf("accepted again: %+v, %v", r, err)
 	}
 	want("one was accepted", map[string]deck.Verdict{"log": deck.Allow, "push": deck.Allow, "a.b": deck.Denied, "a_b": deck.Allow, "new": deck.OnHold}, nil)

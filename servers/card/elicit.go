@@ -14,7 +14,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/safe"
@@ -40,53 +39,14 @@ type Elicited struct {
 // link is the connection to the server, and the user it may be waiting for.
 type link struct {
 	*child.Conn
+	opts   *Options
 	log    *child.Log
-	elicit func(context.Context, Elicitation) (Elicited, error) // nil if elicitation is not supported
-	passed Answers                                              // requests passed on to the agent
-	root   atomic.Pointer[string]                               // project reported to the server, absolute; "" if none
+	work   *tasks
+	passed Answers                // requests passed on to the agent
+	root   atomic.Pointer[string] // project reported to the server, absolute; "" if none
 	person person
 	heeded heeded
 	modern atomic.Bool // known to be of the newer era; readable before Conn is set
-}
-
-// openLink starts a child. It leaves nothing behind if it fails.
-func (c *Card) openLink(ctx context.Context, s *slot, from From, found Found) (*link, []json.RawMessage, error) {
-	o, l := &c.opts, &link{log: s.log, elicit: c.opts.Elicit, passed: c.opts.passed(from)}
-	l.person.either = o.ElicitAgent || o.SampleAgent
-	root := from.Root
-	if from.Agent == "" {
-		root = o.Root
-	}
-	l.root.Store(&root)
-	opts := child.Options{Name: s.name, Limit: o.Limits.Start, Version: o.Version, Log: s.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
-	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
-	if found.Open != nil {
-		opts.Open = func() (child.Link, error) { return found.Open(s.log) }
-	} else {
-		opts.Start = func() (*process.Child, error) {
-			proc, err := o.Start(found.Command)
-			if err != nil {
-				return nil, errors.New(process.StartReason(found.Program, err))
-			}
-			return proc, nil
-		}
-	}
-	opts.Handshake = o.capabilities(l.passed, `{"listChanged":true}`)
-	if o.Share != ShareSession { // a child of the newer era serves other agents, too
-		opts.Capabilities = o.capabilities(Answers{}, `{}`)
-	} else {
-		opts.Capabilities = o.capabilities(l.passed, `{}`)
-	}
-	if opts.Handshake != nil || o.ElicitAgent {
-		opts.Ask = func(conn *child.Conn, m rpc.Message) { c.serve(l, conn, m) }
-	}
-	conn, tools, err := child.Open(ctx, opts)
-	if err != nil {
-		return nil, nil, err
-	}
-	l.Conn = conn
-	l.modern.Store(conn.Era() == child.Modern)
-	return l, tools, nil
 }
 
 // capabilities returns the client capabilities declared to the server, of which roots is the
@@ -109,10 +69,10 @@ func (o *Options) capabilities(agent Answers, roots string) json.RawMessage {
 }
 
 // serve answers a request of the child. It may be called before l.Conn is set.
-func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
+func (l *link) serve(conn *child.Conn, m rpc.Message) {
 	switch {
-	case m.Method == elicit && l.elicit != nil:
-		e, why := elicitation(m.Params, !c.opts.ToolsOnly)
+	case m.Method == elicit && l.opts.Elicit != nil:
+		e, why := elicitation(m.Params, !l.opts.ToolsOnly)
 		if why != "" {
 			conn.Offer(badParams(m.ID, why))
 			return
@@ -121,12 +81,12 @@ func (c *Card) serve(l *link, conn *child.Conn, m rpc.Message) {
 			e.PID, e.Calls = conn.PID, calls
 			return l.fill(ctx, e)
 		})
-	case m.Method == elicit && c.opts.ElicitAgent, m.Method == sample && l.passed.Sampling != "":
+	case m.Method == elicit && l.opts.ElicitAgent, m.Method == sample && l.passed.Sampling != "":
 		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error) {
-			raw, err := c.passOn(ctx, l.passed, m.Method, m.Params, calls)
+			raw, err := l.passOn(ctx, l.passed, m.Method, m.Params, calls)
 			return raw, nil, err
 		})
-	case m.Method == listRoots && !c.opts.ToolsOnly && !c.opts.NoRoots:
+	case m.Method == listRoots && !l.opts.ToolsOnly && !l.opts.NoRoots:
 		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
 	default:
 		l.log.Note("not answered: " + plain.Line(m.Method))
@@ -143,7 +103,7 @@ const (
 
 // fill has the user fill in a form or open a page.
 func (l *link) fill(ctx context.Context, e Elicitation) (json.RawMessage, told, error) {
-	answer, err := l.elicit(ctx, e)
+	answer, err := l.opts.Elicit(ctx, e)
 	if e.URL != "" {
 		answer.Content = nil // a page has no content
 	}

@@ -73,13 +73,13 @@ type callLog struct {
 }
 
 // record stores the facts of a finished call.
-func (c *Card) record(made *call, o Outcome, began time.Time) {
+func (c *call) record(o Outcome, began time.Time) {
 	f := CallFact{
-		Agent: made.in.Agent, Tool: made.tool.Original, Started: made.arrived,
-		Wait: began.Sub(made.arrived), Run: time.Since(began), In: len(made.in.Args), Out: len(o.Raw),
+		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
+		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(o.Raw),
 	}
 	switch {
-	case made.withdrawn:
+	case c.withdrawn:
 		f.Outcome = "cancelled"
 	case o.Lost:
 		f.Outcome = "lost"
@@ -94,14 +94,14 @@ func (c *Card) record(made *call, o Outcome, began time.Time) {
 	for _, raw := range o.Result.Content {
 		if fact, data, ok := imageFact(raw); ok {
 			f.Images = append(f.Images, fact)
-			picture = Picture{ImageFact: fact, Tool: made.tool.Original, Time: time.Now(), data: data}
+			picture = Picture{ImageFact: fact, Tool: c.tool.Original, Time: time.Now(), data: data}
 		}
 	}
-	c.calls.add(f, picture)
-	c.hints.Send()
-	c.mu.Lock()
-	look := c.events.Look
-	c.mu.Unlock()
+	c.card.calls.add(f, picture)
+	c.card.hints.Send()
+	c.card.mu.Lock()
+	look := c.card.events.Look
+	c.card.mu.Unlock()
 	tell(look)
 }
 

@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/plain"
 )
 
 // Fault is what went wrong last with a server.
@@ -27,24 +29,6 @@ func LastFault(path string) (f Fault) {
 	return f
 }
 
-// keepFault writes the last fault to its file, or removes the file if all is well again.
-// The caller holds mu.
-func (c *Card) keepFault() {
-	if c.opts.Fault == "" {
-		return
-	}
-	c.spawn("fault", func() {
-		c.keeping.Lock()
-		defer c.keeping.Unlock()
-		c.mu.Lock()
-		f, failing := Fault{c.lastErrorAt, c.lastError}, c.faulty
-		c.mu.Unlock()
-		if err := f.keep(c.opts.Fault, failing && f.Text != ""); err != nil {
-			c.log.Note("keep what failed: " + err.Error())
-		}
-	})
-}
-
 func (f Fault) keep(path string, failing bool) error {
 	if !failing {
 		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
@@ -62,19 +46,38 @@ func (f Fault) keep(path string, failing bool) error {
 	return file.Write(path, append(b, '\n'), file.Options{})
 }
 
-// stumble counts an attempt to start a child of a slot that failed, or a child that ended
-// too early.
-func (c *Card) stumble(s *slot, why string) {
-	s.stumble(why)
-	c.failures++
+// faults is what went wrong last, and how often in a row.
+type faults struct {
+	path string // of the file; "": none
+	log  *child.Log
+	work *tasks
+
+	last  Fault
+	open  bool // the last one was not followed by a child that works
+	inRow int  // of whichever child, since one has worked
 }
 
-// recovered notes that a child works: none of the failures before it counts.
-func (c *Card) recovered(s *slot) {
-	s.attempts = 0
-	c.failures = 0
-	if c.faulty {
-		c.faulty = false
-		c.keepFault()
+// remember notes what went wrong, which may be what the server wrote.
+func (f *faults) remember(text string) {
+	f.last, f.open = Fault{time.Now(), f.log.Clean(plain.Line(text))}, true
+	f.log.Note(f.last.Text)
+	f.keep()
+}
+
+// recovered notes that a child works: none of the faults before it counts.
+func (f *faults) recovered() {
+	f.inRow = 0
+	if f.open {
+		f.open = false
+		f.keep()
 	}
+}
+
+// keep writes the last fault to its file, or removes the file if all is well again.
+func (f *faults) keep() {
+	if f.path == "" {
+		return
+	}
+	last, failing, path := f.last, f.open, f.path
+	f.work.save("what failed", func() error { return last.keep(path, failing && last.Text != "") })
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -19,37 +17,29 @@ import (
 func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
 	about := method + " " + params.Str("uri") + params.Str("name")
 	return inRounds(ctx, c, about, in, func(raw json.RawMessage) json.RawMessage { return raw }, func(ctx context.Context, in Invocation) (json.RawMessage, error) {
-		return c.forward(ctx, method, params, in)
+		told := child.NewSteps(in.Progress)
+		defer told.End()
+		to, l, leave, err := c.enter(ctx, in.From, told, isUsable)
+		if err != nil {
+			return nil, err
+		}
+		in.Args, in.More = nil, nil
+		made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
+		return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
+			defer leave()
+			o := made.exchange()
+			told.End()
+			raw, err := made.reply(o)
+			leave()
+			answer(raw, err)
+		})
 	})
 }
 
-func (c *Card) forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
-	told := child.NewSteps(in.Progress)
-	defer told.End()
-	to, l, leave, err := c.enter(ctx, in.From, told, func(now *moment) error {
-		_, err := c.offers(now)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	in.Args, in.More = nil, nil
-	made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
-	return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
-		defer leave()
-		o := made.exchange()
-		told.End()
-		raw, err := made.reply(o)
-		leave()
-		answer(raw, err)
-	})
-}
-
-// Passes reports whether the card passes on requests of a method whose params do not
-// identify a server.
-func (c *Card) Passes(method string) bool {
-	off := c.opts.ToolsOnly || c.opts.noResources() && strings.HasPrefix(method, "resources/")
-	return !off && c.Listed() != nil
+// isUsable checks that anything is offered.
+func isUsable(now *Published) error {
+	_, err := now.usable()
+	return err
 }
 
 // reply returns the result of a request other than a tool call.
@@ -70,10 +60,7 @@ func (c *call) reply(o Outcome) (json.RawMessage, error) {
 // child, only the last to unsubscribe ends the subscription.
 func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Object, in Invocation) (json.RawMessage, error) {
 	done := json.RawMessage("{}")
-	to, l, leave, err := c.enter(ctx, in.From, nil, func(now *moment) error {
-		_, err := c.offers(now)
-		return err
-	})
+	to, l, leave, err := c.enter(ctx, in.From, nil, isUsable)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +68,10 @@ func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Ob
 	if l.Era() == child.Modern { // the host's call of Wants tells the child
 		return done, nil
 	}
-	if c.watchedBy(to, uri, in.From.Agent) {
+	c.mu.Lock()
+	others := c.watched(to, uri, in.From.Agent)
+	c.mu.Unlock()
+	if others {
 		return done, nil
 	}
 	method := "resources/unsubscribe"
@@ -95,17 +85,4 @@ func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Ob
 		l.heeded.mu.Unlock()
 	}
 	return raw, err
-}
-
-// watchedBy reports whether an agent served by a slot, other than but, subscribes to a
-// resource.
-func (c *Card) watchedBy(s *slot, uri, but string) bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for agent, w := range c.wanted {
-		if agent != but && c.isFor(s, agent) && slices.Contains(w.Resources, uri) {
-			return true
-		}
-	}
-	return false
 }

@@ -32,58 +32,54 @@ type Audience int
 
 // The audiences.
 const (
-	ClientsThatKeepLists Audience = iota // see [Card.KeepsList]
+	ClientsThatKeepLists Audience = iota // see [Options.KeepsList]
 	AllClients
 	NoClient
 )
 
 // GatewayFor returns which clients get the gateway.
-func (c *Card) GatewayFor() Audience {
-	if c.opts.Gateway.Tool == "" {
+func (o *Options) GatewayFor() Audience {
+	if o.Gateway.Tool == "" {
 		return NoClient
 	}
-	return c.opts.Gateway.Audience
+	return o.Gateway.Audience
 }
 
 // KeepsList reports whether a client gets the gateway without connecting to it.
-func (c *Card) KeepsList(client string) bool {
-	if c.opts.Gateway.Clients == nil {
+func (o *Options) KeepsList(client string) bool {
+	if o.Gateway.Clients == nil {
 		row, _ := clients.Of(client)
 		return row.KeepsTools
 	}
-	return slices.ContainsFunc(c.opts.Gateway.Clients, func(pattern string) bool {
+	return slices.ContainsFunc(o.Gateway.Clients, func(pattern string) bool {
 		return clients.Match(strings.ToLower(pattern), strings.ToLower(client))
 	})
 }
 
 // Gateway answers a call of the gateway. in.Args are the gateway's own arguments.
 func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
-	now := c.now.Load()
-	switch {
-	case now.mode != On:
-		return textResult(now.refusal, true), nil
-	case now.listed == nil:
-		return textResult(c.opts.lost(""), true), nil
+	listed, err := c.Published().usable()
+	if err != nil {
+		return refused(err)
 	}
 	var o rawjson.Object
 	if in.Args != nil {
-		var err error
 		if o, err = rawjson.Parse(in.Args); err != nil {
 			return textResult("The arguments are "+err.Error()+".", true), nil
 		}
 	}
 	action, name := o.Str("action"), o.Str("tool")
 	if action == "tools" || action == "" && name == "" {
-		return textResult(toolLines(now.listed), false), nil
+		return textResult(toolLines(listed), false), nil
 	}
-	tool := now.listed.Lookup(name)
+	tool := listed.Lookup(name)
 	switch {
 	case action != "" && action != "call" && action != "describe":
 		return textResult(`action must be "tools", "describe" or "call".`, true), nil
 	case tool == nil:
-		return textResult(c.opts.noTool(now.listed, name)+" Use action tools.", true), nil
+		return textResult(c.opts.noTool(listed, name)+" Use action tools.", true), nil
 	case action == "describe":
-		return textResult(string(tool.JSON())+"\n\n"+now.listed.Instructions, false), nil
+		return textResult(string(tool.JSON())+"\n\n"+listed.Instructions, false), nil
 	}
 	args, problem := gatewayArgs(o)
 	if problem != "" {

@@ -89,7 +89,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 	switch {
 	case method == listRoots && !o.NoRoots:
 		return l.roots(), nil
-	case method == elicit && l.elicit != nil:
+	case method == elicit && o.Elicit != nil:
 		e, why := elicitation(params, true)
 		if why != "" {
 			return nil, errors.New(why)
@@ -99,7 +99,7 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
 		can := o.passedWith(c.in.From)
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, told, error) {
-			raw, err := c.card.passOn(ctx, can, method, params, []Invocation{c.in})
+			raw, err := l.passOn(ctx, can, method, params, []Invocation{c.in})
 			return raw, nil, err
 		})
 	}
@@ -186,7 +186,7 @@ func (c *call) task() Outcome {
 		}
 		if !c.pause(max(milliseconds(task.Get("pollInterval")), lookLeast)) {
 			if c.withdrawn {
-				c.card.ask(c.child, "tasks/cancel", id)
+				c.child.ask("tasks/cancel", id)
 			}
 			return Outcome{Tool: c.tool, Lost: !c.withdrawn}
 		}

@@ -49,7 +49,9 @@ func FuzzTake(f *testing.F) {
 			Name: "git", Era: child.Legacy, Start: func(process.Command) (*process.Child, error) { return p, nil },
 			Elicit: func(context.Context, Elicitation) (Elicited, error) { return Elicited{Action: "cancel"}, nil },
 		})
-		l, _, err := c.openLink(t.Context(), c.newSlot("", From{}), From{}, Found{})
+		a := attempt{card: c}
+		_, err := a.open(t.Context(), c.main, From{})
+		l := a.child
 		if err != nil {
 			t.Fatal(err)
 		}

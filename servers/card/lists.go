@@ -3,7 +3,6 @@ package card
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"regexp"
 	"slices"
 	"strings"
@@ -11,10 +10,61 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
 )
 
 // freshFor is how long a list of resources is valid if the server does not say.
 const freshFor = 5 * time.Second
+
+// listings is what the server has listed, and what of it agents have.
+type listings struct {
+	opts    *Options
+	listing catalogue.Listing    // of the most recent child, kept after its end
+	verdict catalogue.Verdict    // on the listing
+	asked   []string             // programs that wait for the user to accept held definitions
+	offer   *catalogue.Catalogue // built from the listing
+	listed  *catalogue.Catalogue // what agents have; nil if nothing
+	has     resources            // of the most recent child
+	count   deck.Count           // of the last offer
+	lists   uint64               // number of requests for resources
+}
+
+// adopt takes what a child has listed.
+func (l *listings) adopt(a attempt) {
+	l.listing, l.verdict, l.offer, l.has = a.listing, a.verdict, a.offer, a.has.newer(l.has)
+}
+
+// rebuild makes the offer anew.
+func (l *listings) rebuild() {
+	if !l.listing.Empty() {
+		l.offer = catalogue.New(l.listing, l.verdict, l.opts.Catalogue)
+		l.relisted()
+	}
+}
+
+// relisted offers the current catalogue, if anything is offered.
+func (l *listings) relisted() {
+	if l.listed != nil {
+		l.listed = l.offer
+	}
+}
+
+// counted reports what the offer comes to, and whether that is news.
+func (l *listings) counted() (n deck.Count, news bool) {
+	if l.offer == nil {
+		return l.count, false
+	}
+	n = deck.Count{Tools: len(l.offer.Tools), Context: l.offer.Context}
+	news = n != l.count
+	l.count = n
+	return n, news
+}
+
+// nextList returns the order of a request for the resources.
+func (l *listings) nextList() uint64 {
+	l.lists++
+	return l.lists
+}
 
 // resources are the resources that a server has listed. They are data: they are not subject
 // to acceptance and not stored.
@@ -24,51 +74,6 @@ type resources struct {
 	until time.Time // until when the list is valid; zero if there is none
 	order uint64    // of the request for it among all such requests; zero if there is none
 	asked uint64    // the order of the request for a new list; zero if none is on its way
-}
-
-// more reads what a child lists besides tools, if it declares such capabilities. Failures
-// are logged, and what was accepted before stays.
-func (a *attempt) more(c *Card, l *catalogue.Listing) {
-	if c.opts.ToolsOnly {
-		return
-	}
-	c.mu.Lock()
-	life := c.life
-	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(life, c.opts.Limits.Start)
-	defer cancel()
-	hello := a.child.Hello()
-	l.Server, l.Capabilities = hello.Server, hello.Capabilities
-	list := func(k child.Kind, capability string, read func([]json.RawMessage) ([]catalogue.Definition, []catalogue.Note)) []catalogue.Definition {
-		if !hello.Has(capability) {
-			return []catalogue.Definition{}
-		}
-		raw, err := a.child.List(ctx, k)
-		if err != nil {
-			a.child.log.Note("list " + capability + ": " + err.Error())
-			return nil
-		}
-		all, notes := read(raw)
-		l.Notes = append(l.Notes, notes...)
-		return all
-	}
-	l.Prompts = list(child.Prompts, "prompts", catalogue.ReadPrompts)
-	l.Templates = list(child.Templates, "resources", catalogue.ReadTemplates)
-	if hello.Has("resources") && !c.opts.noResources() {
-		c.mu.Lock()
-		order := c.nextList()
-		a.has = c.has
-		c.mu.Unlock()
-		if has, ok := c.listResources(ctx, a.child, order); ok {
-			a.has = has
-		}
-	}
-}
-
-// nextList returns the order of a request for the resources. The caller holds mu.
-func (c *Card) nextList() uint64 {
-	c.lists++
-	return c.lists
 }
 
 // newer returns the list of resources that was requested last, unless the server no longer
@@ -81,11 +86,11 @@ func (r resources) newer(than resources) resources {
 	return than
 }
 
-// noResources tells whether the user keeps resources from agents.
-func (o Options) noResources() bool { return o.Catalogue.WithoutAll(catalogue.OfTemplate) }
+// noResources reports whether the user keeps resources from agents.
+func (o *Options) noResources() bool { return o.Catalogue.WithoutAll(catalogue.OfTemplate) }
 
 // listResources requests the resources of a child.
-func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has resources, ok bool) {
+func (l *link) listResources(ctx context.Context, order uint64) (has resources, ok bool) {
 	raw, keep, err := l.ListFor(ctx, child.Resources)
 	if err != nil {
 		l.log.Note("list resources: " + err.Error())
@@ -100,15 +105,6 @@ func (c *Card) listResources(ctx context.Context, l *link, order uint64) (has re
 	return has, true
 }
 
-// Resources returns the resources that agents can list: those the server listed last. The
-// server is not started for this.
-func (c *Card) Resources() []catalogue.Definition {
-	if now := c.now.Load(); now.listed != nil && !c.opts.noResources() {
-		return now.has.all
-	}
-	return nil
-}
-
 // Refresh requests the resources of a running server if the current list has expired. It
 // does not block.
 func (c *Card) Refresh() {
@@ -117,36 +113,25 @@ func (c *Card) Refresh() {
 	if c.listed == nil || c.has.asked > 0 || time.Now().Before(c.has.until) || c.opts.ToolsOnly || c.opts.noResources() {
 		return
 	}
-	for _, s := range c.all() {
-		if l := s.child; l != nil && s.link == LinkReady && l.Hello().Has("resources") {
-			order := c.nextList()
-			c.has.asked = order
-			c.spawn("list resources", func() { c.refresh(l, order) })
-			return
-		}
+	i := slices.IndexFunc(c.all(), func(s *slot) bool { return s.child != nil && s.link == LinkReady && s.child.Hello().Has("resources") })
+	if i < 0 {
+		return
 	}
-}
-
-func (c *Card) refresh(l *link, order uint64) {
-	ctx, cancel := context.WithTimeout(context.Background(), c.opts.Limits.Start)
-	defer cancel()
-	has, ok := c.listResources(ctx, l, order)
-	c.update(func() {
-		if ok {
-			c.has = has.newer(c.has)
-		}
-		if c.has.asked == order {
-			c.has.asked = 0
-		}
+	l, order := c.all()[i].child, c.nextList()
+	c.has.asked = order
+	c.work.spawn("list resources", func() {
+		ctx, cancel := context.WithTimeout(context.Background(), c.opts.Limits.Start)
+		defer cancel()
+		has, ok := l.listResources(ctx, order)
+		c.update(func() {
+			if ok {
+				c.has = has.newer(c.has)
+			}
+			if c.has.asked == order {
+				c.has.asked = 0
+			}
+		})
 	})
-}
-
-// Has reports whether a resource belongs to the server: whether the server lists it or it
-// matches one of its templates.
-func (c *Card) Has(uri string) bool {
-	now := c.now.Load()
-	return now.listed != nil && !c.opts.noResources() && (slices.ContainsFunc(now.has.all, func(d catalogue.Definition) bool { return d.Name == uri }) ||
-		slices.ContainsFunc(now.listed.Templates, func(d catalogue.Definition) bool { return fits(d.Name, uri) }))
 }
 
 // fits reports whether a URI matches a template.

@@ -50,12 +50,12 @@ func TestAnOlderListOfResourcesDoesNotReplaceANewerOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(relistEvery)
-		if all := c.Resources(); len(all) != 1 || all[0].Name != "fake://new" {
+		if all := c.Published().Resources(); len(all) != 1 || all[0].Name != "fake://new" {
 			t.Errorf("after the change: %v", all)
 		}
 		close(wait)
 		synctest.Wait()
-		if all := c.Resources(); len(all) != 1 || all[0].Name != "fake://new" {
+		if all := c.Published().Resources(); len(all) != 1 || all[0].Name != "fake://new" {
 			t.Errorf("after the answer to the older request: %v", all)
 		}
 	})

@@ -3,10 +3,8 @@ package card
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
@@ -64,7 +62,7 @@ func (c *Card) Reconnect() {
 			}
 		}
 		c.main.attempts, c.trying, c.lostAt, c.failedAt = 0, 0, time.Time{}, time.Time{}
-		c.lastError, c.lastErrorAt, c.failures = "", time.Time{}, 0
+		c.faults.last, c.faults.inRow = Fault{}, 0
 		c.main.reconnect = true
 		c.connect(c.main)
 	})
@@ -101,7 +99,7 @@ func (c *Card) switchOn() {
 		return
 	}
 	c.failedAt, c.lostAt = time.Time{}, time.Time{}
-	c.main.attempts, c.failures = 0, 0
+	c.main.attempts, c.faults.inRow = 0, 0
 	if c.main.link == LinkReady || c.opts.OnDemand && c.offer != nil {
 		c.mode, c.listed = On, c.offer
 		if c.main.link == LinkFailed {
@@ -161,17 +159,10 @@ func (c *Card) fail(text string) {
 		c.refusal = c.opts.needsUser(text)
 	}
 	c.mode, c.listed, c.main.link, c.lostAt = Off, nil, LinkFailed, time.Time{}
-	c.remember(text)
-	if c.trying <= 1 {
-		c.spawn("warning", func() { c.warn(text) })
+	c.faults.remember(text)
+	if warn := c.events.Warn; c.trying <= 1 && warn != nil {
+		c.work.spawn("warning", func() { warn(text) })
 	}
-}
-
-func (c *Card) remember(text string) {
-	text = c.log.Clean(plain.Line(text)) // it may be what the server wrote
-	c.lastError, c.lastErrorAt, c.faulty = text, time.Now(), true
-	c.log.Note(text)
-	c.keepFault()
 }
 
 // lingerFrom keeps the children for a while after the card was turned off.
@@ -199,35 +190,6 @@ func (c *Card) lingerFrom(at time.Time) {
 	c.after(c.opts.Limits.Keep, check)
 }
 
-// attempt is the outcome of starting a child.
-type attempt struct {
-	child   *link
-	listing catalogue.Listing
-	verdict catalogue.Verdict
-	offer   *catalogue.Catalogue
-	found   Found
-	has     resources
-	err     error // its text is for the user
-}
-
-// inspect builds a catalogue from the child's list of tools.
-func (c *Card) inspect(a *attempt, list []json.RawMessage) {
-	tools, notes := catalogue.Read(list)
-	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
-	a.more(c, &a.listing)
-	if a.listing.Empty() && len(a.has.all) == 0 {
-		a.err = errors.New(c.opts.server() + " offered no tools")
-		return
-	}
-	a.verdict, a.err = c.pins.Check(a.listing)
-	if a.err == nil {
-		a.offer = catalogue.New(a.listing, a.verdict, c.opts.Catalogue)
-	}
-	if a.err == nil && c.opts.OnDemand {
-		a.err = c.pins.Spoke(string(a.child.Era()), a.child.Version, c.remembered() != child.Legacy)
-	}
-}
-
 // attached handles the outcome of an attempt. It reports whether the child is kept.
 func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	if epoch != s.epoch || c.life.Err() != nil {
@@ -241,9 +203,10 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	}
 	switch {
 	case a.err != nil && c.opts.OnDemand && c.mode == On:
-		c.stumble(s, a.err.Error())
+		s.stumble(a.err.Error())
+		c.faults.inRow++
 		s.link = LinkFailed
-		c.remember(a.err.Error())
+		c.faults.remember(a.err.Error())
 		return false
 	case a.err != nil:
 		c.listing, c.offer, c.verdict = catalogue.Listing{}, nil, catalogue.Verdict{}
@@ -260,8 +223,8 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	s.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
 	c.warnOfHeld()
 	if c.mode == TurningOn {
-		c.mode, c.trying = On, 0
-		c.recovered(s)
+		c.mode, c.trying, s.attempts = On, 0, 0
+		c.faults.recovered()
 	}
 	if c.mode == On {
 		c.listed = c.offer
@@ -271,19 +234,20 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		return false
 	}
 	s.child, s.used = a.child, time.Now()
-	c.tellRoot(s)
+	s.tellRoot(&c.opts)
 	if c.mode == Off {
 		c.lingerFrom(time.Now())
 	}
 	c.watchIdle(s, a.child, c.idle(s))
 	c.after(stableAfter, func() {
 		if s.child == a.child {
-			c.recovered(s)
+			s.attempts = 0
+			c.faults.recovered()
 		}
 	})
-	c.spawn("what agents want", func() { c.heed(s, a.child) })
-	a.child.OnChange(c.relists(a.child))
-	c.spawn("child watch", func() {
+	c.work.spawn("what agents want", func() { c.heed(s, a.child) })
+	a.child.OnChange(a.child.relists(func() { c.relist(a.child) }))
+	c.work.spawn("child watch", func() {
 		<-a.child.Gone()
 		c.update(func() { c.childGone(s, a.child) })
 	})
@@ -292,19 +256,15 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 
 // warnOfHeld tells the user that there are held definitions to accept.
 func (c *Card) warnOfHeld() {
-	n := len(c.verdict.Held)
-	if n == 0 {
+	n, warn := len(c.verdict.Held), c.events.Warn
+	if n == 0 || warn == nil {
 		return
 	}
 	text := fmt.Sprintf("%d definitions of %s's server are new or changed and are held. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
 	if n == 1 {
 		text = fmt.Sprintf("A definition of %s's server is new or changed and is held. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
 	}
-	c.spawn("warning", func() { c.warn(text) })
-}
-
-func (c *Card) adopt(a attempt) {
-	c.listing, c.verdict, c.offer, c.has = a.listing, a.verdict, a.offer, a.has.newer(c.has)
+	c.work.spawn("warning", func() { warn(text) })
 }
 
 // childGone handles the unexpected end of the child of a slot.
@@ -317,16 +277,18 @@ func (c *Card) childGone(s *slot, child *link) {
 	text := c.opts.Title + " connection lost: " + child.Why()
 	if c.mode == Off {
 		s.link = NoLink
-		c.remember(text)
+		c.faults.remember(text)
 		return
 	}
 	if time.Since(child.Ready) >= stableAfter {
-		c.recovered(s)
+		s.attempts = 0
+		c.faults.recovered()
 	}
 	if c.opts.OnDemand {
-		c.stumble(s, text)
+		s.stumble(text)
+		c.faults.inRow++
 		s.link = NoLink
-		c.remember(text)
+		c.faults.remember(text)
 		if s.held > 0 || c.subscribed(s) || c.opts.Warm && s == c.main {
 			c.restart(s)
 		}
@@ -355,11 +317,11 @@ func (c *Card) recall() {
 	era := cmp.Or(c.opts.Era, c.remembered())
 	fault := LastFault(c.opts.Fault)
 	c.update(func() {
-		if c.lastError == "" {
-			c.lastError, c.lastErrorAt, c.faulty = plain.Line(fault.Text), fault.Time, fault.Text != ""
+		if c.faults.last.Text == "" {
+			c.faults.last, c.faults.open = Fault{fault.Time, plain.Line(fault.Text)}, fault.Text != ""
 		}
+		c.listing, c.verdict, c.offer, c.era = l, v, offer, era
 	})
-	c.update(func() { c.listing, c.verdict, c.offer, c.era = l, v, offer, era })
 }
 
 // remembered returns the server's most recent era, if known.
@@ -382,7 +344,7 @@ func (c *Card) lose(text string) {
 		c.fail(c.opts.Title + " failed: " + text + ". Press r to reconnect.")
 		return
 	}
-	c.remember(text)
+	c.faults.remember(text)
 	s.attempts++
 	s.link = Lost
 	if c.lostAt.IsZero() {
@@ -403,78 +365,4 @@ func (c *Card) lose(text string) {
 			c.connect(s)
 		}
 	})
-}
-
-// relist reads the tools again after the child reported a change.
-func (c *Card) relist(child *link) {
-	c.mu.Lock()
-	life := c.life
-	c.mu.Unlock()
-	ctx, cancel := context.WithTimeout(life, c.opts.Limits.Start)
-	defer cancel()
-	list, err := child.ListTools(ctx)
-	if err != nil {
-		child.log.Note("list tools again: " + err.Error())
-		return
-	}
-	a := attempt{child: child}
-	c.mu.Lock()
-	for _, s := range c.all() {
-		if s.child == child {
-			a.found = s.found
-		}
-	}
-	c.mu.Unlock()
-	c.inspect(&a, list)
-	if a.err != nil {
-		child.log.Note("list tools again: " + a.err.Error())
-		return
-	}
-	c.update(func() {
-		if slices.ContainsFunc(c.all(), func(s *slot) bool { return s.child == child }) {
-			c.adopt(a)
-			c.relisted()
-		}
-	})
-}
-
-// relisted offers the current catalogue, if anything is offered.
-func (c *Card) relisted() {
-	if c.listed != nil {
-		c.listed = c.offer
-	}
-}
-
-// Accept offers held tools as they were shown. A tool whose definition has changed since
-// stays held. Accept returns how many are no longer held.
-func (c *Card) Accept(shown []catalogue.Held) (int, error) {
-	if len(shown) == 0 {
-		return 0, nil
-	}
-	if err := c.pins.Accept(shown); err != nil {
-		return 0, err
-	}
-	c.mu.Lock()
-	l, held := c.listing, c.verdict.Held
-	c.mu.Unlock()
-	if l.Empty() {
-		return len(shown), nil // without a child, they take effect at its next start
-	}
-	v, err := c.pins.Check(l)
-	if err == nil && len(v.Held) == 0 && len(v.Gone) > 0 {
-		err = c.pins.Forget(v.Gone)
-		v.Gone = nil
-	}
-	if err != nil {
-		return 0, err
-	}
-	c.update(func() {
-		if !c.listing.Same(l) {
-			return // the child has been replaced
-		}
-		c.verdict = v
-		c.offer = catalogue.New(c.listing, v, c.opts.Catalogue)
-		c.relisted()
-	})
-	return len(held) - len(v.Held), nil
 }

@@ -14,11 +14,11 @@ const startingEvery = 5 * time.Second // between notes to the waiting agent
 // the request cannot be answered at all; it is called again after each change. told reports
 // how long the start takes. If err is nil, the caller holds the slot until it calls leave:
 // the child is not ended for being idle, and is restarted if it ends unexpectedly.
-func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(*moment) error) (*slot, *link, error) {
+func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(*Published) error) (*slot, *link, error) {
 	w := &waiter{card: c, from: f, began: time.Now(), told: told}
 	defer w.end()
 	for {
-		now := c.now.Load()
+		now := c.Published()
 		if err := check(now); err != nil {
 			return nil, nil, err
 		}
@@ -31,7 +31,7 @@ func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(
 			w.slot = nil // released by the caller
 			return s, l, nil
 		case w.wakes:
-			changed, err := c.wake(ctx, w.slot)
+			changed, err := w.wake(ctx)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -76,7 +76,11 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 	if err := ctx.Err(); err != nil { // the agent may be gone: start nothing for it
 		return nil, err
 	}
-	if s := c.slotFor(w.from); s != w.slot {
+	s, taken := c.slotFor(w.from)
+	if taken {
+		c.warm()
+	}
+	if s != w.slot {
 		if w.slot != nil {
 			w.slot.held--
 		}
@@ -84,7 +88,7 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 		s.held++
 	}
 	w.wakes = false
-	switch s := w.slot; s.link {
+	switch s.link {
 	case LinkReady:
 		select {
 		case <-s.child.Done(): // the child is ending
@@ -105,10 +109,10 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 }
 
 // wait waits until now is out of date.
-func (w *waiter) wait(ctx context.Context, now *moment) error {
+func (w *waiter) wait(ctx context.Context, now *Published) error {
 	o := &w.card.opts
 	if w.patience == nil {
-		w.patience, w.still = time.NewTimer(w.card.patience()), time.NewTicker(startingEvery)
+		w.patience, w.still = time.NewTimer(w.card.opts.patience()), time.NewTicker(startingEvery)
 		if o.OnDemand {
 			w.told.Note("starting " + o.Title)
 		}
@@ -142,49 +146,27 @@ func (w *waiter) end() {
 // wake starts the program for a request, unless it is running, is being started, or has
 // failed too often. It reports whether that changed anything. It returns an error if there
 // is no room for another child.
-func (c *Card) wake(ctx context.Context, s *slot) (changed bool, err error) {
+func (w *waiter) wake(ctx context.Context) (changed bool, err error) {
+	c, s := w.card, w.slot
 	c.update(func() {
-		switch {
-		case c.mode != On || c.life.Err() != nil || ctx.Err() != nil || c.slots[s.key] != s:
-		case s.child != nil || s.link == Connecting || s.link == Lost:
-		case s.attempts >= maxFailures:
-			s.link = LinkFailed
-			changed = true
-		case !c.room():
-			err = &refusal{c.opts.crowded(maxChildren)}
-		default:
-			c.connect(s)
-			changed = true
+		if c.mode != On || c.life.Err() != nil || ctx.Err() != nil || c.slots[s.key] != s || s.child != nil || s.link == Connecting || s.link == Lost {
+			return
 		}
+		changed = true
+		if s.attempts >= maxFailures {
+			s.link = LinkFailed
+			return
+		}
+		spare, full := c.full(c.subscribed)
+		switch {
+		case full && spare == nil:
+			changed, err = false, &refusal{c.opts.crowded(maxChildren)}
+			return
+		case full:
+			spare.log.Note("ended, to make room for another agent's")
+			c.drop(spare)
+		}
+		c.connect(s)
 	})
 	return changed, err
-}
-
-// maxChildren is the maximum number of children of a card. Without it, a client that opens
-// a connection for every call would start as many programs.
-const maxChildren = 32
-
-// room reports whether another child can be started. If necessary, it ends the one that has
-// been unused for the longest time.
-func (c *Card) room() bool {
-	running := 0
-	var oldest *slot
-	for _, s := range c.all() {
-		if s.child == nil && s.link != Connecting {
-			continue
-		}
-		running++
-		if s.child != nil && !s.busy() && !c.subscribed(s) && (oldest == nil || s.used.Before(oldest.used)) {
-			oldest = s
-		}
-	}
-	if running < maxChildren {
-		return true
-	}
-	if oldest == nil {
-		return false
-	}
-	oldest.log.Note("ended, to make room for another agent's")
-	c.drop(oldest)
-	return true
 }

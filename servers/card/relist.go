@@ -1,34 +1,62 @@
 package card
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/hint"
+)
 
 // relistEvery is the minimum interval for reading the tools of a server that keeps reporting
 // changes.
 const relistEvery = time.Second
 
-// relists returns the function to call when the child reports a change of its tools. It
-// reads them, one read at a time, and once more after the last report.
-func (c *Card) relists(child *link) (changed func()) {
+// relists returns the function to call when the child reports a change of its tools. It has
+// them read, one read at a time, and once more after the last report.
+func (l *link) relists(read func()) (changed func()) {
 	due := make(chan struct{}, 1)
-	c.spawn("list", func() {
+	l.work.spawn("list", func() {
 		for {
 			select {
 			case <-due:
-				c.relist(child)
-			case <-child.Gone():
+				read()
+			case <-l.Gone():
 				return
 			}
 			select {
 			case <-time.After(relistEvery):
-			case <-child.Gone():
+			case <-l.Gone():
 				return
 			}
 		}
 	})
-	return func() {
-		select {
-		case due <- struct{}{}:
-		default: // due
-		}
+	return func() { hint.Poke(due) }
+}
+
+// relist reads the tools again after the child reported a change.
+func (c *Card) relist(child *link) {
+	a := attempt{card: c, child: child}
+	c.mu.Lock()
+	life := c.life
+	if s := c.slotOf(child); s != nil {
+		a.found = s.found
 	}
+	c.mu.Unlock()
+	ctx, cancel := context.WithTimeout(life, c.opts.Limits.Start)
+	defer cancel()
+	list, err := child.ListTools(ctx)
+	if err == nil {
+		a.inspect(list)
+		err = a.err
+	}
+	if err != nil {
+		child.log.Note("list tools again: " + err.Error())
+		return
+	}
+	c.update(func() {
+		if c.slotOf(child) != nil {
+			c.adopt(a)
+			c.relisted()
+		}
+	})
 }

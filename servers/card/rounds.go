@@ -42,6 +42,12 @@ type kept struct {
 	late   *time.Timer // nil while the agent waits
 }
 
+// rounds are the requests that wait for their agents.
+type rounds struct {
+	mu  sync.Mutex
+	all map[string]*kept // by state
+}
+
 // asked is a request of the server.
 type asked struct {
 	method string
@@ -59,11 +65,11 @@ func inRounds[T any](ctx context.Context, c *Card, about string, in Invocation, 
 	}
 	var k *kept
 	if strings.HasPrefix(state, statePrefix) {
-		if k = c.keptFor(state, about, in); k == nil {
+		if k = c.rounds.find(state, about, in); k == nil {
 			return none, &rpc.Error{Code: rpc.CodeParams, Message: "this request is no longer in progress: repeat it without requestState"}
 		}
 	} else {
-		k = c.keep(ctx, about, in)
+		k = c.rounds.keep(ctx, about, in)
 		safe.Go(c.opts.Name+" rounds", func() {
 			var result T
 			k.err = safe.Call("request in rounds", func() (err error) {
@@ -81,7 +87,7 @@ func inRounds[T any](ctx context.Context, c *Card, about string, in Invocation, 
 	case err != nil:
 		return none, err
 	}
-	c.forget(k)
+	c.rounds.forget(k)
 	result, ok := k.result.(T)
 	if !ok {
 		return none, &rpc.Error{Code: rpc.CodeParams, Message: "requestState belongs to another request"}
@@ -90,28 +96,28 @@ func inRounds[T any](ctx context.Context, c *Card, about string, in Invocation, 
 }
 
 // keep begins a request.
-func (c *Card) keep(ctx context.Context, about string, in Invocation) *kept {
+func (r *rounds) keep(ctx context.Context, about string, in Invocation) *kept {
 	k := &kept{
 		state: statePrefix + rand.Text(), about: about, agent: in.From.Agent, in: in,
 		asks: make(chan struct{}, 1), done: make(chan struct{}), open: map[string]*asked{},
 	}
 	k.ctx, k.end = context.WithCancel(context.WithoutCancel(ctx))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.rounds == nil {
-		c.rounds = map[string]*kept{}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.all == nil {
+		r.all = map[string]*kept{}
 	}
-	c.rounds[k.state] = k
-	k.late = time.AfterFunc(roundLimit, func() { c.forget(k) })
+	r.all[k.state] = k
+	k.late = time.AfterFunc(roundLimit, func() { r.forget(k) })
 	k.late.Stop() // until the agent is asked
 	return k
 }
 
-// keptFor returns the request that an agent continues, with its answers; nil if there is none.
-func (c *Card) keptFor(state, about string, in Invocation) *kept {
-	c.mu.Lock()
-	k := c.rounds[state]
-	c.mu.Unlock()
+// find returns the request that an agent continues, with its answers; nil if there is none.
+func (r *rounds) find(state, about string, in Invocation) *kept {
+	r.mu.Lock()
+	k := r.all[state]
+	r.mu.Unlock()
 	if k == nil || k.agent != in.From.Agent || k.about != about {
 		return nil
 	}
@@ -133,10 +139,10 @@ func (c *Card) keptFor(state, about string, in Invocation) *kept {
 }
 
 // forget ends a request, unless it has ended.
-func (c *Card) forget(k *kept) {
-	c.mu.Lock()
-	delete(c.rounds, k.state)
-	c.mu.Unlock()
+func (r *rounds) forget(k *kept) {
+	r.mu.Lock()
+	delete(r.all, k.state)
+	r.mu.Unlock()
 	k.end()
 }
 
@@ -236,12 +242,12 @@ func (k *kept) round(ctx context.Context) (input json.RawMessage, err error) {
 }
 
 // left forgets the requests of an agent that is gone.
-func (c *Card) left(agent string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for state, k := range c.rounds {
+func (r *rounds) left(agent string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for state, k := range r.all {
 		if k.agent == agent {
-			delete(c.rounds, state)
+			delete(r.all, state)
 			k.end()
 		}
 	}

@@ -2,9 +2,6 @@ package card
 
 import (
 	"context"
-	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
@@ -59,68 +56,34 @@ type slot struct {
 	used time.Time // the last request
 }
 
-func (c *Card) newSlot(key string, f From) *slot {
-	c.made++
-	s := &slot{key: key, from: f, name: c.opts.Name, link: NoLink, agents: map[string]bool{}}
-	if c.made > 1 {
-		s.name = fmt.Sprintf("%s %d", c.opts.Name, c.made)
-	}
-	s.log = c.log.Child(s.name)
-	s.queue = child.NewQueue(c.opts.Limits.InFlight, func(waiting int) error { return &refusal{c.opts.busy(waiting)} })
-	return s
+// isFor reports whether a slot serves an agent.
+func (s *slot) isFor(agent string) bool {
+	return s.key == "" || s.key == "agent "+agent || s.agents[agent]
 }
 
-// key returns the key of the slot that currently serves f.
-func (c *Card) key(f From) string {
-	agent, project := "agent "+f.Agent, "root "+f.Root
-	switch {
-	case !c.opts.OnDemand || f.Agent == "":
+// owner returns the agent that has the child to itself; "" if there is none.
+func (s *slot) owner() string {
+	if s.key != "agent "+s.from.Agent {
 		return ""
-	case c.opts.Share == ShareSession, c.opts.Share == ShareAuto && c.era != child.Modern:
-		return agent
-	case c.opts.Share == ShareProject, c.opts.Share == ShareAuto:
-		return project
 	}
-	return ""
+	return s.from.Agent
 }
 
-// slotFor returns the slot that serves f.
-func (c *Card) slotFor(f From) *slot {
-	key := c.key(f)
-	s := c.slots[key]
-	switch {
-	case s != nil:
-	case c.opts.Warm && c.main.link == LinkReady && f.Root == c.opts.Root && !c.opts.passed(f).any(): // the child was told of no capabilities
-		s = c.main
-		s.key, s.from = key, f
-		c.slots[key] = s
-		c.main = c.newSlot("", From{})
-		c.slots[""] = c.main
-		c.warm()
-	default:
-		s = c.newSlot(key, f)
-		c.slots[key] = s
+// tellRoot tells the child of an agent in which project the agent works, if that has changed
+// since the child was started.
+func (s *slot) tellRoot(o *Options) {
+	l, root := s.child, s.from.Root
+	if l == nil || s.owner() == "" || *l.root.Load() == root {
+		return
 	}
-	if f.Agent != "" {
-		s.agents[f.Agent] = true
+	l.root.Store(&root)
+	if l.Era() == child.Legacy && !o.NoRoots {
+		l.Tell("notifications/roots/list_changed", nil)
 	}
-	if f.Answers.any() && f.Agent == s.from.Agent {
-		s.from.Answers = f.Answers // whoever started it first may not have known
-	}
-	return s
-}
-
-// all returns the slots, the main one first.
-func (c *Card) all() []*slot {
-	var out []*slot
-	for _, key := range slices.Sorted(maps.Keys(c.slots)) {
-		out = append(out, c.slots[key])
-	}
-	return out
 }
 
 // serves reports whether the main slot serves agents, rather than only listing tools.
-func (o Options) serves() bool {
+func (o *Options) serves() bool {
 	return !o.OnDemand || o.Share == ShareDeck
 }
 
@@ -136,29 +99,6 @@ func (c *Card) drop(s *slot) {
 // busy reports whether the child of a slot must not be ended for being idle.
 func (s *slot) busy() bool {
 	return s.held > 0 || s.child.Busy.Load() > 0 || s.child.person.asked()
-}
-
-// subscribed reports whether an agent that a slot serves subscribes to resources.
-func (c *Card) subscribed(s *slot) bool {
-	for agent, w := range c.wanted {
-		if len(w.Resources) > 0 && c.isFor(s, agent) {
-			return true
-		}
-	}
-	return false
-}
-
-// idle returns how long a slot's child is kept without a request; 0 means indefinitely.
-func (c *Card) idle(s *slot) time.Duration {
-	switch {
-	case !c.opts.OnDemand:
-		return 0
-	case c.opts.Limits.Idle > 0:
-		return c.opts.Limits.Idle
-	case c.opts.Warm, s.key == "agent "+s.from.Agent:
-		return 0
-	}
-	return idleLimit
 }
 
 // watchIdle waits for d, and then ends the child if it has been idle for that long.
@@ -184,17 +124,12 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 
 // AgentGone ends what was started for a single agent after its connection has closed.
 func (c *Card) AgentGone(agent string) {
-	c.mu.Lock()
-	delete(c.wanted, agent)
-	c.mu.Unlock()
-	c.left(agent)
-	if !c.opts.OnDemand {
-		return
-	}
+	c.rounds.left(agent)
 	c.update(func() {
+		delete(c.wanted, agent)
 		for _, s := range c.all() {
 			delete(s.agents, agent)
-			if s.key == "agent "+agent {
+			if s.owner() == agent && agent != "" {
 				c.drop(s)
 			}
 		}
@@ -217,23 +152,6 @@ func (s *slot) stumble(why string) {
 	s.stumbled, s.fault = time.Now(), why
 }
 
-// settled finds the slot for a child started for f now that its era is known. It reports
-// whether another child has that slot.
-func (c *Card) settled(s *slot) (taken bool) {
-	key := c.key(s.from)
-	if s == c.main || key == s.key {
-		return false
-	}
-	delete(c.slots, s.key)
-	if c.slots[key] != nil {
-		s.log.Gone()
-		return true
-	}
-	s.key = key
-	c.slots[key] = s
-	return false
-}
-
 // restart restarts a lost child for the requests that wait for it.
 func (c *Card) restart(s *slot) {
 	wait, ok := backoff(s.attempts - 1)
@@ -251,29 +169,6 @@ func (c *Card) restart(s *slot) {
 	})
 }
 
-// attempt starts a child.
-func (c *Card) attempt(ctx context.Context, s *slot, from From) (a attempt) {
-	a.found, a.err = c.opts.Hooks.Find(from)
-	if a.err != nil {
-		return a
-	}
-	opened, list, err := c.openLink(ctx, s, from, a.found)
-	if err != nil {
-		a.err = fmt.Errorf("%s failed to start: %w", c.opts.server(), err)
-		if a.found.Open != nil {
-			a.err = fmt.Errorf("%s cannot be %s: %w", c.opts.server(), barred(err), err)
-		}
-		return a
-	}
-	a.child = opened
-	c.inspect(&a, list)
-	if a.err != nil {
-		opened.End()
-		a.child = nil
-	}
-	return a
-}
-
 // connect replaces the child of a slot, in the background.
 func (c *Card) connect(s *slot) {
 	old := s.child
@@ -285,12 +180,13 @@ func (c *Card) connect(s *slot) {
 	epoch, from := s.epoch, s.from
 	ctx, cancel := context.WithCancel(c.life)
 	s.cancel, s.link = cancel, Connecting
-	c.spawn("connect", func() {
+	c.work.spawn("connect", func() {
 		defer cancel()
 		if old != nil {
 			old.End()
 		}
-		a := c.attempt(ctx, s, from)
+		a := attempt{card: c}
+		a.run(ctx, s, from)
 		kept := false
 		c.update(func() { kept = c.attached(s, epoch, a) })
 		if !kept && a.child != nil {
@@ -308,12 +204,13 @@ func (c *Card) closeChild(s *slot) {
 	}
 	if old := s.child; old != nil {
 		s.child = nil
-		c.recovered(s) // it ends in good order
+		s.attempts = 0 // it ends in good order
+		c.faults.recovered()
 		end := old.End
 		if c.hurried {
 			end = old.Quit
 		}
-		c.spawn("end", end)
+		c.work.spawn("end", end)
 	}
 	if s.link != LinkFailed {
 		s.link = NoLink

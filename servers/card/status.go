@@ -61,8 +61,8 @@ type Status struct {
 	Broken   bool // turned off by a failure that the user has not seen yet
 	Log      []child.Line
 
-	accept string // the command that accepts held definitions
-	stray  string // a problem with the output of the children
+	opts  *Options
+	stray string // a problem with the output of the children
 }
 
 // Tokens estimates how much of an agent's context the definitions use while the card is on.
@@ -74,7 +74,7 @@ func (c *Card) Status() Status {
 	s := Status{
 		Mode: c.mode, Restarts: c.restarts, Era: c.era,
 		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
-		Adds: c.count, Error: c.lastError, ErrorAt: c.lastErrorAt, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, accept: c.opts.Texts.Command("accept"),
+		Adds: c.count, Error: c.faults.last.Text, ErrorAt: c.faults.last.Time, Failures: c.faults.inRow, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, opts: &c.opts,
 	}
 	c.sum(&s)
 	s.Listing, s.TurnedOff = c.listing.Tools, map[string]bool{}
@@ -198,7 +198,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))
 	}
 	if len(s.Held) > 0 {
-		row("held", "%s; accept with: %s", s.Holding(), s.accept)
+		row("held", "%s; accept with: %s", s.Holding(), s.opts.Texts.Command("accept"))
 	}
 	if n := s.OK + s.Failed + s.Waiting + s.Running; n > 0 {
 		row("calls", "%d ok, %d failed, %d running, %d waiting", s.OK, s.Failed, s.Running, s.Waiting)

@@ -21,51 +21,72 @@ type Wanted struct {
 	Resources []string // URIs, for all servers
 }
 
+// notifications is what agents want to be notified of.
+type notifications struct {
+	wanted map[string]Wanted // by agent id
+}
+
+// subscribed reports whether an agent that a slot serves subscribes to resources.
+func (n *notifications) subscribed(s *slot) bool {
+	_, uris := n.wants(s)
+	return len(uris) > 0
+}
+
+// watched reports whether an agent that a slot serves, other than but, subscribes to a
+// resource.
+func (n *notifications) watched(s *slot, uri, but string) bool {
+	for agent, w := range n.wanted {
+		if agent != but && s.isFor(agent) && slices.Contains(w.Resources, uri) {
+			return true
+		}
+	}
+	return false
+}
+
+// wants returns what the agents that a slot serves want.
+func (n *notifications) wants(s *slot) (level string, uris map[string]bool) {
+	uris = map[string]bool{}
+	for agent, w := range n.wanted {
+		if s.isFor(agent) {
+			level = verbose(level, w.Level)
+			for _, uri := range w.Resources {
+				uris[uri] = true
+			}
+		}
+	}
+	return level, uris
+}
+
+// audience returns the agents that a slot serves and that want anything.
+func (n *notifications) audience(s *slot) (agents []string) {
+	for agent := range n.wanted {
+		if s.isFor(agent) {
+			agents = append(agents, agent)
+		}
+	}
+	return agents
+}
+
 // Wants replaces what an agent wants to be notified of. A server is started if it is to
 // report changes of a resource. Wants does not block.
 func (c *Card) Wants(f From, w Wanted) {
-	w.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(uri string) bool { return !c.Has(uri) })
+	now := c.Published()
+	w.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(uri string) bool { return !now.Has(uri) })
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.wanted == nil {
-		c.wanted = map[string]Wanted{}
-	}
 	c.wanted[f.Agent] = w
 	if c.opts.ToolsOnly || c.mode != On {
 		return
 	}
 	c.moved(f)
 	if len(w.Resources) > 0 {
-		c.spawn("what agents want", func() { c.watchFor(f) })
+		c.work.spawn("what agents want", func() { c.watchFor(f) })
 		return
 	}
 	for _, s := range c.all() {
-		if l := s.child; l != nil && c.isFor(s, f.Agent) {
-			c.spawn("what agents want", func() { c.heed(s, l) })
+		if l := s.child; l != nil && s.isFor(f.Agent) {
+			c.work.spawn("what agents want", func() { c.heed(s, l) })
 		}
-	}
-}
-
-// moved tells the child of an agent that its project has changed. The caller holds mu.
-func (c *Card) moved(f From) {
-	s := c.slots["agent "+f.Agent]
-	if s == nil || s.from.Root == f.Root {
-		return
-	}
-	s.from.Root = f.Root
-	c.tellRoot(s)
-}
-
-// tellRoot tells the child of an agent in which project the agent works, if that has changed
-// since the child was started. The caller holds mu.
-func (c *Card) tellRoot(s *slot) {
-	l, root := s.child, s.from.Root
-	if l == nil || s.key != "agent "+s.from.Agent || *l.root.Load() == root {
-		return
-	}
-	l.root.Store(&root)
-	if l.Era() == child.Legacy && !c.opts.NoRoots {
-		l.Tell("notifications/roots/list_changed", nil)
 	}
 }
 
@@ -74,21 +95,13 @@ func (c *Card) watchFor(f From) {
 	c.mu.Lock()
 	life := c.life
 	c.mu.Unlock()
-	s, l, err := c.reach(life, f, nil, func(now *moment) error {
-		_, err := c.offers(now)
-		return err
-	})
+	s, l, err := c.reach(life, f, nil, isUsable)
 	if err != nil {
 		c.log.Note("tell of resources: " + err.Error())
 		return
 	}
 	c.heed(s, l)
 	c.leave(s)
-}
-
-// isFor reports whether a slot serves an agent.
-func (c *Card) isFor(s *slot, agent string) bool {
-	return s.key == "" || s.key == "agent "+agent || s.agents[agent]
 }
 
 // heeded is what a child was asked to report.
@@ -134,60 +147,52 @@ func verbose(a, b string) string {
 func (c *Card) heed(s *slot, l *link) {
 	l.heeded.mu.Lock()
 	defer l.heeded.mu.Unlock()
-	level, uris := l.heeded.asked, map[string]bool{}
 	c.mu.Lock()
-	for agent, w := range c.wanted {
-		if c.isFor(s, agent) {
-			level = verbose(level, w.Level)
-			for _, uri := range w.Resources {
-				uris[uri] = true
-			}
-		}
-	}
+	level, uris := c.wants(s)
 	c.mu.Unlock()
-	c.watch(l, uris)
+	l.heed(verbose(l.heeded.asked, level), uris)
+}
+
+// heed asks the child for log messages, and for changes of exactly these resources. The
+// caller holds the lock of heeded.
+func (l *link) heed(level string, uris map[string]bool) {
+	h := &l.heeded
+	switch {
+	case maps.Equal(uris, h.uris):
+	case l.Era() == child.Modern:
+		l.Listen(slices.Sorted(maps.Keys(uris)))
+	default:
+		l.askOf("resources/subscribe", uris, h.uris)
+		l.askOf("resources/unsubscribe", h.uris, uris)
+	}
+	h.uris = uris
 	// A child of the newer era is told the level in every request.
-	if level != "" && level != l.heeded.level && l.Era() == child.Legacy && l.Hello().Has("logging") {
-		l.heeded.level = level
-		l.heeded.due = c.ask(l, "logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
+	if level != "" && level != h.level && l.Era() == child.Legacy && l.Hello().Has("logging") {
+		h.level = level
+		h.due = l.ask("logging/setLevel", rawjson.Object{{Key: "level", Value: rawjson.Quote(level)}})
 	}
 }
 
-// watch makes a child report changes of exactly these resources.
-func (c *Card) watch(l *link, uris map[string]bool) {
-	h := &l.heeded
-	if maps.Equal(uris, h.uris) {
-		return
-	}
-	if l.Era() == child.Modern {
-		h.uris = uris
-		l.Listen(slices.Sorted(maps.Keys(uris)))
-		return
-	}
+// askOf makes a request about each of these resources that is not among others.
+func (l *link) askOf(method string, uris, others map[string]bool) {
 	for _, uri := range slices.Sorted(maps.Keys(uris)) {
-		if !h.uris[uri] {
-			c.ask(l, "resources/subscribe", rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}})
+		if !others[uri] {
+			l.ask(method, rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}})
 		}
 	}
-	for _, uri := range slices.Sorted(maps.Keys(h.uris)) {
-		if !uris[uri] {
-			c.ask(l, "resources/unsubscribe", rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}})
-		}
-	}
-	h.uris = uris
 }
 
 // ask sends a request of mcpdeck's own, whose response is logged only if it is an error. It
 // returns when the request has been sent; answered ends with the response, or when that is
 // late.
-func (c *Card) ask(l *link, method string, params rawjson.Object) (answered context.Context) {
+func (l *link) ask(method string, params rawjson.Object) (answered context.Context) {
 	answered, done := context.WithTimeout(context.Background(), linkPatience)
 	r, err := l.Start(answered, method, func(string) []byte { return params.JSON() }, nil)
 	if err != nil { // it is gone, or is not reading
 		done()
 		return answered
 	}
-	c.spawn(method, func() {
+	l.work.spawn(method, func() {
 		defer done()
 		select {
 		case a := <-r.Reply:
@@ -252,29 +257,38 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 	case "notifications/cancelled":
 		l.person.withdrawn(params)
 	case "notifications/message":
-		c.logged(l, params)
+		if !l.modern.Load() {
+			c.pass(l, false, method, params)
+		}
+		l.logged(params)
 	case "notifications/resources/updated":
-		c.pass(l, method, ofNoSubscription(params))
+		c.pass(l, false, method, ofNoSubscription(params))
 	case "notifications/elicitation/complete", "notifications/tasks/status":
-		c.passToOwner(l, method, params)
+		c.pass(l, true, method, params)
 	default:
 		l.log.Note("ignored: " + plain.Line(method))
 	}
 }
 
-// passToOwner passes a notification to the agent that has the child to itself, which alone
-// knows what it is about. It is dropped if there is none.
-func (c *Card) passToOwner(l *link, method string, params json.RawMessage) {
-	agent := ""
+// pass passes a notification to those agents the child serves that want it or, if it is for
+// the owner, to the agent that has the child to itself, which alone knows what it is about.
+// If there are no such agents yet, it is dropped.
+func (c *Card) pass(l *link, toOwner bool, method string, params json.RawMessage) {
+	var agents []string
 	c.mu.Lock()
 	fn := c.events.Pass
-	for _, s := range c.all() {
-		if s.child == l && s.key == "agent "+s.from.Agent {
-			agent = s.from.Agent
-		}
+	switch s := c.slotOf(l); {
+	case s == nil:
+	case !toOwner:
+		agents = c.audience(s)
+	case s.owner() != "":
+		agents = []string{s.owner()}
 	}
 	c.mu.Unlock()
-	if fn != nil && agent != "" {
+	if fn == nil {
+		return
+	}
+	for _, agent := range agents {
 		fn(agent, method, params)
 	}
 }
@@ -300,15 +314,11 @@ func ofNoSubscription(params json.RawMessage) json.RawMessage {
 	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" && len(rest) == 0 }).JSON()
 }
 
-// logged passes on a log message. From a child of the older era, it is for all agents that
-// have set a level, or belongs to a request of an agent that sets levels per request. From a
-// child of the newer era, it always belongs to a request. The protocol does not say which
-// one, so if requests of several agents are in progress, nobody gets it.
-func (c *Card) logged(l *link, params json.RawMessage) {
+// logged passes on a log message that belongs to a request: any from a child of the newer
+// era, and of the older era one for an agent that sets levels per request. The protocol does
+// not say which request, so if those of several agents are in progress, nobody gets it.
+func (l *link) logged(params json.RawMessage) {
 	modern := l.modern.Load()
-	if !modern {
-		c.pass(l, "notifications/message", params)
-	}
 	l.person.mu.Lock()
 	defer l.person.mu.Unlock()
 	agent := ""
@@ -322,30 +332,5 @@ func (c *Card) logged(l *link, params json.RawMessage) {
 			at.in.Said("notifications/message", params)
 			return
 		}
-	}
-}
-
-// pass passes a notification to those agents the child serves that want it. If there are no
-// such agents yet, it is dropped.
-func (c *Card) pass(l *link, method string, params json.RawMessage) {
-	var agents []string
-	c.mu.Lock()
-	fn := c.events.Pass
-	for _, s := range c.all() {
-		if s.child != l {
-			continue
-		}
-		for agent := range c.wanted {
-			if c.isFor(s, agent) {
-				agents = append(agents, agent)
-			}
-		}
-	}
-	c.mu.Unlock()
-	if fn == nil {
-		return
-	}
-	for _, agent := range agents {
-		fn(agent, method, params)
 	}
 }

@@ -366,7 +366,7 @@ func TestChangedDescriptionIsHeld(t *testing.T) {
 	if _, err := w.Control(t.Context(), card.Request{Verb: "accept"}); err == nil || len(w.Status().Held) != 1 {
 		t.Error("a command accepted a change")
 	}
-	shown, err := w.HeldBy([]string{"pencil_batch_design"})
+	shown, err := w.Status().HeldBy([]string{"pencil_batch_design"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -131,7 +131,7 @@ func TestOnlyChangesAreAnnounced(t *testing.T) {
 		w.Toggle()
 	}
 	w.settle(t)
-	if n, listed := w.lists(), w.Listed() != nil; n > 10 || listed || w.Status().Mode != card.Off {
+	if n, listed := w.lists(), w.Published().Catalogue() != nil; n > 10 || listed || w.Status().Mode != card.Off {
 		t.Errorf("%d notifications, listed %v", n, listed)
 	}
 }

@@ -80,7 +80,7 @@ func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
 			t.Errorf("the tool %s is %s", tool.Name, tool.Verdict)
 		}
 	}
-	if r, err := s.card.AcceptSeen(d.Held); err != nil || r.Text != "Accepted 4 of 4 definitions." {
+	if r, err := s.card.AcceptShown(s.card.Status().Seen(d.Held)); err != nil || r.Text != "Accepted 4 of 4 definitions." {
 		t.Fatalf("%s, %v", r.Text, err)
 	}
 	reach("accepted", true)

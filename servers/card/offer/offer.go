@@ -48,17 +48,17 @@ func New(c *card.Card, o Options) *Module {
 		o.Brief = c.Brief
 	}
 	if o.Status == "" {
-		o.Status = "Tells whether " + c.Title() + " is on. The user turns it on and off; no tool can."
+		o.Status = "Tells whether " + c.Options().Title + " is on. The user turns it on and off; no tool can."
 	}
 	if o.Gateway == "" {
-		o.Gateway = "The tools of " + c.Title() + " through one tool: action tools lists them, describe explains one, call (default) runs one."
+		o.Gateway = "The tools of " + c.Options().Title + " through one tool: action tools lists them, describe explains one, call (default) runs one."
 	}
 	return &Module{c: c, o: o}
 }
 
 // Identity implements [host.Module].
 func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: m.c.Name(), Title: m.c.Title(), ServerName: m.c.Name(), Foreign: true}
+	return host.Identity{Name: m.c.Name(), Title: m.c.Options().Title, ServerName: m.c.Name(), Foreign: true}
 }
 
 // Start implements [host.Module]. It starts a program only if the user has configured
@@ -87,7 +87,7 @@ func (m *Module) look() {
 	defer m.looking.Unlock()
 	s := m.c.Status()
 	// The user sees it beside the name.
-	name := m.c.Title() + "'s MCP server "
+	name := m.c.Options().Title + "'s MCP server "
 	state := deck.State{Status: deck.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
 	switch {
@@ -126,27 +126,32 @@ func (m *Module) look() {
 
 // Offer implements [host.Module].
 func (m *Module) Offer() host.Offer {
-	o := host.Offer{Refuse: m.c.Refuse, Router: m}
-	if listed := m.c.Listed(); listed != nil {
+	now := m.c.Published()
+	o := host.Offer{Refuse: m.refuse, Router: m}
+	if listed := now.Catalogue(); listed != nil {
 		o.Tools = m.toolsOf(listed)
 		o.Instructions = listed.Instructions
-		o.RawPrompts, o.RawTemplates, o.RawResources = definitions(listed.Prompts), definitions(listed.Templates), definitions(m.c.Resources())
-		o.AsIs = m.asIs(listed)
+		o.RawPrompts, o.RawTemplates, o.RawResources = definitions(listed.Prompts), definitions(listed.Templates), definitions(now.Resources())
+		o.AsIs = m.asIs(now)
 	}
 	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of this name
 		o.Stub = []host.Tool{m.status()}
 	}
-	switch m.c.GatewayFor() {
+	switch m.c.Options().GatewayFor() {
 	case card.NoClient:
 	case card.AllClients:
 		o.Gateway = []host.Tool{m.gateway()}
 		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
 	default:
 		o.Gateway = []host.Tool{m.gateway()}
-		o.ForGateway = m.c.KeepsList
+		o.ForGateway = m.c.Options().KeepsList
 	}
 	return o
 }
+
+func (m *Module) refuse(tool string) string { return m.c.Published().Refuse(tool) }
+
+func (m *Module) refuseAsIs(tool string) string { return m.c.Published().RefuseAsIs(tool) }
 
 // definitions returns prompts, templates or resources as they are listed.
 func definitions(all []catalogue.Definition) (out []backend.Definition) {
@@ -158,12 +163,13 @@ func definitions(all []catalogue.Definition) (out []backend.Definition) {
 
 // asIs is what a view of the server as it is without the deck offers: everything except
 // what the user keeps from agents.
-func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
+func (m *Module) asIs(now *card.Published) *host.AsIs {
 	if m.o.Plain {
 		return nil
 	}
+	listed := now.Catalogue()
 	a := &host.AsIs{ServerInfo: listed.Server, Capabilities: listed.Capabilities}
-	a.Instructions, a.Refuse = listed.Guide, m.c.RefuseAsIs
+	a.Instructions, a.Refuse = listed.Guide, m.refuseAsIs
 	for i := range listed.Tools {
 		if t, err := host.RawTool(listed.Tools[i].Raw); err == nil {
 			a.Tools = append(a.Tools, t)
@@ -172,7 +178,7 @@ func (m *Module) asIs(listed *catalogue.Catalogue) *host.AsIs {
 	for _, d := range listed.Prompts {
 		a.RawPrompts = append(a.RawPrompts, backend.Definition{Key: d.Original, Raw: d.Given})
 	}
-	a.RawTemplates, a.RawResources = definitions(listed.Templates), definitions(m.c.Resources())
+	a.RawTemplates, a.RawResources = definitions(listed.Templates), definitions(now.Resources())
 	return a
 }
 
@@ -200,11 +206,11 @@ func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
 func (m *Module) status() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name: m.c.StatusTool(), Title: m.c.Title() + " status",
+			Name: m.c.Options().StatusTool(), Title: m.c.Options().Title + " status",
 			Description:    m.o.Status,
 			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
 			Annotations: mcp.ToolAnnotation{
-				Title: m.c.Title() + " status", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
+				Title: m.c.Options().Title + " status", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 				IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 			},
 		},
@@ -224,9 +230,9 @@ const gatewaySchema = `{"type":"object","properties":{"action":{"type":"string",
 func (m *Module) gateway() host.Tool {
 	return host.Tool{
 		Tool: mcp.Tool{
-			Name: m.c.GatewayTool(), Title: m.c.Title() + " tools", Description: m.o.Gateway, RawInputSchema: json.RawMessage(gatewaySchema),
+			Name: m.c.Options().Gateway.Tool, Title: m.c.Options().Title + " tools", Description: m.o.Gateway, RawInputSchema: json.RawMessage(gatewaySchema),
 			Annotations: mcp.ToolAnnotation{
-				Title: m.c.Title() + " tools", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
+				Title: m.c.Options().Title + " tools", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
 				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
 			},
 		},

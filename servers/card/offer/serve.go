@@ -29,9 +29,9 @@ func (m *Module) Refresh() { m.c.Refresh() }
 func (m *Module) Owns(kind backend.Kind, key string) bool {
 	switch kind {
 	case backend.Resource:
-		return m.c.Has(key)
+		return m.c.Published().Has(key)
 	case backend.Method:
-		return m.c.Passes(key)
+		return m.c.Published().Passes(key)
 	default:
 		return false
 	}
@@ -41,7 +41,7 @@ func (m *Module) Owns(kind backend.Kind, key string) bool {
 func (m *Module) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	in := m.invocation(ctx, r)
 	switch {
-	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.GatewayTool() && !r.Passthrough:
+	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.Options().Gateway.Tool && !r.Passthrough:
 		return m.replyTo(m.c.Gateway(ctx, in))
 	case r.Method == string(mcp.MethodToolsCall):
 		return m.replyTo(m.c.Call(ctx, in))
@@ -67,7 +67,7 @@ func (m *Module) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 // _meta, and with the server's name for a prompt.
 func (m *Module) passed(r *backend.Request) rawjson.Object {
 	params := slices.DeleteFunc(slices.Clone(r.Params), func(p rawjson.Member) bool { return p.Key == "_meta" })
-	listed := m.c.Listed()
+	listed := m.c.Published().Catalogue()
 	if r.Kind != backend.Prompt || r.Passthrough || listed == nil || listed.Prompt(r.Key) == nil {
 		return params
 	}
@@ -213,9 +213,9 @@ const codeCapability = -32021
 func (m *Module) failed(err error) backend.Reply {
 	own, ok := errors.AsType[*rpc.Error](err)
 	switch {
-	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Declares()):
+	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Options().Declares()):
 		// They are about headers and versions of the deck's own connection to the server.
-		return backend.Failed(rpc.CodeInternal, m.c.Title()+": "+own.Message)
+		return backend.Failed(rpc.CodeInternal, m.c.Options().Title+": "+own.Message)
 	case ok && own.Raw != nil:
 		return backend.Reply{Error: own.Raw}
 	case ok:

@@ -128,7 +128,7 @@ func pinned(p *play) {
 	c.request("tools/list", `{}`)
 	c.request("tools/call", design)
 	accept := func(names ...string) {
-		shown, err := p.mode.HeldBy(names)
+		shown, err := p.mode.Status().HeldBy(names)
 		if err != nil {
 			p.note("# mcpdeck pencil accept %s: error: %v", strings.Join(names, " "), err)
 			return
