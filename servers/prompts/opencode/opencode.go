@@ -64,7 +64,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	alive, hungUp := context.WithCancel(ctx)
 	s := &stream{
 		a: a, c: c, ctx: alive, deck: ctx, wait: waitOf(process.Args(c.PID)), verified: strings.Contains(strings.ToLower(socket.Program(c.PID)), agent),
-		sessions: map[string]*session{}, open: map[string]*prompt{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent},
+		sessions: map[string]*session{}, open: map[string]*prompt{}, calls: map[call]*prompt{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent},
 	}
 	for {
 		m, err := c.Next(ctx)

@@ -12,7 +12,7 @@ import (
 )
 
 // PluginVersion counts the changes of the plugin.
-const PluginVersion = 1
+const PluginVersion = 2
 
 //go:embed plugin.js
 var plugin []byte

@@ -31,7 +31,23 @@ type prompt struct {
 
 	early   chan struct{} // closed when it is settled
 	settled *settlement   // by whomever, also by the deck's own post; the stream's lock guards it
+
+	// call is the ID of the tool call that waits for the prompt, if the plugin says what
+	// becomes of that: then OpenCode's word that the prompt is settled is not enough. It is
+	// where there is no call, and with a plugin of an older mcpdeck.
+	call   string
+	became fate // of the call, since the prompt was settled; the stream's lock guards it
 }
+
+// fate is what became of a tool call after its prompt was settled.
+type fate int
+
+const (
+	unknown fate = iota
+	went         // on: it runs, has ended, or asks for something else
+	failed       // or was refused
+	never        // its turn ended without
+)
 
 // settlement is how a prompt was settled.
 type settlement struct {
@@ -167,16 +183,21 @@ func (p *prompt) Answer(r ask.Reply) bool {
 	return true
 }
 
-// Look implements [prompts.Door]: OpenCode says what a prompt was answered with, by whomever.
+// Look implements [prompts.Door]: OpenCode says what a prompt was answered with, by whomever,
+// and what its tool call does then.
 func (p *prompt) Look() prompts.Fate {
 	s := p.in
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch how := p.settled; {
-	case how != nil && p.what != "" && how.is(p.what, p.body):
-		return prompts.Fate{Is: prompts.Taken, Last: true}
-	case how != nil:
+	how := p.settled
+	ours := how != nil && p.what != "" && how.is(p.what, p.body)
+	switch {
+	case how != nil && !ours:
 		return prompts.Fate{Is: prompts.Elsewhere, How: "answered in its terminal: " + how.words, Last: true}
+	case ours && (p.call == "" || p.became == went || p.became == failed):
+		return prompts.Fate{Is: prompts.Taken, Last: true}
+	case p.became == never:
+		return prompts.Fate{Is: prompts.Gone, How: "OpenCode's turn has ended", Last: true}
 	case s.ctx.Err() != nil && s.deck.Err() == nil:
 		return prompts.Fate{Is: prompts.Left, How: ended, Last: true}
 	}

@@ -29,8 +29,12 @@ type stream struct {
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
 	open     map[string]*prompt
+	calls    map[call]*prompt // that are settled, until something shows that the call goes on
 	pace     prompts.Pace
 }
+
+// call is a tool call of a session, by their IDs.
+type call struct{ session, id string }
 
 // session is what the process has reported of one session.
 type session struct {
@@ -74,6 +78,8 @@ func (s *stream) take(m hook.Message) {
 		s.report(id, what, m)
 	case what == "asked":
 		s.ask(kind, m)
+	case kind == "tool":
+		s.part(call{id, m.Payload.Str("callID")}, m.Payload.Str("status"))
 	case what == "replied", what == "rejected":
 		s.replied(m.Payload.Str("requestID"), outcome(what, m.Payload))
 	}
@@ -139,6 +145,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 	case "idle":
 		state = deck.Idle
 	case "deleted":
+		s.over(id)
 		root := s.root(x)
 		delete(s.sessions, id)
 		if root == x {
@@ -150,6 +157,9 @@ func (s *stream) report(id, what string, m hook.Message) {
 	}
 	if state != x.state {
 		x.state, x.since = state, time.Now()
+	}
+	if state == deck.Idle && (what == "idle" || what == "status") {
+		s.over(id)
 	}
 	s.row(s.root(x))
 }
@@ -207,6 +217,8 @@ func (s *stream) ask(kind string, m hook.Message) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	x := s.session(sessionID)
+	at := call{sessionID, toolCall(m.Payload)}
+	s.became(at, went)
 	if !isID(id) || x == nil || s.open[id] != nil || kind != "permission" && kind != "question" {
 		return
 	}
@@ -220,6 +232,9 @@ func (s *stream) ask(kind string, m hook.Message) {
 		return
 	}
 	p := &prompt{in: s, kind: kind, id: id, session: x, arrived: now, early: make(chan struct{})}
+	if m.Payload.Flag("parts") {
+		p.call = at.id
+	}
 	p.Item = prompts.NewItem(s.request(p, m), nil)
 	s.open[id] = p
 	s.row(s.root(x))
@@ -241,11 +256,56 @@ func (s *stream) replied(id string, how settlement) {
 	delete(s.open, id)
 	p.settled = &how
 	close(p.early)
+	if p.call != "" {
+		s.calls[call{p.session.ID, p.call}] = p
+	}
 	p.Poke()
 	if x := p.session; how.reply == "once" || how.reply == "always" {
 		x.tool, x.about = p.Request.Prompt.Tool, cmp.Or(p.Request.Prompt.Command, p.Request.Prompt.Path)
 	}
 	s.row(s.root(p.session))
+}
+
+// part notes the state of a call whose prompt is settled.
+func (s *stream) part(c call, status string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch status {
+	case "running", "completed":
+		s.became(c, went)
+	case "error":
+		s.became(c, failed)
+	}
+}
+
+// over notes that a session's turn has ended.
+func (s *stream) over(session string) {
+	for c := range s.calls {
+		if c.session == session {
+			s.became(c, never)
+		}
+	}
+}
+
+// became notes what is seen of a call whose prompt is settled. One that was refused does not
+// go on: what else is said of it tells nothing.
+func (s *stream) became(c call, what fate) {
+	p := s.calls[c]
+	if p == nil || what == went && p.settled.reply == "reject" {
+		return
+	}
+	delete(s.calls, c)
+	p.became = what
+	p.Poke()
+}
+
+// toolCall returns the ID of the tool call that a prompt is about, "" if there is none.
+func toolCall(o rawjson.Object) string {
+	tool, err := rawjson.SplitObject(o.Some("tool"))
+	if err != nil {
+		return ""
+	}
+	return tool.Str("callID")
 }
 
 // end reports that the process is gone.
