@@ -24,6 +24,9 @@ var ErrTooLarge = fmt.Errorf("the response is larger than %d MiB", MaxLine>>20)
 // ErrUndecodable is how a request ends whose answer cannot be read.
 var ErrUndecodable = errors.New("the server's response is not valid JSON-RPC")
 
+// ErrSeveralLines is how a request ends whose answer is printed over several lines.
+var ErrSeveralLines = errors.New("the server prints its response over several lines; in MCP a message is one line")
+
 var errLongRequest = fmt.Errorf("the request is larger than %d MiB", MaxLine>>20)
 
 // Options are how a connection deals with the other side. The functions are called
@@ -40,13 +43,15 @@ type Options struct {
 // Conn is the connection to a server. The server may be any program, so it is read
 // leniently: of a line that ends in a message only the message is taken. A line over
 // the limit ends the request that it answers or, if it does not say which, all that wait; one
-// that cannot be decoded ends the request that it answers, if it says which.
+// that cannot be decoded, or several that are one answer, end the request that they answer, if
+// they say which.
 type Conn struct {
 	o       Options
 	pending Pending
 	out     chan []byte
 	flushes chan chan struct{} // to be closed when all of out is written
 	hears   sync.Mutex         // held while a message is taken
+	printed printed            // over several lines; guarded by hears
 	heard   atomic.Uint64      // lines
 	once    sync.Once
 	done    chan struct{}
@@ -283,10 +288,15 @@ func (c *Conn) take(line []byte) {
 	if len(before) > 0 {
 		c.o.Stray(before)
 	}
+	if bad == nil {
+		c.printed = printed{} // a message within is none of its lines
+	}
 	switch {
 	case bad != nil:
 		if id := answers(line); id != "" {
 			c.Fail(id, ErrUndecodable)
+		} else if id := c.printed.take(line); id != "" {
+			time.AfterFunc(loggedFirst, func() { c.Fail(id, ErrSeveralLines) })
 		}
 	case m.Method == "":
 		c.pending.Resolve(m)
@@ -321,37 +331,14 @@ func decodeEnd(line []byte, rules Rules) (m Message, before []byte, bad *Error) 
 }
 
 // answers is the id of the request that a line answers which is no message; "" if it is no
-// answer, or does not say to what: keys may be doubled, but there is one id.
+// answer, or does not say to what.
 func answers(line []byte) string {
 	if i := bytes.Index(line, []byte(`{"jsonrpc"`)); i > 0 {
 		line = line[i:]
 	}
 	var o Outline
 	_, _ = o.Write(line) // never fails
-	all, known := o.all()
-	parts, _, err := rawjson.Split(all)
-	if !known || err != nil {
-		return ""
-	}
-	id := ""
-	answer := bytes.HasPrefix(o.member, []byte(`"result":`)) || bytes.HasPrefix(o.member, []byte(`"error":`)) // cut off
-	for _, p := range parts {
-		switch p.Key {
-		case "method":
-			return ""
-		case "result", "error":
-			answer = true
-		case "id":
-			text, err := rawjson.Text(all[p.From:p.To])
-			if err != nil || id != "" && id != text { // of nobody's request, or of nobody knows whose
-				return ""
-			}
-			id = text
-		}
-	}
-	if !answer {
-		return ""
-	}
+	id, _ := o.answers()
 	return id
 }
 
