@@ -7,9 +7,11 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/realtest"
 )
@@ -204,4 +206,68 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 		t.Errorf("what was denied was done: %q", done)
 	}
 	d.settled(deck)
+}
+
+// TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal has hooks end of their own without an
+// answer: Claude Code ends one that waits for longer than the user has set, and one ends
+// itself that hears nothing of a stopped deck. The terminal asks then, and nothing was
+// answered there before it is.
+func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
+	realtest.On(t)
+	for name, tt := range map[string]struct {
+		timeout string // of the hooks
+		sub     bool   // a sub-agent asks, for whom the terminal shows nothing while its hook waits
+		stopped bool   // the deck is, while the prompt waits
+	}{
+		"Claude Code ends the hook":                {timeout: "5"},
+		"Claude Code ends the hook of a sub-agent": {timeout: "5", sub: true},
+		"the deck is stopped":                      {timeout: "86400", stopped: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDriver(t)
+			d.claudeHome()
+			settings := filepath.Join(d.home, ".claude", "settings.json")
+			text, err := os.ReadFile(settings)
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.puts(settings, []byte(strings.ReplaceAll(string(text), "86400", tt.timeout)))
+			model := mockmodel.New(t, "", bash(t, "mkdir made"))
+			if tt.sub {
+				model = mockmodel.New(t, "", subAgent(t, "HELPER"))
+				model.Script("HELPER", bash(t, "mkdir made"))
+			}
+			deck := d.serve()
+			c := d.codes(model)
+			d.until("a prompt in the deck", func() bool { return d.prompted() == 1 })
+			if tt.stopped {
+				if err := deck.Process.Signal(syscall.SIGSTOP); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { _ = deck.Process.Signal(syscall.SIGCONT) }) // it may have ended
+			}
+			d.until("no hook", func() bool { return d.hooks() == 0 })
+			if tt.stopped {
+				if err := deck.Process.Signal(syscall.SIGCONT); err != nil {
+					t.Fatal(err)
+				}
+			}
+			c.shows(d, "Do you want to proceed?")
+			d.until("the deck has let it go", func() bool { return d.prompted() == 0 })
+			for range 30 { // which is longer than it takes to look at what is recorded
+				if got := d.became(); len(got) != 1 || got[0] != ask.EndGone {
+					t.Fatalf("it says %q while the terminal asks:\n%s", got, c.screen())
+				}
+				time.Sleep(100 * time.Millisecond)
+			}
+			c.accepts("\r")
+			d.until("it is said who has answered", func() bool {
+				got := d.became()
+				return len(got) == 1 && got[0] == ask.EndElsewhere
+			})
+			if _, err := os.Stat(filepath.Join(d.project, "made")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/prompts"
 )
 
 // byHook is the transcript's line for what a hook has decided about call t1.
@@ -63,6 +64,52 @@ func TestWhatIsAnsweredAfterItsHookWasKilledIsSaid(t *testing.T) {
 		time.Sleep(watchSlowly)
 		d.words("answered in its terminal: allowed")
 	})
+}
+
+// TestAHookThatHasWaitedItsWholeTimeAnswersNothing ends hooks without an answer after a
+// minute, as Claude Code does and as they do themselves when they hear nothing more. Their
+// terminals ask then, also where they showed nothing before.
+func TestAHookThatHasWaitedItsWholeTimeAnswersNothing(t *testing.T) {
+	for name, tt := range map[string]struct {
+		members map[string]any
+		before  string // what the terminal does meanwhile
+	}{
+		"its terminal asks too":        {nil, "waiting"},
+		"its terminal asked not":       {map[string]any{"agent_id": "a1", "agent_type": "tests"}, "busy"},
+		"what it does is not recorded": {nil, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hold := func(o *Options) { o.Rules = func() prompts.Rules { return prompts.Rules{Hold: time.Hour} } }
+			bubble(t, hold, func(d *desk) {
+				record := d.record
+				if tt.members != nil {
+					record = func(lines string) {
+						appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a1.jsonl"), lines)
+					}
+				}
+				record(used("t1", "Bash", bashInput("make")))
+				h := d.bash("make", tt.members)
+				d.only()
+				time.Sleep(time.Second)
+				if tt.before != "" {
+					d.status(tt.before, "permission prompt")
+				}
+				time.Sleep(59 * time.Second)
+				d.waits(h)
+				_ = h.conn.Close()
+				if tt.before != "" {
+					d.status("waiting", "permission prompt")
+				}
+				for range 3 {
+					time.Sleep(30 * time.Second)
+					d.words("gone; answer in its terminal")
+				}
+				record(result(`,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
+				time.Sleep(watchSlowly)
+				d.words("answered in its terminal: allowed")
+			})
+		})
+	}
 }
 
 // words fails the test unless this is what is said of the only prompt.
