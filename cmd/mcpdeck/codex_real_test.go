@@ -367,9 +367,15 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 	c.start("--no-daemon")
 	c.until("the terminal wants the hook reviewed", func() bool { return strings.Contains(c.screen(), "Hooks need review") })
 	c.until("the terminal is ready", func() bool {
-		if strings.Contains(c.screen(), "Trust all and continue") {
-			c.press("2", "Enter") // it does not take the first keys while it is busy
+		switch s := c.screen(); { // it does not take the first keys while it is busy
+		case strings.Contains(s, "Trust all and continue"):
+			c.press("2", "Enter")
 			time.Sleep(2 * time.Second)
+		case strings.Contains(s, "t trust all"): // it took the Enter alone
+			c.press("t")
+			time.Sleep(time.Second)
+			c.press("Escape")
+			time.Sleep(time.Second)
 		}
 		return strings.Contains(c.screen(), "Ask Codex")
 	})
