@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -23,8 +24,8 @@ func (a *agent) render(first, n int, args string) {
 	}
 }
 
-// answers waits for n results that are no errors. A picture that this machine is
-// too busy to draw in the time of a call has taken its memory all the same.
+// answers waits for n results that are no errors. What this machine is too busy for in the
+// time of a call has taken its memory all the same.
 func (a *agent) answers(n int) {
 	a.t.Helper()
 	for limit := time.After(4 * patience); n > 0; {
@@ -40,7 +41,7 @@ func (a *agent) answers(n int) {
 			if result, ok := m["result"].(map[string]any); ok && result["isError"] != true {
 				continue
 			}
-			if !strings.Contains(fmt.Sprint(m), "timed out after") {
+			if text := fmt.Sprint(m); !strings.Contains(text, "timed out after") && !strings.Contains(text, "did not respond within") {
 				a.t.Fatalf("answered %v", m)
 			}
 			a.t.Logf("answered %v", m)
@@ -124,5 +125,47 @@ func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
 	d.until("all calls are over", func() bool { return count() == calls })
 	if n := count("--status", "cancelled"); n < calls-2 { // two may be done at that moment
 		t.Errorf("%d of %d calls were ended with their agent", n, calls)
+	}
+}
+
+// TestLongListingsTakeLittleAndLetOthersCall has an agent list a folder of 60,000 files many
+// times at once, while another one has a call.
+func TestLongListingsTakeLittleAndLetOthersCall(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("the most memory that a process has had is read from /proc, which only Linux has")
+	}
+	const files, calls, most = 60_000, 16, 300 // MiB
+	d := newDriver(t)
+	if err := os.Mkdir(filepath.Join(d.project, "many"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range files {
+		name := strings.Repeat("A-long-name-", 10) + strconv.Itoa(i)
+		if err := os.WriteFile(filepath.Join(d.project, "many", name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	deck := d.serve()
+	a, other := d.relay(), d.relay()
+	a.handshake("lists")
+	other.handshake("other")
+	idle := peak(t, deck)
+	for i := range calls {
+		a.send(100+i, "tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"many"}}`)
+	}
+	a.answers(1) // they are being read
+	other.request("tools/call", `{"name":"manage_memory","arguments":{"action":"read","key":"x"}}`)
+	other.request("tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"."}}`)
+	if left := calls - 1 - len(a.lines); left == 0 {
+		t.Error("another agent's calls waited for all listings")
+	} else {
+		t.Logf("another agent's calls were answered before %d of %d listings", left, calls)
+	}
+	a.answers(calls - 1)
+	took := (peak(t, deck) - idle) >> 10
+	t.Logf("idle %d MiB, and %d more at the most", idle>>10, took)
+	if took > most {
+		t.Errorf("%d listings at once took %d MiB", calls, took)
 	}
 }

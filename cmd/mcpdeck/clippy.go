@@ -34,6 +34,7 @@ func (h *instance) clippyOptions(cfg *config.Config, person bool) clippy.Options
 func (h *instance) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
 	defer host.WaitForUser(ctx)()
+	back := host.Pause(ctx) // others may work meanwhile
 	peer := ask.Peer{Key: a.AgentID}
 	for _, known := range h.host.Snapshot().Agents {
 		if known.Agent == a.AgentID {
@@ -50,7 +51,7 @@ func (h *instance) approve(ctx context.Context, a clippy.Approval) bool {
 			Options:     []ask.Option{{Label: yes}, {Label: "Refuse"}},
 		}},
 	})
-	return err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
+	return back(ctx) == nil && err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
 }
 
 // fenced is a line as Markdown that is drawn as it is written; "" stays.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
@@ -51,7 +50,7 @@ func (m *Module) Stop(context.Context) error {
 func (m *Module) Offer() host.Offer {
 	var offered []host.Tool
 	for _, t := range tools() {
-		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: admission.Small, Redact: t.redact, Off: m.s.Off(t.Name)}
+		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: t.work, Redact: t.redact, Off: m.s.Off(t.Name)}
 		o.Tool.RawInputSchema = t.takes.Schema(arguments.Style{Closed: true})
 		o.Tool.Annotations.Title, o.Tool.Annotations.OpenWorldHint = o.Tool.Title, new(bool)
 		offered = append(offered, o)

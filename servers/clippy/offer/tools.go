@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/plain"
@@ -22,6 +23,7 @@ type tool struct {
 	takes    arguments.List
 	rate     int // calls a minute; 0: any number
 	redact   redact.Kind
+	work     admission.Class
 	// prepare checks what the list cannot say. Of arguments that are wrong it gets those
 	// before, and what it returns is only for the log.
 	prepare func(s *clippy.Service, in arguments.Values, by clippy.Caller) (work, error)
@@ -72,8 +74,8 @@ func tools() []tool {
 				Name: "read_project_context", Title: "List a project directory", Annotations: hints(true, false, true),
 				Description: "List the files and directories in one directory of the project, with sizes in bytes. Does not read files or descend into subdirectories.",
 			},
-			prepare: listDirectory,
-			takes:   arguments.List{{Name: "directoryPath", Required: true, Text: "Directory inside the project; relative paths start at its root, . is the root"}},
+			prepare: listDirectory, work: admission.Medium, // tens of thousands of names
+			takes: arguments.List{{Name: "directoryPath", Required: true, Text: "Directory inside the project; relative paths start at its root, . is the root"}},
 		},
 		{
 			Tool: mcp.Tool{
