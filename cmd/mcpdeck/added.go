@@ -21,6 +21,7 @@ import (
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/redact"
 )
@@ -68,7 +69,7 @@ func (h *instance) takeCards(cfg *config.Config) {
 		}
 		c := h.card(cfg, now[name])
 		h.host.SetLazy(name, startsLazy(cfg, now[name]))
-		module := cardoffer.New(c.Card, cardoffer.Options{})
+		module := host.Of(cardoffer.New(c.Card, cardoffer.Options{}))
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
 			if known {
 				return h.host.Replace(ctx, module)

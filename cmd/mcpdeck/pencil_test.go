@@ -99,7 +99,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 			}, nil
 		}})}
 		var err error
-		if h.host, err = host.New(host.Options{Modules: []host.Module{penciloffer.New(h.pencil)}}); err != nil {
+		if h.host, err = host.New(host.Options{Modules: []host.Module{host.Of(penciloffer.New(h.pencil))}}); err != nil {
 			t.Fatal(err)
 		}
 		h.host.Start()

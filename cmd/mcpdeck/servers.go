@@ -26,7 +26,7 @@ func servers() []hosted {
 	return []hosted{
 		{"pencil", func(h *instance) (host.Module, error) {
 			h.pencil = pencil.New(h.pencilOptions(h.cfg, h.person))
-			return penciloffer.New(h.pencil), nil
+			return host.Of(penciloffer.New(h.pencil)), nil
 		}},
 		{"ask", func(h *instance) (host.Module, error) {
 			if h.person {

@@ -43,6 +43,11 @@ type Request struct {
 	// Passthrough requests have the server's own names: they came through a view of the
 	// server as it is without the deck.
 	Passthrough bool
+
+	Client Client // the other side; nil before the router has set it
+	// Capabilities are the client's, as declared in its handshake or with the request; nil:
+	// none, or it cannot be asked.
+	Capabilities json.RawMessage
 }
 
 // Stateless reports whether the request belongs to no handshake.

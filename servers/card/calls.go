@@ -56,6 +56,9 @@ func (r Result) JSON() json.RawMessage {
 	return raw
 }
 
+// Text is a result of mcpdeck's own.
+func Text(s string) Result { return textResult(s, false) }
+
 func textResult(s string, isError bool) Result {
 	block := append([]byte(`{"type":"text","text":`), rawjson.Quote(s)...)
 	return Result{Content: []json.RawMessage{append(block, '}')}, IsError: isError}

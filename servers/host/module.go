@@ -59,12 +59,7 @@ type Refresher interface{ Refresh() }
 type Quitter interface{ Quit() }
 
 // Identity is what a module is called.
-type Identity struct {
-	Name       string // the word on the command line and in a view: "clippy"
-	Title      string // for people: "Clippy"
-	ServerName string // serverInfo.name of a view of this module alone
-	Foreign    bool   // a server of somebody else's, which has its own switch; the host turns others on and off
-}
+type Identity = backend.Info
 
 // Offer is the part of the protocol that a module answers. Tool names must be
 // distinct over all modules; the host refuses to start on a clash.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/mark3labs/mcp-go/mcp"
@@ -162,17 +161,13 @@ type Asker interface {
 	GetClientCapabilities() mcp.ClientCapabilities // as declared
 }
 
-// ErrCannotAsk says that a client cannot be asked: its transport carries no requests to
-// it.
-var ErrCannotAsk = errors.New("the client cannot be asked")
-
 // Ask sends a request to the client whose request ctx is, as it is, and waits for the
 // result. An error of the client's is an *[rpc.Error]. Clients of 2026-07-28 take none:
 // they are asked by a result that requires input.
 func Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	a := askerFrom(ctx)
 	if a == nil {
-		return nil, ErrCannotAsk
+		return nil, backend.ErrCannotAsk
 	}
 	return a.Ask(ctx, method, params)
 }

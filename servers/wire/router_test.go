@@ -314,7 +314,7 @@ func TestARouterAsksTheAgentAsItIs(t *testing.T) {
 	wiretest.Everywhere(t, h, "", func(t *testing.T, a wiretest.Talker, modern bool) {
 		t.Helper()
 		if modern {
-			if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_ask","_meta":{}}`, modern), "4"); len(got) != 1 || !strings.Contains(got[0], host.ErrCannotAsk.Error()) {
+			if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_ask","_meta":{}}`, modern), "4"); len(got) != 1 || !strings.Contains(got[0], backend.ErrCannotAsk.Error()) {
 				t.Errorf("got %s", got)
 			}
 			return

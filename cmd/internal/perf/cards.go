@@ -166,7 +166,7 @@ func playMemory(dir string, out io.Writer) error {
 	all := some()
 	rss := []int64{settledRSS()}
 	for _, c := range all {
-		if err := h.Add(cardoffer.New(c, cardoffer.Options{})); err != nil {
+		if err := h.Add(host.Of(cardoffer.New(c, cardoffer.Options{}))); err != nil {
 			return err
 		}
 	}

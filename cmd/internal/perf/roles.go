@@ -80,9 +80,9 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	dir := o.dir
 	opt := host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir}
 	if o.child != "" {
-		opt.Modules = append(opt.Modules, penciloffer.New(pencil.New(pencil.Options{
+		opt.Modules = append(opt.Modules, host.Of(penciloffer.New(pencil.New(pencil.Options{
 			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
-		})))
+		}))))
 	}
 	if o.journal {
 		j := journal.New(journal.Options{Path: filepath.Join(dir, "journal.db")})
@@ -95,7 +95,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	var c *card.Card
 	if o.card != "" {
 		c = newCard("card", dir, o.card)
-		opt.Modules = append(opt.Modules, cardoffer.New(c, cardoffer.Options{}))
+		opt.Modules = append(opt.Modules, host.Of(cardoffer.New(c, cardoffer.Options{})))
 	}
 	h, err := host.New(opt)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package offer offers the tools of a card to agents over MCP.
+// Package offer serves a card to the deck's router.
 package offer
 
 import (
@@ -7,14 +7,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 )
 
 // Options are the settings of one server's card. Empty ones have defaults.
@@ -28,66 +26,78 @@ type Options struct {
 	Gateway string        // description of the gateway
 }
 
-// Module is the server of a card.
-type Module struct {
+// Adapter is a card as a server behind the router.
+type Adapter struct {
 	c *card.Card
 	o Options
 
 	looking sync.Mutex
-
-	mu     sync.Mutex // guards what follows
-	scope  host.Scope
-	state  deck.State
-	listed *catalogue.Catalogue // from which tools was made
-	tools  []host.Tool
 }
 
-// New makes the module of a card.
-func New(c *card.Card, o Options) *Module {
+var _ interface {
+	backend.Server
+	backend.Resolver
+	backend.Subscriber
+	backend.SessionEnder
+	backend.Refresher
+	backend.Quitter
+} = (*Adapter)(nil)
+
+// New makes the adapter of a card.
+func New(c *card.Card, o Options) *Adapter {
 	if o.Brief == nil {
 		o.Brief = c.Brief
 	}
+	title := c.Options().Title
 	if o.Status == "" {
-		o.Status = "Tells whether " + c.Options().Title + " is on. The user turns it on and off; no tool can."
+		o.Status = "Tells whether " + title + " is on. The user turns it on and off; no tool can."
 	}
 	if o.Gateway == "" {
-		o.Gateway = "The tools of " + c.Options().Title + " through one tool: action tools lists them, describe explains one, call (default) runs one."
+		o.Gateway = "The tools of " + title + " through one tool: action tools lists them, describe explains one, call (default) runs one."
 	}
-	return &Module{c: c, o: o}
+	return &Adapter{c: c, o: o}
 }
 
-// Identity implements [host.Module].
-func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: m.c.Name(), Title: m.c.Options().Title, ServerName: m.c.Name(), Foreign: true}
+// Info implements [backend.Server].
+func (a *Adapter) Info() backend.Info {
+	return backend.Info{Name: a.c.Name(), Title: a.c.Options().Title, ServerName: a.c.Name(), Foreign: true}
 }
 
-// Start implements [host.Module]. It starts a program only if the user has configured
+// Start implements [backend.Server]. It starts a program only if the user has configured
 // that.
-func (m *Module) Start(_ context.Context, scope host.Scope) error {
-	m.mu.Lock()
-	m.scope, m.state = scope, deck.State{}
-	m.mu.Unlock()
-	m.look()
-	m.c.Start(card.Events{Listed: scope.Changed, Look: m.look, Warn: scope.Warn, Pass: scope.Pass})
+func (a *Adapter) Start(_ context.Context, e backend.Events) error {
+	look := func() {
+		a.looking.Lock() // states are reported in the order in which they are read
+		defer a.looking.Unlock()
+		e.SetState(a.state())
+	}
+	look()
+	a.c.Start(card.Events{Listed: e.Changed, Look: look, Warn: e.Warn, Pass: e.Notify})
 	return nil
 }
 
-// Quit implements [host.Quitter].
-func (m *Module) Quit() { m.c.Quit() }
+// Quit implements [backend.Quitter].
+func (a *Adapter) Quit() { a.c.Quit() }
 
-// Stop implements [host.Module].
-func (m *Module) Stop(ctx context.Context) error { return m.c.Stop(ctx) }
+// Stop implements [backend.Server].
+func (a *Adapter) Stop(ctx context.Context) error { return a.c.Stop(ctx) }
 
-// AgentGone implements [host.Leaver].
-func (m *Module) AgentGone(agent string) { m.c.AgentGone(agent) }
+// SessionEnded implements [backend.SessionEnder].
+func (a *Adapter) SessionEnded(session string) { a.c.AgentGone(session) }
 
-// look reports the state of the card.
-func (m *Module) look() {
-	m.looking.Lock() // states are reported in the order in which they are read
-	defer m.looking.Unlock()
-	s := m.c.Status()
+// Subscribed implements [backend.Subscriber].
+func (a *Adapter) Subscribed(session string, s backend.Subscriptions) {
+	a.c.Wants(card.From{Agent: session, Root: s.Root}, card.Wanted{Level: s.Level, Resources: s.Resources})
+}
+
+// Refresh implements [backend.Refresher].
+func (a *Adapter) Refresh() { a.c.Refresh() }
+
+// state is the state of the card as the screen shows it.
+func (a *Adapter) state() deck.State {
+	s := a.c.Status()
 	// The user sees it beside the name.
-	name := m.c.Options().Title + "'s MCP server "
+	name := a.c.Options().Title + "'s MCP server "
 	state := deck.State{Status: deck.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
 	switch {
@@ -113,45 +123,49 @@ func (m *Module) look() {
 	if s.Mode == card.Off {
 		state.Adds = s.Adds
 	}
-	m.mu.Lock()
-	changed, scope := state != m.state, m.scope
-	m.state = state
-	m.mu.Unlock()
-	if changed {
-		scope.SetState(state)
-	} else {
-		scope.Tell()
-	}
+	return state
 }
 
-// Offer implements [host.Module].
-func (m *Module) Offer() host.Offer {
-	now := m.c.Published()
-	o := host.Offer{Refuse: m.refuse, Router: m}
-	if listed := now.Catalogue(); listed != nil {
-		o.Tools = m.toolsOf(listed)
-		o.Instructions = listed.Instructions
-		o.RawPrompts, o.RawTemplates, o.RawResources = definitions(listed.Prompts), definitions(listed.Templates), definitions(now.Resources())
-		o.AsIs = m.asIs(now)
+// Catalogue implements [backend.Server].
+func (a *Adapter) Catalogue() *backend.Catalogue {
+	now, o := a.c.Published(), a.c.Options()
+	// A view of the server as it is has everything but what the user keeps from agents.
+	as := &backend.Catalogue{}
+	c := &backend.Catalogue{Passthrough: as, Refuse: func(tool string) string { return a.c.Published().Refuse(tool) }}
+	listed := now.Catalogue()
+	if listed != nil {
+		c.Instructions = listed.Instructions
+		for i := range listed.Tools {
+			c.Tools = append(c.Tools, waits(listed.Tools[i].Name, listed.Tools[i].JSON()))
+		}
+		c.Prompts, c.Templates, c.Resources = definitions(listed.Prompts), definitions(listed.Templates), definitions(now.Resources())
 	}
-	if m.o.Stays || len(o.Tools) == 0 { // the server may have a tool of this name
-		o.Stub = []host.Tool{m.status()}
+	if a.o.Stays || len(c.Tools) == 0 { // the server may have a tool of this name
+		c.Fallback = []backend.ToolDefinition{a.own(o.StatusTool(), " status", a.o.Status, `{"type":"object","properties":{}}`, true)}
 	}
-	switch m.c.Options().GatewayFor() {
-	case card.NoClient:
-	case card.AllClients:
-		o.Gateway = []host.Tool{m.gateway()}
-		o.Tools = append(o.Tools[:len(o.Tools):len(o.Tools)], o.Gateway...)
+	switch {
+	case listed == nil, a.o.Plain:
+		as.Fallback, as.Refuse = c.Fallback, c.Refuse
 	default:
-		o.Gateway = []host.Tool{m.gateway()}
-		o.ForGateway = m.c.Options().KeepsList
+		as.ServerInfo, as.Capabilities, as.Instructions = listed.Server, listed.Capabilities, listed.Guide
+		as.Refuse = func(tool string) string { return a.c.Published().RefuseAsIs(tool) }
+		for i := range listed.Tools {
+			as.Tools = append(as.Tools, waits(listed.Tools[i].Original, listed.Tools[i].Raw))
+		}
+		for _, d := range listed.Prompts {
+			as.Prompts = append(as.Prompts, backend.Definition{Key: d.Original, Raw: d.Given})
+		}
+		as.Templates, as.Resources = c.Templates, c.Resources
 	}
-	return o
+	if audience := o.GatewayFor(); audience != card.NoClient {
+		c.Gateway = []backend.ToolDefinition{a.own(o.Gateway.Tool, " tools", a.o.Gateway, gatewaySchema, false)}
+		c.GatewayFor = o.KeepsList
+		if audience == card.AllClients {
+			c.Tools, c.GatewayFor = append(c.Tools, c.Gateway...), nil
+		}
+	}
+	return c
 }
-
-func (m *Module) refuse(tool string) string { return m.c.Published().Refuse(tool) }
-
-func (m *Module) refuseAsIs(tool string) string { return m.c.Published().RefuseAsIs(tool) }
 
 // definitions returns prompts, templates or resources as they are listed.
 func definitions(all []catalogue.Definition) (out []backend.Definition) {
@@ -161,81 +175,38 @@ func definitions(all []catalogue.Definition) (out []backend.Definition) {
 	return out
 }
 
-// asIs is what a view of the server as it is without the deck offers: everything except
-// what the user keeps from agents.
-func (m *Module) asIs(now *card.Published) *host.AsIs {
-	if m.o.Plain {
-		return nil
-	}
-	listed := now.Catalogue()
-	a := &host.AsIs{ServerInfo: listed.Server, Capabilities: listed.Capabilities}
-	a.Instructions, a.Refuse = listed.Guide, m.refuseAsIs
-	for i := range listed.Tools {
-		if t, err := host.RawTool(listed.Tools[i].Raw); err == nil {
-			a.Tools = append(a.Tools, t)
-		}
-	}
-	for _, d := range listed.Prompts {
-		a.RawPrompts = append(a.RawPrompts, backend.Definition{Key: d.Original, Raw: d.Given})
-	}
-	a.RawTemplates, a.RawResources = definitions(listed.Templates), definitions(now.Resources())
-	return a
+// waits is a tool whose calls do nothing themselves but wait for the server.
+func waits(name string, raw json.RawMessage) backend.ToolDefinition {
+	return backend.ToolDefinition{Definition: backend.Definition{Key: name, Raw: raw}, Policy: backend.Policy{Load: admission.Waits}}
 }
 
-// toolsOf makes the tools of a catalogue, once for each catalogue.
-func (m *Module) toolsOf(c *catalogue.Catalogue) []host.Tool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.listed == c {
-		return m.tools
-	}
-	m.listed, m.tools = c, nil
-	for i := range c.Tools {
-		t, err := host.RawTool(c.Tools[i].JSON())
-		if err != nil {
-			m.c.Note("hidden: " + err.Error())
-			continue
+// own is a tool of the deck's: the status, for a connection to the card alone that would have
+// no other, since some clients drop a server without tools; or the gateway, which never
+// changes, for clients that list a server's tools only once. Neither can turn the card on.
+func (a *Adapter) own(name, title, description, schema string, readOnly bool) backend.ToolDefinition {
+	raw := func(b bool) json.RawMessage {
+		if b {
+			return json.RawMessage("true")
 		}
-		m.tools = append(m.tools, t)
+		return json.RawMessage("false")
 	}
-	return m.tools
-}
-
-// status is the tool of a connection to the card alone that would have no other: some
-// clients drop a server without tools.
-func (m *Module) status() host.Tool {
-	return host.Tool{
-		Tool: mcp.Tool{
-			Name: m.c.Options().StatusTool(), Title: m.c.Options().Title + " status",
-			Description:    m.o.Status,
-			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
-			Annotations: mcp.ToolAnnotation{
-				Title: m.c.Options().Title + " status", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
-				IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
-			},
-		},
-		Work: admission.Waits,
-		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(m.o.Brief()), nil
-		},
+	shown := rawjson.Quote(a.c.Options().Title + title)
+	hints := rawjson.Object{
+		{Key: "title", Value: shown},
+		{Key: "readOnlyHint", Value: raw(readOnly)},
+		{Key: "destructiveHint", Value: raw(!readOnly)},
+		{Key: "idempotentHint", Value: raw(readOnly)},
+		{Key: "openWorldHint", Value: raw(false)},
 	}
+	return waits(name, rawjson.Object{
+		{Key: "annotations", Value: hints.JSON()},
+		{Key: "description", Value: rawjson.Quote(description)},
+		{Key: "inputSchema", Value: json.RawMessage(schema)},
+		{Key: "name", Value: rawjson.Quote(name)},
+		{Key: "title", Value: shown},
+	}.JSON())
 }
 
 const gatewaySchema = `{"type":"object","properties":{"action":{"type":"string","enum":["tools","describe","call"],"description":"what to do"},` +
 	`"tool":{"type":"string","description":"name of the tool to describe or call"},` +
 	`"arguments":{"type":"object","description":"the tool's own"},"arguments_json":{"type":"string","description":"instead of arguments"}}}`
-
-// gateway is a single tool that never changes, for clients that list a server's tools
-// only once. It cannot turn the card on.
-func (m *Module) gateway() host.Tool {
-	return host.Tool{
-		Tool: mcp.Tool{
-			Name: m.c.Options().Gateway.Tool, Title: m.c.Options().Title + " tools", Description: m.o.Gateway, RawInputSchema: json.RawMessage(gatewaySchema),
-			Annotations: mcp.ToolAnnotation{
-				Title: m.c.Options().Title + " tools", ReadOnlyHint: mcp.ToBoolPtr(false), DestructiveHint: mcp.ToBoolPtr(true),
-				IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
-			},
-		},
-		Work: admission.Waits,
-	}
-}

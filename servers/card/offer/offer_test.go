@@ -7,29 +7,17 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-func TestAToolThatTheLibraryCannotReadIsOfferedAsItStands(t *testing.T) {
-	m := New(card.New(card.Options{Name: "git"}), Options{})
-	tools := m.toolsOf(&catalogue.Catalogue{Tools: []catalogue.Tool{
-		{Name: "git_good", Input: json.RawMessage(`{"type":"object"}`)},
-		{Name: "git_bad", Input: json.RawMessage(`{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}`)},
-		{Name: "", Input: json.RawMessage(`{"type":"object"}`)},
-	}})
-	if len(tools) != 2 || string(tools[1].Raw) != `{"name":"git_bad","inputSchema":{"type":"object","properties":{"x":{"type":"object","x-mcp-header":"no good\u0000"}}}}` {
-		t.Errorf("%d tools, %s", len(tools), tools[len(tools)-1].Raw)
-	}
-}
-
 // What belongs to the connection between agent and deck is not passed on.
 func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 	raw := backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"git_echo","arguments":{"n":1.0},"_meta":{"b":1e2,` +
 		`"io.modelcontextprotocol/clientInfo":{"name":"x"},"mcpdeck/resumeKey":"secret","progressToken":1,"a":"<t>"}}`)})
-	if in := (&Module{}).invocation(t.Context(), raw); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
+	raw.Client = backend.Nobody{}
+	if in := invocation(t.Context(), raw, false); in.Tool != "git_echo" || string(in.Args) != `{"n":1.0}` || string(in.Meta) != `{"b":1e2,"a":"<t>"}` || in.Progress == nil {
 		t.Errorf("got %s %s", in.Args, in.Meta)
 	}
 }
@@ -45,14 +33,14 @@ func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	m := New(c, Options{})
 	c.Start(card.Events{})
 	t.Cleanup(func() { _ = c.Stop(context.Background()) })
-	stub := func() bool { return len(m.Offer().Stub) == 1 }
-	if off := stub(); !off || len(m.Offer().Tools) != 0 {
+	stub := func() bool { return len(m.Catalogue().Fallback) == 1 }
+	if off := stub(); !off || len(m.Catalogue().Tools) != 0 {
 		t.Error("a card that is off does not list the status tool")
 	}
 	if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err != nil {
 		t.Fatal(err)
 	}
-	if on := stub(); on || len(m.Offer().Tools) == 0 {
+	if on := stub(); on || len(m.Catalogue().Tools) == 0 {
 		t.Error("a card that is on lists more than the server does")
 	}
 }

@@ -51,7 +51,7 @@ func on(t *testing.T, s *fake.Server, web bool, o card.Options) stage {
 		}
 	}
 	c := card.New(o)
-	h := hosttest.Start(t, offer.New(c, offer.Options{}))
+	h := hosttest.Start(t, host.Of(offer.New(c, offer.Options{})))
 	c.On()
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)

@@ -7,67 +7,80 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/rpc"
 )
 
-// Wants implements [host.Listener].
-func (m *Module) Wants(agent string, w host.Wanted) {
-	m.c.Wants(card.From{Agent: agent, Root: w.Root}, card.Wanted{Level: string(w.Level), Resources: w.Resources})
-}
+// The methods that are not passed on as they are.
+const (
+	toolsCall   = "tools/call"
+	subscribe   = "resources/subscribe"
+	unsubscribe = "resources/unsubscribe"
+)
 
-// Refresh implements [host.Refresher].
-func (m *Module) Refresh() { m.c.Refresh() }
-
-// Owns implements [host.Router].
-func (m *Module) Owns(kind backend.Kind, key string) bool {
+// Owns implements [backend.Resolver].
+func (a *Adapter) Owns(kind backend.Kind, key string) bool {
 	switch kind {
 	case backend.Resource:
-		return m.c.Published().Has(key)
+		return a.c.Published().Has(key)
 	case backend.Method:
-		return m.c.Published().Passes(key)
+		return a.c.Published().Passes(key)
 	default:
 		return false
 	}
 }
 
-// Serve implements [host.Router].
-func (m *Module) Serve(ctx context.Context, r *backend.Request) backend.Reply {
-	in := m.invocation(ctx, r)
+// Serve implements [backend.Server].
+func (a *Adapter) Serve(ctx context.Context, r *backend.Request) backend.Reply {
+	in := invocation(ctx, r, a.o.Plain)
 	switch {
-	case r.Method == string(mcp.MethodToolsCall) && r.Key == m.c.Options().Gateway.Tool && !r.Passthrough:
-		return m.replyTo(m.c.Gateway(ctx, in))
-	case r.Method == string(mcp.MethodToolsCall):
-		return m.replyTo(m.c.Call(ctx, in))
+	case r.Method == toolsCall && r.Key == a.c.Options().Gateway.Tool && !r.Passthrough:
+		return a.replyTo(a.c.Gateway(ctx, in))
+	case r.Method == toolsCall && a.isStatus(r):
+		return a.replyTo(card.Text(a.o.Brief()), nil)
+	case r.Method == toolsCall:
+		return a.replyTo(a.c.Call(ctx, in))
 	case strings.HasPrefix(r.Method, "tasks/") && !r.Passthrough:
 		return backend.Failed(rpc.CodeMethod, "method not found")
 	}
-	params := m.passed(r)
+	params := a.passed(r)
 	var result json.RawMessage
 	var err error
-	switch mcp.MCPMethod(r.Method) {
-	case mcp.MethodResourcesSubscribe, mcp.MethodResourcesUnsubscribe:
-		result, err = m.c.Watch(ctx, r.Key, r.Method == string(mcp.MethodResourcesSubscribe), params, in)
-	default:
-		result, err = m.c.Forward(ctx, r.Method, params, in)
+	if r.Method == subscribe || r.Method == unsubscribe {
+		result, err = a.c.Watch(ctx, r.Key, r.Method == subscribe, params, in)
+	} else {
+		result, err = a.c.Forward(ctx, r.Method, params, in)
 	}
 	if err != nil {
-		return m.failed(err)
+		return a.failed(err)
 	}
 	return backend.Reply{Result: result}
 }
 
+// isStatus reports whether a call is of the status tool, and not of a tool of that name that
+// the server has.
+func (a *Adapter) isStatus(r *backend.Request) bool {
+	if r.Key != a.c.Options().StatusTool() {
+		return false
+	}
+	listed := a.c.Published().Catalogue()
+	switch {
+	case listed == nil:
+		return true
+	case r.Passthrough:
+		return a.o.Plain || listed.Original(r.Key) == nil
+	}
+	return listed.Exposed(r.Key) == nil
+}
+
 // passed returns the params for the server of a request that is not a tool call: without
 // _meta, and with the server's name for a prompt.
-func (m *Module) passed(r *backend.Request) rawjson.Object {
+func (a *Adapter) passed(r *backend.Request) rawjson.Object {
 	params := slices.DeleteFunc(slices.Clone(r.Params), func(p rawjson.Member) bool { return p.Key == "_meta" })
-	listed := m.c.Published().Catalogue()
+	listed := a.c.Published().Catalogue()
 	if r.Kind != backend.Prompt || r.Passthrough || listed == nil || listed.Prompt(r.Key) == nil {
 		return params
 	}
@@ -90,24 +103,17 @@ func (m *Module) passed(r *backend.Request) rawjson.Object {
 	return params
 }
 
-// invocation converts a request for the domain. What _meta has for the connection between
-// agent and deck is not passed to the server.
-func (m *Module) invocation(ctx context.Context, r *backend.Request) card.Invocation {
-	from := host.CallerFrom(ctx)
+// invocation converts a request for the card. What _meta has for the connection between
+// agent and deck is not passed to the server. plain rebuilds the server's progress.
+func invocation(ctx context.Context, r *backend.Request, plain bool) card.Invocation {
+	deck := backend.CallFrom(ctx)
 	in := card.Invocation{
-		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: from.Name(), From: card.From{Agent: from.Agent, Root: from.Root},
-		WaitForUser: func() func() { return host.WaitForUser(ctx) },
-		Said:        func(method string, params json.RawMessage) { _ = host.NotifyRaw(ctx, method, params) }, // it may be gone
+		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: card.From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
+		WaitForUser: deck.WaitForUser, Said: r.Client.Notify,
 	}
-	if r.Stateless() {
-		in.From.Answers = declared(r.Meta)
-	} else if in.From.Answers = answers(host.Answers(ctx)); in.From.Answers != (card.Answers{}) {
-		in.Ask = func(during context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-			asking, cancel := context.WithCancel(context.WithoutCancel(ctx))
-			defer cancel()
-			defer context.AfterFunc(during, cancel)()
-			return host.Ask(asking, method, params)
-		}
+	in.From.Answers = answers(r)
+	if !r.Stateless() && in.From.Answers != (card.Answers{}) {
+		in.Ask = r.Client.Ask
 	}
 	for _, p := range r.Params {
 		switch p.Key {
@@ -126,7 +132,7 @@ func (m *Module) invocation(ctx context.Context, r *backend.Request) card.Invoca
 	for _, f := range r.Meta {
 		switch {
 		case f.Key == "progressToken":
-			in.Progress = func(p child.Progress) { m.step(ctx, f.Value, p) }
+			in.Progress = func(p child.Progress) { r.Client.Notify("notifications/progress", progress(p, f.Value, plain)) }
 		case !slices.Contains(ofTheHop(), f.Key) && !strings.HasPrefix(f.Key, "mcpdeck/"):
 			rest = append(rest, f)
 		}
@@ -138,40 +144,30 @@ func (m *Module) invocation(ctx context.Context, r *backend.Request) card.Invoca
 }
 
 // answers returns which requests of a server a client answers, as it has declared.
-func answers(can mcp.ClientCapabilities) (a card.Answers) {
-	if e := can.Elicitation; e != nil {
-		a.Forms, a.Pages = e.Form != nil || e.URL == nil, e.URL != nil // forms are older than pages and the default
+func answers(r *backend.Request) (a card.Answers) {
+	can, _ := rawjson.SplitObject(r.Capabilities) // anything else declares nothing
+	if raw := can.Some("elicitation"); raw != nil {
+		modes, _ := rawjson.SplitObject(raw) // as above
+		a.Pages = modes.Some("url") != nil
+		a.Forms = modes.Some("form") != nil || !a.Pages // forms are older than pages and the default
 	}
-	if can.Sampling != nil {
-		raw, _ := rpc.Raw(can.Sampling) // always encodes
-		a.Sampling = string(raw)
-	}
-	return a
-}
-
-// declared returns which requests of a server a client of the newer era answers, as it has
-// declared with a request.
-func declared(meta rawjson.Object) card.Answers {
-	var can mcp.ClientCapabilities
-	if json.Unmarshal(meta.Get(mcp.MetaKeyClientCapabilities), &can) != nil {
-		return card.Answers{}
-	}
-	a := answers(can)
-	a.Roots = can.Roots != nil
+	a.Sampling = string(can.Some("sampling"))
+	a.Roots = r.Stateless() && can.Some("roots") != nil
 	return a
 }
 
 // ofTheHop lists the members of _meta that are about the connection between agent and
 // deck.
 func ofTheHop() []string {
-	return []string{mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities}
+	const prefix = "io.modelcontextprotocol/"
+	return []string{prefix + "protocolVersion", prefix + "clientInfo", prefix + "clientCapabilities"}
 }
 
-// step reports progress to the agent: the server's own message with another token.
-func (m *Module) step(ctx context.Context, token json.RawMessage, p child.Progress) {
-	if p.Raw != nil && !m.o.Plain {
-		_ = host.NotifyRaw(ctx, "notifications/progress", withToken(p.Raw, token)) // the agent may be gone
-		return
+// progress are the params of a progress notification for the agent: the server's own with
+// another token or, if it is plain or mcpdeck's, made anew.
+func progress(p child.Progress, token json.RawMessage, plain bool) json.RawMessage {
+	if p.Raw != nil && !plain {
+		return withToken(p.Raw, token)
 	}
 	params := map[string]any{"progressToken": token, "progress": p.Value}
 	if p.Total > 0 {
@@ -180,7 +176,8 @@ func (m *Module) step(ctx context.Context, token json.RawMessage, p child.Progre
 	if p.Message != "" {
 		params["message"] = p.Message
 	}
-	_ = host.Notify(ctx, "notifications/progress", params) // the agent may be gone
+	raw, _ := rpc.Raw(params) // always encodes
+	return raw
 }
 
 // withToken replaces the deck's token by the agent's.
@@ -195,11 +192,11 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 }
 
 // replyTo converts the outcome of a call for the agent.
-func (m *Module) replyTo(result card.Result, err error) backend.Reply {
+func (a *Adapter) replyTo(result card.Result, err error) backend.Reply {
 	switch {
 	case err != nil:
-		return m.failed(err)
-	case m.o.Plain:
+		return a.failed(err)
+	case a.o.Plain:
 		return backend.Reply{Result: plain(result)}
 	}
 	return backend.Reply{Result: result.JSON()}
@@ -210,12 +207,12 @@ func (m *Module) replyTo(result card.Result, err error) backend.Reply {
 const codeCapability = -32021
 
 // failed converts an error for the agent; the server's own is not changed.
-func (m *Module) failed(err error) backend.Reply {
+func (a *Adapter) failed(err error) backend.Reply {
 	own, ok := errors.AsType[*rpc.Error](err)
 	switch {
-	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && m.c.Options().Declares()):
+	case ok && own.Code <= -32020 && own.Code >= -32022 && !(own.Code == codeCapability && a.c.Options().Declares()):
 		// They are about headers and versions of the deck's own connection to the server.
-		return backend.Failed(rpc.CodeInternal, m.c.Options().Title+": "+own.Message)
+		return backend.Failed(rpc.CodeInternal, a.c.Options().Title+": "+own.Message)
 	case ok && own.Raw != nil:
 		return backend.Reply{Error: own.Raw}
 	case ok:

@@ -12,13 +12,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/process"
 )
 
-// shown is what a module shows the user.
+// shown is what a server shows the user.
 type shown struct {
-	host.Scope
 	mu sync.Mutex
 	deck.State
 }
@@ -35,10 +33,9 @@ func (s *shown) now() string {
 	return strings.TrimSpace(string(s.Status) + " " + s.Detail + s.Reason)
 }
 
-func (*shown) Tell()                                {}
-func (*shown) Changed()                             {}
-func (*shown) Warn(string)                          {}
-func (*shown) Pass(string, string, json.RawMessage) {}
+func (*shown) Changed()                               {}
+func (*shown) Warn(string)                            {}
+func (*shown) Notify(string, string, json.RawMessage) {}
 
 // The state of a card combines those of its children.
 func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {

@@ -31,6 +31,12 @@ func EveryToolIsWhole(t *testing.T, page string, o host.Offer) {
 	for _, tool := range o.Tools {
 		t.Run(tool.Tool.Name, func(t *testing.T) {
 			d := tool.Tool
+			if tool.Raw != nil {
+				if err := json.Unmarshal(tool.Raw, &d); err != nil {
+					t.Fatal(err)
+				}
+				d.RawInputSchema = tool.Tool.RawInputSchema
+			}
 			if a := d.Annotations; d.Title == "" || a.Title != d.Title || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 				t.Errorf("title %q, hints %+v: want a title, the same in the hints, and all four of them", d.Title, a)
 			}

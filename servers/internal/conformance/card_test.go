@@ -73,7 +73,7 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 		Name: "fixtures", Version: "0", OnDemand: true, Share: card.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
 		Hooks: card.Hooks{Find: func(card.From) (card.Found, error) { return found, nil }},
 	})
-	h, err := host.New(host.Options{Version: "0", Modules: []host.Module{cardoffer.New(c, cardoffer.Options{})}, Root: t.TempDir()})
+	h, err := host.New(host.Options{Version: "0", Modules: []host.Module{host.Of(cardoffer.New(c, cardoffer.Options{}))}, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 )
 
-// New makes the module of a Pencil.
-func New(p *pencil.Pencil) *card.Module {
+// New makes the server of a Pencil.
+func New(p *pencil.Pencil) *card.Adapter {
 	return card.New(p.Card, card.Options{
 		Plain: true, Brief: p.Brief, Stays: true,
 		Status: "Report whether Pencil mode is on and what its design tools are connected to. Only the user can turn the mode on or off; no tool can.",

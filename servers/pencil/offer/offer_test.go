@@ -79,7 +79,7 @@ type testDeck struct {
 func newDeck(t testing.TB, o pencil.Options) *testDeck {
 	t.Helper()
 	p := pencil.New(o)
-	return &testDeck{t, p, hosttest.Start(t, New(p), other{})}
+	return &testDeck{t, p, hosttest.Start(t, host.Of(New(p)), other{})}
 }
 
 func (d *testDeck) on() {
@@ -372,7 +372,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o.Start = standin.Pipes()
 		p := pencil.New(o)
-		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{New(p), other{}}, Root: "/deck"})
+		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{host.Of(New(p)), other{}}, Root: "/deck"})
 		if err != nil {
 			t.Fatal(err)
 		}

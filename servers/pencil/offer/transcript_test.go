@@ -126,7 +126,7 @@ func (p *play) deck(set func(*pencil.Options), flags ...string) {
 		set(&o)
 	}
 	p.mode = pencil.New(o)
-	p.host, err = host.New(host.Options{Version: "test", Modules: []host.Module{New(p.mode), other{}}, Root: "/deck"})
+	p.host, err = host.New(host.Options{Version: "test", Modules: []host.Module{host.Of(New(p.mode)), other{}}, Root: "/deck"})
 	if err != nil {
 		p.t.Fatal(err)
 	}

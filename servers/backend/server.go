@@ -1,0 +1,165 @@
+package backend
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/mcpdeck/mcpdeck/servers/admission"
+	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/redact"
+)
+
+// Server is one MCP server behind the deck. Its methods are called from several goroutines.
+type Server interface {
+	// Info names the server. It never changes.
+	Info() Info
+	// Start brings the server up and returns at once; slow work goes on in the background
+	// until ctx ends and is reported through e. An error means that the server has failed.
+	Start(ctx context.Context, e Events) error
+	// Stop ends programs and saves what must not be lost, within ctx.
+	Stop(ctx context.Context) error
+	// Catalogue is what clients may use now. It is read again after Events.Changed.
+	Catalogue() *Catalogue
+	// Serve answers a request, and returns once ctx is done.
+	Serve(ctx context.Context, r *Request) Reply
+}
+
+// A Server may also be one of these.
+type (
+	// Resolver owns what it does not list: an address that fits one of its templates, a task
+	// it has begun, a method. Owns must not wait.
+	Resolver interface {
+		Owns(kind Kind, key string) bool
+	}
+	// Subscriber hears what a session wants to be told of, beyond the answers to its requests,
+	// with all of it whenever some has changed. It must not wait.
+	Subscriber interface {
+		Subscribed(session string, s Subscriptions)
+	}
+	// SessionEnder hears that a session has ended.
+	SessionEnder interface{ SessionEnded(session string) }
+	// Refresher hears that resources are listed, and does not wait: a list that turns out to
+	// have changed is told by Events.Changed.
+	Refresher interface{ Refresh() }
+	// Quitter has programs whose calls are not worth waiting for when the deck ends. Quit
+	// begins their end and returns at once; Stop follows.
+	Quitter interface{ Quit() }
+)
+
+// Info is what a server is called.
+type Info struct {
+	Name       string // the word on the command line and in a view: "clippy"
+	Title      string // for people: "Clippy"
+	ServerName string // serverInfo.name of a view of this server alone
+	Foreign    bool   // a server of somebody else's, which has its own switch; the deck turns others on and off
+}
+
+// Subscriptions are what a session wants to be told of.
+type Subscriptions struct {
+	Level     string   // least level of log messages; "" before the session has chosen one
+	Resources []string // URIs, of whichever server, sorted
+	Root      string   // the session's project, absolute; "": none
+}
+
+// Events is where a server reports what belongs to no request. No method blocks.
+type Events interface {
+	// Changed has the catalogue read again. Clients are told of each list that differs.
+	Changed()
+	// Notify passes on a notification of the server to a session, or for "" to all: a log
+	// message to those that want its level, the update of a resource to those that
+	// subscribed to it.
+	Notify(session, method string, params json.RawMessage)
+	// SetState replaces what the screen shows of the server.
+	SetState(deck.State)
+	// Warn shows a sentence to the user.
+	Warn(text string)
+}
+
+// Catalogue is what a server offers. It never changes.
+type Catalogue struct {
+	Tools                         []ToolDefinition
+	Prompts, Resources, Templates []Definition
+	Instructions                  string // for the client's model
+
+	// How the server introduces itself, in a view of it as it is; nil: as the deck does.
+	ServerInfo, Capabilities json.RawMessage
+
+	// Passthrough is offered instead in a view of the server as it is, under the server's own
+	// names; nil: the same.
+	Passthrough *Catalogue
+	// Fallback is listed only in a view of the server alone: clients drop a server that
+	// lists nothing.
+	Fallback []ToolDefinition
+	// Gateway is for clients that never list tools again: instead of Tools in a view that was
+	// asked for with a gateway, and beside them for the clients that GatewayFor names.
+	Gateway    []ToolDefinition
+	GatewayFor func(client string) bool // nil: none
+	// Refuse answers a call of a tool that is not listed now but is the server's by its name,
+	// with a sentence for the agent; "" for any other name. May be nil.
+	Refuse func(tool string) string
+}
+
+// ToolDefinition is a tool that is listed as it stands.
+type ToolDefinition struct {
+	Definition
+	Policy
+	Off string // unless it is empty, the tool is not listed, and this is the answer to a call
+}
+
+// Policy is what the deck knows of a tool beyond MCP.
+type Policy struct {
+	Load      admission.Class // how much a call takes while it runs
+	Redact    redact.Kind     // what the log must not keep of a call beyond what it never keeps
+	Resumable bool            // a call that is not answered when its deck ends is sent again to the next
+	Ordered   bool            // calls of one connection begin in the order in which they were sent
+}
+
+// Client is the other side of a request.
+type Client interface {
+	// Notify sends a notification about the request, before the reply. The client may be gone.
+	Notify(method string, params json.RawMessage)
+	// Ask sends a request and returns the result. An error of the client is an *rpc.Error.
+	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
+}
+
+// ErrCannotAsk is why a client is not asked.
+var ErrCannotAsk = errors.New("the client cannot be asked")
+
+// Nobody is a client that hears nothing and answers nothing.
+type Nobody struct{}
+
+// Notify implements [Client].
+func (Nobody) Notify(string, json.RawMessage) {}
+
+// Ask implements [Client].
+func (Nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	return nil, ErrCannotAsk
+}
+
+// Call is the deck's side of a request that a server answers.
+type Call struct {
+	Caller deck.Caller
+	Wait   func() (done func()) // marks the call as waiting for the user; nil: nothing to mark
+}
+
+// WaitForUser marks the call as waiting for the user until done is called.
+func (c Call) WaitForUser() (done func()) {
+	if c.Wait == nil {
+		return func() {}
+	}
+	return c.Wait()
+}
+
+type callKey struct{}
+
+// WithCall attaches the deck's side to the context of a request.
+func WithCall(ctx context.Context, c Call) context.Context {
+	return context.WithValue(ctx, callKey{}, c)
+}
+
+// CallFrom returns the deck's side of the request of ctx; a zero Call outside the deck.
+func CallFrom(ctx context.Context) Call {
+	c, _ := ctx.Value(callKey{}).(Call)
+	return c
+}
