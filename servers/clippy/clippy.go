@@ -144,7 +144,7 @@ func kernelRelease() string {
 	return string(b)
 }
 
-// Apply takes new settings at once and tells whether other tools are turned off.
+// Apply takes new settings at once and reports whether other tools are turned off.
 func (s *Service) Apply(next Settings) {
 	s.mu.Lock()
 	differ := !slices.Equal(s.settings.off(), next.off())
@@ -164,7 +164,7 @@ func (s *Service) Settings() Settings {
 	return s.settings
 }
 
-// Muted tells whether sounds are off.
+// Muted reports whether sounds are off.
 func (s *Service) Muted() bool { return s.Settings().Muted }
 
 // Mute turns sounds off or on.
@@ -239,7 +239,7 @@ func (s *Service) Begin(h Hooks) {
 // End kills the players.
 func (s *Service) End() { s.sounds.close() }
 
-// note tells whether the memory is corrupted.
+// note reports whether the memory is corrupted.
 func (s *Service) note(err error) {
 	s.mu.Lock()
 	trouble := s.hooks.Trouble

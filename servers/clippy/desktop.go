@@ -99,7 +99,7 @@ func errTaken() error {
 	return say("a file with that name already exists on the Desktop; it was not changed. Choose another name, or set overwrite to replace it")
 }
 
-// occupied tells whether there is a file to replace. It is an error when there
+// occupied reports whether there is a file to replace. It is an error when there
 // is something and the note must not replace it.
 func occupied(root *os.Root, n Note) (bool, error) {
 	info, err := root.Lstat(n.Name)

@@ -43,7 +43,7 @@ func checkName(name string, anyExtension bool) error {
 	return nil
 }
 
-// unseen tells whether r is a control character or one that changes how the
+// unseen reports whether r is a control character or one that changes how the
 // name reads without being visible.
 func unseen(r rune) bool {
 	switch {
@@ -55,7 +55,7 @@ func unseen(r rune) bool {
 	return false
 }
 
-// isDevice tells whether Windows would open a device for the name, whatever its
+// isDevice reports whether Windows would open a device for the name, whatever its
 // extension.
 func isDevice(name string) bool {
 	stem, _, _ := strings.Cut(name, ".")
@@ -79,7 +79,7 @@ func textEndings() []string {
 	}
 }
 
-// isText tells whether a double click on the file shows it and does nothing else.
+// isText reports whether a double click on the file shows it and does nothing else.
 func isText(name string) bool {
 	dot := strings.LastIndexByte(name, '.')
 	has := name[dot+1:]

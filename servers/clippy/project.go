@@ -115,7 +115,7 @@ func (p *projects) project(spelled string, chosen bool) (*project, error) {
 	return pr, nil
 }
 
-// gone tells whether another folder stands where this one was.
+// gone reports whether another folder stands where this one was.
 func (p *project) gone() bool {
 	now, err := os.Stat(p.resolved)
 	if err != nil {
@@ -195,7 +195,7 @@ func byKindAndName(a, b named) int {
 	return cmp.Or(cmp.Compare(a.folded, b.folded), cmp.Compare(a.name, b.name))
 }
 
-// names reads at most maxNames entries and tells whether there are more.
+// names reads at most maxNames entries and reports whether there are more.
 func (p *project) names(ctx context.Context, rel string) (names []named, more bool, err error) {
 	f, err := file.OpenFolder(p.root, rel)
 	if err != nil {
@@ -274,7 +274,7 @@ func (p *project) explain(err error, as string) error {
 	return system(err)
 }
 
-// isEscape tells whether err is an os.Root's refusal to leave the root. The
+// isEscape reports whether err is an os.Root's refusal to leave the root. The
 // standard library does not export that error.
 func isEscape(err error) bool {
 	var pe *fs.PathError

@@ -135,7 +135,7 @@ func (f *Form) validate(fields []Field, raw json.RawMessage) ([]Problem, error) 
 
 var errVast = errors.New("a number is too large, or a value nested too deep, to be checked")
 
-// vast tells whether JSON has a number that takes too long to calculate with.
+// vast reports whether JSON has a number that takes too long to calculate with.
 func vast(raw []byte) bool {
 	for i := 0; i < len(raw); i++ {
 		switch c := raw[i]; {

@@ -53,7 +53,7 @@ const (
 	maxNested = 16
 )
 
-// bounded tells whether a schema is looked at in reasonable time: references can lead
+// bounded reports whether a schema is looked at in reasonable time: references can lead
 // to the same place in more ways than anybody can wait for.
 func bounded(doc any) bool {
 	b := bound{root: doc, known: map[string]int{}}
@@ -125,7 +125,7 @@ func found(root any, ref string) (any, bool) {
 	return at, ok
 }
 
-// deep tells whether JSON is nested further than is looked at.
+// deep reports whether JSON is nested further than is looked at.
 func deep(raw []byte) bool {
 	level := 0
 	for i := 0; i < len(raw); i++ {

@@ -120,13 +120,13 @@ func (f Field) Kind() Kind {
 	return f.Shape.Kind
 }
 
-// Closed tells whether the field is an object whose members are not listed until it is
+// Closed reports whether the field is an object whose members are not listed until it is
 // opened: one that a schema goes on and on with, or null.
 func (f Field) Closed() bool {
 	return f.Value.Null || f.Kind() == Object && f.Shape.recursed && !f.Value.Set
 }
 
-// Heading tells whether the field has no value but those of the fields below it.
+// Heading reports whether the field has no value but those of the fields below it.
 func (f Field) Heading() bool {
 	return (f.Role == Member || f.Role == Entry) && (f.Kind() == Object || f.Kind() == List) && !f.Closed()
 }

@@ -63,7 +63,7 @@ func membersOf(raw json.RawMessage) (rawjson.Object, error) {
 	return rawjson.SplitObject(raw)
 }
 
-// isFlag tells whether a schema is true or false, which stand for anything and nothing.
+// isFlag reports whether a schema is true or false, which stand for anything and nothing.
 func isFlag(schema json.RawMessage) bool {
 	return string(schema) == "true" || string(schema) == "false"
 }

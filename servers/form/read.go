@@ -135,7 +135,7 @@ func (s *Shape) option(raw json.RawMessage) int {
 	return slices.IndexFunc(s.Options, func(o Option) bool { return equal(o.Value, raw) })
 }
 
-// equal tells whether two values are the same but for the way they are written.
+// equal reports whether two values are the same but for the way they are written.
 // Numbers are compared as they are written.
 func equal(a, b json.RawMessage) bool {
 	x, errA := rawjson.Text(a)
@@ -147,7 +147,7 @@ func equal(a, b json.RawMessage) bool {
 	return json.Compact(&p, a) == nil && json.Compact(&q, b) == nil && bytes.Equal(p.Bytes(), q.Bytes())
 }
 
-// fits tells whether what was read is shown in the fields of its shape, and has what
+// fits reports whether what was read is shown in the fields of its shape, and has what
 // they require.
 func (v *Value) fits(s *Shape) bool {
 	if v.Raw || s.Kind != Object || v.Null {

@@ -16,7 +16,7 @@ func Secrets(fields []Field) []string {
 	return out
 }
 
-// secret tells whether a name has a word for something that nobody should type into a
+// secret reports whether a name has a word for something that nobody should type into a
 // form.
 func secret(name string) bool {
 	var words []string

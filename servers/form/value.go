@@ -47,7 +47,7 @@ func (v *Value) Clone() *Value {
 	return &c
 }
 
-// Empty tells whether the user has entered nothing.
+// Empty reports whether the user has entered nothing.
 func (v *Value) Empty() bool {
 	if v == nil || v.Given {
 		return true
@@ -231,7 +231,7 @@ func typed(text string, valid func([]byte) bool) (json.RawMessage, bool) {
 	return rawjson.Quote(text), true
 }
 
-// isNumber tells whether text is a number as JSON writes it.
+// isNumber reports whether text is a number as JSON writes it.
 func isNumber(text []byte) bool {
 	return len(text) > 0 && bytes.IndexByte([]byte("-0123456789"), text[0]) >= 0 && json.Valid(text)
 }

@@ -48,7 +48,7 @@ func (a *access) project(call Call, arg string) (string, error) {
 }
 
 // resolve is what a path stands for, links resolved, if the caller may read there; found
-// tells whether there is anything. What lies outside is refused in the same words whether
+// reports whether there is anything. What lies outside is refused in the same words whether
 // or not it exists.
 func (a *access) resolve(call Call, path string) (full string, found bool, err error) {
 	full, found = destination(path)
@@ -99,7 +99,7 @@ func (a *access) roots(call Call) []string {
 	return out
 }
 
-// allowed tells whether a resolved path lies in a folder the caller may read.
+// allowed reports whether a resolved path lies in a folder the caller may read.
 func (a *access) allowed(call Call, full string) bool {
 	for _, root := range a.roots(call) {
 		if full == root || strings.HasPrefix(full, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator)) {

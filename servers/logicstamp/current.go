@@ -120,7 +120,7 @@ func describeFreshness(f *compare.Freshness) string {
 	return strings.Join(all[:min(len(all), 5)], ", ")
 }
 
-// noUsableCLI tells whether an analysis failed for want of a command.
+// noUsableCLI reports whether an analysis failed for want of a command.
 func noUsableCLI(err error) bool {
 	switch problem.CodeOf(err) {
 	case problem.CLINotFound, problem.NodeNotFound, problem.CLIWrong, problem.CLITooOld:
@@ -168,7 +168,7 @@ func (ws *workspace) candidates(ctx context.Context, project string, want contra
 	return own, kept, nil
 }
 
-// tornBy tells whether a context that is being written can fail so.
+// tornBy reports whether a context that is being written can fail so.
 func tornBy(err error) bool {
 	code := problem.CodeOf(err)
 	return err != nil && (code == problem.ContextIncomplete || code == problem.BadJSON)

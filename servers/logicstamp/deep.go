@@ -35,7 +35,7 @@ func deepAnalysis(a contract.Analysis) contract.Analysis {
 	return contract.Analysis{Profile: "llm-chat", Mode: "none", Depth: MaxDepth, IncludeStyle: a.IncludeStyle}
 }
 
-// shows tells whether a context has a contract of every path.
+// shows reports whether a context has a contract of every path.
 func shows(c *contract.Context, paths []string) bool {
 	visible := c.Visible()
 	return !slices.ContainsFunc(paths, func(p string) bool { _, ok := visible[p]; return !ok })

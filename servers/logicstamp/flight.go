@@ -59,7 +59,7 @@ func (f *flight) join(call Call) (id int) {
 	return id
 }
 
-// leave takes one who waits away, and tells whether any is left.
+// leave takes one who waits away, and reports whether any is left.
 func (f *flight) leave(id int) (left int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

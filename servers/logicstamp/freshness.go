@@ -34,7 +34,7 @@ func (ws *workspace) publishedFile(project string) string {
 	return filepath.Join(ws.opts.Dir, "published", hashOf(project)+".json")
 }
 
-// diskFreshness tells whether a context in a project describes its sources:
+// diskFreshness reports whether a context in a project describes its sources:
 // every contract's file is unchanged, and nothing else changed since it was
 // written.
 func (ws *workspace) diskFreshness(c *contract.Context, project string, now *manifest.Manifest) *compare.Freshness {

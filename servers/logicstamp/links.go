@@ -115,7 +115,7 @@ func foreign(c *contract.Context, before, after *manifest.Manifest) []string {
 	return out
 }
 
-// hasText tells whether a source has the code and the header that a context shows
+// hasText reports whether a source has the code and the header that a context shows
 // of it. What the command masked is not looked at.
 func hasText(f manifest.File, t contract.Text, masked bool) bool {
 	if masked {

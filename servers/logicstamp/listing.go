@@ -16,7 +16,7 @@ type ListArgs struct {
 	SnapshotID, Project, FolderPrefix string
 }
 
-// Listed is the answer of List.
+// Listed is the result of List.
 type Listed struct {
 	SnapshotID   string             `json:"snapshotId,omitempty"`
 	ProjectPath  string             `json:"projectPath"`
@@ -72,7 +72,7 @@ func cleanPrefix(p string) string {
 	return p
 }
 
-// under tells whether a folder is the prefix or lies below it.
+// under reports whether a folder is the prefix or lies below it.
 func under(folder, prefix string) bool {
 	return prefix == "" || folder == prefix || strings.HasPrefix(folder, prefix+"/")
 }

@@ -55,7 +55,7 @@ type Options struct {
 	MaxBundleBytes, MaxTokens int
 	// GitTimeout bounds the reading of one commit's tree: 60 s.
 	GitTimeout time.Duration
-	// DeepContracts says whether a snapshot with components that no bundle shows
+	// DeepContracts reports whether a snapshot with components that no bundle shows
 	// is analysed once more, deeper: background (after the answer, the
 	// default) or off. DeepTimeout is when that is given up: 10 minutes.
 	DeepContracts string
@@ -198,7 +198,7 @@ func (s *Service) beginIn(ctx context.Context, call Call, name string) (project 
 // told in one piece.
 func (s *Service) Limits() (tokens, bundleBytes int) { return s.opts.MaxTokens, s.opts.MaxBundleBytes }
 
-// May tells whether a caller may read a project, by its path without links.
+// May reports whether a caller may read a project, by its path without links.
 func (s *Service) May(call Call, project string) bool { return s.access.allowed(call, project) }
 
 // OnInstalled makes fn hear that the stamp command was installed. Set it before

@@ -85,7 +85,7 @@ func publishFile(project, name string, data []byte) (*problem.Warning, error) {
 	return nil, file.Write(full, data, file.Options{Mode: 0o644, Keep: true})
 }
 
-// oursToReplace tells whether a file is one that the CLI writes.
+// oursToReplace reports whether a file is one that the CLI writes.
 func oursToReplace(data []byte, name string) bool {
 	if name == contract.IndexFile {
 		var index struct{ Type string }

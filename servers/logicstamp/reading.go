@@ -19,7 +19,7 @@ type ReadArgs struct {
 	BundlePath, SnapshotID, Project, RootComponent string
 }
 
-// ReadFile is the answer of Read: the index, a text, or the bundles of a file or
+// ReadFile is the result of Read: the index, a text, or the bundles of a file or
 // the one that was asked for.
 type ReadFile struct {
 	SnapshotID  string             `json:"snapshotId,omitempty"`

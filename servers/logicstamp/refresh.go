@@ -96,7 +96,7 @@ type RefreshArgs struct {
 	Publish           *bool
 }
 
-// Refreshed is the answer of Refresh.
+// Refreshed is the result of Refresh.
 type Refreshed struct {
 	SnapshotID  string `json:"snapshotId"`
 	ProjectPath string `json:"projectPath"`
@@ -146,7 +146,7 @@ type HiddenCoverage struct {
 	HiddenTotal int      `json:"hiddenTotal,omitempty"`
 }
 
-// Incremental tells whether the CLI had to run.
+// Incremental reports whether the CLI had to run.
 type Incremental struct {
 	Reused       bool     `json:"reused"`
 	BasedOn      string   `json:"basedOn,omitempty"`
@@ -155,7 +155,7 @@ type Incremental struct {
 	DeletedFiles []string `json:"deletedFiles,omitempty"`
 }
 
-// WatchMode tells of the CLI's own watch mode.
+// WatchMode is the state of the command's own watch mode.
 type WatchMode struct {
 	Active      bool      `json:"active"`
 	Message     string    `json:"message"`
@@ -317,7 +317,7 @@ func (rf *refresher) reuse(ctx context.Context, project string, a contract.Analy
 	return Incremental{}, &stamped{entry: last, sources: now, warnings: leftOut(now), inc: Incremental{Reused: true, BasedOn: last.ID}}, nil
 }
 
-// sameTool tells whether the command is still the one that made an entry. That
+// sameTool reports whether the command is still the one that made an entry. That
 // none can be found is no difference: nothing newer could be made.
 func (rf *refresher) sameTool(ctx context.Context, project string, e *store.Entry) bool {
 	program, err := rf.cli.Locate(ctx, project)

@@ -21,7 +21,7 @@ type SearchArgs struct {
 	From, Limit int
 }
 
-// Found is the answer of Search.
+// Found is the result of Search.
 type Found struct {
 	SnapshotID  string             `json:"snapshotId,omitempty"`
 	ProjectPath string             `json:"projectPath"`

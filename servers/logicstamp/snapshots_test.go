@@ -248,7 +248,7 @@ func TestPublishingLeavesForeignFilesAlone(t *testing.T) {
 	}
 }
 
-func TestAllAtOnce(t *testing.T) {
+func TestSnapshotsOfSeveralCallersAtOnce(t *testing.T) {
 	s := newStage(t, standIn{}, func(o *logicstamp.Options) { o.Now = time.Now; o.MaxSnapshots = 3 })
 	ctx, call := t.Context(), logicstamp.Call{}
 	if _, err := s.Refresh(ctx, call, logicstamp.RefreshArgs{}); err != nil {

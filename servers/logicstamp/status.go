@@ -25,7 +25,7 @@ type WatchArgs struct {
 	LogLimit          int
 }
 
-// WatchAnswer is the answer of WatchStatus.
+// WatchAnswer is the result of WatchStatus.
 type WatchAnswer struct {
 	ProjectPath     string             `json:"projectPath"`
 	WatchModeActive bool               `json:"watchModeActive"`
@@ -38,7 +38,7 @@ type WatchAnswer struct {
 	Message         string             `json:"message"`
 }
 
-// WatchStatus tells of the CLI's own watch mode. It deletes nothing.
+// WatchStatus returns the state of the command's own watch mode. It deletes nothing.
 func (s *Service) WatchStatus(ctx context.Context, call Call, args WatchArgs) (*WatchAnswer, error) {
 	if args.Project == "" {
 		return nil, problem.New(problem.BadArgument, "pass the absolute path of the project", "projectPath is missing")

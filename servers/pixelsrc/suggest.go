@@ -137,14 +137,14 @@ func (s *suggester) fields(n *json5.Node, pointer string, known []string) {
 	}
 }
 
-// overrides tells whether a key would take the place of a shape that is drawn.
+// overrides reports whether a key would take the place of a shape that is drawn.
 func overrides(n *json5.Node, key string) bool {
 	return slices.Contains(pxl.ShapeKeys(), key) && slices.ContainsFunc(n.Keys, func(k json5.Key) bool {
 		return slices.Contains(pxl.ShapeKeys(), k.Name)
 	})
 }
 
-// defined tells whether another object of a kind has the name.
+// defined reports whether another object of a kind has the name.
 func (s *suggester) defined(kind, name string, but *json5.Node) bool {
 	return slices.ContainsFunc(s.nodes, func(o json5.Node) bool {
 		return o.Pos != but.Pos && word(&o, "type") == kind && word(&o, "name") == name

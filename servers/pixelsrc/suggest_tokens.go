@@ -170,7 +170,7 @@ func (s *suggester) tokens(regions *json5.Node, sp *pxl.Sprite, tokens []string,
 	}
 }
 
-// mentions tells whether a string below a node names a token.
+// mentions reports whether a string below a node names a token.
 func mentions(n *json5.Node, token string) bool {
 	if n.Kind == json5.String {
 		return strings.Contains(n.Text, token)

@@ -19,7 +19,7 @@ type Issue struct {
 	Severity pxl.Severity `json:"-"`
 }
 
-// Verdict says whether a source is valid, and what is wrong with it.
+// Verdict reports whether a source is valid, and what is wrong with it.
 type Verdict struct {
 	Valid    bool    `json:"valid"`
 	Errors   int     `json:"error_count"`

@@ -138,7 +138,7 @@ func beforeType(text string, start int) int {
 	return max(0, start-4) + len(at) - 1
 }
 
-// isInside tells whether a place is between the quotes of a text that began in its line.
+// isInside reports whether a place is between the quotes of a text that began in its line.
 func isInside(text string, at int, quote byte) bool {
 	line := text[max(0, at-200):at]
 	line = line[strings.LastIndexByte(line, '\n')+1:]
@@ -155,13 +155,13 @@ func isInside(text string, at int, quote byte) bool {
 	return inside
 }
 
-// isLexeme tells of what a parser calls a token: a word, which no token that opens
+// isLexeme reports whether got is what a parser calls a token: a word, which no token that opens
 // something is.
 func isLexeme(name, got string) bool {
 	return name == "token" && len(got) > 2 && isEnglish(got)
 }
 
-// isSentence tells of what is said to somebody.
+// isSentence reports whether s is said to somebody.
 func isSentence(s string) bool {
 	return strings.Count(s, " ") > 1 && s[0] >= 'A' && s[0] <= 'Z' && strings.IndexByte(".!?", s[len(s)-1]) >= 0 ||
 		strings.Count(s, " ") > 4 && s[0] >= 'A' && s[0] <= 'Z'
@@ -222,7 +222,7 @@ func block(text string, at int) span {
 	return span{from + indent, from + len(strings.TrimRight(text[from:to], "\r\n "))}
 }
 
-// isKeyword tells of a word of a language that something follows.
+// isKeyword reports whether v is a word of a programming language that something follows.
 func isKeyword(text string, v span) bool {
 	if v.to == len(text) || text[v.to] != ' ' {
 		return false
@@ -234,7 +234,7 @@ func isKeyword(text string, v span) bool {
 	return false
 }
 
-// isName tells of the name of a secret in the place of one: token: accessToken.
+// isName reports whether s is the name of a secret in the place of one: token: accessToken.
 func isName(s string) bool {
 	for i := range len(s) {
 		if !isLetter(s[i]) && s[i] != '_' {
@@ -252,7 +252,7 @@ func isName(s string) bool {
 	return false
 }
 
-// isCookie tells of the headers that are nothing without a sign =.
+// isCookie reports whether a header is nothing without a sign =.
 func isCookie(name string) bool { return strings.HasSuffix(strings.ToLower(name), "cookie") }
 
 // afterScheme is the value of a header without the word before it.
@@ -282,7 +282,7 @@ func option(text string, i int) span {
 	return v
 }
 
-// isProse tells of a word that stands behind the name of an option in a sentence about it.
+// isProse reports whether s follows the name of an option in a sentence about it.
 func isProse(s string) bool {
 	switch strings.TrimRight(s, ".:") {
 	case "flag", "flags", "option", "options", "argument", "parameter", "or", "and", "is", "must", "to", "for":
@@ -382,7 +382,7 @@ func isNameByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-' || b == '.'
 }
 
-// atLineStart tells whether a name begins a line, an item of a list or a text in
+// atLineStart reports whether a name begins a line, an item of a list or a text in
 // quotes.
 func atLineStart(text string, i int) bool {
 	for ; i > 0; i-- {
@@ -397,10 +397,10 @@ func atLineStart(text string, i int) bool {
 	return true
 }
 
-// closes tells whether what is around a value ends at i.
+// closes reports whether what is around a value ends at i.
 func closes(text string, i int) bool { return strings.IndexByte("}\"'`,;\\", text[i]) >= 0 }
 
-// isMember tells of an expression such as props.token.
+// isMember reports whether s is an expression such as props.token.
 func isMember(s string) bool {
 	if !strings.Contains(s, ".") {
 		return false

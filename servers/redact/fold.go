@@ -42,7 +42,7 @@ func fold(s string) string {
 	return b.String()
 }
 
-// hasForms tells of the blocks with other forms of ASCII letters and signs.
+// hasForms reports whether r is in a block with other forms of ASCII letters and signs.
 func hasForms(r rune) bool {
 	switch {
 	case r == 'ſ', r >= 0x1d2c && r <= 0x1d6a, r >= 0x2070 && r <= 0x209c, r >= 0x2102 && r <= 0x2149, r >= 0x2460 && r <= 0x24ff,
@@ -68,7 +68,7 @@ func lookAlike(r rune) byte {
 	return 0
 }
 
-// besideLetter tells whether the sign at a place has an ASCII letter beside it.
+// besideLetter reports whether the sign at a place has an ASCII letter beside it.
 func besideLetter(s string, at, size int) bool {
 	return at > 0 && isLetter(s[at-1]) || at+size < len(s) && isLetter(s[at+size])
 }
@@ -84,7 +84,7 @@ func isASCII(s string) bool {
 	return true
 }
 
-// isForeign tells whether a name that is not of ASCII letters alone has a word for
+// isForeign reports whether a name that is not of ASCII letters alone has a word for
 // password of another language in it.
 func isForeign(joined string) bool {
 	for _, word := range [...]string{
@@ -110,7 +110,7 @@ var stems = sync.OnceValue(func() *[26*26*26/64 + 1]uint64 {
 	return &set
 })
 
-// mayBeSecret tells whether a name can be that of a secret at all.
+// mayBeSecret reports whether a name can be that of a secret at all.
 func mayBeSecret(name string) bool {
 	set := stems()
 	n, letters := 0, 0

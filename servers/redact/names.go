@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// secretName tells whether a name, as of a key, a header or a variable of the
+// secretName reports whether a name, as of a key, a header or a variable of the
 // environment, says that what it names is a secret; with plainTokens the word token
 // alone says nothing.
 func secretName(name string, plainTokens bool) bool {
@@ -58,10 +58,10 @@ func secretName(name string, plainTokens bool) bool {
 	return strings.HasSuffix(joined, "dburl") || strings.HasSuffix(joined, "databaseurl")
 }
 
-// isPlain tells of the name under which a picture says where a colour goes.
+// isPlain reports whether a picture says under this name where a colour goes.
 func isPlain(name string) bool { return name == "token" }
 
-// isRandom tells of a text that nobody has thought of.
+// isRandom reports whether s looks generated.
 func isRandom(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {
@@ -113,7 +113,7 @@ func isSecretWord(w string) bool {
 	return false
 }
 
-// isVersion tells of a last word that says which of several secrets is meant.
+// isVersion reports whether a last word says which of several secrets is meant.
 func isVersion(w string) bool {
 	switch w {
 	case "prod", "production", "dev", "staging", "live":
@@ -123,7 +123,7 @@ func isVersion(w string) bool {
 	return w == "" || w == "v"
 }
 
-// isAbout tells of a name that names something about a secret: where it is, what it
+// isAbout reports whether a name is that of something about a secret: where it is, what it
 // looks like, who has it.
 func isAbout(words []string) bool {
 	last := words[len(words)-1]
@@ -139,7 +139,7 @@ func isAbout(words []string) bool {
 	return last == "secret" && words[0] == "existing" // the name of one
 }
 
-// opens tells of a word before "tokens" that are no colours.
+// opens reports whether the "tokens" after a word are no colours.
 func opens(w string) bool {
 	switch w {
 	case "access", "refresh", "auth", "api", "session", "bearer", "personal", "deploy":
@@ -148,7 +148,7 @@ func opens(w string) bool {
 	return false
 }
 
-// isPlainToken tells of tokens that only say where to go on.
+// isPlainToken reports whether a token only says where to go on.
 func isPlainToken(joined string) bool {
 	for _, end := range [...]string{"progresstoken", "pagetoken", "continuationtoken", "synctoken", "maxtokens"} {
 		if strings.HasSuffix(joined, end) {
@@ -163,7 +163,7 @@ func isPlainToken(joined string) bool {
 	return false
 }
 
-// isKeyKind tells of the word before "key" where the key opens something.
+// isKeyKind reports whether a "key" after the word opens something.
 func isKeyKind(w string) bool {
 	switch w {
 	case "api", "access", "private", "secret", "signing", "sign", "encryption", "decryption", "crypto", "cipher", "ssh", "gpg", "pgp", "rsa", "master",
@@ -173,7 +173,7 @@ func isKeyKind(w string) bool {
 	return false
 }
 
-// isQueryKey tells of a name that names a secret in the query of a URL, and elsewhere much
+// isQueryKey reports whether a name is that of a secret in the query of a URL, and elsewhere of much
 // else.
 func isQueryKey(name string) bool {
 	switch strings.ToLower(name) {
@@ -183,7 +183,7 @@ func isQueryKey(name string) bool {
 	return false
 }
 
-// isStore tells of a word for a program whose address has a password in it.
+// isStore reports whether w is a word for a program whose address has a password in it.
 func isStore(w string) bool {
 	switch w {
 	case "database", "db", "postgres", "postgresql", "pg", "mysql", "mariadb", "mongo", "mongodb", "redis", "amqp", "rabbitmq", "broker", "sqlalchemy",
@@ -193,7 +193,7 @@ func isStore(w string) bool {
 	return false
 }
 
-// isHeader tells of a header whose whole line is the secret.
+// isHeader reports whether the whole line of a header is the secret.
 func isHeader(name string) bool {
 	switch strings.ToLower(name) {
 	case "authorization", "proxy-authorization", "cookie", "set-cookie":
@@ -202,13 +202,13 @@ func isHeader(name string) bool {
 	return false
 }
 
-// likeHeader tells of a text that is the name of a header rather than of a
+// likeHeader reports whether s is the name of a header rather than of a
 // column.
 func likeHeader(s string) bool {
 	return isHeader(s) || len(s) > 2 && strings.EqualFold(s[:2], "x-")
 }
 
-// isReference tells whether s stands for a value that is elsewhere: a variable
+// isReference reports whether s stands for a value that is elsewhere: a variable
 // or a place to fill in. A colour is no secret either.
 func isReference(s string) bool {
 	if s == "" || len(s) > 64 {
@@ -232,7 +232,7 @@ func isReference(s string) bool {
 	return strings.Trim(s, "*") == "" || len(s) > 2 && strings.Trim(s, "xX") == "" || strings.Trim(s, ".") == "" || s == hidden
 }
 
-// isVariable tells whether s is the name of a variable in capitals.
+// isVariable reports whether s is the name of a variable in capitals.
 func isVariable(s string) bool {
 	for i := range len(s) {
 		if b := s[i]; !(b >= 'A' && b <= 'Z' || b == '_' || b >= '0' && b <= '9' && i > 0) {
@@ -242,12 +242,12 @@ func isVariable(s string) bool {
 	return s != ""
 }
 
-// isColour tells whether s is what stands behind the # of a colour.
+// isColour reports whether s is what stands behind the # of a colour.
 func isColour(s string) bool {
 	return (len(s) == 3 || len(s) == 4 || len(s) == 6 || len(s) == 8) && strings.Trim(s, "0123456789abcdefABCDEF") == ""
 }
 
-// isType tells whether s is a type, as a schema or a language writes it, not a
+// isType reports whether s is a type, as a schema or a language writes it, not a
 // value.
 func isType(s string) bool {
 	if !strings.ContainsAny(s, " (") {

@@ -333,7 +333,7 @@ func (w *walker) hidePair(p pair) {
 	}
 }
 
-// opens tells whether the next value begins with a sign.
+// opens reports whether the next value begins with a sign.
 func (w *walker) opens(sign byte) bool {
 	rest := w.body[w.in.InputOffset():]
 	rest = bytes.TrimLeft(rest, ": \t\r\n")
@@ -383,7 +383,7 @@ func (w *walker) nested(s string) (string, bool) {
 	return s, true
 }
 
-// ofColours tells of what a picture says of its tokens, which may be called like secrets.
+// ofColours reports whether a picture says this of its tokens, which may be called like secrets.
 func (w *walker) ofColours() bool {
 	return w.plainTokens && slices.ContainsFunc(w.path, func(key string) bool {
 		switch key {
@@ -394,29 +394,29 @@ func (w *walker) ofColours() bool {
 	})
 }
 
-// isFolder tells of the working folder under the name that a shell gives it,
+// isFolder reports whether it is the working folder under the name that a shell gives it,
 // which is a short word for password, too.
 func (w *walker) isFolder(s string) bool {
 	return w.under("pwd") && strings.HasPrefix(s, "/")
 }
 
-// underHeaders tells whether the walker is at a list that may have headers and
+// underHeaders reports whether the walker is at a list that may have headers and
 // their values in turn.
 func (w *walker) underHeaders() bool {
 	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "headers")
 }
 
-// counts tells whether the walker is at a number of tokens.
+// counts reports whether the walker is at a number of tokens.
 func (w *walker) counts() bool {
 	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "tokens")
 }
 
-// under tells whether the walker is at a member of that name, in any case.
+// under reports whether the walker is at a member of that name, in any case.
 func (w *walker) under(key string) bool {
 	return len(w.path) > 0 && strings.EqualFold(w.path[len(w.path)-1], key)
 }
 
-// at tells whether the walker stands at the path.
+// at reports whether the walker stands at the path.
 func (w *walker) at(path ...string) bool { return slices.Equal(w.path, path) }
 
 // structural texts of a result say what kind of thing a block is.
@@ -424,7 +424,7 @@ func (w *walker) structural() bool {
 	return w.result && (w.at("content", "", "type") || w.at("content", "", "mimeType"))
 }
 
-// holdsValue tells whether a result that is a value is neither an error nor
+// holdsValue reports whether a result that is a value is neither an error nor
 // the news that there is no value.
 func holdsValue(result []byte) bool {
 	var r struct {
@@ -437,7 +437,7 @@ func holdsValue(result []byte) bool {
 	return !r.IsError && (r.StructuredContent.Found == nil || *r.StructuredContent.Found)
 }
 
-// isMemory tells whether the walker is at a value to remember or at a text that
+// isMemory reports whether the walker is at a value to remember or at a text that
 // repeats it. An argument that the tool does not know may be the value
 // under a wrong name.
 func (w *walker) isMemory() bool {

@@ -204,7 +204,7 @@ func lower(b byte) byte {
 	return b
 }
 
-// excused tells whether what was found is only an English word after "bearer" or
+// excused reports whether what was found is only an English word after "bearer" or
 // "basic", or an address of a kind that has no password.
 func excused(text string, s span) bool {
 	found, lead := text[s.from:s.to], text[max(0, s.from-16):s.from]
@@ -229,7 +229,7 @@ func excused(text string, s span) bool {
 	return false
 }
 
-// isPlace tells of what only looks like a user, a password and a host: a line of
+// isPlace reports whether it only looks like a user, a password and a host: a line of
 // a file as of a commit (file.ts:12@HEAD), a file of a commit (HEAD:file@x).
 func isPlace(text string, s span) bool {
 	lead, ok := strings.CutSuffix(text[max(0, s.from-256):s.from], ":")
@@ -241,7 +241,7 @@ func isPlace(text string, s span) bool {
 	return lead == "HEAD" || isNumber(text[s.from:s.to]) && dot > 0 && len(lead)-dot <= 5
 }
 
-// isEnglish tells whether s is letters, the first at most a capital.
+// isEnglish reports whether s is letters, the first at most a capital.
 func isEnglish(s string) bool {
 	s = strings.TrimRight(s, ".")
 	for i, r := range s {

@@ -101,7 +101,7 @@ func TestWideBlocksLeaveLetters(t *testing.T) {
 	}
 }
 
-func TestQueries(t *testing.T) {
+func TestProbeQueriesFitTheTerminal(t *testing.T) {
 	for _, row := range []struct {
 		name string
 		env  func(string) string

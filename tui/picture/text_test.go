@@ -106,7 +106,7 @@ func TestDither(t *testing.T) {
 	}
 }
 
-func TestLetters(t *testing.T) {
+func TestLettersStandForColours(t *testing.T) {
 	img := dots("rrg.", "rb.g")
 	lines, legend, ok := Letters(img, false)
 	if !ok || !slices.Equal(lines, []string{"aab.", "ac.b"}) {

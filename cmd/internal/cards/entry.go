@@ -69,7 +69,7 @@ func sectionOf(file map[string]any) (clients.Client, bool) {
 	return clients.Client{}, false
 }
 
-// isEntry tells whether a table says what to start or where to connect.
+// isEntry reports whether a table says what to start or where to connect.
 func isEntry(table map[string]any) bool {
 	for _, key := range []string{"command", "url", "httpUrl", "serverUrl"} {
 		switch table[key].(type) {

@@ -28,7 +28,7 @@ type Source struct {
 // Path returns the path of the file.
 func (s Source) Path() string { return s.place.Path() }
 
-// Shared tells whether the file belongs to a project, whose repository may have brought it.
+// Shared reports whether the file belongs to a project, whose repository may have brought it.
 func (s Source) Shared() bool { return s.place.Shared() }
 
 // Name returns the file's name as the client has it: ".mcp.json", ".cursor/mcp.json".

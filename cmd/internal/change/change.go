@@ -27,7 +27,7 @@ type Edit struct {
 	Before, After []byte
 }
 
-// Same tells whether there is nothing to change.
+// Same reports whether there is nothing to change.
 func (e Edit) Same() bool { return same(e.Before, e.After) }
 
 func same(a, b []byte) bool { return (a == nil) == (b == nil) && bytes.Equal(a, b) }

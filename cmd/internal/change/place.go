@@ -66,7 +66,7 @@ func OfUser(path string) (Place, error) {
 // Path is the file's, links resolved where they are followed.
 func (p Place) Path() string { return filepath.Join(p.dir, p.name) }
 
-// Shared tells whether others who work on the project have the file, too.
+// Shared reports whether others who work on the project have the file, too.
 func (p Place) Shared() bool { return p.shared }
 
 // Read returns the file's bytes, nil if there is no file.

@@ -27,7 +27,7 @@ type Restored struct {
 	step     step
 }
 
-// Gone tells whether the file is taken away.
+// Gone reports whether the file is taken away.
 func (r Restored) Gone() bool { return r.New == nil }
 
 // ErrChanged says that a file has changed since, where the change was made.
@@ -62,7 +62,7 @@ func (j Journal) Plan(e Entry) (*Undo, error) {
 	return u, nil
 }
 
-// Exact tells whether every file becomes what it was.
+// Exact reports whether every file becomes what it was.
 func (u *Undo) Exact() bool {
 	for _, f := range u.Files {
 		if !f.Exact {

@@ -56,7 +56,7 @@ func Bytes(w io.Writer) io.Writer {
 	return w
 }
 
-// IsTerminal tells whether standard output is a terminal.
+// IsTerminal reports whether standard output is a terminal.
 func IsTerminal() bool { return term.IsTerminal(os.Stdout.Fd()) }
 
 // Colors is how many colours standard output shows. lipgloss finds that out when

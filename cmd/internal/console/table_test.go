@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 )
 
-func TestTable(t *testing.T) {
+func TestTablesAlignColumns(t *testing.T) {
 	rows := [][]string{
 		{"ok", "state", "/a/folder"},
 		{"note", "日本語", "two\nlines"},

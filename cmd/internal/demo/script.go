@@ -201,7 +201,7 @@ func weather(s *Show) deck.Server {
 	return deck.Server{State: deck.State{Status: deck.Off}}
 }
 
-// waiting tells whether so many things wait for the user.
+// waiting reports whether so many things wait for the user.
 func waiting(n int) func(*Show) bool {
 	return func(s *Show) bool { return len(open(s)) >= n }
 }
@@ -210,7 +210,7 @@ func open(s *Show) []ask.Item {
 	return slices.DeleteFunc(slices.Clone(s.o.Queue.Pending().Items), func(it ask.Item) bool { return !it.Waits() })
 }
 
-// called tells whether a tool was called with an outcome.
+// called reports whether a tool was called with an outcome.
 func called(tool string, status deck.CallStatus) func(*Show) bool {
 	return func(s *Show) bool {
 		all, _ := s.o.Deck.Calls(0)

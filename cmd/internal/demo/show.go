@@ -273,11 +273,11 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 	return nil
 }
 
-// left tells whether the user has answered all that a scene asks, and the rest is left to
+// left reports whether the user has answered all that a scene asks, and the rest is left to
 // the agents. Whoever wants to go on then, wants it once they have done it.
 func (s *Show) left(sc scene) bool { return sc.page == "" && len(open(s)) == 0 }
 
-// onPage tells whether the user is where a scene wants them, and says what can be pressed
+// onPage reports whether the user is where a scene wants them, and says what can be pressed
 // where they are.
 func (s *Show) onPage(ctx context.Context, number string, sc scene) bool {
 	switch {
@@ -330,11 +330,11 @@ func (s *Show) user() seen {
 	return s.seen
 }
 
-// skipped tells whether the user wants to go on. It does so once for each time.
+// skipped reports whether the user wants to go on. It does so once for each time.
 func (s *Show) skipped() (next bool) {
 	s.with(func() { next, s.seen.next = s.seen.next, false })
 	return next
 }
 
-// Plain tells whether there is no screen.
+// Plain reports whether there is no screen.
 func (s *Show) Plain() bool { return s.o.Line != nil }

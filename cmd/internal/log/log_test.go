@@ -62,7 +62,7 @@ func run(ctx context.Context, out *bytes.Buffer, path string, args ...string) er
 	return cmd.ExecuteContext(ctx)
 }
 
-func TestLog(t *testing.T) {
+func TestLogPrintsMatchingCalls(t *testing.T) {
 	const (
 		one   = "2026-03-01 11:00:00  claude          haunt_desktop                 ok            12 ms  filename=a.txt content=boo\n"
 		two   = "11:00:00  codex           ask                           error      1 m 15 s  nobody answered  question=x\n"

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-func TestAt(t *testing.T) {
+func TestQuantileOfDurations(t *testing.T) {
 	d := []time.Duration{4, 1, 3, 2}
 	for q, want := range map[float64]time.Duration{0: 1, .5: 3, .99: 4, 1: 4} {
 		if got := at(d, q); got != want {
@@ -30,8 +30,8 @@ func TestUsage(t *testing.T) {
 	}
 }
 
-// TestHost calls the echo tool through the socket and over HTTP.
-func TestHost(t *testing.T) {
+// TestPerfHostAnswersCalls calls the echo tool through the socket and over HTTP.
+func TestPerfHostAnswersCalls(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o700); err != nil { // as for sockets it must be
 		t.Fatal(err)

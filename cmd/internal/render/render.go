@@ -37,7 +37,7 @@ type options struct {
 	powerOfTwo                                                 bool
 }
 
-// Command draws documents.
+// Command returns the render command.
 func Command() *cobra.Command {
 	var o options
 	c := &cobra.Command{

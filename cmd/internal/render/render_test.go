@@ -119,7 +119,7 @@ func TestAtlasDescription(t *testing.T) {
 	}
 }
 
-func TestListAndJSON(t *testing.T) {
+func TestRenderListsAndDescribesAsJSON(t *testing.T) {
 	file := enter(t)
 	out, _, err := call(t, file, "--list")
 	if err != nil {

@@ -81,7 +81,7 @@ func (c *Change) note(text string) {
 	}
 }
 
-// Same tells whether there is nothing to change.
+// Same reports whether there is nothing to change.
 func (c *Change) Same() bool { return c.edit.Same() }
 
 // Preview is the change as lines with + and - before them, and up to two lines

@@ -27,7 +27,7 @@ type Status struct {
 }
 
 // Survey tells which clients are here and which are set up, in their project's
-// file or the user's. look tells whether a program is on PATH.
+// file or the user's. look reports whether a program is on PATH.
 func Survey(e Entry, look func(program string) bool) []Status {
 	var out []Status
 	for _, c := range all() {

@@ -163,7 +163,7 @@ func (j *Journal) Open(ctx context.Context) error {
 	return nil
 }
 
-// InMemory tells whether calls are kept in memory only.
+// InMemory reports whether calls are kept in memory only.
 func (j *Journal) InMemory() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -37,7 +37,7 @@ func (j *Journal) Begin(call deck.Call, body deck.CallBody) {
 	j.lookLater()
 }
 
-// ended forgets a call in flight and tells whether it has been written, in a
+// ended forgets a call in flight and reports whether it has been written, in a
 // caller that holds mu.
 func (j *Journal) ended(call uint64) bool {
 	b := j.calls[call]

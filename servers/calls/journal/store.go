@@ -124,7 +124,7 @@ func claim(path string) (os.FileInfo, error) {
 	return f.Stat()
 }
 
-// gone tells whether the file that is open is no longer the one at path.
+// gone reports whether the file that is open is no longer the one at path.
 func (s *store) gone(path string) bool {
 	if s.memory || s.file == nil {
 		return false

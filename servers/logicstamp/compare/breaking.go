@@ -107,7 +107,7 @@ func removedExports(before, after *contract.Contract) []Breaking {
 	return out
 }
 
-// declares tells whether a contract has something of this name of its own.
+// declares reports whether a contract has something of this name of its own.
 func declares(c *contract.Contract, name string) bool {
 	return slices.Contains(c.Functions, name) || slices.Contains(c.Variables, name)
 }

@@ -41,7 +41,7 @@ type Options struct {
 	Context context.Context //nolint:containedctx // that of one comparison
 }
 
-// stopped tells whether the comparison is to end.
+// stopped reports whether the comparison is to end.
 func (o Options) stopped() bool { return o.Context != nil && o.Context.Err() != nil }
 
 // comparison is one run.
@@ -104,7 +104,7 @@ func unionKeys[V, W any](a map[string]V, b map[string]W) []string {
 	return keys
 }
 
-// exists tells whether a side has a source file; known is false when the side
+// exists reports whether a side has a source file; known is false when the side
 // has no list of its sources.
 func (s Side) exists(p string) (exists, known bool) {
 	if s.Sources == nil {

@@ -142,7 +142,7 @@ func rawOf(text string) json.RawMessage {
 	return json.RawMessage(text)
 }
 
-// sameShape tells whether two style records were made in the same mode: lean
+// sameShape reports whether two style records were made in the same mode: lean
 // ones have counts where full ones have lists.
 func sameShape(a, b string) bool {
 	var va, vb any

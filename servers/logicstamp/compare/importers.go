@@ -117,7 +117,7 @@ func brokenNames(b Breaking, sides []*outline.Outline) (out []string) {
 	return out
 }
 
-// pascal tells whether a name is written as components are, "Knob" and not
+// pascal reports whether a name is written as components are, "Knob" and not
 // "KNOB" or "knob".
 func pascal(name string) bool {
 	first, _ := utf8.DecodeRuneInString(name)
@@ -165,7 +165,7 @@ func follow(p string, given map[string]bool, all bool, by map[string][]hit, file
 	return out
 }
 
-// breaks tells whether a name that is taken breaks: itself, any where all are
+// breaks reports whether a name that is taken breaks: itself, any where all are
 // taken, or one that must have come from a source that is passed on no more.
 func breaks(given map[string]bool, name string) bool {
 	broken, named := given[name]

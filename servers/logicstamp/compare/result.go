@@ -107,7 +107,7 @@ type BreakingCount struct {
 	Warnings int `json:"warnings"`
 }
 
-// Freshness tells whether a context describes the sources as they are.
+// Freshness reports whether a context describes the sources as they are.
 type Freshness struct {
 	// State is fresh, stale or missing.
 	State        string   `json:"state"`

@@ -196,7 +196,7 @@ type Exports struct {
 	Raw string
 }
 
-// Known tells that the CLI said anything.
+// Known reports whether the command said anything.
 func (e Exports) Known() bool { return e.Default || e.Unnamed || len(e.Names) > 0 }
 
 // Equal compares what is exported, not how it was written.
@@ -255,7 +255,7 @@ func (c *Context) Files() []string {
 	return names
 }
 
-// HasStyle tells whether any contract carries style data.
+// HasStyle reports whether any contract carries style data.
 func (c *Context) HasStyle() bool {
 	for _, v := range c.visible {
 		if v.Style != "" {

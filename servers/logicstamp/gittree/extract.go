@@ -244,7 +244,7 @@ func (r Repo) Copy(ctx context.Context, names []string, dir string) error {
 	return nil
 }
 
-// outside tells whether a file of the project lies elsewhere, or nowhere.
+// outside reports whether a file of the project lies elsewhere, or nowhere.
 func outside(project, name string) bool {
 	full, err := filepath.EvalSymlinks(filepath.Join(project, filepath.FromSlash(name)))
 	return err != nil || !within(project, full)

@@ -102,7 +102,7 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 	return c, nil
 }
 
-// Wanted tells whether a file can matter to an analysis.
+// Wanted reports whether a file can matter to an analysis.
 func Wanted(rel string, style bool) bool {
 	return rel == "package.json" || manifest.IsSource(rel, style)
 }

@@ -155,7 +155,7 @@ func (v *view) takeIndex() error {
 	return copyPlain(filepath.Join(v.place.common, "info", "exclude"), filepath.Join(v.dir, "info", "exclude"))
 }
 
-// isFolder tells whether a folder is there, and no link to one.
+// isFolder reports whether a folder is there, and no link to one.
 func isFolder(path string) bool {
 	info, err := os.Lstat(path)
 	return err == nil && info.IsDir()
@@ -284,7 +284,7 @@ func isHash(s string) bool {
 	return (len(s) == 40 || len(s) == 64) && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// refName tells whether git would take a name for a ref's.
+// refName reports whether git would take a name for a ref's.
 func refName(name string) bool {
 	if !strings.HasPrefix(name, "refs/") || strings.HasPrefix(name, "refs/replace/") || strings.ContainsAny(name, " ~^:?*[\\\x7f") ||
 		strings.Contains(name, "..") || strings.Contains(name, "@{") {

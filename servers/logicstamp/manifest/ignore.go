@@ -66,7 +66,7 @@ func (r *ignoreRules) add(pattern string) {
 	r.globs = append(r.globs, ignoreGlob{re: re, nameOnly: !strings.Contains(pattern, "/")})
 }
 
-// match tells whether a file, by its slash path below the project, is left out.
+// match reports whether a file, by its slash path below the project, is left out.
 func (r ignoreRules) match(rel string) bool {
 	name := path.Base(rel)
 	for _, exact := range r.exact {

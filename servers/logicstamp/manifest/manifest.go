@@ -106,7 +106,7 @@ func locks() []string {
 	return []string{"package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml", "bun.lock", "bun.lockb"}
 }
 
-// IsSource tells whether the CLI analyses a file of this slash path (or, with
+// IsSource reports whether the CLI analyses a file of this slash path (or, with
 // style, reads it beside one).
 func IsSource(rel string, style bool) bool {
 	for dir := path.Dir(rel); dir != "." && dir != "/"; dir = path.Dir(dir) {
@@ -117,7 +117,7 @@ func IsSource(rel string, style bool) bool {
 	return sourceName(path.Base(rel), style)
 }
 
-// sourceName tells whether a file of this name can be a source.
+// sourceName reports whether a file of this name can be a source.
 func sourceName(name string, style bool) bool {
 	if strings.HasPrefix(name, ".") {
 		return false
@@ -133,7 +133,7 @@ func sourceName(name string, style bool) bool {
 	return false
 }
 
-// SkipFolder tells whether folders of this name hold no sources.
+// SkipFolder reports whether folders of this name hold no sources.
 func SkipFolder(name string) bool {
 	switch name {
 	case "node_modules", "dist", "build", ".next", "coverage":
@@ -253,7 +253,7 @@ func (m *Manifest) takeInputs(p *places) {
 	}
 }
 
-// SameFile tells that nobody has written a file between two lists of one process.
+// SameFile reports whether nobody has written a file between two lists of one process.
 func (f File) SameFile(as File) bool { return f.version == as.version }
 
 func sortFiles(files []File) {
@@ -395,7 +395,7 @@ type Changes struct {
 	Changed, New, Deleted []string
 }
 
-// Empty tells that nothing differs.
+// Empty reports whether nothing differs.
 func (c Changes) Empty() bool { return len(c.Changed)+len(c.New)+len(c.Deleted) == 0 }
 
 // All is every path in the changes, sorted.

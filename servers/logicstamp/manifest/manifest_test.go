@@ -75,7 +75,7 @@ func TestWhatIsASource(t *testing.T) {
 	}
 }
 
-func TestChanges(t *testing.T) {
+func TestManifestsTellWhatChanged(t *testing.T) {
 	dir := t.TempDir()
 	stamptest.Write(t, dir, map[string]string{"a.ts": "1", "b.ts": "2", "c.ts": "3", "package.json": "{}"})
 	before := take(t, dir, manifest.Options{})

@@ -38,7 +38,7 @@ func (m *Manifest) leaveOut(ctx context.Context, folders []Link, texts []place) 
 	}
 }
 
-// isText tells whether the compiler may read a file of this name for an import.
+// isText reports whether the compiler may read a file of this name for an import.
 func isText(name string) bool {
 	switch path.Ext(name) {
 	case ".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs":
@@ -47,7 +47,7 @@ func isText(name string) bool {
 	return false
 }
 
-// mentions tells whether a text has a name as a step of a path: behind a slash or a quote
+// mentions reports whether a text has a name as a step of a path: behind a slash or a quote
 // and before one, in any case, since some file systems make no difference.
 func mentions(text []byte, name string) bool {
 	const before, after = "/\\'\"`=", "/\\'\"`"

@@ -31,7 +31,7 @@ type Config struct {
 	Paths map[string][]string `json:"paths,omitempty"`
 }
 
-// isConfig tells whether a file of this name can be a TypeScript configuration:
+// isConfig reports whether a file of this name can be a TypeScript configuration:
 // tsconfig.json, jsconfig.json or one such as tsconfig.app.json.
 func isConfig(name string) bool {
 	return name == "jsconfig.json" || path.Ext(name) == ".json" && (name == "tsconfig.json" || strings.HasPrefix(name, "tsconfig."))

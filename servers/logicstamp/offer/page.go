@@ -92,7 +92,7 @@ func (p pager) open(text, tool, args string) (cursor, error) {
 	return c, nil
 }
 
-// from tells whether an answer is what a cursor belongs to, if there is one.
+// from reports whether an answer is what a cursor belongs to, if there is one.
 func (c cursor) from(stamp string) error {
 	if c.Source != "" && c.Source != stamp {
 		return staleCursor()

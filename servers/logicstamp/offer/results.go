@@ -75,7 +75,7 @@ type filling struct {
 	force bool
 }
 
-// take tells whether an item goes onto the page.
+// take reports whether an item goes onto the page.
 func (f *filling) take(item any) bool {
 	n := sizeOf(item) + 1
 	if n > f.room && !f.force {

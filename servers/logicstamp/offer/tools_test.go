@@ -160,7 +160,7 @@ func TestPathsOutsideTheProjectAreRefused(t *testing.T) {
 	}
 }
 
-func TestReading(t *testing.T) {
+func TestReadBundleFindsItsRoot(t *testing.T) {
 	s := newStage(t)
 	s.Write("src/helpers.ts", "export {}\n")
 	s.Write("src/helpers.tsx", "// props: x\n")
@@ -227,7 +227,7 @@ func TestLastResult(t *testing.T) {
 	}
 }
 
-func TestDocs(t *testing.T) {
+func TestDocsHaveEveryTopic(t *testing.T) {
 	s := newStage(t)
 	out, _ := s.use("logicstamp_read_logicstamp_docs", nil)
 	size := 0

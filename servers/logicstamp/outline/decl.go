@@ -234,7 +234,7 @@ func (p *parser) typed(d Decl) {
 	p.out.Decls = append(p.out.Decls, d)
 }
 
-// alone tells whether the braces here are the whole type.
+// alone reports whether the braces here are the whole type.
 func (p *parser) alone() bool {
 	at := p.at
 	p.skipGroup()
@@ -269,7 +269,7 @@ func (p *parser) members(enum bool) []Member {
 	return out
 }
 
-// goesOn tells whether a member that has come to the end of a line goes on.
+// goesOn reports whether a member that has come to the end of a line goes on.
 func goesOn(last, next string) bool {
 	return strings.Contains("|&:=<,?", last) || last == "=>" || strings.Contains("|&:=>?.", next) || next == "=>" || next == "extends"
 }

@@ -138,7 +138,7 @@ func embedded(s string) int {
 	return len(s)
 }
 
-// regexpMayStand tells whether a slash begins a regular expression: it does not
+// regexpMayStand reports whether a slash begins a regular expression: it does not
 // after a value.
 func (l *lexer) regexpMayStand() bool {
 	if len(l.out) == 0 {

@@ -255,7 +255,7 @@ func (p *parser) skip(types bool, stop func(t token) bool) {
 	}
 }
 
-// breaks tells whether a token begins a line that does not go on with the one before.
+// breaks reports whether a token begins a line that does not go on with the one before.
 func (p *parser) breaks(t token) bool {
 	last := p.tokens[max(p.at-1, 0)]
 	return t.line > last.line && !goesOn(last.text, t.text)

@@ -22,7 +22,7 @@ type Query struct {
 	Role string
 }
 
-// Empty tells that nothing is asked.
+// Empty reports whether nothing is asked.
 func (q Query) Empty() bool {
 	return strings.TrimSpace(q.Text) == "" && q.FolderPrefix == "" && (q.Role == "" || q.Role == "any") &&
 		len(q.Kind)+len(q.HasProp)+len(q.UsesHook)+len(q.UsesComponent)+len(q.Imports)+len(q.Exports) == 0
@@ -125,7 +125,7 @@ func Words(text string) []string {
 	return slices.Compact(out)
 }
 
-// boundary tells whether a new word of a camelCase identifier begins at i.
+// boundary reports whether a new word of a camelCase identifier begins at i.
 func boundary(r []rune, i int) bool {
 	switch {
 	case unicode.IsUpper(r[i]) && !unicode.IsUpper(r[i-1]):
@@ -245,7 +245,7 @@ func (x *Index) candidates(word string) map[string]float64 {
 	return out
 }
 
-// oneTypo tells whether two words differ by one letter changed, added, left out
+// oneTypo reports whether two words differ by one letter changed, added, left out
 // or swapped with the next.
 func oneTypo(a, b string) bool {
 	if len(a) > len(b) {
@@ -267,7 +267,7 @@ func oneTypo(a, b string) bool {
 	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
-// holds tells whether every filter holds.
+// holds reports whether every filter holds.
 func (q Query) holds(id string, v contract.Visible) bool {
 	switch q.Role {
 	case "root":

@@ -88,7 +88,7 @@ func (v Version) Less(o Version) bool {
 	return cmp.Or(cmp.Compare(v.Major, o.Major), cmp.Compare(v.Minor, o.Minor), cmp.Compare(v.Patch, o.Patch)) < 0
 }
 
-// Newer tells that the version is above those this driver knows.
+// Newer reports whether the version is above those this driver knows.
 func (v Version) Newer() bool { return Version{0, 8, 1 << 30}.Less(v) }
 
 // Tool is the version as contexts name it.

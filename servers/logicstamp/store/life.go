@@ -74,7 +74,7 @@ func (s *Store) Hold(id string) error {
 	return file.Write(filepath.Join(s.opts.Dir, id+pinSuffix), []byte(strconv.Itoa(os.Getpid())), file.Options{})
 }
 
-// Pinned tells whether a snapshot is pinned.
+// Pinned reports whether a snapshot is pinned.
 func (s *Store) Pinned(id string) bool {
 	data, err := file.Read(filepath.Join(s.opts.Dir, id+pinSuffix), 1<<10)
 	if err != nil {
@@ -183,7 +183,7 @@ func (s *Store) limit(kind Kind, keep int, spared func(*Entry) bool) {
 	}
 }
 
-// besideSnapshot tells whether some snapshot has the sources of an entry.
+// besideSnapshot reports whether some snapshot has the sources of an entry.
 func (s *Store) besideSnapshot(e *Entry) bool {
 	sources, err := s.Sources(e)
 	return err == nil && slices.ContainsFunc(s.List(e.Project, Snapshot), func(snap *Entry) bool {

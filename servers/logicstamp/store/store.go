@@ -218,7 +218,7 @@ func take(from, to string, previous *Entry, name string) (sum string, err error)
 	return Digest(data), nil
 }
 
-// SameBut tells whether two folder files differ in their times alone.
+// SameBut reports whether two folder files differ in their times alone.
 func SameBut(a, b []byte) bool {
 	stamp := regexp.MustCompile(`"createdAt":\s*"[^"]*"`)
 	return string(stamp.ReplaceAll(a, nil)) == string(stamp.ReplaceAll(b, nil))
@@ -371,7 +371,7 @@ func (s *Store) Sources(e *Entry) (*manifest.Manifest, error) {
 	return m, nil
 }
 
-// Verify tells whether every file of an entry still has the bytes it was sealed
+// Verify reports whether every file of an entry still has the bytes it was sealed
 // with.
 func (s *Store) Verify(e *Entry) error {
 	for name, want := range e.Files {

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/file"
 )
 
-// identify tells whether a live process is the watch that was started at that time.
+// identify reports whether a live process is the watch that was started at that time.
 func identify(pid int, started time.Time) (active, verified bool, reason string) {
 	stat, err := file.ReadPlain(fmt.Sprintf("/proc/%d/stat", pid), false, maxFile)
 	if err != nil {

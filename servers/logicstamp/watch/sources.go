@@ -90,7 +90,7 @@ func addFolders(w *fsnotify.Watcher, dir string) error {
 	})
 }
 
-// matters tells whether an event can change what an analysis says. New folders
+// matters reports whether an event can change what an analysis says. New folders
 // are watched from then on.
 func matters(w *fsnotify.Watcher, project string, e fsnotify.Event) bool {
 	name := filepath.Base(e.Name)

@@ -15,7 +15,7 @@ import (
 
 // The cases of the tool modules, over JSON-RPC.
 
-func TestRenderCases(t *testing.T) {
+func TestRenderReturnsAPictureAndASummary(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "dot.pxl"), []byte(dot1), 0o600); err != nil {
 		t.Fatal(err)
@@ -160,7 +160,7 @@ func TestExplainEveryKind(t *testing.T) {
 	}
 }
 
-func TestDiffCases(t *testing.T) {
+func TestDiffReportsColoursRegionsAndPixels(t *testing.T) {
 	r := start(t)
 	diff := func(a, b string) (list []pixelsrc.SpriteDiff) {
 		t.Helper()
@@ -192,7 +192,7 @@ func TestDiffCases(t *testing.T) {
 	}
 }
 
-func TestImportCases(t *testing.T) {
+func TestImportTakesPicturesHoweverTheyAreEncoded(t *testing.T) {
 	root := t.TempDir()
 	rgby, err := base64.StdEncoding.DecodeString(sample.PNG("AB CY"))
 	if err != nil {

@@ -47,7 +47,7 @@ func (r *renderer) smoothing(rec *recipe) (smooth.Options, bool) {
 	return o, o.Algorithm != "" && o.Algorithm != smooth.Nearest && o.Algorithm.Factor() > 0
 }
 
-// merge lays one configuration over the options; it says whether smoothing is on.
+// merge lays one configuration over the options; it reports whether smoothing is on.
 func (a *Antialias) merge(o *smooth.Options, on bool) bool {
 	if a.Enabled != nil {
 		on = *a.Enabled
@@ -193,7 +193,7 @@ func (p *picture) member(token string) []bool {
 	return out
 }
 
-// besides says whether one of the four neighbours of pixel i belongs to the regions.
+// besides reports whether one of the four neighbours of pixel i belongs to the regions.
 func (p *picture) besides(i int, regions []bool) bool {
 	x, y, w, h := i%p.b.w, i/p.b.w, p.b.w, p.b.h
 	in := func(ok bool, j int) bool {

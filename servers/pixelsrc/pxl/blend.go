@@ -68,7 +68,7 @@ func (b *bitmap) blend(src *bitmap, x, y int, mode blendMode, opacity float32, s
 	return cost * (x1 - x0) * (y1 - y0)
 }
 
-// solid says whether every pixel is opaque.
+// solid reports whether every pixel is opaque.
 func (b *bitmap) solid() bool {
 	for i := 3; i < len(b.pix); i += 4 {
 		if b.pix[i] != 255 {

@@ -40,7 +40,7 @@ func (r *renderer) spend(s *sink, pos int32, drawn, held int) bool {
 	return false
 }
 
-// left says whether the budget is not used up.
+// left reports whether the budget is not used up.
 func (b *budget) left() bool { return !b.told && !b.stopped }
 
 // part is a budget, divided where a test wants it to run out sooner.

@@ -39,7 +39,7 @@ type checker struct {
 	s   *sink
 }
 
-// sharedName tells of a sprite, transform or state-rules that takes a name another of these kinds has.
+// sharedName warns of a sprite, transform or state-rules that takes a name another of these kinds has.
 func (c *checker) sharedName(seen map[string]Kind, o *Object) {
 	switch o.Kind {
 	case KindSprite, KindTransform, KindStateRules:
@@ -140,7 +140,7 @@ func (c *checker) sprite(s *Sprite) {
 	}
 }
 
-// region tells of shapes that lose, and of modifiers that are not drawn.
+// region warns of shapes that lose, and of modifiers that are not drawn.
 func (c *checker) region(g *Region, token string) {
 	if g.several {
 		c.s.warn(g.Pos, CodeConflict, "keep one shape, or combine them in a union", "region %q has several shapes; %s wins", token, g.Shape)

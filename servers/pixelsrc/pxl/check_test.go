@@ -18,8 +18,8 @@ func codesOf(ds []Diagnostic) string {
 	return strings.Join(out, " ")
 }
 
-// TestFixtures asserts code and line of everything wrong with the corpus's broken files.
-func TestFixtures(t *testing.T) {
+// TestCheckFindsWhatTheFixturesName asserts code and line of everything wrong with the corpus's broken files.
+func TestCheckFindsWhatTheFixturesName(t *testing.T) {
 	dir := filepath.Join(realtest.Corpus(t), "corpus", "tests", "fixtures")
 	for _, r := range []struct{ file, want string }{
 		{"invalid/invalid_color.jsonl", "1:invalid_color"},

@@ -199,7 +199,7 @@ func (k *composing) transform(b *bitmap, l *Layer) *bitmap {
 	return e.run(b.plain(needsTokens(l.Transform)), l.Transform)
 }
 
-// skips says whether a symbol of the layer contains the composition itself.
+// skips reports whether a symbol of the layer contains the composition itself.
 func (k *composing) skips(l *Layer) bool {
 	for _, key := range k.skip {
 		if key == l.Fill || slices.ContainsFunc(l.Map, func(line string) bool { return strings.Contains(line, key) }) {

@@ -69,7 +69,7 @@ func (e expected) compare(m *image.NRGBA) error {
 	return fmt.Errorf("%d pixels differ, first at %d,%d: got %x, want %x", n, first/4%e.W, first/4/e.W, m.Pix[first:first+4], want[first:first+4])
 }
 
-func TestGenerated(t *testing.T) {
+func TestGeneratedDocumentsMatchTheReference(t *testing.T) {
 	f, err := os.Open("testdata/generated.jsonl.gz")
 	if err != nil {
 		t.Fatal(err)

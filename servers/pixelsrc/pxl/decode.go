@@ -358,7 +358,7 @@ func (d *Document) register(o *Object, dec *decoder, pos int32) {
 	}
 }
 
-// enter puts an object under its name, and tells whether another stood there.
+// enter puts an object under its name, and reports whether another stood there.
 func enter[T any](all map[string]*T, name string, object *T) (twice bool) {
 	_, twice = all[name]
 	all[name] = object

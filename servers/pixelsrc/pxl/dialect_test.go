@@ -78,7 +78,7 @@ func (r *pictureRow) run(t *testing.T) {
 	}
 }
 
-func TestObjects(t *testing.T) {
+func TestDialectsReadObjects(t *testing.T) {
 	rows := []pictureRow{
 		{
 			name: "braces of a built-in palette", src: `{type: "sprite", name: "s", size: [2, 1], palette: "@1bit", regions: {black: {points: [[0, 0]]}, "{white}": {points: [[1, 0]]}}}`,

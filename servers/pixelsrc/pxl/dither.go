@@ -196,7 +196,7 @@ func selOut(e *effect, b *bitmap, o *Op) (*bitmap, error) {
 	return out, nil
 }
 
-// edge says whether one of the four neighbours is transparent or off the canvas.
+// edge reports whether one of the four neighbours is transparent or off the canvas.
 func (b *bitmap) edge(x, y int) bool {
 	clear := func(x, y int) bool {
 		return x < 0 || y < 0 || x >= b.w || y >= b.h || b.alpha(y*b.w+x) == 0

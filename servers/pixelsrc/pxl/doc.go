@@ -36,14 +36,14 @@
 //
 // # Where the rules of the dialects are held
 //
-//	objects        TestObjects
+//	objects        TestDialectsReadObjects
 //	regions        TestRegionModifiers
 //	sprites        TestSpriteRules, TestStaircase
 //	compositions   TestCompositionRules
 //	animations     TestAnimationRules
 //	particles      TestParticles
-//	what both share  TestGenerated, TestShapes, TestTransforms, TestNineSlice, TestPalettes,
-//	                 TestPaletteCycles, TestTiming, TestSplitting, TestCorpus
+//	what both share  TestGeneratedDocumentsMatchTheReference, TestShapesAreDrawnAsThePublishedVectors,
+//	                 TestTransforms, TestNineSlice, TestPalettes, TestPaletteCycles, TestTiming, TestSplitting, TestCorpus
 //
 // # Diagnostic codes
 //

@@ -130,7 +130,7 @@ func (d *drawing) checkPlace(i int) {
 	}
 }
 
-// extends says whether a region is a plain shape that has pixels somewhere.
+// extends reports whether a region is a plain shape that has pixels somewhere.
 func (d *drawing) extends(r *Region) bool {
 	if len(r.Except) > 0 || r.More != nil && (r.More.X != nil || r.More.Y != nil || r.More.Repeat != nil) {
 		return false
@@ -157,7 +157,7 @@ func (d *drawing) target(r *Region, name, key, code string) int {
 	return i
 }
 
-// touches says whether a pixel of one set has a 4-neighbour in the other.
+// touches reports whether a pixel of one set has a 4-neighbour in the other.
 func (d *drawing) touches(s, t shape.Set) bool {
 	for _, o := range [4][2]int{{1, 0}, {-1, 0}, {0, 1}, {0, -1}} {
 		if len(d.arena.Intersect(d.arena.Translate(s, o[0], o[1]), t)) > 0 {

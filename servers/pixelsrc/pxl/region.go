@@ -183,7 +183,7 @@ func (d *drawing) moved(points []shape.Point) []shape.Point {
 	return out
 }
 
-// absolute says whether a shape is given by coordinates of its own.
+// absolute reports whether a shape is given by coordinates of its own.
 func (k ShapeKind) absolute() bool {
 	switch k {
 	case ShapePoints, ShapeLine, ShapePolygon, ShapeRect, ShapeStroke, ShapeEllipse, ShapeCircle, ShapePath:

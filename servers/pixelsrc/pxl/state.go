@@ -50,7 +50,7 @@ func (r *renderer) rules(rec *recipe) []activeRule {
 	return out
 }
 
-// active parses a selector and says whether its states hold. One that cannot be read is skipped with a warning.
+// active parses a selector and reports whether its states hold. One that cannot be read is skipped with a warning.
 func (r *renderer) active(set *StateRules, rule *StateRule) (activeRule, bool) {
 	a := activeRule{rule: rule}
 	holds := true
@@ -99,7 +99,7 @@ func (r *renderer) badSelector(set *StateRules, rule *StateRule) {
 	r.sink("state-rules "+quoted(set.Name)).warn(rule.Pos, CodeState, "use .state, [token], [token=name], [token*=part] and [role=name]", "invalid selector %s, skipped", quoted(rule.Selector))
 }
 
-// matches says whether every part of the selector holds for a region's token
+// matches reports whether every part of the selector holds for a region's token
 // and its role.
 func (a *activeRule) matches(token, role string) bool {
 	name := Bare(token)

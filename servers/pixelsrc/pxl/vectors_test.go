@@ -65,8 +65,8 @@ func TestSplitting(t *testing.T) {
 	}
 }
 
-// TestShapes holds the shapes that both dialects share, as pictures.
-func TestShapes(t *testing.T) {
+// TestShapesAreDrawnAsThePublishedVectors holds the shapes that both dialects share, as pictures.
+func TestShapesAreDrawnAsThePublishedVectors(t *testing.T) {
 	shape := func(w, h int, r string) string { return sprite(w, h, "a: {"+r+"}") }
 	rows := []pictureRow{
 		{name: "flat line", src: shape(8, 4, `line: [[0, 0], [7, 3]]`), documented: "aa...... / ..aa.... / ....aa.. / ......aa"},
@@ -270,8 +270,8 @@ func TestConcurrentRenders(t *testing.T) {
 	wg.Wait()
 }
 
-// TestOddNumbers draws numbers that JSON5 has and JSON does not.
-func TestOddNumbers(t *testing.T) {
+// TestNumbersBeyondTheirRange draws numbers that JSON5 has and JSON does not.
+func TestNumbersBeyondTheirRange(t *testing.T) {
 	for _, v := range []string{"NaN", "Infinity", "-Infinity", "1e400", "-0", "1e-400"} {
 		t.Run(v, func(t *testing.T) {
 			src := sprite(2, 2, `a: {rect: [0, 0, 2, 2]}`, `transform: [{op: "subpixel", x: `+v+`, y: 0.5}, {op: "sel-out", auto_darken: `+v+`},

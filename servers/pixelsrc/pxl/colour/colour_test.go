@@ -121,7 +121,7 @@ func TestNamesAreSortedAndComplete(t *testing.T) {
 	}
 }
 
-func TestRoundTrips(t *testing.T) {
+func TestColoursSurviveConversion(t *testing.T) {
 	for r := 0; r < 256; r += 15 {
 		for g := 0; g < 256; g += 15 {
 			for b := 0; b < 256; b += 15 {

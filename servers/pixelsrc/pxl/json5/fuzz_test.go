@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// limited says whether an error is one of ours that JSON does not have: nesting, integers beyond
+// limited reports whether an error is one of ours that JSON does not have: nesting, integers beyond
 // 64 bits, halves of surrogate pairs, raw separators in strings.
 func limited(err *Error) bool {
 	for _, s := range []string{"nest deeper", "too large", "surrogate", "not closed on its line"} {

@@ -94,7 +94,7 @@ func (p *parser) str() (string, *Error) {
 	return "", p.fail("this string is never closed; add the closing " + string(rune(quote)))
 }
 
-// separator says whether U+2028 or U+2029 stands here.
+// separator reports whether U+2028 or U+2029 stands here.
 func (p *parser) separator() bool {
 	return p.src[p.pos] == 0xE2 && (strings.HasPrefix(p.src[p.pos:], "\u2028") || strings.HasPrefix(p.src[p.pos:], "\u2029"))
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func TestBalanced(t *testing.T) {
+func TestBalancedFindsTheClosingBracket(t *testing.T) {
 	for _, r := range []struct {
 		name, src string
 		want      int

@@ -53,7 +53,7 @@ func (s Set) Count() int {
 	return n
 }
 
-// Has says whether a pixel belongs to the set.
+// Has reports whether a pixel belongs to the set.
 func (s Set) Has(x, y int) bool {
 	i := s.after(int32(x), int32(y))
 	return i > 0 && s[i-1].Y == int32(y) && s[i-1].X1 > int32(x)
