@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -18,10 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/charmbracelet/x/vt"
-	"github.com/creack/pty"
-
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/terminal"
 )
 
 const (
@@ -32,66 +28,22 @@ const (
 	eventsWanted = 10_000
 )
 
-// screen is the program on a terminal that an emulator plays.
-type screen struct {
-	cmd     *exec.Cmd
-	tty     *os.File
-	emu     *vt.SafeEmulator
-	started time.Time
-	changed chan struct{}
-	ended   chan struct{}
-}
+// screen is the program on a terminal.
+type screen struct{ *terminal.Terminal }
 
 func (b bench) open(home string, args ...string) (*screen, error) {
 	cmd := exec.Command(b.program, append([]string{"--port", "0", "--background", "dark"}, args...)...)
-	cmd.Env = []string{"HOME=" + home, "PATH=/usr/bin:/bin", "TERM=xterm-256color", "COLORTERM=truecolor", "LANG=C.UTF-8"}
 	cmd.Dir = home
-	s := &screen{cmd: cmd, emu: vt.NewSafeEmulator(cols, rows), started: time.Now(), changed: make(chan struct{}, 1), ended: make(chan struct{})}
-	var err error
-	if s.tty, err = pty.StartWithSize(cmd, &pty.Winsize{Rows: rows, Cols: cols, X: cols * 8, Y: rows * 16}); err != nil {
-		return nil, err
-	}
-	go func() { _, _ = io.Copy(s.tty, s.emu) }() // the terminal's answers
-	go func() {
-		defer close(s.ended)
-		buf := make([]byte, 64<<10)
-		for {
-			n, err := s.tty.Read(buf)
-			if err != nil {
-				return
-			}
-			_, _ = s.emu.Write(buf[:n])
-			hint.Poke(s.changed)
-		}
-	}()
-	return s, nil
+	t, err := terminal.Start(cmd, cols, rows, "HOME="+home, "PATH=/usr/bin:/bin")
+	return &screen{t}, err
 }
 
 // until waits for the screen to satisfy ok and returns when it did.
 func (s *screen) until(ok func(text string) bool) (time.Time, error) {
-	limit := time.After(10 * time.Second)
-	for {
-		if ok(s.emu.String()) {
-			return time.Now(), nil
-		}
-		select {
-		case <-s.changed:
-		case <-s.ended:
-			return time.Time{}, fmt.Errorf("the program ended:\n%s", s.emu.String())
-		case <-limit:
-			return time.Time{}, fmt.Errorf("the screen did not change in 10 s:\n%s", s.emu.String())
-		}
-	}
+	return s.Until(10*time.Second, ok)
 }
 
-func (s *screen) close() {
-	_, _ = s.tty.WriteString("q")
-	t := time.AfterFunc(3*time.Second, func() { _ = s.cmd.Process.Kill() })
-	_ = s.cmd.Wait()
-	t.Stop()
-	s.tty.Close()
-	<-s.ended
-}
+func (s *screen) close() { _ = s.End(3 * time.Second) }
 
 func painted(text string) bool {
 	return strings.Contains(text, "Servers") && strings.Contains(text, "Agents")
@@ -113,7 +65,7 @@ func (b bench) deck(context.Context) error {
 		if err != nil {
 			return err
 		}
-		first = append(first, when.Sub(s.started))
+		first = append(first, when.Sub(s.Started))
 		time.Sleep(200 * time.Millisecond)
 		s.close()
 	}
@@ -126,7 +78,7 @@ func (b bench) deck(context.Context) error {
 		return err
 	}
 	time.Sleep(2 * time.Second)
-	quiet, err := sample(s.cmd.Process.Pid, b.idle)
+	quiet, err := sample(s.PID(), b.idle)
 	if err != nil {
 		return err
 	}
@@ -146,7 +98,7 @@ func (b bench) deck(context.Context) error {
 	if err != nil {
 		return err
 	}
-	after, err := usageOf(s.cmd.Process.Pid)
+	after, err := usageOf(s.PID())
 	if err != nil {
 		return err
 	}
@@ -185,7 +137,7 @@ func (s *screen) keys(n int) ([]time.Duration, error) {
 			key = "\x1b"
 		}
 		t := time.Now()
-		if _, err := s.tty.WriteString(key); err != nil {
+		if err := s.Type(key); err != nil {
 			return nil, err
 		}
 		when, err := s.until(func(text string) bool { return strings.Contains(text, marker) == open })

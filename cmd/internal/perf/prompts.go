@@ -200,7 +200,7 @@ func (s *screen) prompt(c *crew, agent string, here bool, t *times) error {
 	if here {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		if _, err := s.tty.WriteString("y"); err != nil {
+		if err := s.Type("y"); err != nil {
 			return err
 		}
 		if err := a.answered(ctx); err != nil {
@@ -251,13 +251,13 @@ func (b bench) prompts(context.Context) error {
 		return err
 	}
 	time.Sleep(2 * time.Second)
-	quiet, err := sample(s.cmd.Process.Pid, b.rest)
+	quiet, err := sample(s.PID(), b.rest)
 	if err != nil {
 		return err
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- c.events(b.rest) }()
-	busy, err := sample(s.cmd.Process.Pid, b.rest)
+	busy, err := sample(s.PID(), b.rest)
 	if err == nil {
 		err = <-failed
 	}
@@ -332,7 +332,7 @@ func (b bench) without(home string) (usage, error) {
 		return usage{}, err
 	}
 	time.Sleep(2 * time.Second)
-	return sample(s.cmd.Process.Pid, b.rest)
+	return sample(s.PID(), b.rest)
 }
 
 // listed waits until the deck lists so many sessions of the crew.

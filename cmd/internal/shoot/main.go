@@ -19,7 +19,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/charmbracelet/x/vt"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/terminal"
 )
+
+// patience is how long anything may take that is waited for.
+const patience = time.Minute
 
 // largest is the most bytes that a file may have.
 const largest = 400_000
@@ -77,7 +83,9 @@ func (t take) shoot(program, home, out string, wants map[string]bool) (err error
 		return err
 	}
 	environ := []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}
-	if c.term, err = start(t.cols, t.rows, home, environ, program, t.args...); err != nil {
+	cmd := exec.Command(program, t.args...)
+	cmd.Dir = home
+	if c.term, err = terminal.Start(cmd, t.cols, t.rows, environ...); err != nil {
 		return err
 	}
 	for _, s := range t.steps {
@@ -86,13 +94,13 @@ func (t take) shoot(program, home, out string, wants map[string]bool) (err error
 		}
 	}
 	c.stop()
-	return errors.Join(err, c.term.end())
+	return errors.Join(err, c.term.End(patience))
 }
 
 // camera looks at a terminal.
 type camera struct {
 	take  take
-	term  *terminal
+	term  *terminal.Terminal
 	paint *painter
 	out   string
 	wants map[string]bool
@@ -102,10 +110,16 @@ type camera struct {
 	stopped sync.WaitGroup
 }
 
+// picture draws the screen.
+func (c *camera) picture() (im *image.RGBA) {
+	c.term.Look(func(e *vt.Emulator) { im = c.paint.screen(e, c.take.cols, c.take.rows) })
+	return im
+}
+
 // still writes a picture of the screen as it is. The rows of the demo's guide, above the
 // footer, are left out.
 func (c *camera) still(name string) error {
-	im := c.term.picture(c.paint)
+	im := c.picture()
 	const guide = 2
 	h, cut := im.Bounds().Dy(), c.take.cell[1]
 	without := image.NewRGBA(image.Rect(0, 0, im.Bounds().Dx(), h-guide*cut))
@@ -159,7 +173,7 @@ func (c *camera) roll() {
 		tick := time.NewTicker(sampleEvery)
 		defer tick.Stop()
 		for {
-			c.film.add(c.term.picture(c.paint))
+			c.film.add(c.picture())
 			select {
 			case <-c.quit:
 				return

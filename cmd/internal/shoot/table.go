@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,10 +20,20 @@ type step struct {
 	do    func(*camera) error
 }
 
-func waits(text string) step { return step{do: func(c *camera) error { return c.term.waits(text) }} }
+func waits(text string) step {
+	return step{do: func(c *camera) error { return c.waits(text, patience) }}
+}
+
+// waits waits until a text is on the screen.
+func (c *camera) waits(text string, limit time.Duration) error {
+	if _, err := c.term.Until(limit, func(screen string) bool { return strings.Contains(screen, text) }); err != nil {
+		return fmt.Errorf("wait for %q: %w", text, err)
+	}
+	return nil
+}
 
 func presses(keys string) step {
-	return step{do: func(c *camera) error { return c.term.presses(keys) }}
+	return step{do: func(c *camera) error { return c.term.Press(keys) }}
 }
 
 // gets presses keys until a text is on the screen: a key right after a question appeared
@@ -31,15 +42,15 @@ func gets(keys, text string) step {
 	return step{do: func(c *camera) error {
 		const tries = 20
 		for range tries {
-			if err := c.term.presses(keys); err != nil {
+			if err := c.term.Press(keys); err != nil {
 				return err
 			}
-			c.term.settles()
-			if c.term.waitsFor(text, time.Second) == nil {
+			c.term.Settle()
+			if c.waits(text, time.Second) == nil {
 				return nil
 			}
 		}
-		return c.term.waits(text)
+		return c.waits(text, patience)
 	}}
 }
 
@@ -49,7 +60,7 @@ func pauses(d time.Duration) step {
 
 // still makes a picture of the screen without the rows of the demo's guide.
 func still(name string) step {
-	return step{name, func(c *camera) error { c.term.settles(); return c.still(name) }}
+	return step{name, func(c *camera) error { c.term.Settle(); return c.still(name) }}
 }
 
 // rolls begins a recording, cuts ends it.
