@@ -41,7 +41,7 @@ type Page struct {
 	all             []deck.Session
 	rows            []row
 	group           bool // by project
-	query           query
+	asked           filterQuery
 }
 
 // row is a row of the list: a session, or the head of a group.

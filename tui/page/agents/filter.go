@@ -12,8 +12,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
-// query is what the filter asks for.
-type query struct {
+// filterQuery is what the filter asks for.
+type filterQuery struct {
 	match.Query
 	err error // of the filter, which then asks for less
 	at  time.Time
@@ -21,12 +21,12 @@ type query struct {
 
 // lets reports whether a session is listed.
 func (p *Page) lets(s *deck.Session) bool {
-	return p.Filter.Empty() || p.query.LetsSession(s, p.query.at)
+	return p.Filter.Empty() || p.asked.LetsSession(s, p.asked.at)
 }
 
 // narrow lists the sessions that the query asks for.
 func (p *Page) narrow() tea.Cmd {
-	q := &p.query
+	q := &p.asked
 	q.at = time.Now()
 	q.Query, q.err = match.ParseSessions(p.Filter.Text(), q.at)
 	p.arrange()

@@ -132,8 +132,8 @@ func (p *Page) counts() []count {
 
 // verdict is how many sessions are in which state.
 func (p *Page) verdict(th *theme.Theme, w int) string {
-	if p.query.err != nil {
-		return th.Warn.Render(plain.Line(p.query.err.Error()))
+	if p.asked.err != nil {
+		return th.Warn.Render(plain.Line(p.asked.err.Error()))
 	}
 	if !p.Filter.Empty() {
 		n := 0
