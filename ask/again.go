@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
 // known finds the open request that req repeats: by its key, or else by the same

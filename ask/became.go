@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Delivery is what is known of what became of the answer to a request.
@@ -86,7 +86,7 @@ func (r *Record) Words(key string) string {
 	if key != "" {
 		terminal += " (" + key + ")"
 	}
-	how := plain.Line(cmp.Or(r.How, r.Reply.Reason))
+	how := sanitize.Line(cmp.Or(r.How, r.Reply.Reason))
 	end, prompt := r.End(), r.Request.Prompt != nil
 	switch {
 	case end == EndElsewhere:

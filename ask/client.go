@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/reconnect"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // ClientOptions configures how a [Client] reaches the deck.
@@ -122,7 +122,7 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 		twin.moved.Store(true)
 		twin.leave(errors.New(""))
 	}
-	safe.Go("ask client", func() {
+	recovery.Go("ask client", func() {
 		if last != nil {
 			last.inLine(r, conn != nil)
 		}
@@ -298,7 +298,7 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 	lines := make(chan []byte)
 	quit := make(chan struct{})
 	defer close(quit)
-	safe.Go("ask client reader", func() {
+	recovery.Go("ask client reader", func() {
 		defer close(lines)
 		in := &lineReader{r: conn}
 		for {

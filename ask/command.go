@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Listed is an open request as shown by the command line.
@@ -62,10 +62,10 @@ func (c *conn) session(m *message) {
 		_ = c.send(line{ID: m.id, Type: "ok", V: 1}) // ended either way
 		return
 	}
-	path, err := c.l.Session(plain.Cut(plain.Line(label), maxHeader))
+	path, err := c.l.Session(sanitize.Cut(sanitize.Line(label), maxHeader))
 	if err != nil {
 		c.l.log.Error("open a session socket", "error", err)
-		_ = c.send(m.fail("internal", plain.Line(err.Error()), "", false))
+		_ = c.send(m.fail("internal", sanitize.Line(err.Error()), "", false))
 		return
 	}
 	_ = c.send(line{ID: m.id, Type: "session", V: 1, Socket: path}) // unused, it goes after a day

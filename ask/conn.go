@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Time limits of a connection.
@@ -272,7 +272,7 @@ type heard struct {
 // have closed only its sending side.
 func (c *conn) listen() *heard {
 	w := &heard{lines: make(chan later, 4), quit: make(chan struct{})}
-	safe.Go("ask client", func() {
+	recovery.Go("ask client", func() {
 		for {
 			raw, err := c.in.next()
 			var l later

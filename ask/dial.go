@@ -5,8 +5,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/reconnect"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 const (

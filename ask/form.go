@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/form"
 )
 
 // Elicited is the result of a form. Content is a JSON object, nil unless Action is

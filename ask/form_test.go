@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/mcpdeck/mcpdeck/servers/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/form"
 )
 
 func formRequest(t *testing.T, schema string) Request {

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // history is what became of the requests that have ended.

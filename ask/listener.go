@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 // ListenOptions configures a [Listener].
@@ -29,7 +29,7 @@ type ListenOptions struct {
 	Version  string // of the program, sent to clients
 	Sessions string // file that remembers the session sockets; "" forgets them
 	// Gate decides which connections act for the user; nil: none.
-	Gate *proof.Gate
+	Gate *userauth.Gate
 	// Agents returns the IDs of processes that ask questions. Their descendants are refused
 	// without being asked for a proof. It may be nil.
 	Agents func() []int
@@ -84,7 +84,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	l.reopen()
 	l.sweep()
 	l.accept(main, nil)
-	safe.Go("ask sessions", l.expire)
+	recovery.Go("ask sessions", l.expire)
 	return l, nil
 }
 
@@ -94,7 +94,7 @@ func (l *Listener) Path() string { return l.main.Path() }
 // accept serves the connections of a socket until that is closed. Close ends them.
 func (l *Listener) accept(from *socket.Listener, s *session) {
 	l.wg.Add(1)
-	safe.Go("ask socket", func() {
+	recovery.Go("ask socket", func() {
 		defer l.wg.Done()
 		socket.Serve(context.Background(), from, socket.Serving{
 			Name: "ask socket", Room: &l.room, Log: l.log, Linger: true,
@@ -173,7 +173,7 @@ func (l *Listener) Close() error {
 		err = errors.Join(err, s.l.Close())
 	}
 	done := make(chan struct{})
-	safe.Go("ask listener close", func() { l.wg.Wait(); close(done) })
+	recovery.Go("ask listener close", func() { l.wg.Wait(); close(done) })
 	select {
 	case <-done:
 		return err

@@ -11,7 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // message is a request line after reading. The id is the caller's own bytes.
@@ -71,9 +71,9 @@ func (m *message) request() (Request, error) {
 	}
 	r := Request{Questions: qs, Plain: !m.v}
 	_ = json.Unmarshal(m.fields["from"], &r.From) // claims for display; unusable ones count as none
-	r.Title = plain.Cut(r.From.Title, maxHeader)
+	r.Title = sanitize.Cut(r.From.Title, maxHeader)
 	for _, s := range []*string{&r.From.Client, &r.From.ClientVersion, &r.From.Agent, &r.From.Session, &r.From.Cwd, &r.From.Title} {
-		*s = plain.Cut(plain.Line(*s), maxHeader)
+		*s = sanitize.Cut(sanitize.Line(*s), maxHeader)
 	}
 	r.Timeout = m.millis("timeoutMs")
 	r.ClientDeadline = m.millis("clientDeadlineMs")

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 const (
@@ -62,8 +62,8 @@ func (c *conn) refused(why error) {
 }
 
 // who is the process at the other end.
-func (c *conn) who() proof.Who {
-	who := proof.Who{Folder: c.peer.Cwd}
+func (c *conn) who() userauth.Who {
+	who := userauth.Who{Folder: c.peer.Cwd}
 	who.PID, who.Program = socket.Behind(c.peer.PID)
 	return who
 }
@@ -130,7 +130,7 @@ func (c *conn) answer(m *message) {
 		Reason  string   `json:"reason"`
 	}
 	if err := json.Unmarshal(encode(m.fields), &args); err != nil {
-		_ = c.send(m.failure(invalid("invalid answers: %s", plain.Line(err.Error()))))
+		_ = c.send(m.failure(invalid("invalid answers: %s", sanitize.Line(err.Error()))))
 		return
 	}
 	var err error

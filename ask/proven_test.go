@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 func TestCommandLineAnswers(t *testing.T) {
@@ -22,7 +22,7 @@ func TestCommandLineAnswers(t *testing.T) {
 	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "does not accept answers") {
 		t.Errorf("without a gate: %v", err)
 	}
-	d.l.opt.Gate = proof.New(proof.Options{Method: proof.Off})
+	d.l.opt.Gate = userauth.New(userauth.Options{Method: userauth.Off})
 	if err := c.Answer(1, nil); err == nil || !strings.Contains(err.Error(), "ask.cli_answers") {
 		t.Errorf("off by default: %v", err)
 	}
@@ -40,9 +40,9 @@ func TestCommandLineAnswers(t *testing.T) {
 	}
 }
 
-func pairing(t *testing.T) *proof.Gate {
+func pairing(t *testing.T) *userauth.Gate {
 	t.Helper()
-	g := proof.New(proof.Options{Method: proof.Pair})
+	g := userauth.New(userauth.Options{Method: userauth.Pair})
 	if err := g.Open(true); err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func pairing(t *testing.T) *proof.Gate {
 }
 
 // paired is a deck with one question and a gate that pairs.
-func paired(t *testing.T) (*deck, *proof.Gate) {
+func paired(t *testing.T) (*deck, *userauth.Gate) {
 	t.Helper()
 	gate := pairing(t)
 	d := newDeck(t, Options{}, ListenOptions{Gate: gate})

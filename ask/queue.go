@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // Limits of the queue.
@@ -78,7 +78,7 @@ type Queue struct {
 	version  uint64
 	snap     *Snapshot // of version; nil when it must be made
 	timer    *time.Timer
-	hints    hint.Feed
+	hints    notify.Feed
 	notices  []string
 }
 
@@ -368,7 +368,7 @@ func (q *Queue) wake() {
 		return
 	}
 	q.timer = time.AfterFunc(max(time.Until(next), 0), func() {
-		defer safe.Recover("ask timer")
+		defer recovery.Recover("ask timer")
 		q.tick()
 	})
 }

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // maxSubject is the longest part of a prompt that the history keeps, in bytes.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // TestTheHistoryOfPromptsKeepsNoSecrets settles prompts that carry secrets in every place,

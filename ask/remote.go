@@ -8,7 +8,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // commandWithin is how long a deck may take to answer one line. Checking a passphrase

@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 func TestSessionSocketsGoWhileTheDeckRuns(t *testing.T) {

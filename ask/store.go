@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // parked is an answer that its asker has not confirmed.
@@ -166,7 +166,7 @@ func newStore(state, history string, log *slog.Logger) *store {
 		close(s.stopped)
 		return s
 	}
-	safe.Go("ask store", s.run)
+	recovery.Go("ask store", s.run)
 	return s
 }
 
@@ -191,7 +191,7 @@ func (s *store) record(r Record) {
 }
 
 func (s *store) poke() {
-	hint.Poke(s.kick)
+	notify.Poke(s.kick)
 }
 
 // run writes the first change after a pause at once, and later ones at most every

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Ago is the age of t as people say it, and the frame is drawn again when that changes. All
@@ -13,7 +13,7 @@ import (
 func (f *Frame) Ago(t time.Time) string {
 	now := f.Now.Truncate(time.Second)
 	age := now.Sub(t.Truncate(time.Second))
-	s, next := span.Age(age)
+	s, next := humanize.Age(age)
 	apart := time.Second
 	switch {
 	case age >= time.Hour:

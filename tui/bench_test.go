@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -20,8 +20,8 @@ func full(b testing.TB, page string) (*tui.Model, *fake.Deck) {
 	b.Helper()
 	d := fake.NewDeck(time.Now())
 	for i := range 10_000 {
-		d.Add(deck.Call{
-			Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
+		d.Add(snapshot.Call{
+			Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: snapshot.OK,
 			Started: time.Now(), Duration: time.Duration(i) * time.Microsecond,
 			Args: fmt.Sprintf(`{"path":"src/components/button-%d/README.md","recursive":true,"depth":3}`, i), Result: "ok",
 		})

@@ -7,25 +7,25 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // CallMark is the mark and the style of how a call stands; that of a running one
 // turns, and that of a failed one is red until the user has seen it.
-func CallMark(f *Frame, c *deck.Call) (string, theme.Style) {
+func CallMark(f *Frame, c *snapshot.Call) (string, theme.Style) {
 	th := f.Theme
 	switch {
-	case c.Waiting && c.Status == deck.Running:
+	case c.Waiting && c.Status == snapshot.Running:
 		return th.Glyph.Wait, th.Warn
-	case c.Status == deck.Running:
+	case c.Status == snapshot.Running:
 		return f.Spin(), th.Info
-	case c.Status == deck.OK:
+	case c.Status == snapshot.OK:
 		return th.Glyph.OK, th.Good
-	case c.Status == deck.Cancelled, c.Status == deck.Lost:
+	case c.Status == snapshot.Cancelled, c.Status == snapshot.Lost:
 		return th.Glyph.Off, th.Muted
 	}
 	return th.Glyph.Fail, f.Failed(c, th.Muted)
@@ -33,7 +33,7 @@ func CallMark(f *Frame, c *deck.Call) (string, theme.Style) {
 
 // Failed is the style of what is said of a failed call: red, and another one once the user
 // has seen it.
-func (f *Frame) Failed(c *deck.Call, seen theme.Style) theme.Style {
+func (f *Frame) Failed(c *snapshot.Call, seen theme.Style) theme.Style {
 	if f.fresh(c) {
 		return f.Theme.Bad
 	}
@@ -44,10 +44,10 @@ func (f *Frame) Failed(c *deck.Call, seen theme.Style) theme.Style {
 // Of a call that failed it shows the sentence instead of what it was about, of one that
 // tells how far it is a bar. What went well bears no mark, and one without an agent's name
 // has no column for it.
-func CallRow(f *Frame, c *deck.Call, w int) string {
+func CallRow(f *Frame, c *snapshot.Call, w int) string {
 	th := f.Theme
 	mark, style := CallMark(f, c)
-	if c.Status == deck.OK {
+	if c.Status == snapshot.OK {
 		mark = " "
 	}
 	failed := c.Status.Failed()
@@ -60,16 +60,16 @@ func CallRow(f *Frame, c *deck.Call, w int) string {
 	}
 	left -= rw
 	agentW, toolW := callColumns(left)
-	name := plain.Line(c.AgentName)
+	name := sanitize.Line(c.AgentName)
 	if name != "" {
 		b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
 		left -= agentW + 2
 	}
 	toolStyle, restStyle, what := th.Text, th.Muted, CallSubject(c)
 	if failed {
-		toolStyle, restStyle, what = f.Failed(c, th.Text), f.Failed(c, th.Muted), plain.Line(c.Result)
+		toolStyle, restStyle, what = f.Failed(c, th.Text), f.Failed(c, th.Muted), sanitize.Line(c.Result)
 	}
-	tool := widget.Cut(plain.Line(c.Tool), left)
+	tool := widget.Cut(sanitize.Line(c.Tool), left)
 	toolW = max(toolW, widget.Width(tool))
 	b.WriteString(toolStyle.Render(widget.Fit(tool, toolW)))
 	if restW := left - toolW - 2; restW >= leastRest {
@@ -112,8 +112,8 @@ func CallHeads(th *theme.Theme, by CallHead, arrow string, w int) string {
 
 // Progress is how far a running call is, as a bar and in figures; "" where that is not
 // known.
-func Progress(th *theme.Theme, c *deck.Call) string {
-	if c.Status != deck.Running || c.Total <= 0 {
+func Progress(th *theme.Theme, c *snapshot.Call) string {
+	if c.Status != snapshot.Running || c.Total <= 0 {
 		return ""
 	}
 	const cells = 8
@@ -132,7 +132,7 @@ const leastRest = 6
 // Question is what a call of ask asks, of several the first and how many more; ""
 // of other calls. The arguments of a call are cut for a list, so they are not
 // read as JSON.
-func Question(c *deck.Call) string {
+func Question(c *snapshot.Call) string {
 	if c.Server != "ask" {
 		return ""
 	}
@@ -154,7 +154,7 @@ func Question(c *deck.Call) string {
 	if json.Unmarshal([]byte(`"`+text+`"`), &s) != nil {
 		s = text
 	}
-	s = plain.Line(s)
+	s = sanitize.Line(s)
 	if n := strings.Count(rest, key); n > 0 {
 		s += " (+" + itoa(n) + ")"
 	}
@@ -175,18 +175,18 @@ func callColumns(w int) (agent, tool int) {
 }
 
 // callEnd is how long a call took, or runs.
-func callEnd(f *Frame, c *deck.Call) string {
+func callEnd(f *Frame, c *snapshot.Call) string {
 	th := f.Theme
-	if c.Status == deck.Running {
+	if c.Status == snapshot.Running {
 		if c.Waiting {
 			return th.Warn.Render(f.Ago(c.Started))
 		}
 		return th.Info.Render(f.Ago(c.Started))
 	}
-	if c.Status == deck.Lost {
+	if c.Status == snapshot.Lost {
 		return ""
 	}
-	return th.Muted.Render(span.Took(c.Duration))
+	return th.Muted.Render(humanize.Took(c.Duration))
 }
 
 // tookW is how wide the longest callEnd is, "59 m 59 s", with a gap; clockW how wide clock
@@ -216,14 +216,14 @@ func clock(t, now time.Time) string {
 func CallLegend(th *theme.Theme) []Sign {
 	var out []Sign
 	for _, c := range []struct {
-		call  deck.Call
+		call  snapshot.Call
 		means string
 	}{
-		{deck.Call{Status: deck.Running}, "running"},
-		{deck.Call{Status: deck.Running, Waiting: true}, "waits for you"},
-		{deck.Call{Status: deck.OK}, "done"},
-		{deck.Call{Status: deck.ToolError}, "failed or refused"},
-		{deck.Call{Status: deck.Cancelled}, "cancelled or lost"},
+		{snapshot.Call{Status: snapshot.Running}, "running"},
+		{snapshot.Call{Status: snapshot.Running, Waiting: true}, "waits for you"},
+		{snapshot.Call{Status: snapshot.OK}, "done"},
+		{snapshot.Call{Status: snapshot.ToolError}, "failed or refused"},
+		{snapshot.Call{Status: snapshot.Cancelled}, "cancelled or lost"},
 	} {
 		mark, style := CallMark(&Frame{Theme: th}, &c.call)
 		out = append(out, Sign{style.Render(mark), c.means})
@@ -232,15 +232,15 @@ func CallLegend(th *theme.Theme) []Sign {
 }
 
 // ServerMark is the lamp of a server.
-func ServerMark(th *theme.Theme, s deck.Status) (string, theme.Style) {
+func ServerMark(th *theme.Theme, s snapshot.Status) (string, theme.Style) {
 	switch s {
-	case deck.Ready:
+	case snapshot.Ready:
 		return th.Glyph.On, th.Good
-	case deck.Starting:
+	case snapshot.Starting:
 		return th.Glyph.Half, th.Info
-	case deck.Degraded:
+	case snapshot.Degraded:
 		return "!", th.Warn
-	case deck.Failed:
+	case snapshot.Failed:
 		return th.Glyph.Fail, th.Bad
 	default:
 		return th.Glyph.Off, th.Faint
@@ -250,7 +250,7 @@ func ServerMark(th *theme.Theme, s deck.Status) (string, theme.Style) {
 // ServerLegend explains the lamps of servers.
 func ServerLegend(th *theme.Theme) []Sign {
 	var out []Sign
-	for _, s := range []deck.Status{deck.Ready, deck.Starting, deck.Degraded, deck.Failed} {
+	for _, s := range []snapshot.Status{snapshot.Ready, snapshot.Starting, snapshot.Degraded, snapshot.Failed} {
 		mark, style := ServerMark(th, s)
 		out = append(out, Sign{Mark: style.Render(mark), Means: string(s)})
 	}

@@ -4,20 +4,20 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // CallSubject is what a person would say a call was about: the question of an ask, the
 // file, the command, or what else its arguments name first. A list draws many at once, so
 // that arguments, which are cut there, are scanned and not decoded.
-func CallSubject(c *deck.Call) string {
+func CallSubject(c *snapshot.Call) string {
 	if q := Question(c); q != "" {
 		return q
 	}
 	s, object := strings.CutPrefix(c.Args, "{")
 	if !object {
-		return plain.Line(c.Args)
+		return sanitize.Line(c.Args)
 	}
 	best, rank, rest := "", 1<<10, ""
 	for {
@@ -37,9 +37,9 @@ func CallSubject(c *deck.Call) string {
 		}
 	}
 	if best != "" {
-		return plain.Line(best)
+		return sanitize.Line(best)
 	}
-	return plain.Line(rest)
+	return sanitize.Line(rest)
 }
 
 // subjectRank orders the arguments that say what a call is about: the lower, the better.

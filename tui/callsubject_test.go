@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -26,12 +26,12 @@ func TestACallIsSummedUpByWhatItIsAbout(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tui.CallSubject(&deck.Call{Args: tt.args}); got != tt.want {
+			if got := tui.CallSubject(&snapshot.Call{Args: tt.args}); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := tui.CallSubject(&deck.Call{Server: "ask", Args: `{"questions":[{"question":"Which?"}]}`}); got != "Which?" {
+	if got := tui.CallSubject(&snapshot.Call{Server: "ask", Args: `{"questions":[{"question":"Which?"}]}`}); got != "Which?" {
 		t.Errorf("an ask is about %q", got)
 	}
 }
@@ -40,18 +40,18 @@ func TestARunningCallShowsHowFarItIs(t *testing.T) {
 	th := theme.New(theme.Options{Dark: true})
 	for _, tt := range []struct {
 		done, total float64
-		status      deck.CallStatus
+		status      snapshot.CallStatus
 		want        string
 	}{
-		{3, 5, deck.Running, "━━━━──── 3 of 5"},
-		{0, 5, deck.Running, "──────── 0 of 5"},
-		{450, 1000, deck.Running, "━━━───── 45 %"},
-		{9, 5, deck.Running, "━━━━━━━━ 5 of 5"},
-		{2.5, 10, deck.Running, "━━────── 25 %"},
-		{3, 0, deck.Running, ""},
-		{3, 5, deck.OK, ""},
+		{3, 5, snapshot.Running, "━━━━──── 3 of 5"},
+		{0, 5, snapshot.Running, "──────── 0 of 5"},
+		{450, 1000, snapshot.Running, "━━━───── 45 %"},
+		{9, 5, snapshot.Running, "━━━━━━━━ 5 of 5"},
+		{2.5, 10, snapshot.Running, "━━────── 25 %"},
+		{3, 0, snapshot.Running, ""},
+		{3, 5, snapshot.OK, ""},
 	} {
-		c := deck.Call{Status: tt.status, Done: tt.done, Total: tt.total, Started: time.Now(), Tool: "render"}
+		c := snapshot.Call{Status: tt.status, Done: tt.done, Total: tt.total, Started: time.Now(), Tool: "render"}
 		if got := ansi.Strip(tui.Progress(th, &c)); got != tt.want {
 			t.Errorf("%v of %v: %q, want %q", tt.done, tt.total, got, tt.want)
 		}
@@ -60,5 +60,5 @@ func TestARunningCallShowsHowFarItIs(t *testing.T) {
 
 func FuzzCallSubject(f *testing.F) {
 	f.Add(`{"a":[1,{"b":"c\"]"}],"path":"x`)
-	f.Fuzz(func(_ *testing.T, args string) { tui.CallSubject(&deck.Call{Args: args}) })
+	f.Fuzz(func(_ *testing.T, args string) { tui.CallSubject(&snapshot.Call{Args: args}) })
 }

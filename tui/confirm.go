@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -77,7 +77,7 @@ func (c *Confirm) Render(f *Frame) []string {
 	f.Asks(Asked{ID: c.Name, Digest: Digest(c.Title, c.Text), Quiet: ReadPrompt})
 	w := min(f.W, 64) - 6
 	var rows []string
-	for _, line := range widget.Wrap(plain.Text(c.Text), w) {
+	for _, line := range widget.Wrap(sanitize.Text(c.Text), w) {
 		rows = append(rows, th.Text.Render(strings.TrimRight(line, " ")))
 	}
 	rows = append(rows, "")

@@ -5,12 +5,12 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // ConnectionFacts are what there is to know of an agent's connection to the deck: names,
 // each with its value behind it; a value may be "".
-func ConnectionFacts(f *Frame, s *deck.Snapshot, a *deck.Agent) []string {
+func ConnectionFacts(f *Frame, s *snapshot.Snapshot, a *snapshot.Agent) []string {
 	stale, refused, failed := "", "", ""
 	switch {
 	case a.Stale && a.Gateway:
@@ -39,19 +39,19 @@ func ConnectionFacts(f *Frame, s *deck.Snapshot, a *deck.Agent) []string {
 }
 
 // lazily says how an agent has the tools of lazy servers.
-func lazily(l deck.Lazy) string {
+func lazily(l snapshot.Lazy) string {
 	switch l {
-	case deck.Finds:
+	case snapshot.Finds:
 		return "it finds their tools with find_tools"
-	case deck.Searches:
+	case snapshot.Searches:
 		return "listed as a whole: its client searches them by itself"
 	}
 	return ""
 }
 
 // contextOf is how many bytes of a model's context the servers in an agent's view take.
-func contextOf(s *deck.Snapshot, a *deck.Agent) (bytes int) {
-	if a.Got.Lazy == deck.Finds {
+func contextOf(s *snapshot.Snapshot, a *snapshot.Agent) (bytes int) {
+	if a.Got.Lazy == snapshot.Finds {
 		return a.Got.Context
 	}
 	for i := range s.Servers {

@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -30,9 +30,9 @@ func (c *Consent) Render(f *Frame, rows []string, w, h int, give, leave string) 
 	out := c.pager.Render(th, rows, w+1, h)
 	f.Shows(c.ID, c.drawn, c.pager.At(0), c.pager.At(0)+h)
 	_, n := c.sight.Unseen(c.ID, c.drawn)
-	note, key, text := th.Faint.Render("all "+span.Count(len(rows), "row")+" shown"), th.Key, th.Text
+	note, key, text := th.Faint.Render("all "+humanize.Count(len(rows), "row")+" shown"), th.Key, th.Text
 	if n > 0 {
-		note = th.Warn.Render(span.Count(n, "row") + " not shown yet: pgdn")
+		note = th.Warn.Render(humanize.Count(n, "row") + " not shown yet: pgdn")
 	}
 	if n > 0 || !f.Ready() {
 		key, text = th.Faint, th.Faint

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Failures are the failed calls of this run of the deck, and which of them the user has
@@ -35,7 +35,7 @@ const (
 )
 
 // take notes which of some calls have failed.
-func (l *Failures) take(calls []deck.Call) {
+func (l *Failures) take(calls []snapshot.Call) {
 	for i := range calls {
 		c := &calls[i]
 		if _, known := l.calls[c.ID]; known || !c.Status.Failed() {
@@ -60,7 +60,7 @@ func (l *Failures) Fresh() int {
 }
 
 // fresh tells whether a call is one of those.
-func (f *Frame) fresh(c *deck.Call) bool {
+func (f *Frame) fresh(c *snapshot.Call) bool {
 	if f.failures == nil {
 		return c.Status.Failed()
 	}
@@ -69,7 +69,7 @@ func (f *Frame) fresh(c *deck.Call) bool {
 }
 
 // Opened says that the user reads a call.
-func (f *Frame) Opened(c *deck.Call) {
+func (f *Frame) Opened(c *snapshot.Call) {
 	if l := f.failures; l != nil && !l.absent && f.Focus && f.fresh(c) {
 		l.calls[c.ID] = failure{started: c.Started, seen: true}
 		l.fresh--
@@ -78,7 +78,7 @@ func (f *Frame) Opened(c *deck.Call) {
 
 // Looks says that a call is under the cursor of the pane with the focus; nil says that
 // none is. One that failed is seen in a second.
-func (f *Frame) Looks(c *deck.Call) {
+func (f *Frame) Looks(c *snapshot.Call) {
 	l := f.failures
 	switch {
 	case l == nil:

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -24,7 +24,7 @@ func failing(t *testing.T, test func(s *frame.Screen, d *fake.Deck, red func() i
 	var d *fake.Deck
 	frame.Run(t, frame.Size{W: w, H: 34}, colorprofile.ANSI, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(n *deck.Snapshot) { n.Errors = 2 })
+		d.Change(func(n *snapshot.Snapshot) { n.Errors = 2 })
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 		}})
@@ -63,7 +63,7 @@ func TestAFailedCallIsRedUntilItsRowHadTheFocusForASecond(t *testing.T) {
 		s.Keys("2") // the Calls page shows the same
 		wantRed(t, s, red, 1, "✗1")
 		s.Has("1 failed  ! seen")
-		d.Add(deck.Call{ID: 5, Agent: "a1", AgentName: "claude", Server: "logicstamp", Tool: "logicstamp_compare", Status: deck.Refused, Started: time.Now(), Result: "told again"})
+		d.Add(snapshot.Call{ID: 5, Agent: "a1", AgentName: "claude", Server: "logicstamp", Tool: "logicstamp_compare", Status: snapshot.Refused, Started: time.Now(), Result: "told again"})
 		s.Wait(time.Second)
 		wantRed(t, s, red, 1, "✗1")
 	})
@@ -85,7 +85,7 @@ func TestOneKeyMarksAllFailedCallsAsSeen(t *testing.T) {
 			wantRed(t, s, red, 2, "✗2")
 			s.Keys("!")
 			wantRed(t, s, red, 0, "")
-			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.ToolError, Result: "no"})
+			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.ToolError, Result: "no"})
 			s.Wait(500 * time.Millisecond)
 			wantRed(t, s, red, 1, "✗1")
 		})

@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/match"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -64,7 +64,7 @@ func (q *Filter) Update(msg tea.Msg) tea.Cmd {
 
 func (q *Filter) typed() tea.Cmd {
 	if q.Fields != nil {
-		word, to := match.Complete(q.Edit.Before(), q.Fields, q.Values)
+		word, to := query.Complete(q.Edit.Before(), q.Fields, q.Values)
 		q.completion.Offer(&q.Edit, q.typed, word, to, false)
 	}
 	return q.Narrow()

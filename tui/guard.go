@@ -3,7 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // part is a page or an overlay.
@@ -20,7 +20,7 @@ func (m *Model) tell(p part, msg tea.Msg) tea.Cmd {
 
 // try runs what a page or an overlay wants done.
 func (m *Model) try(name string, run func() tea.Cmd) (cmd tea.Cmd) {
-	err := safe.Call(name, func() error {
+	err := recovery.Call(name, func() error {
 		cmd = run()
 		return nil
 	})
@@ -38,7 +38,7 @@ func guard(cmd tea.Cmd) tea.Cmd {
 		return nil
 	}
 	return func() (msg tea.Msg) {
-		err := safe.Call("screen", func() error {
+		err := recovery.Call("screen", func() error {
 			msg = cmd()
 			return nil
 		})

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -13,7 +13,7 @@ func TestTheOnlyRowOfTheGuideSaysWhatToPressElseWhatHappens(t *testing.T) {
 	for _, tt := range []struct{ try, want string }{{"Press 6.", "Press 6."}, {"", "It rains."}} {
 		m.guide = GuideMsg{Badge: "demo 1/7", Say: "It rains.", Try: tt.try, Idle: "It goes on by itself."}
 		rows := m.guideRows()
-		if len(rows) != 1 || !strings.Contains(plain.Text(rows[0]), tt.want) {
+		if len(rows) != 1 || !strings.Contains(sanitize.Text(rows[0]), tt.want) {
 			t.Errorf("to press %q: %q, want %q", tt.try, rows, tt.want)
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Questions is where the questions wait; *ask.Queue is one.
@@ -28,8 +28,8 @@ func HandedOver(q Questions) []ask.Item {
 
 // Standing is a call as it stands for the user: one that asked and ended in time
 // waits for as long as its question does.
-func Standing(c *deck.Call, left []ask.Item) *deck.Call {
-	if c.Server != "ask" || c.Status != deck.OK {
+func Standing(c *snapshot.Call, left []ask.Item) *snapshot.Call {
+	if c.Server != "ask" || c.Status != snapshot.OK {
 		return c
 	}
 	asked := Question(c)
@@ -37,7 +37,7 @@ func Standing(c *deck.Call, left []ask.Item) *deck.Call {
 		r := &left[i].Request
 		if asked != "" && r.Peer.Key == c.Agent && asks(r, asked) {
 			again := *c
-			again.Status, again.Waiting = deck.Running, true
+			again.Status, again.Waiting = snapshot.Running, true
 			return &again
 		}
 	}
@@ -47,6 +47,6 @@ func Standing(c *deck.Call, left []ask.Item) *deck.Call {
 // asks tells whether a request begins with a question that a call's row shows,
 // which may be cut, or followed by how many more there are.
 func asks(r *ask.Request, row string) bool {
-	whole := plain.Line(r.Questions[0].Question)
+	whole := sanitize.Line(r.Questions[0].Question)
 	return strings.HasPrefix(whole, row) || strings.HasPrefix(row, whole)
 }

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -43,7 +43,7 @@ func TestACountOfTheHeaderShowsWhatItCounts(t *testing.T) {
 		s.Keys("!")
 		s.Lacks("✗2")
 		s.Keys("1")
-		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.ToolError, Result: "no"})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.ToolError, Result: "no"})
 		s.Wait(time.Second)
 		s.Has("4 Calls ✗1")
 		s.Keys("4")
@@ -54,7 +54,7 @@ func TestACountOfTheHeaderShowsWhatItCounts(t *testing.T) {
 
 func TestACountInARuleOfTheDeckShowsWhatItCounts(t *testing.T) {
 	header(t, frame.Size{W: 118, H: 34}, func(s *frame.Screen, d *fake.Deck, _ *fake.Sessions) {
-		d.Change(func(n *deck.Snapshot) { n.Errors = 2 })
+		d.Change(func(n *snapshot.Snapshot) { n.Errors = 2 })
 		click := func(text string) {
 			t.Helper()
 			s.Has(text)

@@ -12,7 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // KeyProblem is an entry of the user's keys that is refused, or a key in it that
@@ -113,7 +113,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 
 // meantAction says which action was probably meant, or where the actions are listed.
 func meantAction(id string, known map[string]bool) string {
-	if meant := near.Meant(id, slices.Sorted(maps.Keys(known))); meant != "" {
+	if meant := fuzzy.Meant(id, slices.Sorted(maps.Keys(known))); meant != "" {
 		return fmt.Sprintf("did you mean %q?", meant)
 	}
 	return "mcpdeck config keys lists them"

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -213,7 +213,7 @@ func (me *menu) row(f *Frame, i, w int) string {
 	}
 	left := widget.Mark(th, base, me.Edit.Value(), a.Title)
 	if why != "" {
-		left += th.Faint.Render("  (" + plain.Line(why) + ")")
+		left += th.Faint.Render("  (" + sanitize.Line(why) + ")")
 	} else if it.group != "" && me.id == "palette" {
 		left += th.Faint.Render("  " + it.group)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -259,8 +259,8 @@ func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
 			}
 			full := 0
 			s.Do(func() { full = height() })
-			d.Change(func(s *deck.Snapshot) {
-				s.Warnings = []deck.Warning{{ID: 1, From: "config", Text: "config.toml, line 2, column 8: \x1b[31ma whole number", Pinned: true}}
+			d.Change(func(s *snapshot.Snapshot) {
+				s.Warnings = []snapshot.Warning{{ID: 1, From: "config", Text: "config.toml, line 2, column 8: \x1b[31ma whole number", Pinned: true}}
 			})
 			s.Wait(time.Hour)
 			s.Do(func() {
@@ -271,7 +271,7 @@ func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
 			s.Has("config.toml, line 2, column")
 			s.Keys("2")
 			s.Has("config.toml, line 2, column")
-			d.Change(func(s *deck.Snapshot) { s.Warnings = nil })
+			d.Change(func(s *snapshot.Snapshot) { s.Warnings = nil })
 			s.Wait(time.Second)
 			s.Lacks("config.toml")
 			s.Do(func() {
@@ -308,7 +308,7 @@ func TestEventsAreBatched(t *testing.T) {
 	}, func(s *frame.Screen) {
 		s.Do(func() { p.got, p.renders = nil, 0 })
 		for range 1000 { // a second of a thousand events
-			d.Add(deck.Call{Agent: "a1", Tool: "echo", Status: deck.OK})
+			d.Add(snapshot.Call{Agent: "a1", Tool: "echo", Status: snapshot.OK})
 			time.Sleep(time.Millisecond)
 		}
 		s.Wait(time.Second)
@@ -423,21 +423,21 @@ func TestAPromptHandsOnWhatWasTyped(t *testing.T) {
 }
 
 func TestARunningCallWaitsForAsLongAsItsQuestion(t *testing.T) {
-	call := deck.Call{Server: "ask", Tool: "ask", Agent: "a1", Status: deck.OK, Args: `{"questions":[{"question":"Which login?"},{"question":"Which cache?"}]}`}
+	call := snapshot.Call{Server: "ask", Tool: "ask", Agent: "a1", Status: snapshot.OK, Args: `{"questions":[{"question":"Which login?"},{"question":"Which cache?"}]}`}
 	left := []questions.Item{{Absent: questions.HandedOver, Request: questions.Request{
 		Peer: questions.Peer{Key: "a1"}, Questions: []questions.Question{{Question: "Which login?"}},
 	}}}
 	if asked := tui.Question(&call); !strings.HasPrefix(asked, "Which login?") {
 		t.Fatalf("the call's row shows %q", asked)
 	}
-	if got := tui.Standing(&call, left); got.Status != deck.Running || !got.Waiting {
+	if got := tui.Standing(&call, left); got.Status != snapshot.Running || !got.Waiting {
 		t.Errorf("got %v, want a call that waits", got.Status)
 	}
-	for name, change := range map[string]func(*deck.Call){
-		"another agent's":  func(c *deck.Call) { c.Agent = "a2" },
-		"another question": func(c *deck.Call) { c.Args = `{"questions":[{"question":"Which cache?"}]}` },
-		"a failed call":    func(c *deck.Call) { c.Status = deck.ToolError },
-		"another server's": func(c *deck.Call) { c.Server = "clippy" },
+	for name, change := range map[string]func(*snapshot.Call){
+		"another agent's":  func(c *snapshot.Call) { c.Agent = "a2" },
+		"another question": func(c *snapshot.Call) { c.Args = `{"questions":[{"question":"Which cache?"}]}` },
+		"a failed call":    func(c *snapshot.Call) { c.Status = snapshot.ToolError },
+		"another server's": func(c *snapshot.Call) { c.Server = "clippy" },
 	} {
 		other := call
 		change(&other)

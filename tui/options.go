@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -58,12 +58,12 @@ type Options struct {
 // Deck is what the screen shows. Its methods return at once.
 type Deck interface {
 	// Snapshot is the newest version of all but the calls' bodies.
-	Snapshot() *deck.Snapshot
+	Snapshot() *snapshot.Snapshot
 	// Subscribe hints, on a channel of one slot, that Snapshot or Calls differ.
 	Subscribe() (hint <-chan struct{}, cancel func())
 	// Calls are those that changed since a version, oldest first, and the version
 	// to ask with next time.
-	Calls(since uint64) ([]deck.Call, uint64)
+	Calls(since uint64) ([]snapshot.Call, uint64)
 }
 
 // Store keeps a few words between runs. Get is called before the first frame,
@@ -76,8 +76,8 @@ type Store interface {
 // DeckMsg is the deck as it is now. Calls are those that changed since the
 // last DeckMsg, oldest first; a call changes when it ends.
 type DeckMsg struct {
-	Snapshot *deck.Snapshot
-	Calls    []deck.Call
+	Snapshot *snapshot.Snapshot
+	Calls    []snapshot.Call
 }
 
 // LookMsg asks the page of pictures to show those in the result of a call.

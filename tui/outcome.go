@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // About is what a request asks, on one line: of a permission the tool and what it would
@@ -14,16 +14,16 @@ import (
 func About(r *ask.Request) string {
 	d := r.Prompt
 	if d == nil || d.Kind != ask.Permission {
-		return plain.Bare(r.Questions[0].Question)
+		return sanitize.Bare(r.Questions[0].Question)
 	}
-	return strings.TrimSpace(plain.Line(d.Tool) + "  " + plain.Line(d.Subject()))
+	return strings.TrimSpace(sanitize.Line(d.Tool) + "  " + sanitize.Line(d.Subject()))
 }
 
 // Asker is who asks, and the name of the folder in which it works.
 func Asker(r *ask.Request) string {
-	s := plain.Line(r.Client())
+	s := sanitize.Line(r.Client())
 	if cwd := r.Cwd(); cwd != "" {
-		s += " " + plain.Line(filepath.Base(cwd))
+		s += " " + sanitize.Line(filepath.Base(cwd))
 	}
 	return s
 }

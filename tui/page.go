@@ -7,7 +7,7 @@ import (
 	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -247,7 +247,7 @@ type ShowCallMsg struct {
 
 // EarlierMsg is the newest calls of earlier runs, as they began. Their IDs are
 // not those of this run's calls.
-type EarlierMsg struct{ Calls []deck.Call }
+type EarlierMsg struct{ Calls []snapshot.Call }
 
 // FilterCallsMsg asks the page of calls for those that a query asks for.
 type FilterCallsMsg struct {

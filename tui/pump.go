@@ -7,8 +7,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 const (
@@ -62,7 +62,7 @@ func (p *pump) start() {
 		if f.Hint == nil {
 			continue
 		}
-		safe.Go("tui hints", func() { p.listen(i, &f) })
+		recovery.Go("tui hints", func() { p.listen(i, &f) })
 	}
 }
 
@@ -77,7 +77,7 @@ func (p *pump) listen(i int, f *Feed) {
 			}
 		}
 		p.dirty[i].Store(true)
-		hint.Poke(p.wake)
+		notify.Poke(p.wake)
 		if f.Every > 0 {
 			select {
 			case <-p.stop:
@@ -144,7 +144,7 @@ func (p *pump) load() []tea.Msg {
 		if !p.dirty[i].Swap(false) || p.feeds[i].Load == nil {
 			continue
 		}
-		_ = safe.Call("tui feed", func() error {
+		_ = recovery.Call("tui feed", func() error {
 			if msg := p.feeds[i].Load(); msg != nil {
 				msgs = append(msgs, msg)
 			}

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 func TestNewsThatCanWaitComeSeldomAndTheLastAlwaysDo(t *testing.T) {
@@ -25,7 +25,7 @@ func TestNewsThatCanWaitComeSeldomAndTheLastAlwaysDo(t *testing.T) {
 		synctest.Wait() // what there is at the start
 		for range 35 {
 			news.Add(1)
-			hint.Poke(hints)
+			notify.Poke(hints)
 			time.Sleep(100 * time.Millisecond)
 			if news.Load() == 1 && seen.Load() != 1 {
 				t.Error("the first is not loaded at once")

@@ -8,15 +8,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Sessions is the list of agents' sessions on this machine.
 type Sessions interface {
-	Sessions() []deck.Session
+	Sessions() []snapshot.Session
 	// Spent is what sessions have spent today that are not in the list any more.
 	Spent() (usd float64)
 	// Hints hints, on a channel of one slot, that Sessions differs.
@@ -25,14 +25,14 @@ type Sessions interface {
 
 // SessionsMsg is the list as it is now.
 type SessionsMsg struct {
-	Sessions []deck.Session
+	Sessions []snapshot.Session
 	Spent    float64 // today, by sessions that are not among them any more
 }
 
 // spentToday is what all sessions have spent since midnight: "1.77 $", with "≥ " if some of
 // it has no price or no date; "" if nothing is known.
 func (s SessionsMsg) spentToday() string {
-	all := deck.Session{Cost: deck.Cost{Today: s.Spent, Known: s.Spent > 0}}
+	all := snapshot.Session{Cost: snapshot.Cost{Today: s.Spent, Known: s.Spent > 0}}
 	for i := range s.Sessions {
 		one := &s.Sessions[i]
 		all.Cost.Today += one.Cost.Today - one.Shared.Today
@@ -47,7 +47,7 @@ func (s SessionsMsg) spentToday() string {
 
 // Today is what a session has spent since midnight: "1.10 $", "≥ 1.10 $" if there was more,
 // "" if nothing is known.
-func Today(s *deck.Session) string {
+func Today(s *snapshot.Session) string {
 	c := &s.Cost
 	switch {
 	case !c.Known, c.Today == 0 && (c.Undated || c.Partial):
@@ -63,7 +63,7 @@ func (s SessionsMsg) apart() int {
 	n := 0
 	for i := range s.Sessions {
 		switch o := &s.Sessions[i]; o.State {
-		case deck.Ended, deck.StateUnknown:
+		case snapshot.Ended, snapshot.StateUnknown:
 		default:
 			if o.Connection == "" {
 				n++
@@ -85,24 +85,24 @@ func SessionsFeed(s Sessions) Feed {
 
 // SessionMark is the mark of a session's state, with its style, and the state in a
 // word; the mark of one that works turns.
-func SessionMark(f *Frame, s *deck.Session) (mark string, style theme.Style, word string) {
+func SessionMark(f *Frame, s *snapshot.Session) (mark string, style theme.Style, word string) {
 	th, g := f.Theme, &f.Theme.Glyph
 	switch s.State {
-	case deck.WaitsForPermission:
+	case snapshot.WaitsForPermission:
 		return g.Wait, th.Warn, "allow?"
-	case deck.WaitsForAnswer:
+	case snapshot.WaitsForAnswer:
 		return g.Wait, th.Warn, "answer?"
-	case deck.Waiting:
+	case snapshot.Waiting:
 		return g.Wait, th.Warn, "waiting"
-	case deck.Working:
+	case snapshot.Working:
 		return f.Spin(), th.Good, "works"
-	case deck.Background:
+	case snapshot.Background:
 		return g.Half, th.Info, "background"
-	case deck.Idle:
+	case snapshot.Idle:
 		return g.Off, th.Muted, "idle"
-	case deck.Ended:
+	case snapshot.Ended:
 		return g.Dot, th.Faint, "ended"
-	case deck.StateUnknown:
+	case snapshot.StateUnknown:
 	}
 	if onlyCalls(s) {
 		return "?", th.Muted, "connected"
@@ -111,8 +111,8 @@ func SessionMark(f *Frame, s *deck.Session) (mark string, style theme.Style, wor
 }
 
 // onlyCalls tells whether all that is known of what a session does is what it calls here.
-func onlyCalls(s *deck.Session) bool {
-	return s.State == deck.StateUnknown && (s.Note == "connected" || s.Connection != "")
+func onlyCalls(s *snapshot.Session) bool {
+	return s.State == snapshot.StateUnknown && (s.Note == "connected" || s.Connection != "")
 }
 
 // SessionLegend explains the marks of sessions.
@@ -130,8 +130,8 @@ func SessionLegend(th *theme.Theme) []Sign {
 
 // SessionAsks is what a session waits for: a question without the marks of Markdown, anything
 // else as it is. It may have several lines, and characters that a terminal would obey.
-func SessionAsks(s *deck.Session) string {
-	if s.State == deck.WaitsForAnswer {
+func SessionAsks(s *snapshot.Session) string {
+	if s.State == snapshot.WaitsForAnswer {
 		return widget.Unmarked(s.WaitingFor)
 	}
 	return s.WaitingFor
@@ -139,24 +139,24 @@ func SessionAsks(s *deck.Session) string {
 
 // SessionSubject is what a person would say of a session: what it waits for, what it does,
 // what it is about.
-func SessionSubject(s *deck.Session) string {
-	last := strings.TrimSpace(plain.Line(s.LastTool) + "  " + plain.Line(s.LastSubject))
+func SessionSubject(s *snapshot.Session) string {
+	last := strings.TrimSpace(sanitize.Line(s.LastTool) + "  " + sanitize.Line(s.LastSubject))
 	switch {
 	case s.State.Waits():
-		return cmp.Or(plain.Line(SessionAsks(s)), last)
-	case s.State == deck.Working || s.State == deck.Background:
-		return cmp.Or(last, plain.Line(s.Title))
+		return cmp.Or(sanitize.Line(SessionAsks(s)), last)
+	case s.State == snapshot.Working || s.State == snapshot.Background:
+		return cmp.Or(last, sanitize.Line(s.Title))
 	case onlyCalls(s):
-		return cmp.Or(last, plain.Line(s.Note))
+		return cmp.Or(last, sanitize.Line(s.Note))
 	case s.Note != "":
-		return plain.Line(s.Note)
+		return sanitize.Line(s.Note)
 	}
-	return cmp.Or(plain.Line(s.Title), last)
+	return cmp.Or(sanitize.Line(s.Title), last)
 }
 
 // Dollars is what a session costs: "1.10 $", "≥ 1.10 $" if there was more, "–" if the
 // price is not known, "" before there is anything to pay for.
-func Dollars(s *deck.Session) string {
+func Dollars(s *snapshot.Session) string {
 	switch {
 	case s.Cost.Known && s.Cost.Partial:
 		return fmt.Sprintf("≥ %.2f $", s.Cost.USD)
@@ -169,12 +169,12 @@ func Dollars(s *deck.Session) string {
 }
 
 // AllTokens is how many tokens a session's models were sent and sent back.
-func AllTokens(s *deck.Session) int64 {
+func AllTokens(s *snapshot.Session) int64 {
 	return s.Usage.In + s.Usage.Out + s.Usage.CacheRead + s.Usage.CacheWrite
 }
 
 // Filled is which part of its context a session uses: "61 %", "" if that is not known.
-func Filled(s *deck.Session) string {
+func Filled(s *snapshot.Session) string {
 	if s.Context.Used <= 0 || s.Context.Window <= 0 {
 		return ""
 	}

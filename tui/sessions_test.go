@@ -3,13 +3,13 @@ package tui
 import (
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
 func TestASessionOfUnknownStateThatIsConnectedShowsWhatItCalls(t *testing.T) {
 	f := &Frame{Theme: theme.New(theme.Options{Dark: true})}
-	s := &deck.Session{Agent: "codex", State: deck.StateUnknown, Note: "its hooks report only permissions", LastTool: "ask"}
+	s := &snapshot.Session{Agent: "codex", State: snapshot.StateUnknown, Note: "its hooks report only permissions", LastTool: "ask"}
 	for _, tt := range []struct{ connection, word, subject string }{
 		{"", "unknown", "its hooks report only permissions"},
 		{"a1", "connected", "ask"},

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -69,9 +69,9 @@ func TestMarksStandStillWhenAskedTo(t *testing.T) {
 func TestTheMarkOfASessionAtWorkTurns(t *testing.T) {
 	seen := map[string]bool{}
 	p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
-		mark, _, _ := tui.SessionMark(f, &deck.Session{State: deck.Working})
+		mark, _, _ := tui.SessionMark(f, &snapshot.Session{State: snapshot.Working})
 		seen[mark] = true
-		idle, _, _ := tui.SessionMark(f, &deck.Session{State: deck.Idle})
+		idle, _, _ := tui.SessionMark(f, &snapshot.Session{State: snapshot.Idle})
 		return []string{mark, idle}
 	}}
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {

@@ -8,9 +8,9 @@ import (
 	"charm.land/lipgloss/v2"
 	uv "github.com/charmbracelet/ultraviolet"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -20,7 +20,7 @@ type stage struct {
 	w, h     int
 	canvas   *lipgloss.Canvas // for what lies over the page
 	theme    *theme.Theme
-	snap     *deck.Snapshot
+	snap     *snapshot.Snapshot
 	guide    GuideMsg
 	pages    []Page
 	at       int  // index of the page that is shown
@@ -152,7 +152,7 @@ func (s *stage) pinned() []string {
 	if s.h < 18 {
 		most = 1
 	}
-	lines, more := widget.Wrap("! "+plain.Line(w.Text), max(s.w-2, 1)), ""
+	lines, more := widget.Wrap("! "+sanitize.Line(w.Text), max(s.w-2, 1)), ""
 	if len(lines) > most {
 		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
 		more = s.readsWarnings()
@@ -189,7 +189,7 @@ func (s *stage) body(f *Frame) []string {
 		return widget.Rows(nil, f.W, f.H)
 	}
 	var rows []string
-	err := safe.Call("page "+p.ID(), func() error {
+	err := recovery.Call("page "+p.ID(), func() error {
 		rows = p.Render(f)
 		return nil
 	})
@@ -261,7 +261,7 @@ func (s *stage) hovers() bool {
 
 // runs reports whether some agent's call is at work.
 func (s *stage) runs() bool {
-	return s.snap != nil && slices.ContainsFunc(s.snap.Agents, func(a deck.Agent) bool {
+	return s.snap != nil && slices.ContainsFunc(s.snap.Agents, func(a snapshot.Agent) bool {
 		return a.Gone.IsZero() && !a.Waiting && len(a.InFlight) > 0
 	})
 }

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -43,15 +43,15 @@ func TestTheTerminalLearnsWhatGoesOn(t *testing.T) {
 	} {
 		w := &waiter{page: page{id: "one", title: "One"}}
 		var hint chan struct{}
-		var agent deck.Agent
+		var agent snapshot.Agent
 		frame.Run(t, frame.Size{W: 60, H: 20}, colorprofile.TrueColor, func() tea.Model {
 			hint = make(chan struct{}, 1)
 			return tui.New(tui.Options{Pages: []tui.Page{w}, Environ: strings.Fields(env), Background: "dark", Feeds: []tui.Feed{{
-				Hint: hint, Load: func() tea.Msg { return tui.DeckMsg{Snapshot: &deck.Snapshot{Agents: []deck.Agent{agent}}} },
+				Hint: hint, Load: func() tea.Msg { return tui.DeckMsg{Snapshot: &snapshot.Snapshot{Agents: []snapshot.Agent{agent}}} },
 			}}})
 		}, func(s *frame.Screen) {
 			mark := 0
-			check := func(waits int, a deck.Agent, status, bar string) {
+			check := func(waits int, a snapshot.Agent, status, bar string) {
 				t.Helper()
 				s.Do(func() { w.n, agent = waits, a })
 				hint <- struct{}{}
@@ -64,9 +64,9 @@ func TestTheTerminalLearnsWhatGoesOn(t *testing.T) {
 					t.Errorf("with %s: %q is %v in %q", env, bar, !bars, got)
 				}
 			}
-			check(0, deck.Agent{InFlight: []string{"render"}}, working, turns)
-			check(1, deck.Agent{InFlight: []string{"ask"}, Waiting: true}, blocked, warns)
-			check(0, deck.Agent{}, idle, none)
+			check(0, snapshot.Agent{InFlight: []string{"render"}}, working, turns)
+			check(1, snapshot.Agent{InFlight: []string{"ask"}, Waiting: true}, blocked, warns)
+			check(0, snapshot.Agent{}, idle, none)
 		})
 	}
 }

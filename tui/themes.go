@@ -5,7 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -81,7 +81,7 @@ func (p *picker) keep() tea.Cmd {
 	}
 	return tea.Batch(Close(pickerID), Outcome(func() (string, error) {
 		file, err := keep(name)
-		return "theme " + name + ": written to " + plain.Line(file), err
+		return "theme " + name + ": written to " + sanitize.Line(file), err
 	}))
 }
 
@@ -107,7 +107,7 @@ func (p *picker) Render(f *Frame) []string {
 	p.y = 1
 	names := 0
 	for _, s := range p.all {
-		names = max(names, min(widget.Width(plain.Line(s.Name)), w/2))
+		names = max(names, min(widget.Width(sanitize.Line(s.Name)), w/2))
 	}
 	rows := p.list.Render(th, w, min(p.list.Len(), max(f.H-8, 1)), f.Focus, func(i, w int) string {
 		s := p.all[i]
@@ -115,7 +115,7 @@ func (p *picker) Render(f *Frame) []string {
 		if s.Name == p.was.Name {
 			mark = th.Good.Render(th.Glyph.On)
 		}
-		return widget.Fit(mark+" "+th.Text.Render(widget.Fit(plain.Line(s.Name), names))+"  "+th.Faint.Render(plain.Line(s.About)), w)
+		return widget.Fit(mark+" "+th.Text.Render(widget.Fit(sanitize.Line(s.Name), names))+"  "+th.Faint.Render(sanitize.Line(s.About)), w)
 	})
 	sample := th.Good.Render(th.Glyph.OK+" ready") + " " + th.Warn.Render(th.Glyph.Wait+" waits") + " " + th.Bad.Render(th.Glyph.Fail+" failed") + " " +
 		th.Info.Render(th.Glyph.Run+" runs") + " " + th.Special.Render("42") + " " + th.Accent.Render("name") + " " + th.Muted.Render("detail") + " " + th.Faint.Render("hint")
@@ -125,7 +125,7 @@ func (p *picker) Render(f *Frame) []string {
 		if n := len(weak) - 1; n > 0 {
 			text += "; and " + itoa(n) + " more, see mcpdeck config check"
 		}
-		for _, l := range widget.Wrap("! "+plain.Line(text), w) {
+		for _, l := range widget.Wrap("! "+sanitize.Line(text), w) {
 			rows = append(rows, th.Warn.Render(l))
 		}
 	}

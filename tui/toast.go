@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -54,7 +54,7 @@ func (t *toasts) add(kind ToastKind, text string, pages ...string) {
 		stay = toastLong
 	}
 	now := time.Now()
-	n := toast{kind: kind, text: plain.Line(text), pages: pages, since: now, until: now.Add(stay)}
+	n := toast{kind: kind, text: sanitize.Line(text), pages: pages, since: now, until: now.Add(stay)}
 	for i, old := range t.list {
 		if old.text == n.text && old.kind == n.kind {
 			t.list = append(t.list[:i], t.list[i+1:]...)

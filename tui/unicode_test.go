@@ -13,7 +13,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -69,7 +69,7 @@ func TestEveryGraphemeClusterIsShown(t *testing.T) {
 				p := &page{id: "one", title: "One", render: func(f *tui.Frame) []string {
 					var rows []string
 					for i, s := range some {
-						rows = append(rows, fmt.Sprintf(" #%d%s\x1b[m]", i, f.Theme.Text.Render("["+plain.Line(s))))
+						rows = append(rows, fmt.Sprintf(" #%d%s\x1b[m]", i, f.Theme.Text.Render("["+sanitize.Line(s))))
 					}
 					return rows
 				}}

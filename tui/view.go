@@ -9,7 +9,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -145,7 +145,7 @@ func (m *Model) drawOverlays(f *Frame, rows []string) {
 		sub := f.Sub(m.w-2, len(rows)-1)
 		sub.Focus = i == len(m.overlays)-1
 		var over []string
-		err := safe.Call(r.overlay.ID(), func() error {
+		err := recovery.Call(r.overlay.ID(), func() error {
 			over = r.overlay.Render(sub)
 			return nil
 		})

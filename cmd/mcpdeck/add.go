@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 
 	"github.com/spf13/cobra"
 
@@ -21,9 +21,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 type addFlags struct {
@@ -350,7 +350,7 @@ func trials(cfg *config.Config) (m cards.Machine, end func()) {
 // trial starts a card, or connects to it, once and keeps what it would add while off.
 func trial(ctx context.Context, cfg *config.Config, m cards.Machine, full settings.Card) (cards.Tried, error) {
 	got, err := cards.Try(ctx, full, m) // of one that did not answer, what was counted is another's
-	if err := card.KeepCount(countFile(cfg, full.Name), deck.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
+	if err := card.KeepCount(countFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
 		slog.Debug("keep how many tools there are", "server", full.Name, "error", err)
 	}
 	return got, err
@@ -372,10 +372,10 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 		c.Printf("%s: %v\n", failed, err)
 		return
 	}
-	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, span.Took(got.Took), got.Protocol)
-	offers := fmt.Sprintf("%s, %s of context while on: %s", span.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
+	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, humanize.Took(got.Took), got.Protocol)
+	offers := fmt.Sprintf("%s, %s of context while on: %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
 	c.Println(console.Fold(c.OutOrStdout(), offers))
-	if got.Context > deck.LargeContext && card.Mode != lazyWord {
+	if got.Context > snapshot.LargeContext && card.Mode != lazyWord {
 		c.Printf("that is much: mcpdeck lazy %s lets agents find the tools instead of listing them\n", card.Name)
 	}
 }

@@ -20,10 +20,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // added are the servers that the user has added, while the deck runs.
@@ -266,7 +266,7 @@ func (h *instance) addedCard(name string) (addedCard, error) {
 	if c, ok := h.added.at[name]; ok {
 		return c, nil
 	}
-	if meant := near.Meant(name, slices.Collect(maps.Keys(h.added.at))); meant != "" {
+	if meant := fuzzy.Meant(name, slices.Collect(maps.Keys(h.added.at))); meant != "" {
 		return addedCard{}, fmt.Errorf("unknown server %q; did you mean %q?", name, meant)
 	}
 	return addedCard{}, fmt.Errorf("unknown server %q; mcpdeck list shows them", name)

@@ -19,7 +19,7 @@ import (
 // and only the list imports its package.
 func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 	free := []string{
-		"servers/clients", "servers/prompts/agents", "servers/prompts/agenttest", "servers/prompts/standin", "servers/realtest",
+		"servers/support/clients", "servers/prompts/agents", "servers/prompts/agenttest", "servers/prompts/standin", "servers/support/realtest",
 		"cmd/internal/demo", "cmd/internal/perf", "tui/internal/fake", "tui/internal/demo", "servers/logicstamp",
 	}
 	// These are to lose the names: the settings are one field an agent, the numbers of a

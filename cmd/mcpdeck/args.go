@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -72,7 +72,7 @@ func (p property) values() []any {
 // short is a tool in some words.
 func (t *toolInfo) short() string {
 	first, _, _ := strings.Cut(strings.TrimSpace(t.Description), "\n")
-	return plain.Cut(plain.Line(cmp.Or(t.Title, t.Annotations.Title, first)), 90)
+	return sanitize.Cut(sanitize.Line(cmp.Or(t.Title, t.Annotations.Title, first)), 90)
 }
 
 // parameters are the names of the arguments, the required ones first.
@@ -165,7 +165,7 @@ func (t *toolInfo) check(args map[string]json.RawMessage) error {
 			continue
 		}
 		names := t.parameters()
-		if meant := near.Meant(key, names); meant != "" {
+		if meant := fuzzy.Meant(key, names); meant != "" {
 			return usagef("unknown argument %q of %s; did you mean %q?", key, t.Name, meant)
 		}
 		return usagef("unknown argument %q; %s takes %s", key, t.Name, strings.Join(names, ", "))
@@ -227,7 +227,7 @@ func toolHelp(c *cobra.Command, a *app, name string) error {
 		if p.Default != nil {
 			line += ", default " + inJSON(p.Default)
 		}
-		c.Println(plain.Line(line))
+		c.Println(sanitize.Line(line))
 		if text := strings.TrimSpace(p.Description); text != "" {
 			c.Println("      " + strings.ReplaceAll(text, "\n", "\n      "))
 		}

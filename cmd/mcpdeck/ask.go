@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // askCommands are the server of questions for one agent, and what can be done

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 type callFlags struct {

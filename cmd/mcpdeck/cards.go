@@ -19,10 +19,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -57,7 +57,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	case slices.Contains(serverNames(), name):
 		return usagef("remove %s: it is part of mcpdeck", name)
 	case where == "":
-		if meant := near.Meant(name, cardNames(cfg)); meant != "" {
+		if meant := fuzzy.Meant(name, cardNames(cfg)); meant != "" {
 			return fmt.Errorf("remove %q: unknown server; did you mean %q?", name, meant)
 		}
 		return fmt.Errorf("remove %q: unknown server; mcpdeck list lists them", name)
@@ -125,30 +125,30 @@ func cardNames(cfg *config.Config) []string {
 
 // listed is a server in mcpdeck list --json.
 type listed struct {
-	Name    string     `json:"name"`
-	BuiltIn bool       `json:"builtIn,omitempty"`
-	Title   string     `json:"title,omitempty"`
-	Mode    string     `json:"mode,omitempty"`    // last, off, on, lazy
-	Command []string   `json:"command,omitempty"` // without secrets
-	URL     string     `json:"url,omitempty"`     // without secrets
-	Env     []string   `json:"env,omitempty"`     // names of variables
-	File    string     `json:"file,omitempty"`    // where it is configured
-	Error   string     `json:"error,omitempty"`   // why it cannot be used
-	Adds    deck.Count `json:"adds,omitzero"`     // to an agent's list, once it is on, as counted last
+	Name    string         `json:"name"`
+	BuiltIn bool           `json:"builtIn,omitempty"`
+	Title   string         `json:"title,omitempty"`
+	Mode    string         `json:"mode,omitempty"`    // last, off, on, lazy
+	Command []string       `json:"command,omitempty"` // without secrets
+	URL     string         `json:"url,omitempty"`     // without secrets
+	Env     []string       `json:"env,omitempty"`     // names of variables
+	File    string         `json:"file,omitempty"`    // where it is configured
+	Error   string         `json:"error,omitempty"`   // why it cannot be used
+	Adds    snapshot.Count `json:"adds,omitzero"`     // to an agent's list, once it is on, as counted last
 
 	*live // of the running deck; nil when none runs
 }
 
 // live is a server of the running deck.
 type live struct {
-	State    string     `json:"state"`              // starting, ready, off, degraded, failed
-	Protocol string     `json:"protocol,omitempty"` // that it speaks
-	Era      string     `json:"era,omitempty"`      // legacy, modern
-	Tools    int        `json:"tools"`              // that agents have
-	Context  int        `json:"contextBytes"`       // of what a model gets of them
-	Calls    uint64     `json:"calls"`
-	P95      int64      `json:"p95Milliseconds,omitempty"`
-	Adds     deck.Count `json:"adds,omitzero"` // once it is on
+	State    string         `json:"state"`              // starting, ready, off, degraded, failed
+	Protocol string         `json:"protocol,omitempty"` // that it speaks
+	Era      string         `json:"era,omitempty"`      // legacy, modern
+	Tools    int            `json:"tools"`              // that agents have
+	Context  int            `json:"contextBytes"`       // of what a model gets of them
+	Calls    uint64         `json:"calls"`
+	P95      int64          `json:"p95Milliseconds,omitempty"`
+	Adds     snapshot.Count `json:"adds,omitzero"` // once it is on
 }
 
 // listControl tells a command about the servers.
@@ -215,7 +215,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	for _, card := range cfg.Cards {
 		lines[card.Name] = card.CommandLine()
 	}
-	counted := slices.ContainsFunc(all, func(l listed) bool { return l.live == nil && l.Adds != deck.Count{} })
+	counted := slices.ContainsFunc(all, func(l listed) bool { return l.live == nil && l.Adds != snapshot.Count{} })
 	rows := make([][]string, len(all))
 	for i, l := range all {
 		what := l.URL
@@ -238,18 +238,18 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		if l.live != nil {
 			p95 := ""
 			if l.Calls > 0 {
-				p95 = "p95 " + span.Took(time.Duration(l.P95)*time.Millisecond)
+				p95 = "p95 " + humanize.Took(time.Duration(l.P95)*time.Millisecond)
 			}
-			tools, tokens := fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", deck.Tokens(l.Context))
-			if n := l.Adds; n != (deck.Count{}) {
-				tools, tokens = "+"+span.Count(n.Tools, "tool"), "≈ +"+deck.AboutTokens(n.Context)+" tokens"
+			tools, tokens := fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", snapshot.Tokens(l.Context))
+			if n := l.Adds; n != (snapshot.Count{}) {
+				tools, tokens = "+"+humanize.Count(n.Tools, "tool"), "≈ +"+snapshot.AboutTokens(n.Context)+" tokens"
 			}
 			rows[i] = []string{l.Name, l.State, tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
 		}
 	}
 	err := printTable(c, rows, func(row, col int) lipgloss.Style {
 		if col == 1 {
-			return ink(all[row].live != nil && all[row].State == string(deck.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
+			return ink(all[row].live != nil && all[row].State == string(snapshot.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
 		}
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // unhooked takes the hooks out of Claude Code's settings until the test gives them back. A

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // TestTheRealClaudeKeepsItsContract has Claude Code ask, and compares what it writes with what

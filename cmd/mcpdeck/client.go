@@ -9,9 +9,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -33,7 +33,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	s, _, err := h.stream(host.ViewSpec{Servers: names}, deck.Caller{Transport: deck.ByCommand, Root: cfg.ProjectRoot()})
+	s, _, err := h.stream(host.ViewSpec{Servers: names}, snapshot.Caller{Transport: snapshot.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
 		h.stop()
 		if errors.Is(err, host.ErrUnknownServer) {
@@ -58,7 +58,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire
 	}
 	conn = socket.Awake(conn)
 	w, lines, err := wire.Greet(conn, wire.Hello{
-		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: deck.ByCommand, Hints: config.Hints(),
+		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: snapshot.ByCommand, Hints: config.Hints(),
 	})
 	if stopped := new(socket.StoppedError); errors.As(err, &stopped) {
 		err = stopped

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -88,7 +88,7 @@ func TestWhatIsToBeApprovedIsDrawnExactly(t *testing.T) {
 			go h.approve(t.Context(), clippy.Approval{Tool: "haunt_desktop", Agent: "claude", Detail: detail})
 			synctest.Wait()
 			q := h.queue.Pending().Items[0].Request.Questions[0]
-			if rows := ansi.Strip(strings.Join(widget.Markdown(th, plain.BareText(q.Description), 80), "\n")); !strings.Contains(rows, detail) {
+			if rows := ansi.Strip(strings.Join(widget.Markdown(th, sanitize.BareText(q.Description), 80), "\n")); !strings.Contains(rows, detail) {
 				t.Errorf("%s is drawn as %q", detail, rows)
 			}
 			if err := h.queue.Close(); err != nil {

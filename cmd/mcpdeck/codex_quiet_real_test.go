@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // another opens one more session beside those that run, in front of them.
@@ -95,7 +95,7 @@ func TestADeckNeitherHearsWhatCodexStreamsNorChangesWhatItKeeps(t *testing.T) {
 		}
 		c.until("all sessions are idle", func() bool {
 			all := c.roster.Sessions()
-			return len(all) == 4 && !slices.ContainsFunc(all, func(s deck.Session) bool { return s.State != deck.Idle })
+			return len(all) == 4 && !slices.ContainsFunc(all, func(s snapshot.Session) bool { return s.State != snapshot.Idle })
 		})
 		c.stop()
 		heard := map[string]int{}
@@ -173,7 +173,7 @@ func TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew(t *testing.T) {
 	}
 	c.answer(again, chosen("Allow once"))
 	c.until("the result", func() bool { return strings.Contains(m.Seen()[1].Result, "it worked") })
-	if all := c.roster.Sessions(); len(all) != 1 || all[0].ID != session || all[0].State == deck.StateUnknown {
+	if all := c.roster.Sessions(); len(all) != 1 || all[0].ID != session || all[0].State == snapshot.StateUnknown {
 		t.Errorf("the sessions are %+v", all)
 	}
 }

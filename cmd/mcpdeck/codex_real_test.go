@@ -19,13 +19,13 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
-	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // codexTerminal is the real program in a terminal, with a stand-in model, beside a deck.
@@ -221,7 +221,7 @@ func (c *codexTerminal) item() ask.Item {
 		}
 		return it.ID != 0
 	})
-	if s := c.roster.Sessions(); len(s) > 0 && s[0].State != deck.WaitsForPermission && s[0].State != deck.WaitsForAnswer {
+	if s := c.roster.Sessions(); len(s) > 0 && s[0].State != snapshot.WaitsForPermission && s[0].State != snapshot.WaitsForAnswer {
 		c.t.Errorf("with an open prompt, the sessions are %+v", s)
 	}
 	return it
@@ -337,7 +337,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	if b, err := os.ReadFile(filepath.Join(c.project, "a.txt")); err != nil || string(b) != "new\n" {
 		t.Errorf("the file is %q, %v", b, err)
 	}
-	c.until("the session is idle", func() bool { return c.roster.Sessions()[0].State == deck.Idle })
+	c.until("the session is idle", func() bool { return c.roster.Sessions()[0].State == snapshot.Idle })
 	t.Logf("Codex confirmed the deck's answers after %v; the deck knew of its terminal's %v after their key", c.here, c.there)
 	c.stop()
 	wanted := []string{

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -43,7 +43,7 @@ func completeChanges(a *app) cobra.CompletionFunc {
 		entries, _ := change.Journal{Dir: cfg.Paths.Undo}.Entries() // without them, nothing is to be said
 		var words []string
 		for _, e := range entries {
-			words = append(words, cobra.CompletionWithDesc(e.ID, plain.Line(e.What)))
+			words = append(words, cobra.CompletionWithDesc(e.ID, sanitize.Line(e.What)))
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -77,7 +77,7 @@ func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.S
 		}
 		for _, n := range t.parameters() {
 			if !slices.ContainsFunc(args[1:], func(arg string) bool { return strings.HasPrefix(arg, n+"=") }) {
-				words = append(words, cobra.CompletionWithDesc(plain.Line(n)+"=", plain.Cut(plain.Line(t.InputSchema.Properties[n].Description), 60)))
+				words = append(words, cobra.CompletionWithDesc(sanitize.Line(n)+"=", sanitize.Cut(sanitize.Line(t.InputSchema.Properties[n].Description), 60)))
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.S
 func toolWords(tools []toolInfo) []string {
 	var words []string
 	for i := range tools {
-		words = append(words, cobra.CompletionWithDesc(plain.Line(tools[i].Name), tools[i].short()))
+		words = append(words, cobra.CompletionWithDesc(sanitize.Line(tools[i].Name), tools[i].short()))
 	}
 	return words
 }

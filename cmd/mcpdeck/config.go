@@ -15,9 +15,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // configCommand shows and checks the configuration.
@@ -154,7 +154,7 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 		c.Println(stale)
 	}
 	if len(mistakes) > 0 {
-		c.Println(span.Count(len(mistakes), "mistake"))
+		c.Println(humanize.Count(len(mistakes), "mistake"))
 		return exitCode(exitFailed)
 	}
 	if !taken(cfg.Paths.Config) {
@@ -286,7 +286,7 @@ func unknownOption(key string) error {
 	for _, o := range config.Options() {
 		keys = append(keys, o.Key)
 	}
-	if meant := near.Meant(key, keys); meant != "" {
+	if meant := fuzzy.Meant(key, keys); meant != "" {
 		return usagef("unknown option %q; did you mean %q?", key, meant)
 	}
 	return usagef("unknown option %q; mcpdeck config show lists them", key)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // consents are what of each card the user has agreed to, as digests of its settings. They are
@@ -40,7 +40,7 @@ func readConsents(cfg *config.Config) map[string]string {
 
 // terms are what a card runs and may do, and whether the user has agreed to all of it. To one
 // that they have not turned on as it is, they have not: its file may have come from anywhere.
-func (h *instance) terms(s settings.Card) deck.Terms {
+func (h *instance) terms(s settings.Card) snapshot.Terms {
 	t := s.Terms()
 	h.consents.mu.Lock()
 	defer h.consents.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // warned is what an instance warns of about the server git.
@@ -31,11 +31,11 @@ func TestACardStartsByItselfOnlyAsTheUserHasTurnedItOn(t *testing.T) {
 	}
 	digest := cfg.Cards[0].Digest()
 	for _, seen := range []string{"", "another"} {
-		if _, err := h.TurnOn("git", false, seen); !errors.Is(err, deck.ErrNotAgreed) {
+		if _, err := h.TurnOn("git", false, seen); !errors.Is(err, snapshot.ErrNotAgreed) {
 			t.Errorf("turned on by who was shown %q: %v", seen, err)
 		}
 	}
-	if err := h.Restart("git"); !errors.Is(err, deck.ErrNotAgreed) {
+	if err := h.Restart("git"); !errors.Is(err, snapshot.ErrNotAgreed) {
 		t.Errorf("started: %v", err)
 	}
 	if _, err := h.TurnOn("git", false, digest); err != nil && !strings.Contains(err.Error(), "git-server") {

@@ -7,8 +7,8 @@ import (
 	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -95,8 +95,8 @@ func (h *instance) refused(from wire.Requester, why error) error {
 }
 
 // behind is who gave a command.
-func behind(from wire.Requester) proof.Who {
-	who := proof.Who{Folder: socket.Folder(from.PID)}
+func behind(from wire.Requester) userauth.Who {
+	who := userauth.Who{Folder: socket.Folder(from.PID)}
 	who.PID, who.Program = socket.Behind(from.PID)
 	return who
 }

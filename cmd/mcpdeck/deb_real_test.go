@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // TestTheRealClaudeAsksWhereThereIsOnlyThePackage sets up and runs Claude Code in the root

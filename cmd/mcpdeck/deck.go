@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -87,13 +87,13 @@ func openDeck(a *app, f deckFlags) error {
 	}
 	h.host.Start()
 	h.takeCards(h.cfg)
-	safe.Go("leftovers", h.endLeftovers)
+	recovery.Go("leftovers", h.endLeftovers)
 	if err := r.serve(); err != nil {
 		h.host.Warn("http", err.Error())
 	}
 	// The journal's disk work waits until the first frame is out.
 	time.AfterFunc(150*time.Millisecond, func() {
-		defer safe.Recover("journal")
+		defer recovery.Recover("journal")
 		if h.openJournal() {
 			h.earlier.load(ctx)
 		}
@@ -126,7 +126,7 @@ func openDeck(a *app, f deckFlags) error {
 func watchSignals(cancel context.CancelCauseFunc, restore func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT)
-	safe.Go("signals", func() {
+	recovery.Go("signals", func() {
 		s := <-signals
 		number, _ := s.(syscall.Signal)
 		cancel(signalled{number})

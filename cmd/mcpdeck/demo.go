@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
@@ -137,7 +137,7 @@ type playing struct {
 func play(ctx context.Context, show *demo.Show, ended context.CancelCauseFunc) playing {
 	ctx, stop := context.WithCancel(ctx)
 	p := playing{show: show, stop: stop, over: make(chan error, 1)}
-	safe.Go("demo", func() {
+	recovery.Go("demo", func() {
 		err := show.Run(ctx)
 		p.over <- err
 		if err == nil || show.Plain() {

@@ -21,8 +21,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -219,7 +219,7 @@ func checkCards(cfg *config.Config) (out []finding) {
 			out = append(out, finding{mark, "servers", s.Name + ": " + why})
 		}
 		if f := card.LastFault(faultFile(cfg, s.Name)); f.Text != "" {
-			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, span.Ago(time.Since(f.Time)), f.Text)})
+			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text)})
 		}
 	}
 	return out

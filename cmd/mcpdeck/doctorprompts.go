@@ -16,13 +16,13 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // probeWithin is how long a program may take to say its version, or a hook to end.
@@ -37,7 +37,7 @@ func (h *instance) checkPrompts(ctx context.Context) []finding {
 	var wg sync.WaitGroup
 	for i, s := range all {
 		wg.Add(1)
-		safe.Go("probe", func() {
+		recovery.Go("probe", func() {
 			defer wg.Done()
 			out[i] = h.checkDoor(ctx, p, s)
 		})

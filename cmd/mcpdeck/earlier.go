@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // earlierCalls is how many calls of earlier runs the screen shows.
@@ -16,7 +16,7 @@ const earlierCalls = 1000
 type earlier struct {
 	journal *journal.Journal
 	hint    chan struct{}
-	calls   atomic.Pointer[[]deck.Call]
+	calls   atomic.Pointer[[]snapshot.Call]
 }
 
 func newEarlier(j *journal.Journal) *earlier {
@@ -30,7 +30,7 @@ func (e *earlier) load(ctx context.Context) {
 		slog.Warn("earlier calls are not shown", "error", err)
 		return
 	}
-	list := make([]deck.Call, len(entries))
+	list := make([]snapshot.Call, len(entries))
 	for i, entry := range entries {
 		list[i] = entry.Call
 		list[i].ID = uint64(entry.ID)
@@ -43,7 +43,7 @@ func (e *earlier) load(ctx context.Context) {
 func (e *earlier) Hint() <-chan struct{} { return e.hint }
 
 // Calls implements calls.Earlier.
-func (e *earlier) Calls() []deck.Call {
+func (e *earlier) Calls() []snapshot.Call {
 	if list := e.calls.Load(); list != nil {
 		return *list
 	}
@@ -51,6 +51,6 @@ func (e *earlier) Calls() []deck.Call {
 }
 
 // Body implements calls.Earlier.
-func (e *earlier) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
+func (e *earlier) Body(ctx context.Context, id uint64) (snapshot.CallBody, bool) {
 	return e.journal.EntryBody(ctx, int64(id))
 }

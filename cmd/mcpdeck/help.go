@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // help prints what cobra would, and how to set the flags by variables; on a terminal that
@@ -25,7 +25,7 @@ func help(c *cobra.Command, _ []string) {
 	colors := console.ColorsOf(out)
 	if colors > colorprofile.NoTTY && config.Env("NO_COLOR") == "" {
 		out = &colorprofile.Writer{Forward: console.Bytes(out), Profile: colors}
-		about, usage = plain.Output(about), paint(plain.Output(usage))
+		about, usage = sanitize.Output(about), paint(sanitize.Output(usage))
 	}
 	_, _ = io.WriteString(out, console.Fold(c.OutOrStdout(), about+"\n\n"+usage)) // nobody is left to be told
 }

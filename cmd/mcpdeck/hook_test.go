@@ -17,8 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
 // smallHook is mcpdeck-hook.

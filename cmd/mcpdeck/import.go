@@ -19,10 +19,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // asIs is the flag of mcpdeck mcp with which a card has its tools under the names that
@@ -132,7 +132,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if err != nil {
 		return err
 	}
-	c.Printf("imported %s; undo with: mcpdeck undo %s\n", span.Count(len(plan.Cards), "server"), entry.ID)
+	c.Printf("imported %s; undo with: mcpdeck undo %s\n", humanize.Count(len(plan.Cards), "server"), entry.ID)
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed. They start these servers through the deck now.")
 	}
@@ -161,7 +161,7 @@ func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings
 		m, end := trials(cfg)
 		for i, card := range all {
 			work.Add(1)
-			safe.Go("try "+card.Name, func() {
+			recovery.Go("try "+card.Name, func() {
 				defer work.Done()
 				turns <- struct{}{}
 				defer func() { <-turns }()
@@ -191,7 +191,7 @@ func tried(ctx context.Context, cfg *config.Config, m cards.Machine, card settin
 	if err != nil {
 		return "did not answer: " + redact.Rules{}.Text(err.Error())
 	}
-	return fmt.Sprintf("on, it adds %s, %s", span.Count(len(got.Tools), "tool"), cards.Cost(got.Context))
+	return fmt.Sprintf("on, it adds %s, %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context))
 }
 
 // importSources are the files to import from. What cannot be read is said; of all

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // clientFiles are configurations of four clients, by their paths in a home: each has the

@@ -15,12 +15,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
@@ -28,9 +25,12 @@ import (
 	places "github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
@@ -46,7 +46,7 @@ type instance struct {
 	host     *host.Host
 	queue    *ask.Queue     // nil when headless: there is no person to answer here
 	asks     *ask.Client    // of a deck in another process; nil unless headless
-	gate     *proof.Gate    // nil when headless
+	gate     *userauth.Gate // nil when headless
 	roster   *roster.Roster // of agents' sessions; empty when headless
 	places   places.Finder  // of the terminals that they run in
 	pencil   *pencil.Pencil
@@ -81,7 +81,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		o := cfg.AskOptions()
 		o.Redact = h.redact
 		h.queue = ask.New(o)
-		h.gate = proof.New(proof.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
+		h.gate = userauth.New(userauth.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
@@ -164,7 +164,7 @@ func (h *instance) openJournal() bool {
 
 // Body implements calls.Bodies: what a call carried, from memory, else from the
 // journal.
-func (h *instance) Body(ctx context.Context, id uint64) (deck.CallBody, bool) {
+func (h *instance) Body(ctx context.Context, id uint64) (snapshot.CallBody, bool) {
 	if b, ok := h.host.Body(id); ok || h.journal == nil {
 		return b, ok
 	}
@@ -231,14 +231,14 @@ func (h *instance) stop() {
 
 // stream serves a view of the instance inside the process, and names the tools whose
 // calls may be sent again.
-func (h *instance) stream(spec host.ViewSpec, who deck.Caller) (s wire.Stream, resumable []string, err error) {
+func (h *instance) stream(spec host.ViewSpec, who snapshot.Caller) (s wire.Stream, resumable []string, err error) {
 	view, err := h.host.View(spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	ours, theirs := wire.Pipe()
 	agent := h.host.Connect(who, view.Spec.Servers)
-	safe.Go("stream", func() { serveStream(theirs, view, agent) })
+	recovery.Go("stream", func() { serveStream(theirs, view, agent) })
 	return ours, view.Resumable(), nil
 }
 

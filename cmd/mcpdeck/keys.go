@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -58,6 +58,6 @@ func configKeys(a *app) *cobra.Command {
 // screenAlone is the screen of a deck that does not run, for what its pages can do. The
 // queue and the gate that they look at are nobody's.
 func (h *instance) screenAlone() tui.Options {
-	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), proof.New(proof.Options{}), h.pixelsPage()
+	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), userauth.New(userauth.Options{}), h.pixelsPage()
 	return h.screen(false)
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -47,7 +47,7 @@ func (p *keyWait) ask(ctx context.Context, socket, control string, args, reply a
 	}}
 	err := talk.Ask(ctx, socket, control, args, reply)
 	if errors.Is(context.Cause(ctx), errNobody) {
-		return fmt.Errorf("%w within %s; nothing has changed", errNobody, span.Took(p.limit))
+		return fmt.Errorf("%w within %s; nothing has changed", errNobody, humanize.Took(p.limit))
 	}
 	return err
 }

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // marking marks the programs of servers that this process starts, so that what they
@@ -69,7 +69,7 @@ func (h *instance) starter(note func(string)) func(process.Command) (*process.Ch
 		p, mark, err := marks.Start(c)
 		switch {
 		case err == nil:
-			safe.Go("leftovers", func() { noteLeft(marks, p, mark, note) })
+			recovery.Go("leftovers", func() { noteLeft(marks, p, mark, note) })
 		case again && errors.Is(err, child.ErrMark) && errors.Is(err, fs.ErrNotExist): // the state folder was removed
 			h.marking.close()
 			return start(c, false)

@@ -19,12 +19,12 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -36,7 +36,7 @@ type listeners struct {
 	prompts   *hook.Server    // nil: there is none
 	sessions  <-chan struct{} // closed when they are no longer followed
 	web       net.Listener
-	endpoints deck.Endpoints
+	endpoints snapshot.Endpoints
 	cancel    context.CancelFunc
 	token     atomic.Pointer[string] // of HTTP
 }
@@ -44,7 +44,7 @@ type listeners struct {
 // open builds an instance with a user and binds its addresses. screen tells whether
 // the user gets a whole screen.
 func (a *app) open(screen bool) (*instance, *listeners, error) {
-	if err := proof.Hide(); err != nil {
+	if err := userauth.Hide(); err != nil {
 		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
 	}
 	cfg, err := a.load()
@@ -75,7 +75,7 @@ func openListeners(h *instance) (*listeners, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &listeners{instance: h, socket: l, endpoints: deck.Endpoints{Socket: l.Path()}}
+	r := &listeners{instance: h, socket: l, endpoints: snapshot.Endpoints{Socket: l.Path()}}
 	if h.queue != nil {
 		if r.questions, err = ask.Listen(h.queue, r.askOptions()); err != nil {
 			h.host.Warn("ask", err.Error())
@@ -122,8 +122,8 @@ func (r *listeners) serve() error {
 	r.sessions = r.instance.followSessions(ctx)
 	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
-	safe.Go("state folder", func() { r.watch(ctx) })
-	safe.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
+	recovery.Go("state folder", func() { r.watch(ctx) })
+	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
 	if r.web == nil {
 		return nil
 	}
@@ -131,7 +131,7 @@ func (r *listeners) serve() error {
 		return err
 	}
 	web := &wire.HTTP{Host: r.instance.host}
-	safe.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
+	recovery.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
 	return nil
 }
 
@@ -180,7 +180,7 @@ func (r *listeners) close() {
 func (h *instance) agentProcesses() []int {
 	var ids []int
 	for _, a := range h.host.Snapshot().Agents {
-		if a.PID != 0 && a.Transport != deck.ByCommand && a.Gone.IsZero() {
+		if a.PID != 0 && a.Transport != snapshot.ByCommand && a.Gone.IsZero() {
 			ids = append(ids, a.PID)
 		}
 	}

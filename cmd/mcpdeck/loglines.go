@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // logTo sends everything that is logged to a writer, one line each, without

@@ -15,10 +15,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -78,7 +78,7 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 				return nil, nil, err
 			}
 			pid, program := socket.AgentOf(os.Getppid())
-			return h.stream(spec, deck.Caller{
+			return h.stream(spec, snapshot.Caller{
 				Transport: "stdio", Root: cfg.ProjectRoot(), PID: pid, Program: program, Hints: config.Hints(),
 			})
 		},
@@ -132,7 +132,7 @@ func (l *hosting) moving() (left func()) {
 		l.mu.Lock()
 		l.absent = true
 		l.mu.Unlock()
-		safe.Go("servers of a deck", func() {
+		recovery.Go("servers of a deck", func() {
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if l.absent { // the deck may be gone again

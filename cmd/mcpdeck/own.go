@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // isOwn tells whether a server is part of mcpdeck and turned on and off by the host.
@@ -27,13 +27,13 @@ func ownOff(cfg *config.Config) (off []string) {
 }
 
 // server is a server as the screen shows it.
-func (h *instance) server(name string) deck.Server {
+func (h *instance) server(name string) snapshot.Server {
 	for _, s := range h.host.Snapshot().Servers {
 		if s.Name == name {
 			return s
 		}
 	}
-	return deck.Server{Name: name, Title: name}
+	return snapshot.Server{Name: name, Title: name}
 }
 
 // controlOwn does what the user asks of a server of mcpdeck's own.
@@ -43,7 +43,7 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 	if err != nil {
 		return card.Reply{}, err
 	}
-	on := s.State.Status != deck.Off
+	on := s.State.Status != snapshot.Off
 	switch verb {
 	case "toggle":
 		on = !on
@@ -61,7 +61,7 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 		return card.Reply{}, err
 	}
 	mode, already := "on", ""
-	if was := s.State.Status != deck.Off; was == on {
+	if was := s.State.Status != snapshot.Off; was == on {
 		already = "already "
 	}
 	text := fmt.Sprintf("%s is %son: %d tools offered.", s.Title, already, tools)
@@ -75,10 +75,10 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 	return h.sayLazy(name, card.Reply{Text: text}), nil
 }
 
-func statusOfOwn(s deck.Server) string {
+func statusOfOwn(s snapshot.Server) string {
 	text := fmt.Sprintf("%s is %s", s.Title, s.State.Status)
-	if s.State.Status != deck.Off {
-		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Context, deck.Tokens(s.Context))
+	if s.State.Status != snapshot.Off {
+		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Context, snapshot.Tokens(s.Context))
 	}
 	text += "."
 	if s.State.Reason != "" {
@@ -90,8 +90,8 @@ func statusOfOwn(s deck.Server) string {
 // restartLimit is how long a server of mcpdeck's own may take to stop.
 const restartLimit = 30 * time.Second
 
-func (h *instance) restartOwn(s deck.Server) (card.Reply, error) {
-	if s.State.Status == deck.Off {
+func (h *instance) restartOwn(s snapshot.Server) (card.Reply, error) {
+	if s.State.Status == snapshot.Off {
 		return card.Reply{}, fmt.Errorf("%s is off", s.Name)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // One cost has one figure: mcpdeck status says what mcpdeck list and the Cards page say.
@@ -17,7 +17,7 @@ func TestTheStatusOfAServerCountsWhatAModelGets(t *testing.T) {
 		t.Fatalf("%d of %d bytes reach a model: the test needs two figures", s.Context, s.Bytes)
 	}
 	reply, err := h.controlOwn("ask", "status")
-	if want := fmt.Sprintf("%d bytes, about %d tokens.", s.Context, deck.Tokens(s.Context)); err != nil || !strings.Contains(reply.Text, want) {
+	if want := fmt.Sprintf("%d bytes, about %d tokens.", s.Context, snapshot.Tokens(s.Context)); err != nil || !strings.Contains(reply.Text, want) {
 		t.Errorf("got %q, %v, want %q", reply.Text, err, want)
 	}
 }

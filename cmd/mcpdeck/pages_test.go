@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
@@ -79,13 +79,13 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.HandOver()
-	call := deck.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: deck.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
+	call := snapshot.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: snapshot.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
 	th := theme.New(theme.Options{})
 	for _, p := range h.pages(false) {
 		if p.ID() != "deck" && p.ID() != "calls" {
 			continue
 		}
-		p.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{Calls: []deck.Call{call}}, Calls: []deck.Call{call}})
+		p.Update(tui.DeckMsg{Snapshot: &snapshot.Snapshot{Calls: []snapshot.Call{call}}, Calls: []snapshot.Call{call}})
 		rows := p.Render(&tui.Frame{W: 160, H: 40, Theme: th, Now: time.Now()})
 		if text := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(text, th.Glyph.Wait) {
 			t.Errorf("page %s: the call does not wait:\n%s", p.ID(), text)

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // stream opens the stream of what the deck tells a client over HTTP by itself.

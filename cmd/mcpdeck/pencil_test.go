@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 )
 
 // adapters returns what connects the deck to agents' own programs, by their IDs.
@@ -38,7 +38,7 @@ func (h *instance) rules() prompts.Rules { return h.now.Load().PromptRules() }
 func (h *instance) servePrompts(ctx context.Context) *hook.Server {
 	handlers := map[string]hook.Handler{}
 	for agent, a := range h.adapters() {
-		safe.Go("prompts of "+agent, func() { a.Run(ctx) })
+		recovery.Go("prompts of "+agent, func() { a.Run(ctx) })
 		if s, ok := a.(hook.Handler); ok {
 			handlers[agent] = s
 		}

@@ -14,9 +14,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/ask/offer"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -89,7 +89,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%.0f s", d.Seconds()) }
 	var b strings.Builder
 	b.WriteString("| client | a call may take | `ask` returns \"pending\" |\n|---|---|---|\n")
-	row := func(client, limit string, who deck.Caller) {
+	row := func(client, limit string, who snapshot.Caller) {
 		after := "never; progress keeps the call alive"
 		if d := offer.Patience(who, true); d > 0 {
 			after = "after " + seconds(d)
@@ -97,7 +97,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", client, limit, after)
 	}
 	for _, c := range clients.All() {
-		who := deck.Caller{Client: strings.Trim(c.Introduces[0], "*")}
+		who := snapshot.Caller{Client: strings.Trim(c.Introduces[0], "*")}
 		switch {
 		case c.Limit > 0:
 			row(c.Title, seconds(c.Limit), who)
@@ -105,7 +105,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 			row(c.Title, "as long as there is progress", who)
 		}
 	}
-	row("all others", "not known", deck.Caller{Client: "some other client"})
+	row("all others", "not known", snapshot.Caller{Client: "some other client"})
 	written(t, "../../servers/ask/README.md", "-run Clients -update -->\n", "<!-- end of limits -->", b.String())
 }
 
@@ -126,7 +126,7 @@ func TestToolsInTheReadmes(t *testing.T) {
 		b.WriteString("| tool | what agents read | arguments | tokens |\n|---|---|---|---|\n")
 		for _, tool := range d.Tools {
 			what := strings.ReplaceAll(tool.Description, "\n\n", "<br>")
-			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), deck.AboutTokens(tool.Context))
+			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), snapshot.AboutTokens(tool.Context))
 		}
 		written(t, "../../servers/"+name+"/README.md", "-run Tools -update -->\n", "<!-- end of tools -->", b.String())
 	}
@@ -195,7 +195,7 @@ func TestEveryCommandIsInTheReadme(t *testing.T) {
 const (
 	keysFile    = "../../tui/README.md"
 	configFile  = "../internal/config/README.md"
-	clientsFile = "../../servers/clients/README.md"
+	clientsFile = "../../servers/support/clients/README.md"
 )
 
 // between is the first part of a document between two texts.

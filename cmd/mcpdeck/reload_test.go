@@ -12,9 +12,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // otherValue is a value for an option that is not its default.
@@ -24,7 +24,7 @@ func otherValue(t *testing.T, o config.Option, words []string) string {
 	switch {
 	case o.Key == "ui.key_rest": // at most ten seconds
 		return `"7s"`
-	case v.Type() == reflect.TypeFor[span.Duration]():
+	case v.Type() == reflect.TypeFor[humanize.Duration]():
 		return `"7m"`
 	}
 	for _, w := range slices.Backward(words) {
@@ -133,7 +133,7 @@ func TestTheQueueFollowsTheConfiguration(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	h := built(t, true)
 	cfg := *h.cfg
-	cfg.File.Ask.Snooze = span.Duration(3 * time.Hour)
+	cfg.File.Ask.Snooze = humanize.Duration(3 * time.Hour)
 	cfg.File.HTTP.Port++
 	said := h.reload()(&cfg, nil)
 	if len(said) != 1 || !strings.Contains(said[0], "http.port = 7338 needs a restart; the deck runs with 7337") {
@@ -175,8 +175,8 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := *h.cfg
-	cfg.File.Prompts.Hold, cfg.File.Prompts.Lasting = span.Duration(time.Hour), "hide"
-	cfg.File.Sessions.Keep = span.Duration(time.Minute)
+	cfg.File.Prompts.Hold, cfg.File.Prompts.Lasting = humanize.Duration(time.Hour), "hide"
+	cfg.File.Sessions.Keep = humanize.Duration(time.Minute)
 	cfg.File.Prices.File = mine
 	if said := reload(&cfg, nil); len(said) > 0 {
 		t.Errorf("told %q", said)
@@ -197,7 +197,7 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 		t.Fatal(err)
 	}
 	warned := func() bool {
-		return slices.ContainsFunc(h.host.Snapshot().Warnings, func(w deck.Warning) bool {
+		return slices.ContainsFunc(h.host.Snapshot().Warnings, func(w snapshot.Warning) bool {
 			return w.From == "prices" && strings.Contains(w.Text, "prices.file")
 		})
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // app is what the subcommands share: the flags, and through load everything
@@ -101,7 +101,7 @@ func noSuchCommand(c *cobra.Command, args []string) error {
 	for _, sub := range c.Commands() {
 		names = append(names, sub.Name())
 	}
-	if meant := near.Meant(args[0], names); meant != "" {
+	if meant := fuzzy.Meant(args[0], names); meant != "" {
 		return usagef("unknown command %q; did you mean %q?", args[0], meant)
 	}
 	return usagef("unknown command %q; see mcpdeck --help", args[0])

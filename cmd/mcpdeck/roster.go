@@ -12,21 +12,21 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // followSessions keeps the list of agents' sessions until ctx ends; the channel is closed
 // when what was counted is kept.
 func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
-	safe.Go("sessions", func() {
+	recovery.Go("sessions", func() {
 		defer close(ended)
 		h.readPrices(h.now.Load())
 		count := h.counter()
@@ -96,13 +96,13 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 			continue
 		}
 		found = true
-		safe.Go("sessions of "+agent, func() { a.Run(ctx) })
+		recovery.Go("sessions of "+agent, func() { a.Run(ctx) })
 	}
 	done, looked := make(chan struct{}), make(chan struct{}, 1)
-	safe.Go("sessions", func() {
+	recovery.Go("sessions", func() {
 		defer close(done)
 		h.roster.Run(ctx, roster.Options{
-			Usage: h.counter(), Keep: h.keeps, Running: process.All, Looked: func() { hint.Poke(looked) },
+			Usage: h.counter(), Keep: h.keeps, Running: process.All, Looked: func() { notify.Poke(looked) },
 		})
 	})
 	for settled := false; !settled; {
@@ -123,7 +123,7 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 }
 
 // jump brings the terminal of a session to the front.
-func (h *instance) jump(s deck.Session) (string, error) {
+func (h *instance) jump(s snapshot.Session) (string, error) {
 	return h.places.Jump(context.Background(), s)
 }
 
@@ -141,11 +141,11 @@ func (h *instance) looksAt(r ask.Request) bool {
 	return ok && h.places.Shown(context.Background(), s)
 }
 
-func (h *instance) sessionThatAsks(r ask.Request) (deck.Session, bool) {
+func (h *instance) sessionThatAsks(r ask.Request) (snapshot.Session, bool) {
 	for _, s := range h.roster.Sessions() {
 		if p := r.Prompt; p != nil && s.Agent == p.Agent && s.ID == p.Session {
 			return s, true
 		}
 	}
-	return deck.Session{}, false
+	return snapshot.Session{}, false
 }

@@ -86,14 +86,14 @@ func TestRulesOfTheCode(t *testing.T) {
 		rooms []string // that need not obey
 		check func(source, ast.Node) string
 	}{
-		{"programs start in one room", []string{"servers/process"}, starter},
+		{"programs start in one room", []string{"servers/support/process"}, starter},
 		{"the environment is read by the configuration alone", []string{"cmd/internal/config", "cmd/internal/hook"}, environment},
 		{"nothing happens at import", nil, initialiser},
-		{"a goroutine cannot bring the process down", []string{"servers/safe", "servers/pixelsrc/pxl"}, bareGoroutine},
+		{"a goroutine cannot bring the process down", []string{"servers/support/recovery", "servers/pixelsrc/pxl"}, bareGoroutine},
 		{"what a terminal shows goes through one door", []string{"cmd/internal/console", "cmd/internal/hook"}, standardOutput},
 		{"package variables do not change", nil, changedVariable},
-		{"files are put in place by one room", []string{"servers/file"}, intoPlace},
-		{"what others wrote is opened in one room", []string{"servers/file", "servers/process", "servers/socket"}, opened},
+		{"files are put in place by one room", []string{"servers/support/file"}, intoPlace},
+		{"what others wrote is opened in one room", []string{"servers/support/file", "servers/support/process", "servers/support/socket"}, opened},
 	}
 	for _, r := range rules {
 		t.Run(r.name, func(t *testing.T) {
@@ -143,12 +143,12 @@ func environment(_ source, n ast.Node) string {
 // starter finds what starts programs, or could.
 func starter(_ source, n ast.Node) string {
 	if i, ok := n.(*ast.ImportSpec); ok && i.Path.Value == `"os/exec"` {
-		return "os/exec is imported; use servers/process"
+		return "os/exec is imported; use servers/support/process"
 	}
 	switch x, name := member(n); x + "." + name {
 	case "os.StartProcess", "syscall.StartProcess", "syscall.ForkExec", "syscall.Exec", "unix.Exec", "windows.CreateProcess", "windows.ShellExecute",
 		"tea.ExecProcess":
-		return x + "." + name + "; use servers/process"
+		return x + "." + name + "; use servers/support/process"
 	}
 	return ""
 }
@@ -176,7 +176,7 @@ func initialiser(_ source, n ast.Node) string {
 	return ""
 }
 
-// bareGoroutine finds what is not started by safe.Go and does not recover
+// bareGoroutine finds what is not started by recovery.Go and does not recover
 // itself. A callback of one call is left alone: most of them close something.
 func bareGoroutine(_ source, n ast.Node) string {
 	switch n := n.(type) {
@@ -207,7 +207,7 @@ func bareGoroutine(_ source, n ast.Node) string {
 // intoPlace finds what puts a file in the place of another.
 func intoPlace(_ source, n ast.Node) string {
 	if x, name := member(n); name == "Rename" && x != "fsnotify" {
-		return name + "; use servers/file"
+		return name + "; use servers/support/file"
 	}
 	return ""
 }
@@ -243,7 +243,7 @@ func opened(_ source, n ast.Node) string {
 	default:
 		return ""
 	}
-	return x + "." + name + "; use servers/file"
+	return x + "." + name + "; use servers/support/file"
 }
 
 // changedVariable finds assignments to package variables, and to what they

@@ -23,7 +23,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -186,7 +186,7 @@ func (g *generator) property(t *testing.T, of reflect.Type, key, about string, d
 // kind is what values of a type may be.
 func (g *generator) kind(of reflect.Type, key string) map[string]any {
 	switch {
-	case of == reflect.TypeFor[span.Duration]():
+	case of == reflect.TypeFor[humanize.Duration]():
 		return map[string]any{"type": "string", "pattern": `^(0|([0-9]+(\.[0-9]+)?(ns|us|µs|ms|s|m|h))+)$`, "examples": []string{"90s", "2m"}}
 	case key == "profile.*.lazy":
 		return map[string]any{"anyOf": []any{map[string]any{"const": "auto"}, map[string]any{"type": "array", "items": map[string]any{"type": "string"}}}}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 var programs decktest.Shared
@@ -262,7 +262,7 @@ func setPassphrase(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	dir := filepath.Join(ts.Getenv("HOME"), ".local/state/mcpdeck")
 	ts.Check(os.MkdirAll(dir, 0o700))
-	ts.Check(proof.New(proof.Options{Method: proof.Passphrase, Path: filepath.Join(dir, "passphrase")}).SetPassphrase(passphrase))
+	ts.Check(userauth.New(userauth.Options{Method: userauth.Passphrase, Path: filepath.Join(dir, "passphrase")}).SetPassphrase(passphrase))
 }
 
 // prove COMMAND... runs a command in a terminal and types the passphrase.

@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -35,7 +35,7 @@ func serve(a *app) error {
 	}
 	h.host.Start()
 	h.takeCards(h.cfg)
-	safe.Go("leftovers", h.endLeftovers)
+	recovery.Go("leftovers", h.endLeftovers)
 	h.openJournal()
 	if err := r.serve(); err != nil {
 		return err

@@ -17,8 +17,8 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 // takesPassphrase has the decks of this home take the passphrase as a proof.
@@ -29,7 +29,7 @@ func (d *driver) takesPassphrase() {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
-	if err := proof.New(proof.Options{Method: proof.Passphrase, Path: filepath.Join(dir, "passphrase")}).SetPassphrase(passphrase); err != nil {
+	if err := userauth.New(userauth.Options{Method: userauth.Passphrase, Path: filepath.Join(dir, "passphrase")}).SetPassphrase(passphrase); err != nil {
 		d.t.Fatal(err)
 	}
 }

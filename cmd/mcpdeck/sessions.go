@@ -15,10 +15,10 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -85,7 +85,7 @@ type placeJSON struct {
 	Other string `json:"other,omitempty"`
 }
 
-func newSessionList(all []deck.Session) sessionList {
+func newSessionList(all []snapshot.Session) sessionList {
 	out := sessionList{V: 1, Sessions: []sessionJSON{}}
 	for i := range all {
 		out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
@@ -93,7 +93,7 @@ func newSessionList(all []deck.Session) sessionList {
 	return out
 }
 
-func newSessionJSON(s *deck.Session) sessionJSON {
+func newSessionJSON(s *snapshot.Session) sessionJSON {
 	j := sessionJSON{
 		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
 		Cwd: s.Folder, Title: s.Title, Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
@@ -199,7 +199,7 @@ type sessionsOptions struct {
 }
 
 func waitStates() []string {
-	return []string{"waiting", string(deck.WaitsForPermission), string(deck.WaitsForAnswer), string(deck.Working), string(deck.Background), string(deck.Idle), string(deck.Ended), string(deck.StateUnknown)}
+	return []string{"waiting", string(snapshot.WaitsForPermission), string(snapshot.WaitsForAnswer), string(snapshot.Working), string(snapshot.Background), string(snapshot.Idle), string(snapshot.Ended), string(snapshot.StateUnknown)}
 }
 
 func (o *sessionsOptions) check() error {
@@ -264,11 +264,11 @@ func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
 		return false, fmt.Errorf("wait for %q: the IDs of %d sessions begin so", o.session, len(of))
 	}
 	o.session = of[0].ID
-	state := deck.SessionState(of[0].State)
+	state := snapshot.SessionState(of[0].State)
 	switch {
 	case o.wait == of[0].State, o.wait == "waiting" && state.Waits():
 		return true, nil
-	case state == deck.Ended:
+	case state == snapshot.Ended:
 		return false, fmt.Errorf("wait for %q: the session has ended", o.session)
 	}
 	return false, nil
@@ -290,10 +290,10 @@ func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 		if col != 0 {
 			return lipgloss.NewStyle()
 		}
-		switch s := deck.SessionState(list.Sessions[row].State); {
+		switch s := snapshot.SessionState(list.Sessions[row].State); {
 		case s.Waits():
 			return ink(false, false)
-		case s == deck.Working:
+		case s == snapshot.Working:
 			return ink(true, false)
 		}
 		return lipgloss.NewStyle().Faint(true)
@@ -307,7 +307,7 @@ func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 func sessionRow(s *sessionJSON) []string {
 	age, what := "", s.WaitingFor
 	if s.Since != nil {
-		age, _ = span.Age(time.Since(*s.Since))
+		age, _ = humanize.Age(time.Since(*s.Since))
 	}
 	if what == "" && s.LastTool != nil {
 		what = s.LastTool.Name + " " + s.LastTool.Subject
@@ -317,19 +317,19 @@ func sessionRow(s *sessionJSON) []string {
 	}
 	id, _, _ := strings.Cut(s.ID, "-")
 	return []string{
-		sessionWord(deck.SessionState(s.State)), s.Agent, id, plain.Line(s.Project), age,
-		deck.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), plain.Line(what),
+		sessionWord(snapshot.SessionState(s.State)), s.Agent, id, sanitize.Line(s.Project), age,
+		snapshot.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), sanitize.Line(what),
 	}
 }
 
 // sessionWord is a state for a reader.
-func sessionWord(s deck.SessionState) string {
+func sessionWord(s snapshot.SessionState) string {
 	switch s {
-	case deck.WaitsForPermission:
+	case snapshot.WaitsForPermission:
 		return "allow?"
-	case deck.WaitsForAnswer:
+	case snapshot.WaitsForAnswer:
 		return "answer?"
-	case deck.Waiting, deck.Working, deck.Background, deck.Idle, deck.Ended, deck.StateUnknown:
+	case snapshot.Waiting, snapshot.Working, snapshot.Background, snapshot.Idle, snapshot.Ended, snapshot.StateUnknown:
 	}
 	return string(s)
 }

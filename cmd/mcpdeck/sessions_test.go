@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -31,12 +31,12 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &instance{roster: &roster.Roster{}}
-		h.roster.Report(deck.Session{Agent: "claude", ID: "s", State: deck.Working})
+		h.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
 		first := askSessions(t, h, "")
 		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {
 			t.Fatalf("%d sessions, mark %q", n, first.Mark)
 		}
-		time.AfterFunc(time.Minute, func() { h.roster.Report(deck.Session{Agent: "claude", ID: "s", State: deck.Idle}) })
+		time.AfterFunc(time.Minute, func() { h.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
 		begun := time.Now()
 		second := askSessions(t, h, first.Mark)
 		if s := second.List.Sessions[0].State; s != "idle" || time.Since(begun) < time.Minute {
@@ -82,12 +82,12 @@ func TestWaitingForASession(t *testing.T) {
 }
 
 func TestASessionAsJSON(t *testing.T) {
-	b, err := json.Marshal(newSessionList([]deck.Session{
+	b, err := json.Marshal(newSessionList([]snapshot.Session{
 		{
-			Agent: "claude", ID: "s", State: deck.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop",
-			Usage: deck.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4}, Cost: deck.Cost{USD: 0.5, Known: true, Partial: true}, Place: deck.Place{TmuxPane: "%3"},
+			Agent: "claude", ID: "s", State: snapshot.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop",
+			Usage: snapshot.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4}, Cost: snapshot.Cost{USD: 0.5, Known: true, Partial: true}, Place: snapshot.Place{TmuxPane: "%3"},
 		},
-		{Agent: "gemini", ID: "process 7", State: deck.StateUnknown, Note: "not set up"},
+		{Agent: "gemini", ID: "process 7", State: snapshot.StateUnknown, Note: "not set up"},
 	}))
 	if err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -115,7 +115,7 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 		_ = w.Close()
 		return false
 	}
-	safe.Go("settings", func() {
+	recovery.Go("settings", func() {
 		defer func() { _ = w.Close() }()
 		for changed(ctx, w, path) {
 			cfg, err := a.load()

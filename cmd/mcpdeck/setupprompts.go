@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // prompter is what agents' programs run to reach the deck with their own prompts.

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // ranWith is an option that a deck was started with.

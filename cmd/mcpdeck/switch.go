@@ -12,9 +12,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -142,9 +142,9 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 
 // turnable is a server as a command turns it on and off.
 type turnable struct {
-	card     *card.Card // nil: it is part of mcpdeck
-	runs     string     // what, once it is on; "" for nothing
-	terms    deck.Terms // of turning it on, as the settings are now
+	card     *card.Card     // nil: it is part of mcpdeck
+	runs     string         // what, once it is on; "" for nothing
+	terms    snapshot.Terms // of turning it on, as the settings are now
 	on       func() bool
 	hints    func() (<-chan struct{}, func()) // that it may have been turned on or off
 	replaced <-chan struct{}                  // closed when it has other settings, or is gone
@@ -161,7 +161,7 @@ func (h *instance) turnable(name string) (turnable, error) {
 			return h.controlOwn(name, r.Verb)
 		}
 		return turnable{
-			on: func() bool { return h.server(name).State.Status != deck.Off }, hints: h.host.Subscribe, control: control,
+			on: func() bool { return h.server(name).State.Status != snapshot.Off }, hints: h.host.Subscribe, control: control,
 			confirm: func(context.Context) (card.Reply, error) { return h.controlOwn(name, "status") },
 		}, nil
 	}
@@ -220,17 +220,17 @@ func (h *instance) startFor(ctx context.Context, from wire.Requester, name strin
 }
 
 // readable are terms as a shell shows them.
-func readable(name string, t deck.Terms) string {
+func readable(name string, t snapshot.Terms) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "To turn %s on is to agree to this:\n", name)
 	for _, f := range t.Facts {
-		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(plain.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15))+f.Means)
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(sanitize.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15))+f.Means)
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
 func errReplaced(name string) error {
-	return fmt.Errorf("%s: its settings changed meanwhile: %w", name, deck.ErrNotAgreed)
+	return fmt.Errorf("%s: its settings changed meanwhile: %w", name, snapshot.ErrNotAgreed)
 }
 
 // control does what the user asks of a card, with a command or a key, and returns when
@@ -255,7 +255,7 @@ func (h *instance) control(ctx context.Context, c addedCard, r card.Request, see
 		switch t := h.terms(c.settings); {
 		case t.Agreed:
 		case seen == "":
-			return card.Reply{}, fmt.Errorf("%s: %w", c.Name(), deck.ErrNotAgreed)
+			return card.Reply{}, fmt.Errorf("%s: %w", c.Name(), snapshot.ErrNotAgreed)
 		case seen != t.Digest:
 			return card.Reply{}, errReplaced(c.Name())
 		}
@@ -340,7 +340,7 @@ func (h *instance) Restart(name string) error {
 }
 
 // Details are what the screen shows of a server.
-func (h *instance) Details(name string) (deck.Details, bool) {
+func (h *instance) Details(name string) (snapshot.Details, bool) {
 	d, ok := h.host.Details(name)
 	if !ok {
 		return d, false
@@ -361,11 +361,11 @@ func (h *instance) Details(name string) (deck.Details, bool) {
 }
 
 // merged is what a card says of itself, with what else agents have of it.
-func merged(offered, own deck.Details) deck.Details {
+func merged(offered, own snapshot.Details) snapshot.Details {
 	own.Resources, own.Prompts = offered.Resources, offered.Prompts
 	own.Notes = append(own.Notes, offered.Notes...)
 	for _, t := range offered.Tools {
-		if i := slices.IndexFunc(own.Tools, func(o deck.Tool) bool { return o.Name == t.Name && o.Verdict == deck.Allow }); i >= 0 {
+		if i := slices.IndexFunc(own.Tools, func(o snapshot.Tool) bool { return o.Name == t.Name && o.Verdict == snapshot.Allow }); i >= 0 {
 			own.Tools[i].Verdict, own.Tools[i].Why = t.Verdict, t.Why // another server may have the name
 		}
 	}

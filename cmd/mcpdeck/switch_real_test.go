@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // hasNPX has npx find the real servers from the project, without a network.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
@@ -50,7 +50,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	defer again.stop()
 	again.host.Start()
 	for _, s := range again.host.Snapshot().Servers {
-		if s.State.Status != deck.Off {
+		if s.State.Status != snapshot.Off {
 			t.Errorf("after a restart %s is %s", s.Name, s.State.Status)
 		}
 	}

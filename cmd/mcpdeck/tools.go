@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 func toolsCommand(a *app) *cobra.Command {
@@ -57,7 +57,7 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 		if err := json.Unmarshal(t, &info); err != nil {
 			return fmt.Errorf("read a tool's definition: %w", err)
 		}
-		rows[i] = []string{plain.Line(info.Name), info.short()}
+		rows[i] = []string{sanitize.Line(info.Name), info.short()}
 	}
 	return printTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Bold(col == 0) })
 }

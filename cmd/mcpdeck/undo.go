@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 type undoFlags struct{ list, yes bool }
@@ -64,7 +64,7 @@ func listChanges(c *cobra.Command, j change.Journal) error {
 		for i, f := range e.Files {
 			row := []string{"", "", "", f.Path()}
 			if i == 0 {
-				age, _ := span.Age(time.Since(e.When))
+				age, _ := humanize.Age(time.Since(e.When))
 				row = []string{e.ID, age, e.What, f.Path()}
 			}
 			rows = append(rows, row)

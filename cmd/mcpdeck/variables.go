@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // variable is the environment variable that stands for a flag: it is named after the
@@ -89,7 +89,7 @@ func unknownFlag(c *cobra.Command, err error) error {
 			names = append(names, f.Name)
 		}
 	})
-	if meant := near.Meant(unknown.GetSpecifiedName(), names); meant != "" {
+	if meant := fuzzy.Meant(unknown.GetSpecifiedName(), names); meant != "" {
 		return fmt.Errorf("unknown flag --%s; did you mean --%s?", unknown.GetSpecifiedName(), meant)
 	}
 	return fmt.Errorf("unknown flag --%s; see %s --help", unknown.GetSpecifiedName(), c.CommandPath())

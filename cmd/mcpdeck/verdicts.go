@@ -11,8 +11,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // denied are the tools that the user has turned off of servers that have no file of
@@ -96,7 +96,7 @@ func (h *instance) Allow(name string, tools []string, allow bool) error {
 
 // Offer gives agents the resources or the prompts of an added server, or takes them
 // away, and notes it in the server's file.
-func (h *instance) Offer(name string, kind deck.Kind, offer bool) error {
+func (h *instance) Offer(name string, kind snapshot.Kind, offer bool) error {
 	c, err := h.addedCard(name)
 	if err != nil {
 		return fmt.Errorf("only tools of %s can be turned off", name)
@@ -106,9 +106,9 @@ func (h *instance) Offer(name string, kind deck.Kind, offer bool) error {
 		word = "on"
 	}
 	switch kind {
-	case deck.Resources:
+	case snapshot.Resources:
 		s.Resources = word
-	case deck.Prompts:
+	case snapshot.Prompts:
 		s.Prompts = word
 	}
 	return h.inFile(c, s, string(kind), func(b []byte, table string) ([]byte, error) {
@@ -143,7 +143,7 @@ func (h *instance) inFile(c addedCard, s settings.Card, what string, edit func(b
 
 // Accept accepts those of a server's held definitions that are as the user has seen
 // them, and returns a sentence for the user.
-func (h *instance) Accept(name string, seen []deck.Held) (string, error) {
+func (h *instance) Accept(name string, seen []snapshot.Held) (string, error) {
 	c := h.pencil.Card
 	if name != "pencil" {
 		added, err := h.addedCard(name)

@@ -10,15 +10,15 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // verdicts are those of a server's tools, as the screen shows them.
-func verdicts(h *instance, server string) map[string]deck.Verdict {
+func verdicts(h *instance, server string) map[string]snapshot.Verdict {
 	d, _ := h.Details(server)
-	out := map[string]deck.Verdict{}
+	out := map[string]snapshot.Verdict{}
 	for _, t := range d.Tools {
 		out[t.Original] = t.Verdict
 	}
@@ -64,7 +64,7 @@ func TestToolsOfTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 		if got := listedTools(t, h); len(got) != len(before)-1 || slices.Contains(got, "manage_memory") {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := verdicts(h, "clippy"); got["manage_memory"] != deck.Denied || got["haunt_desktop"] != deck.Allow {
+		if got := verdicts(h, "clippy"); got["manage_memory"] != snapshot.Denied || got["haunt_desktop"] != snapshot.Allow {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -117,7 +117,7 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 	off(true)
 	write(string(b)) // as the watch of the folder does
 	off(true)
-	if err := h.Offer("git", deck.Prompts, false); err != nil {
+	if err := h.Offer("git", snapshot.Prompts, false); err != nil {
 		t.Fatal(err)
 	}
 	b, err = os.ReadFile(path)
@@ -125,10 +125,10 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 		t.Errorf("%v, the file is\n%s", err, b)
 	}
 	off(true)
-	if d, _ := h.Details("git"); !slices.Equal(d.Without, []deck.Kind{deck.Prompts}) {
+	if d, _ := h.Details("git"); !slices.Equal(d.Without, []snapshot.Kind{snapshot.Prompts}) {
 		t.Errorf("without %q", d.Without)
 	}
-	if err := h.Offer("clippy", deck.Prompts, false); err == nil {
+	if err := h.Offer("clippy", snapshot.Prompts, false); err == nil {
 		t.Error("prompts of a part of the deck were turned off")
 	}
 	write("command = ['git-server']\n")

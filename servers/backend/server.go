@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Server is one MCP server behind the deck. Its methods are called from several goroutines.
@@ -71,7 +71,7 @@ type Events interface {
 	// subscribed to it.
 	Notify(session, method string, params json.RawMessage)
 	// SetState replaces what the screen shows of the server.
-	SetState(deck.State)
+	SetState(snapshot.State)
 	// Warn shows a sentence to the user.
 	Warn(text string)
 }
@@ -139,7 +139,7 @@ func (Nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 
 // Call is the deck's side of a request that a server answers.
 type Call struct {
-	Caller deck.Caller
+	Caller snapshot.Caller
 	Wait   func() (done func()) // marks the call as waiting for the user; nil: nothing to mark
 }
 

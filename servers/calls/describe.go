@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // redactArgs returns the arguments as one line and as they are kept.
@@ -25,11 +25,11 @@ func (l *Log) describe(e *entry) (text string, body json.RawMessage, cut bool) {
 		}
 		b, _ := json.Marshal(map[string]string{"error": e.call.Result})
 		b = l.redact(e.redact, true, b)
-		return plain.ShownLine(beginning(member(b, "error"))), b, false
+		return sanitize.ShownLine(beginning(member(b, "error"))), b, false
 	}
 	b, err := e.result.Encode()
 	if err != nil {
-		return plain.ShownLine(err.Error()), nil, false
+		return sanitize.ShownLine(err.Error()), nil, false
 	}
 	b = l.redact(e.redact, true, b)
 	text = resultLine(b)
@@ -60,7 +60,7 @@ func oneLine(args json.RawMessage) string {
 	case open == 'n': // null
 		return ""
 	case err != nil || open != '{':
-		return plain.Cut(plain.ShownLine(string(args[:min(len(args), 4*preview)])), preview)
+		return sanitize.Cut(sanitize.ShownLine(string(args[:min(len(args), 4*preview)])), preview)
 	}
 	var b strings.Builder
 	for _, p := range parts {
@@ -70,14 +70,14 @@ func oneLine(args json.RawMessage) string {
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(plain.Cut(p.Key, preview) + "=")
+		b.WriteString(sanitize.Cut(p.Key, preview) + "=")
 		if v := args[p.From:p.To]; v[0] == '"' {
-			b.WriteString(plain.Cut(beginning(v), preview))
+			b.WriteString(sanitize.Cut(beginning(v), preview))
 		} else {
 			b.Write(v[:min(len(v), 4*preview)])
 		}
 	}
-	return plain.Cut(plain.ShownLine(b.String()), preview)
+	return sanitize.Cut(sanitize.ShownLine(b.String()), preview)
 }
 
 // beginning decodes the first runes of a JSON string, more than a preview
@@ -108,10 +108,10 @@ func resultLine(result json.RawMessage) string {
 	for _, c := range elements(member(result, "content")) {
 		kind := beginning(member(c, "type"))
 		if kind == "text" {
-			return plain.Cut(plain.ShownLine(beginning(member(c, "text"))), preview)
+			return sanitize.Cut(sanitize.ShownLine(beginning(member(c, "text"))), preview)
 		}
 		if other == "" {
-			other = plain.ShownLine(kind + " " + beginning(member(c, "mimeType")))
+			other = sanitize.ShownLine(kind + " " + beginning(member(c, "mimeType")))
 		}
 	}
 	return other

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Figures are what one agent called so far. The zero value is ready.
@@ -20,7 +20,7 @@ type Figures struct {
 }
 
 // Fill puts the figures into what the screen shows of the agent.
-func (f *Figures) Fill(a *deck.Agent) {
+func (f *Figures) Fill(a *snapshot.Agent) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	a.Calls, a.Errors, a.LastCall, a.LastTool, a.Waiting = f.calls, f.errors, f.last, f.tool, f.waiting > 0
@@ -37,7 +37,7 @@ func (f *Figures) begin(r *Record) {
 	f.last, f.tool = r.call.Started, r.call.Tool
 }
 
-func (f *Figures) end(r *Record, status deck.CallStatus) {
+func (f *Figures) end(r *Record, status snapshot.CallStatus) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.flight = slices.DeleteFunc(f.flight, func(o *Record) bool { return o == r })

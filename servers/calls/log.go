@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const (
@@ -27,9 +27,9 @@ const (
 // Recorder keeps calls. It must not block.
 type Recorder interface {
 	// Begin tells of a call that has begun; its body has the arguments.
-	Begin(deck.Call, deck.CallBody)
+	Begin(snapshot.Call, snapshot.CallBody)
 	// Record takes a call that has ended, complete.
-	Record(deck.Call, deck.CallBody)
+	Record(snapshot.Call, snapshot.CallBody)
 }
 
 // Options are what a Log is made of.
@@ -73,8 +73,8 @@ type Log struct {
 
 // entered is a call in the log.
 type entered struct {
-	deck.Call
-	body    deck.CallBody
+	snapshot.Call
+	body    snapshot.CallBody
 	changed uint64
 }
 
@@ -90,7 +90,7 @@ type Image struct{ MIME, Data string } // base64, as it was sent
 
 // entry is one step of a call on its way to the log.
 type entry struct {
-	call   deck.Call
+	call   snapshot.Call
 	redact redact.Kind
 	args   json.RawMessage // at the start
 	result *Result         // at the end
@@ -118,7 +118,7 @@ func New(o Options) *Log {
 
 // Start begins to take what is queued into the log.
 func (l *Log) Start() {
-	safe.Go("call log", func() {
+	recovery.Go("call log", func() {
 		for {
 			select {
 			case <-l.wake:
@@ -173,7 +173,7 @@ func (l *Log) push(e entry) {
 	first := len(l.queue) == 1
 	l.queueMu.Unlock()
 	if first {
-		hint.Poke(l.wake)
+		notify.Poke(l.wake)
 	}
 }
 
@@ -185,10 +185,10 @@ type Request struct {
 }
 
 // Begin takes in a call by who, whose figures are f.
-func (l *Log) Begin(f *Figures, who deck.Caller, r Request) *Record {
-	c := &Record{log: l, figures: f, redact: r.Redact, call: deck.Call{
+func (l *Log) Begin(f *Figures, who snapshot.Caller, r Request) *Record {
+	c := &Record{log: l, figures: f, redact: r.Redact, call: snapshot.Call{
 		Agent: who.Agent, AgentName: who.Name(), Server: r.Server,
-		Tool: plain.Cut(redact.Rules{}.Text(plain.Line(r.Tool)), 128), Status: deck.Running, Started: time.Now(), ArgsBytes: len(r.Args),
+		Tool: sanitize.Cut(redact.Rules{}.Text(sanitize.Line(r.Tool)), 128), Status: snapshot.Running, Started: time.Now(), ArgsBytes: len(r.Args),
 	}}
 	l.queueMu.Lock()
 	l.lastID++
@@ -205,7 +205,7 @@ type Record struct {
 	log     *Log
 	figures *Figures
 	redact  redact.Kind
-	call    deck.Call
+	call    snapshot.Call
 	at      atomic.Pointer[progress] // the last that was told
 	moved   atomic.Bool              // and is on its way to the log
 }
@@ -221,7 +221,7 @@ func (r *Record) Progress(done, total float64) {
 }
 
 // End says what the call came to: the result, if there is one, or why it failed.
-func (r *Record) End(status deck.CallStatus, result *Result, failure string) {
+func (r *Record) End(status snapshot.CallStatus, result *Result, failure string) {
 	c, l := r.call, r.log
 	c.Status, c.Result, c.Waiting = status, failure, false
 	c.Duration = max(time.Since(c.Started), 1)
@@ -263,7 +263,7 @@ func (l *Log) work() {
 		}
 		for i := range batch {
 			// What one call carried must not end the log.
-			_ = safe.Call("call log", func() error { l.take(&batch[i]); return nil })
+			_ = recovery.Call("call log", func() error { l.take(&batch[i]); return nil })
 		}
 		if l.opts.Changed != nil {
 			l.opts.Changed()
@@ -276,7 +276,7 @@ func (l *Log) take(e *entry) {
 	case begins:
 		e.call.Args, e.args = l.redactArgs(e)
 		l.mu.Lock()
-		k := &entered{Call: e.call, body: deck.CallBody{Args: e.args}}
+		k := &entered{Call: e.call, body: snapshot.CallBody{Args: e.args}}
 		l.add(k)
 		call, body := k.Call, k.body
 		l.mu.Unlock()
@@ -285,7 +285,7 @@ func (l *Log) take(e *entry) {
 		}
 	case waits:
 		l.mu.Lock()
-		if k := l.byID[e.call.ID]; k != nil && k.Status == deck.Running {
+		if k := l.byID[e.call.ID]; k != nil && k.Status == snapshot.Running {
 			k.Waiting = e.call.Waiting
 			l.touch(k)
 		}
@@ -294,7 +294,7 @@ func (l *Log) take(e *entry) {
 		e.record.moved.Store(false)
 		at := e.record.at.Load()
 		l.mu.Lock()
-		if k := l.byID[e.record.call.ID]; k != nil && k.Status == deck.Running {
+		if k := l.byID[e.record.call.ID]; k != nil && k.Status == snapshot.Running {
 			k.Done, k.Total = at.done, at.total
 			l.touch(k)
 		}
@@ -366,20 +366,20 @@ func (l *Log) shed() {
 		if l.bodies <= keptBodies {
 			return
 		}
-		if k.Status == deck.Running {
+		if k.Status == snapshot.Running {
 			continue
 		}
 		l.bodies -= len(k.body.Args) + len(k.body.Result)
-		k.body = deck.CallBody{}
+		k.body = snapshot.CallBody{}
 	}
 }
 
 // Fill puts the newest calls into a snapshot and returns the count by server.
-func (l *Log) Fill(s *deck.Snapshot) map[string]uint64 {
+func (l *Log) Fill(s *snapshot.Snapshot) map[string]uint64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := max(0, len(l.ring)-snapshotCalls)
-	s.Calls = make([]deck.Call, 0, len(l.ring)-from)
+	s.Calls = make([]snapshot.Call, 0, len(l.ring)-from)
 	for _, k := range l.ring[from:] {
 		s.Calls = append(s.Calls, k.Call)
 	}
@@ -394,13 +394,13 @@ func (l *Log) Fill(s *deck.Snapshot) map[string]uint64 {
 // Since returns the calls that changed after the given change number, oldest
 // first, and the number to pass next time. 0 asks for all that are kept: the
 // newest 10,000.
-func (l *Log) Since(since uint64) ([]deck.Call, uint64) {
+func (l *Log) Since(since uint64) ([]snapshot.Call, uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if since == l.change {
 		return nil, since
 	}
-	var out []deck.Call
+	var out []snapshot.Call
 	for _, k := range l.ring {
 		if k.changed > since {
 			out = append(out, k.Call)
@@ -410,12 +410,12 @@ func (l *Log) Since(since uint64) ([]deck.Call, uint64) {
 }
 
 // Body returns what a call carried, false if it is no longer in memory.
-func (l *Log) Body(id uint64) (deck.CallBody, bool) {
+func (l *Log) Body(id uint64) (snapshot.CallBody, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.byID[id]
 	if k == nil || k.body.Args == nil && k.body.Result == nil {
-		return deck.CallBody{}, false
+		return snapshot.CallBody{}, false
 	}
 	return k.body, true
 }

@@ -7,26 +7,26 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // recorder writes down what it gets; begin, if it is set, is called first.
 type recorder struct {
 	begin func()
 	steps []string
-	calls []deck.Call
-	body  []deck.CallBody
+	calls []snapshot.Call
+	body  []snapshot.CallBody
 }
 
-func (r *recorder) Begin(deck.Call, deck.CallBody) {
+func (r *recorder) Begin(snapshot.Call, snapshot.CallBody) {
 	if r.begin != nil {
 		r.begin()
 	}
 	r.steps = append(r.steps, "begin")
 }
 
-func (r *recorder) Record(c deck.Call, b deck.CallBody) {
+func (r *recorder) Record(c snapshot.Call, b snapshot.CallBody) {
 	r.steps, r.calls, r.body = append(r.steps, "end"), append(r.calls, c), append(r.body, b)
 }
 
@@ -46,7 +46,7 @@ func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
 	rec.begin = func() {
 		defer close(taken)
 		<-begun
-		call.End(deck.OK, nil, "")
+		call.End(snapshot.OK, nil, "")
 		go func() { defer close(stopped); l.Stop() }()
 		select {
 		case <-stopped:
@@ -54,7 +54,7 @@ func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	call = l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "tool"})
+	call = l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "tool"})
 	close(begun)
 	<-taken
 	<-stopped
@@ -68,7 +68,7 @@ func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
 	l := New(Options{Recorder: rec, Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
 		return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
 	}})
-	l.Begin(&Figures{}, deck.Caller{}, Request{Server: "m", Tool: "t"}).End(deck.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
+	l.Begin(&Figures{}, snapshot.Caller{}, Request{Server: "m", Tool: "t"}).End(snapshot.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
 	l.work()
 	const want = "connect to https://ada:***@example.com: refused"
 	if calls, _ := l.Since(0); calls[0].Result != want {
@@ -84,7 +84,7 @@ func TestASecretInTheNameOfAToolIsNotLogged(t *testing.T) {
 	l := New(Options{Recorder: rec, Redact: redact.Rules{ShapeOnly: true}.Body})
 	l.Start()
 	for _, tool := range []string{"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "password=q7Rk2vTz9Lw4", "get_token"} {
-		l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: tool}).End(deck.Refused, nil, "unknown tool \""+tool+"\"")
+		l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: tool}).End(snapshot.Refused, nil, "unknown tool \""+tool+"\"")
 	}
 	l.Stop()
 	var names []string
@@ -103,14 +103,14 @@ func TestTheLogIsBounded(t *testing.T) {
 	f := &Figures{}
 	large := json.RawMessage(`{"x":"` + strings.Repeat("y", 1<<18) + `"}`)
 	for range 80 {
-		l.Begin(f, deck.Caller{}, Request{Server: "m", Tool: "t", Args: large}).End(deck.OK, text("fine"), "")
+		l.Begin(f, snapshot.Caller{}, Request{Server: "m", Tool: "t", Args: large}).End(snapshot.OK, text("fine"), "")
 		l.work()
 	}
 	if l.bodies > keptBodies || l.bodies == 0 {
 		t.Errorf("%d bytes of bodies are kept, want some, at most %d", l.bodies, keptBodies)
 	}
 	for range kept {
-		l.Begin(f, deck.Caller{}, Request{Server: "m", Tool: "t"}).End(deck.OK, nil, "")
+		l.Begin(f, snapshot.Caller{}, Request{Server: "m", Tool: "t"}).End(snapshot.OK, nil, "")
 	}
 	l.work()
 	calls, version := l.Since(0)
@@ -129,13 +129,13 @@ func BenchmarkRecordCall(b *testing.B) {
 	f, args, result := &Figures{}, json.RawMessage(`{"text":"hello"}`), text("hello")
 	b.ReportAllocs()
 	for b.Loop() {
-		l.Begin(f, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "t", Args: args}).End(deck.OK, result, "")
+		l.Begin(f, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "t", Args: args}).End(snapshot.OK, result, "")
 	}
 }
 
 func TestACallShowsHowFarItIs(t *testing.T) {
 	l := New(Options{})
-	r := l.Begin(&Figures{}, deck.Caller{Client: "tester"}, Request{Server: "m", Tool: "t"})
+	r := l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "t"})
 	for i := range 1000 { // before the log looks
 		r.Progress(float64(i), 2000)
 	}
@@ -148,10 +148,10 @@ func TestACallShowsHowFarItIs(t *testing.T) {
 	if all, _ := l.Since(0); len(all) != 1 || all[0].Done != 1500 || all[0].Total != 2000 {
 		t.Errorf("got %+v", all)
 	}
-	r.End(deck.OK, nil, "")
+	r.End(snapshot.OK, nil, "")
 	r.Progress(1600, 2000)
 	l.work()
-	if all, _ := l.Since(0); all[0].Total != 0 || all[0].Status != deck.OK {
+	if all, _ := l.Since(0); all[0].Total != 0 || all[0].Status != snapshot.OK {
 		t.Errorf("after its end: %+v", all[0])
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Bounds of the pictures that are kept to look at.
@@ -18,15 +18,15 @@ const (
 type pictures struct {
 	mu      sync.Mutex
 	version uint64
-	list    []deck.Picture // newest first
+	list    []snapshot.Picture // newest first
 }
 
 // add takes the pictures out of a result.
-func (p *pictures) add(c *deck.Call, images []Image) {
-	var found []deck.Picture
+func (p *pictures) add(c *snapshot.Call, images []Image) {
+	var found []snapshot.Picture
 	for _, i := range images {
 		if i.Data != "" {
-			found = append(found, deck.Picture{
+			found = append(found, snapshot.Picture{
 				Call: c.ID, Index: len(found), Server: c.Server, Tool: c.Tool, Agent: c.AgentName, Time: time.Now(), MIME: i.MIME, Data: i.Data,
 			})
 		}
@@ -50,7 +50,7 @@ func (p *pictures) add(c *deck.Call, images []Image) {
 
 // Pictures are the newest pictures in the results of calls, the newest first, and a
 // number that rises when there are others. The list must not be changed.
-func (l *Log) Pictures() ([]deck.Picture, uint64) {
+func (l *Log) Pictures() ([]snapshot.Picture, uint64) {
 	l.pictures.mu.Lock()
 	defer l.pictures.mu.Unlock()
 	return l.pictures.list, l.pictures.version

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestPicturesAreKeptInBounds(t *testing.T) {
@@ -15,25 +15,25 @@ func TestPicturesAreKeptInBounds(t *testing.T) {
 		}
 		return images
 	}
-	l.pictures.add(&deck.Call{ID: 1}, nil)
-	l.pictures.add(&deck.Call{ID: 1}, result())
+	l.pictures.add(&snapshot.Call{ID: 1}, nil)
+	l.pictures.add(&snapshot.Call{ID: 1}, result())
 	if list, version := l.Pictures(); len(list) != 0 || version != 0 {
 		t.Errorf("%d pictures without any", len(list))
 	}
-	l.pictures.add(&deck.Call{ID: 2, Tool: "shot", AgentName: "codex"}, result("aaaa", "bbbb"))
+	l.pictures.add(&snapshot.Call{ID: 2, Tool: "shot", AgentName: "codex"}, result("aaaa", "bbbb"))
 	list, version := l.Pictures()
 	if len(list) != 2 || version != 1 || list[1].Data != "bbbb" || list[1].Index != 1 || list[0].Agent != "codex" || list[0].MIME != "image/png" {
 		t.Errorf("pictures %+v, version %d", list, version)
 	}
 	for id := range uint64(50) {
-		l.pictures.add(&deck.Call{ID: 10 + id}, result("cccc"))
+		l.pictures.add(&snapshot.Call{ID: 10 + id}, result("cccc"))
 	}
 	if list, _ = l.Pictures(); len(list) != keptPictures || list[0].Call != 59 {
 		t.Errorf("%d pictures are kept, the newest of call %d", len(list), list[0].Call)
 	}
 	big := strings.Repeat("x", keptPictureBytes/2+1)
-	l.pictures.add(&deck.Call{ID: 100}, result(big))
-	l.pictures.add(&deck.Call{ID: 101}, result(big))
+	l.pictures.add(&snapshot.Call{ID: 100}, result(big))
+	l.pictures.add(&snapshot.Call{ID: 101}, result(big))
 	if list, _ = l.Pictures(); len(list) != 1 || list[0].Call != 101 {
 		t.Errorf("%d pictures are kept beside large ones", len(list))
 	}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // tallied is of how many calls of a tool the durations are kept, and tools of how many
@@ -21,7 +21,7 @@ type tally struct {
 }
 
 // count adds a call that has ended. The caller holds mu.
-func (l *Log) count(c *deck.Call) {
+func (l *Log) count(c *snapshot.Call) {
 	of := l.tallies[c.Server]
 	if of == nil {
 		of = map[string]*tally{}
@@ -47,10 +47,10 @@ func (l *Log) count(c *deck.Call) {
 }
 
 // Figures are what the calls of a server came to, by tool, and under "" all of them.
-func (l *Log) Figures(server string) map[string]deck.Figures {
+func (l *Log) Figures(server string) map[string]snapshot.Figures {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := map[string]deck.Figures{}
+	out := map[string]snapshot.Figures{}
 	var sum tally
 	for tool, t := range l.tallies[server] {
 		out[tool] = t.figures()
@@ -60,8 +60,8 @@ func (l *Log) Figures(server string) map[string]deck.Figures {
 	return out
 }
 
-func (t *tally) figures() deck.Figures {
-	f := deck.Figures{Calls: t.calls, Failed: t.failed}
+func (t *tally) figures() snapshot.Figures {
+	f := snapshot.Figures{Calls: t.calls, Failed: t.failed}
 	took := slices.Sorted(slices.Values(t.took))
 	if n := len(took); n > 0 {
 		f.P50, f.P95 = took[(n-1)/2], took[(n*95+99)/100-1]

@@ -6,9 +6,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Answers are the kinds of server requests that an agent can answer.
@@ -102,7 +102,7 @@ func (l *link) passOn(ctx context.Context, can Answers, method string, params js
 		if in.Ask == nil {
 			continue
 		}
-		l.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, plain.Line(in.Agent), len(params)))
+		l.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, sanitize.Line(in.Agent), len(params)))
 		raw, err := in.Ask(ctx, method, params)
 		if _, theirs := errors.AsType[*rpc.Error](err); err == nil || theirs {
 			return raw, err
@@ -112,7 +112,7 @@ func (l *link) passOn(ctx context.Context, can Answers, method string, params js
 			break
 		}
 	}
-	l.log.Note(method + ": declined, " + plain.Line(why))
+	l.log.Note(method + ": declined, " + sanitize.Line(why))
 	if method == elicit {
 		return Elicited{Action: "decline"}.JSON(), nil
 	}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Invocation is one request of an agent: a tool call unless stated otherwise.
@@ -136,7 +136,7 @@ func await[T any](ctx context.Context, name string, work func(answer func(T, err
 		err    error
 	}
 	done := make(chan ended, 1)
-	safe.Go(name, func() { work(func(r T, err error) { done <- ended{r, err} }) })
+	recovery.Go(name, func() { work(func(r T, err error) { done <- ended{r, err} }) })
 	select {
 	case e := <-done:
 		return e.result, e.err

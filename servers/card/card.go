@@ -19,10 +19,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // Options configure a card.
@@ -158,7 +158,7 @@ type Card struct {
 	pins   catalogue.Pins
 	calls  callLog
 	rounds rounds
-	hints  hint.Feed
+	hints  notify.Feed
 	work   tasks
 
 	now atomic.Pointer[Published]
@@ -349,7 +349,7 @@ func tell(fn func()) {
 // after runs fn as an update in d, unless the card has been stopped by then.
 func (c *Card) after(d time.Duration, fn func()) {
 	time.AfterFunc(d, func() {
-		defer safe.Recover(c.opts.Name + " timer")
+		defer recovery.Recover(c.opts.Name + " timer")
 		c.update(func() {
 			if c.life.Err() == nil {
 				fn()

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // ChildFact is what the user can see about one child.
@@ -24,7 +24,7 @@ func (f ChildFact) String() string {
 	if f.PID != 0 {
 		text = fmt.Sprintf("process %d", f.PID)
 	}
-	text += ", for " + span.Took(time.Since(f.Since))
+	text += ", for " + humanize.Took(time.Since(f.Since))
 	if f.Root != "" {
 		text += ", in " + f.Root
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // A client that connects anew for every call does not start a program for each, which

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Request is a command-line request to a running deck.
@@ -171,9 +171,11 @@ func (s Status) HeldBy(names []string) ([]catalogue.Held, error) {
 }
 
 // Seen returns those held definitions that are still as the user saw them.
-func (s Status) Seen(seen []deck.Held) (shown []catalogue.Held) {
+func (s Status) Seen(seen []snapshot.Held) (shown []catalogue.Held) {
 	for _, h := range s.Held {
-		if slices.ContainsFunc(seen, func(s deck.Held) bool { return s.Kind == string(h.Kind) && s.Tool == h.Tool && s.Digest == h.Digest() }) {
+		if slices.ContainsFunc(seen, func(s snapshot.Held) bool {
+			return s.Kind == string(h.Kind) && s.Tool == h.Tool && s.Digest == h.Digest()
+		}) {
 			shown = append(shown, h)
 		}
 	}

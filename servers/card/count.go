@@ -4,23 +4,23 @@ import (
 	"encoding/json"
 	"path/filepath"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const maxCount = 1 << 10 // bytes of the file
 
 // LastCount reads what a card has counted last, which is kept in a file; zero if nothing is.
-func LastCount(path string) (n deck.Count) {
+func LastCount(path string) (n snapshot.Count) {
 	b, err := file.Read(path, maxCount)
 	if err != nil || json.Unmarshal(b, &n) != nil || n.Tools < 0 || n.Context < 0 {
-		return deck.Count{} // it only serves to say more
+		return snapshot.Count{} // it only serves to say more
 	}
 	return n
 }
 
 // KeepCount writes what a server has listed to its card's file.
-func KeepCount(path string, n deck.Count) error {
+func KeepCount(path string, n snapshot.Count) error {
 	b, err := json.Marshal(n)
 	if err != nil {
 		return err

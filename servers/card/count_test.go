@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // What a server would add is known while it is off: from its own last list, whichever deck
@@ -16,11 +16,11 @@ func TestAnOffServerKnowsItsLastCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := Options{OnDemand: true, Count: filepath.Join(t.TempDir(), "git", "count.json")}
 		c := over(t, works(), o)
-		if got := c.Status().Adds; got != (deck.Count{}) {
+		if got := c.Status().Adds; got != (snapshot.Count{}) {
 			t.Errorf("before anything was counted: %s", got)
 		}
 		{
-			tried := deck.Count{Tools: 26, Context: 16_400}
+			tried := snapshot.Count{Tools: 26, Context: 16_400}
 			if err := KeepCount(o.Count, tried); err != nil {
 				t.Fatal(err)
 			}
@@ -30,13 +30,13 @@ func TestAnOffServerKnowsItsLastCount(t *testing.T) {
 			}
 		}
 		c.switchedOn(t)
-		own := deck.Count{Tools: 1, Context: c.Status().Context}
+		own := snapshot.Count{Tools: 1, Context: c.Status().Context}
 		c.Off()
 		synctest.Wait()
 		if got := LastCount(o.Count); own.Context == 0 || got != own || c.Status().Adds != own {
 			t.Errorf("after its own list: %+v is kept, %+v is shown, want %+v", got, c.Status().Adds, own)
 		}
-		if err := KeepCount(o.Count, deck.Count{Tools: 2}); err != nil {
+		if err := KeepCount(o.Count, snapshot.Count{Tools: 2}); err != nil {
 			t.Fatal(err)
 		}
 		c.Recount()
@@ -60,7 +60,7 @@ func TestADamagedCountIsNone(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if got := LastCount(path); got != (deck.Count{}) {
+		if got := LastCount(path); got != (snapshot.Count{}) {
 			t.Errorf("%q is %+v", text, got)
 		}
 	}

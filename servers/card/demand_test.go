@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // demanded is a card whose program runs on demand, of which a list was accepted; starts

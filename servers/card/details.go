@@ -5,17 +5,17 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // lastLines is the number of log lines that the user can see of a card and of each child.
 const lastLines = 200
 
 // Details returns the part of the status that the screen shows for any card.
-func (s Status) Details() deck.Details {
-	d := deck.Details{
-		Runs: plain.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: plain.Line(s.Protocol), Era: string(s.Era),
+func (s Status) Details() snapshot.Details {
+	d := snapshot.Details{
+		Runs: sanitize.Line(s.Program), PID: s.PID, Since: s.Since, Server: strings.TrimSpace(s.Server + " " + s.Version), Protocol: sanitize.Line(s.Protocol), Era: string(s.Era),
 		Instructions: s.Instructions, Offered: s.Listed, Holding: s.Holding(), Asked: s.Asked, Error: s.Error, ErrorAt: s.ErrorAt,
 	}
 	offered := map[string]*catalogue.Tool{}
@@ -24,7 +24,7 @@ func (s Status) Details() deck.Details {
 	}
 	why := map[string]string{}
 	for _, n := range s.Notes {
-		why[n.Tool] = plain.Line(n.Reason)
+		why[n.Tool] = sanitize.Line(n.Reason)
 	}
 	held := map[string]bool{}
 	for _, h := range s.Held {
@@ -34,46 +34,46 @@ func (s Status) Details() deck.Details {
 	for _, t := range s.Listing {
 		switch o := offered[t.Original]; {
 		case o != nil:
-			d.Tools = append(d.Tools, toolOf(*o, deck.Allow, ""))
+			d.Tools = append(d.Tools, toolOf(*o, snapshot.Allow, ""))
 		case held[t.Original]:
-			d.Tools = append(d.Tools, toolOf(t, deck.OnHold, ""))
+			d.Tools = append(d.Tools, toolOf(t, snapshot.OnHold, ""))
 		case s.TurnedOff[t.Original]:
-			d.Tools = append(d.Tools, toolOf(t, deck.Denied, why[t.Original]))
+			d.Tools = append(d.Tools, toolOf(t, snapshot.Denied, why[t.Original]))
 		default:
-			d.Tools = append(d.Tools, toolOf(t, deck.Hidden, strings.TrimPrefix(why[t.Original], "hidden: ")))
+			d.Tools = append(d.Tools, toolOf(t, snapshot.Hidden, strings.TrimPrefix(why[t.Original], "hidden: ")))
 		}
 		delete(why, t.Original)
 	}
 	for _, n := range s.Notes {
 		if why[n.Tool] != "" {
-			d.Notes = append(d.Notes, plain.Line(n.Tool+": "+n.Reason))
+			d.Notes = append(d.Notes, sanitize.Line(n.Tool+": "+n.Reason))
 		}
 	}
 	d.Without = slices.Clone(s.Without)
 	for _, c := range s.Children {
-		d.Children = append(d.Children, deck.Child(c))
+		d.Children = append(d.Children, snapshot.Child(c))
 	}
-	slices.SortStableFunc(d.Children, func(a, b deck.Child) int { return a.Since.Compare(b.Since) })
+	slices.SortStableFunc(d.Children, func(a, b snapshot.Child) int { return a.Since.Compare(b.Since) })
 	for _, l := range s.Log {
-		d.Log = append(d.Log, deck.LogLine{Time: l.Time, Child: l.Child, From: l.From, Text: l.Text})
+		d.Log = append(d.Log, snapshot.LogLine{Time: l.Time, Child: l.Child, From: l.From, Text: l.Text})
 	}
 	return d
 }
 
-func toolOf(t catalogue.Tool, v deck.Verdict, why string) deck.Tool {
+func toolOf(t catalogue.Tool, v snapshot.Verdict, why string) snapshot.Tool {
 	if t.Bytes == 0 { // not offered
 		t.Bytes = len(t.Raw)
 	}
-	return deck.Tool{
+	return snapshot.Tool{
 		Name: t.Name, Original: t.Original, Description: t.Description, Input: t.Input, Output: t.Output, Annotations: t.Annotations, ReadOnly: t.ReadOnly,
 		Context: t.Context(), Bytes: t.Bytes, Trimmed: t.Trimmed, Verdict: v, Why: why,
 	}
 }
 
-func heldOf(h catalogue.Held) deck.Held {
-	out := deck.Held{Kind: string(h.Kind), Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
+func heldOf(h catalogue.Held) snapshot.Held {
+	out := snapshot.Held{Kind: string(h.Kind), Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
 	for _, l := range h.Diff {
-		out.Diff = append(out.Diff, deck.DiffLine(l))
+		out.Diff = append(out.Diff, snapshot.DiffLine(l))
 	}
 	return out
 }

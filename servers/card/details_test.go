@@ -6,8 +6,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // What agents may not have is shown all the same, with what is the matter, and calls of
@@ -33,7 +33,7 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	}
 	list(`[{"name":"log","description":"x"},{"name":"push"},{"name":"a.b"},{"name":"a_b"}]`)
 	list(`[{"name":"log","description":"y"},{"name":"push"},{"name":"a.b"},{"name":"a_b"},{"name":"new"}]`)
-	want := func(step string, verdicts map[string]deck.Verdict, refusals map[string]string) {
+	want := func(step string, verdicts map[string]snapshot.Verdict, refusals map[string]string) {
 		t.Helper()
 		d := c.Status().Details()
 		for _, tool := range d.Tools {
@@ -55,15 +55,15 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 		isNew     = "git_new is held: it is new and the user has not accepted it yet."
 		isChanged = "git_log is held: its definition changed and the user has not accepted it yet."
 	)
-	want("first", map[string]deck.Verdict{"log": deck.OnHold, "push": deck.Denied, "a.b": deck.Allow, "a_b": deck.Hidden, "new": deck.OnHold},
+	want("first", map[string]snapshot.Verdict{"log": snapshot.OnHold, "push": snapshot.Denied, "a.b": snapshot.Allow, "a_b": snapshot.Hidden, "new": snapshot.OnHold},
 		map[string]string{"git_push": isOff, "git_new": isNew, "git_log": isChanged})
 
 	off = map[string]bool{"a.b": true}
 	c.Reoffer()
-	want("another is off", map[string]deck.Verdict{"log": deck.OnHold, "push": deck.Allow, "a.b": deck.Denied, "a_b": deck.Allow, "new": deck.OnHold}, nil)
+	want("another is off", map[string]snapshot.Verdict{"log": snapshot.OnHold, "push": snapshot.Allow, "a.b": snapshot.Denied, "a_b": snapshot.Allow, "new": snapshot.OnHold}, nil)
 
 	held := c.Status().Details().Held
-	if len(held) != 2 || held[0].Tool != "log" || held[0].New || !slices.Contains(held[0].Diff, deck.DiffLine{Mark: '+', Text: `  "description": "y",`}) {
+	if len(held) != 2 || held[0].Tool != "log" || held[0].New || !slices.Contains(held[0].Diff, snapshot.DiffLine{Mark: '+', Text: `  "description": "y",`}) {
 		t.Fatalf("held: %+v", held)
 	}
 	held[1].Digest = "seen before it changed again"
@@ -73,5 +73,5 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Nothing was accepted: what is held has changed since." {
 		t.Errorf("accepted again: %+v, %v", r, err)
 	}
-	want("one was accepted", map[string]deck.Verdict{"log": deck.Allow, "push": deck.Allow, "a.b": deck.Denied, "a_b": deck.Allow, "new": deck.OnHold}, nil)
+	want("one was accepted", map[string]snapshot.Verdict{"log": snapshot.Allow, "push": snapshot.Allow, "a.b": snapshot.Denied, "a_b": snapshot.Allow, "new": snapshot.OnHold}, nil)
 }

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Elicitation is a form that the child wants the user to fill in, or a page that it wants
@@ -89,7 +89,7 @@ func (l *link) serve(conn *child.Conn, m rpc.Message) {
 	case m.Method == listRoots && !l.opts.ToolsOnly && !l.opts.NoRoots:
 		conn.Offer(rpc.Message{ID: m.ID, Result: l.roots()}.Line())
 	default:
-		l.log.Note("not answered: " + plain.Line(m.Method))
+		l.log.Note("not answered: " + sanitize.Line(m.Method))
 		conn.Offer(child.NoMethod(m))
 	}
 }
@@ -136,7 +136,7 @@ func elicitation(params json.RawMessage, pages bool) (e Elicitation, why string)
 	o, err := rawjson.SplitObject(params)
 	if e.Message = o.Str("message"); err == nil && pages && o.Str("mode") == "url" {
 		u, err := url.Parse(o.Str("url"))
-		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || plain.Line(o.Str("url")) != o.Str("url") {
+		if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || sanitize.Line(o.Str("url")) != o.Str("url") {
 			return e, "only pages with https or http can be shown to the user"
 		}
 		e.URL = o.Str("url")
@@ -200,18 +200,18 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 		calls = append(calls, at.in)
 	}
 	p.mu.Unlock()
-	safe.Go("end of a child that asks", func() {
+	recovery.Go("end of a child that asks", func() {
 		select {
 		case <-c.Done():
 			cancel()
 		case <-ctx.Done():
 		}
 	})
-	safe.Go("form of a child", func() {
+	recovery.Go("form of a child", func() {
 		defer cancel()
 		var answer json.RawMessage
 		var told told
-		err := safe.Call("form of a child", func() (err error) {
+		err := recovery.Call("form of a child", func() (err error) {
 			answer, told, err = ask(ctx, calls)
 			return err
 		})

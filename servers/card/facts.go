@@ -14,9 +14,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // CallFact describes one call that reached the child, without its contents.
@@ -129,7 +129,7 @@ func imageFact(raw json.RawMessage) (ImageFact, string, bool) {
 		return ImageFact{}, "", false
 	}
 	data := o.Str("data")
-	f := ImageFact{Type: plain.Cut(plain.Line(o.Str("mimeType")), 40), Bytes: base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")}
+	f := ImageFact{Type: sanitize.Cut(sanitize.Line(o.Str("mimeType")), 40), Bytes: base64.StdEncoding.DecodedLen(len(data)) - strings.Count(data[max(0, len(data)-2):], "=")}
 	if c, _, err := image.DecodeConfig(base64.NewDecoder(base64.StdEncoding, strings.NewReader(data))); err == nil {
 		f.Width, f.Height = c.Width, c.Height
 	}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Fault is what went wrong last with a server.
@@ -59,7 +59,7 @@ type faults struct {
 
 // remember notes what went wrong, which may be what the server wrote.
 func (f *faults) remember(text string) {
-	f.last, f.open = Fault{time.Now(), f.log.Clean(plain.Line(text))}, true
+	f.last, f.open = Fault{time.Now(), f.log.Clean(sanitize.Line(text))}, true
 	f.log.Note(f.last.Text)
 	f.keep()
 }

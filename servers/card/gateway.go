@@ -8,9 +8,9 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // gatewayHint is appended to the result of a failed call through the gateway.
@@ -137,7 +137,7 @@ func toolLines(c *catalogue.Catalogue) string {
 		if stop := strings.Index(about, ". "); stop > 0 {
 			about = about[:stop+1]
 		}
-		fmt.Fprintf(&b, "%s: %s\n", t.Name, plain.Cut(plain.Line(about), 160))
+		fmt.Fprintf(&b, "%s: %s\n", t.Name, sanitize.Cut(sanitize.Line(about), 160))
 	}
 	return b.String()
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // inputRequired is the type of a result by which a server of the newer era asks its client.
@@ -123,9 +123,9 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, t
 		err  error
 	}
 	done := make(chan answer, 1)
-	safe.Go("form of a child", func() {
+	recovery.Go("form of a child", func() {
 		var a answer
-		a.err = safe.Call("form of a child", func() (err error) {
+		a.err = recovery.Call("form of a child", func() (err error) {
 			a.raw, a.told, err = ask(ctx)
 			return err
 		})
@@ -158,7 +158,7 @@ func (c *call) tell() {
 	if len(all) == 0 {
 		return
 	}
-	safe.Go("delivery of a form", func() {
+	recovery.Go("delivery of a form", func() {
 		reached := l.Arrives(aliveFor)
 		for _, told := range all {
 			told(reached)

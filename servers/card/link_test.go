@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // A child that writes to nobody's liking must not bring the reader down.
@@ -40,7 +40,7 @@ func FuzzTake(f *testing.F) {
 			}
 			_, _ = io.WriteString(says, result+"\n") // else the other side says so
 		}
-		safe.Go("child", func() {
+		recovery.Go("child", func() {
 			answer(`{"jsonrpc":"2.0","id":"1","result":{"protocolVersion":"2025-11-25"}}`)
 			_, _ = lines.Next() // it is initialized
 			answer(`{"jsonrpc":"2.0","id":"2","result":{"tools":[]}}`)
@@ -59,7 +59,7 @@ func FuzzTake(f *testing.F) {
 		if _, err := l.Start(t.Context(), "tools/call", func(string) []byte { return nil }, child.NewSteps(func(child.Progress) {}).Step); err != nil {
 			t.Fatal(err)
 		}
-		safe.Go("child", func() {
+		recovery.Go("child", func() {
 			_, _ = says.Write(slices.Concat(line, []byte("\n"+`{"jsonrpc":"2.0","id":"the last","method":"ping"}`+"\n"))) // the end of the test ends it
 		})
 		for {

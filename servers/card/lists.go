@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // freshFor is how long a list of resources is valid if the server does not say.
@@ -25,7 +25,7 @@ type listings struct {
 	offer   *catalogue.Catalogue // built from the listing
 	listed  *catalogue.Catalogue // what agents have; nil if nothing
 	has     resources            // of the most recent child
-	count   deck.Count           // of the last offer
+	count   snapshot.Count       // of the last offer
 	lists   uint64               // number of requests for resources
 }
 
@@ -50,11 +50,11 @@ func (l *listings) relisted() {
 }
 
 // counted reports what the offer comes to, and whether that is news.
-func (l *listings) counted() (n deck.Count, news bool) {
+func (l *listings) counted() (n snapshot.Count, news bool) {
 	if l.offer == nil {
 		return l.count, false
 	}
-	n = deck.Count{Tools: len(l.offer.Tools), Context: l.offer.Context}
+	n = snapshot.Count{Tools: len(l.offer.Tools), Context: l.offer.Context}
 	news = n != l.count
 	l.count = n
 	return n, news

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // backoff returns how long to wait before each attempt to restart the child.
@@ -318,7 +318,7 @@ func (c *Card) recall() {
 	fault := LastFault(c.opts.Fault)
 	c.update(func() {
 		if c.faults.last.Text == "" {
-			c.faults.last, c.faults.open = Fault{fault.Time, plain.Line(fault.Text)}, fault.Text != ""
+			c.faults.last, c.faults.open = Fault{fault.Time, sanitize.Line(fault.Text)}, fault.Text != ""
 		}
 		c.listing, c.verdict, c.offer, c.era = l, v, offer, era
 	})

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // pool are the places for children.
@@ -174,9 +174,9 @@ func (p *pool) sum(s *Status) {
 			continue
 		}
 		if len(s.Children) == 0 {
-			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, plain.Line(conn.Server), plain.Line(conn.Version), conn.Protocol
+			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, sanitize.Line(conn.Server), sanitize.Line(conn.Version), conn.Protocol
 		}
-		f := ChildFact{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: plain.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
+		f := ChildFact{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: sanitize.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
 		s.Children = append(s.Children, f)
 		s.Running += f.Running
 		strays += conn.Strays()

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 // relistEvery is the minimum interval for reading the tools of a server that keeps reporting
@@ -30,7 +30,7 @@ func (l *link) relists(read func()) (changed func()) {
 			}
 		}
 	})
-	return func() { hint.Poke(due) }
+	return func() { notify.Poke(due) }
 }
 
 // relist reads the tools again after the child reported a change.

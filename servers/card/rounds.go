@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // roundLimit is how long a request is kept for an agent that was asked something.
@@ -70,9 +70,9 @@ func inRounds[T any](ctx context.Context, c *Card, about string, in Invocation, 
 		}
 	} else {
 		k = c.rounds.keep(ctx, about, in)
-		safe.Go(c.opts.Name+" rounds", func() {
+		recovery.Go(c.opts.Name+" rounds", func() {
 			var result T
-			k.err = safe.Call("request in rounds", func() (err error) {
+			k.err = recovery.Call("request in rounds", func() (err error) {
 				result, err = work(k.ctx, k.invocation(in))
 				return err
 			})

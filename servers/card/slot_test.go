@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // shared is a card that is on, over a server inside the test; starts are the folders

@@ -8,9 +8,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Status is a snapshot of what the user can see about a card.
@@ -39,7 +39,7 @@ type Status struct {
 	Tools        []catalogue.Tool // in the catalogue, also while the card is off and the child is kept
 	Listing      []catalogue.Tool // as listed by the server, including those agents cannot use
 	TurnedOff    map[string]bool  // by tool name: turned off by the user
-	Without      []deck.Kind      // turned off by the user
+	Without      []snapshot.Kind  // turned off by the user
 	Notes        []catalogue.Note
 	Held         []catalogue.Held
 	Asked        []string // programs that wait for held definitions to be accepted
@@ -48,7 +48,7 @@ type Status struct {
 	Listed       bool     // the tools are currently offered to agents
 	Context      int      // bytes of what a model gets of the definitions, and of the instructions, when offered
 	Instructions string
-	Adds         deck.Count // what it would add to an agent's list, as listed last
+	Adds         snapshot.Count // what it would add to an agent's list, as listed last
 
 	OK, Failed int // number of calls that reached the child
 	Calls      []CallFact
@@ -66,14 +66,14 @@ type Status struct {
 }
 
 // Tokens estimates how much of an agent's context the definitions use while the card is on.
-func (s Status) Tokens() int { return deck.Tokens(s.Context) }
+func (s Status) Tokens() int { return snapshot.Tokens(s.Context) }
 
 // Status returns the current status. It does not block.
 func (c *Card) Status() Status {
 	c.mu.Lock()
 	s := Status{
 		Mode: c.mode, Restarts: c.restarts, Era: c.era,
-		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: plain.Line(c.verdict.Was), Listed: c.listed != nil,
+		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: sanitize.Line(c.verdict.Was), Listed: c.listed != nil,
 		Adds: c.count, Error: c.faults.last.Text, ErrorAt: c.faults.last.Time, Failures: c.faults.inRow, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, opts: &c.opts,
 	}
 	c.sum(&s)
@@ -89,7 +89,7 @@ func (c *Card) Status() Status {
 			}
 		}
 	}
-	for kind, k := range map[deck.Kind]catalogue.Kind{deck.Resources: catalogue.OfTemplate, deck.Prompts: catalogue.OfPrompt} {
+	for kind, k := range map[snapshot.Kind]catalogue.Kind{snapshot.Resources: catalogue.OfTemplate, snapshot.Prompts: catalogue.OfPrompt} {
 		if c.opts.Catalogue.WithoutAll(k) {
 			s.Without = append(s.Without, kind)
 		}
@@ -172,7 +172,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 			row("  -", "%s", c)
 		}
 	case s.PID != 0:
-		row("link", "%s, process %d, for %s", s.Link, s.PID, span.Took(time.Since(s.Since)))
+		row("link", "%s, process %d, for %s", s.Link, s.PID, humanize.Took(time.Since(s.Since)))
 	default:
 		row("link", "%s", s.Link)
 	}
@@ -195,7 +195,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		row("tools", "%s while on, as counted last", s.Adds)
 	}
 	for _, n := range s.Notes {
-		row("  -", "%s: %s", plain.Line(n.Tool), plain.Line(n.Reason))
+		row("  -", "%s: %s", sanitize.Line(n.Tool), sanitize.Line(n.Reason))
 	}
 	if len(s.Held) > 0 {
 		row("held", "%s; accept with: %s", s.Holding(), s.opts.Texts.Command("accept"))
@@ -210,7 +210,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		row("restarts", "%d", s.Restarts)
 	}
 	if s.Error != "" {
-		row("last error", "%s (%s)", s.Error, span.Ago(time.Since(s.ErrorAt)))
+		row("last error", "%s (%s)", s.Error, humanize.Ago(time.Since(s.ErrorAt)))
 	}
 	if long {
 		s.more(&b)
@@ -258,16 +258,16 @@ func (s Status) more(b *strings.Builder) {
 		if reason == "" {
 			reason = "taken"
 		}
-		fmt.Fprintf(b, "  %s (%s): %s\n", plain.Line(c.Path), c.Source, reason)
+		fmt.Fprintf(b, "  %s (%s): %s\n", sanitize.Line(c.Path), c.Source, reason)
 	}
 	for _, h := range s.Held {
-		fmt.Fprintf(b, "\nheld: %s (%s)\n", plain.Line(h.Name()), h.What())
+		fmt.Fprintf(b, "\nheld: %s (%s)\n", sanitize.Line(h.Name()), h.What())
 		for _, l := range h.Diff {
 			fmt.Fprintf(b, "  %c %s\n", l.Mark, l.Text)
 		}
 	}
 	if s.Instructions != "" {
-		fmt.Fprintf(b, "\ninstructions\n%s\n", plain.Text(s.Instructions))
+		fmt.Fprintf(b, "\ninstructions\n%s\n", sanitize.Text(s.Instructions))
 	}
 	if len(s.Log) > 0 {
 		b.WriteString("\nlog\n")

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // tasks are the goroutines of a card.
@@ -22,7 +22,7 @@ type tasks struct {
 // spawn runs fn in a goroutine that wait waits for.
 func (t *tasks) spawn(name string, fn func()) {
 	t.all.Add(1)
-	safe.Go(t.name+" "+name, func() {
+	recovery.Go(t.name+" "+name, func() {
 		defer t.all.Done()
 		fn()
 	})
@@ -31,7 +31,7 @@ func (t *tasks) spawn(name string, fn func()) {
 // wait returns when all have ended, or ctx ends.
 func (t *tasks) wait(ctx context.Context) error {
 	done := make(chan struct{})
-	safe.Go(t.name+" stop", func() {
+	recovery.Go(t.name+" stop", func() {
 		t.all.Wait()
 		close(done)
 	})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Texts are the sentences that can differ between servers; empty ones have defaults. A
@@ -91,7 +91,7 @@ func (o *Options) waiting(before int) string {
 }
 
 func (o *Options) needsUser(why string) string {
-	return fmt.Sprintf("%s needs the user in mcpdeck: %s.", o.Title, strings.TrimSuffix(plain.Line(why), "."))
+	return fmt.Sprintf("%s needs the user in mcpdeck: %s.", o.Title, strings.TrimSuffix(sanitize.Line(why), "."))
 }
 
 func (o *Options) notStarted(why string) string {
@@ -121,7 +121,7 @@ func (o *Options) noTool(listed *catalogue.Catalogue, name string) string {
 			return text
 		}
 	}
-	return fmt.Sprintf("%s offers no tool %q now. List the tools again; what is offered may have changed.", o.Title, plain.First(name, 100))
+	return fmt.Sprintf("%s offers no tool %q now. List the tools again; what is offered may have changed.", o.Title, sanitize.First(name, 100))
 }
 
 func (o *Options) behind(tool string) string {

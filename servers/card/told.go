@@ -10,9 +10,9 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Wanted is what an agent wants to be notified of by the server.
@@ -197,7 +197,7 @@ func (l *link) ask(method string, params rawjson.Object) (answered context.Conte
 		select {
 		case a := <-r.Reply:
 			if own, ok := errors.AsType[*rpc.Error](a.Err); ok {
-				l.log.Note(method + ": " + plain.Line(own.Message))
+				l.log.Note(method + ": " + sanitize.Line(own.Message))
 			}
 		case <-l.Gone():
 		}
@@ -266,7 +266,7 @@ func (c *Card) told(l *link, method string, params json.RawMessage) {
 	case "notifications/elicitation/complete", "notifications/tasks/status":
 		c.pass(l, true, method, params)
 	default:
-		l.log.Note("ignored: " + plain.Line(method))
+		l.log.Note("ignored: " + sanitize.Line(method))
 	}
 }
 

@@ -16,9 +16,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // Policy is what the user lets agents do with a tool.
@@ -230,7 +230,7 @@ func (s *Service) Begin(h Hooks) {
 	s.hooks = h
 	s.mu.Unlock()
 	s.sounds.open()
-	safe.Go("clippy start", func() {
+	recovery.Go("clippy start", func() {
 		s.memory.sweep()
 		_, _ = s.CheckMemory() // trouble is told by note
 	})

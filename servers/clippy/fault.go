@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // fault is a failure as an agent may read it: one sentence without absolute
@@ -97,7 +97,7 @@ func raw(err error) string {
 // print as Go escapes.
 func Given(s string) string {
 	var b strings.Builder
-	for _, r := range plain.Cut(s, 200) {
+	for _, r := range sanitize.Cut(s, 200) {
 		if unicode.IsPrint(r) {
 			b.WriteRune(r)
 		} else {

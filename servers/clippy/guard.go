@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 const (
@@ -39,9 +39,9 @@ func within[T any](ctx context.Context, g *guard, writes bool, fn func(context.C
 	}
 	done := make(chan outcome) // unbuffered: a send means that the caller took it
 	gone := make(chan struct{})
-	safe.Go("clippy call", func() {
+	recovery.Go("clippy call", func() {
 		o := outcome{err: say("internal error")}
-		_ = safe.Call("clippy call", func() error { // a panic leaves o as it is
+		_ = recovery.Call("clippy call", func() error { // a panic leaves o as it is
 			o.value, o.err = fn(ctx)
 			return nil
 		})

@@ -14,7 +14,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 const (

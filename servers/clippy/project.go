@@ -13,8 +13,8 @@ import (
 	"sync"
 	"syscall"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // timing is how patient the deck is with players.
@@ -118,7 +118,7 @@ func (s *sounds) try(c command, wait time.Duration) string {
 	s.mu.Unlock()
 	player := process.Command{Program: c.path, Args: c.args, Kind: process.Desktop, Own: s.machine.environ, Extra: c.env}
 	ended := make(chan error, 1)
-	safe.Go("sound player", func() {
+	recovery.Go("sound player", func() {
 		defer s.running.Done()
 		defer cancel()
 		ended <- process.Run(ctx, player, process.Streams{})
@@ -133,7 +133,7 @@ func (s *sounds) try(c command, wait time.Duration) string {
 		return "finished"
 	case <-time.After(wait):
 	}
-	safe.Go("sound end", func() {
+	recovery.Go("sound end", func() {
 		err := <-ended
 		s.release()
 		s.log().Debug("player ended", "program", c.path, "error", err)

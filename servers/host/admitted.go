@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Pause gives the place of the call of ctx among the deck's work to others while it

@@ -12,9 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // worker is a module whose tools wait for a word, each of another class.
@@ -90,7 +90,7 @@ func workers(t *testing.T, limits admission.Limits, names ...string) (*worker, *
 	}
 	var out []*calling
 	for _, name := range names {
-		out = append(out, &calling{t, v, h.Connect(deck.Caller{Client: name, Transport: "unix"}, nil)})
+		out = append(out, &calling{t, v, h.Connect(snapshot.Caller{Client: name, Transport: "unix"}, nil)})
 	}
 	return w, h, out
 }
@@ -188,7 +188,7 @@ func TestPromptsAndResourcesWaitForTheirTurnToo(t *testing.T) {
 func TestAPanicFreesItsPlace(t *testing.T) {
 	m := &module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }}
 	h := started(t, Options{Modules: []Module{m}, Limits: admission.Limits{Slots: 1}})
-	a := h.Connect(deck.Caller{}, nil)
+	a := h.Connect(snapshot.Caller{}, nil)
 	for range 3 {
 		if reply := callTool(h, a, "t", "{}"); !strings.Contains(string(reply.Result), "Error: t: internal error") {
 			t.Errorf("answered %s %s", reply.Result, reply.Error)

@@ -17,10 +17,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Agent is one connection, from Connect to Close.
@@ -33,13 +33,13 @@ type Agent struct {
 	telling sync.Mutex // of what it wants, one at a time
 
 	mu       sync.Mutex // guards what follows
-	caller   deck.Caller
+	caller   snapshot.Caller
 	rooted   bool // the root is the connection's own
 	protocol string
 	list     *View  // whose tools it listed last; nil: none
 	version  uint64 // of that list
 	gateway  bool   // that list had a gateway for the client
-	got      deck.Got
+	got      snapshot.Got
 	logs     *View  // where it chose a level for its log; nil: nowhere
 	session  string // its name there
 	level    mcp.LoggingLevel
@@ -51,7 +51,7 @@ type Agent struct {
 // caller's Agent and Identity are filled in. An empty Root becomes the deck's; one
 // that is refused leaves the connection without a project, for the deck's files are
 // none of those that its agent works on.
-func (h *Host) Connect(c deck.Caller, view []string) *Agent {
+func (h *Host) Connect(c snapshot.Caller, view []string) *Agent {
 	c.Agent = randomID()
 	own := c.Root != ""
 	c.Root, c.Refused = h.project(cmp.Or(c.Root, h.opts.Root))
@@ -76,14 +76,14 @@ func (a *Agent) Close() {
 	before := len(h.agents)
 	h.agents = slices.DeleteFunc(h.agents, func(b *Agent) bool { return b == a })
 	if len(h.agents) < before && info.Calls > 0 {
-		h.gone = slices.DeleteFunc(h.gone, func(before deck.Agent) bool { return succeeds(&info, before) }) // which adds to info
+		h.gone = slices.DeleteFunc(h.gone, func(before snapshot.Agent) bool { return succeeds(&info, before) }) // which adds to info
 		h.gone = append(h.gone, info)
 		h.gone = h.gone[max(0, len(h.gone)-goneKept):]
 	}
 	h.mu.Unlock()
 	for _, m := range h.all() {
 		if l, ok := m.Module.(Leaver); ok {
-			safe.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
+			recovery.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
 		}
 	}
 	h.tell()
@@ -92,7 +92,7 @@ func (a *Agent) Close() {
 // succeeds takes the figures of one that has gone before if it was the same
 // program in the same folder: a script that calls the deck in a loop is shown
 // once.
-func succeeds(i *deck.Agent, before deck.Agent) bool {
+func succeeds(i *snapshot.Agent, before snapshot.Agent) bool {
 	if before.Name() != i.Name() || before.Folder() != i.Folder() {
 		return false
 	}
@@ -101,7 +101,7 @@ func succeeds(i *deck.Agent, before deck.Agent) bool {
 }
 
 // Caller says who the connection is, as far as known by now.
-func (a *Agent) Caller() deck.Caller {
+func (a *Agent) Caller() snapshot.Caller {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.caller
@@ -113,7 +113,7 @@ func (a *Agent) Claim(client, version, protocol string) {
 	a.mu.Lock()
 	changed := false
 	set := func(to *string, v string) {
-		if v = plain.Cut(plain.Line(v), 80); v != "" && v != *to {
+		if v = sanitize.Cut(sanitize.Line(v), 80); v != "" && v != *to {
 			*to, changed = v, true
 		}
 	}
@@ -161,7 +161,7 @@ func (h *Host) project(dir string) (string, *roots.RefusedError) {
 	case dir == "":
 		return "", nil
 	case errors.As(err, &refused):
-		return "", &roots.RefusedError{Dir: plain.Line(refused.Dir), Why: refused.Why}
+		return "", &roots.RefusedError{Dir: sanitize.Line(refused.Dir), Why: refused.Why}
 	}
 	return filepath.Clean(dir), nil
 }
@@ -180,7 +180,7 @@ func (a *Agent) Context(ctx context.Context) context.Context {
 }
 
 // listed notes that the agent has the present list of a view's tools.
-func (a *Agent) listed(v *View, gateway bool, got deck.Got) {
+func (a *Agent) listed(v *View, gateway bool, got snapshot.Got) {
 	a.mu.Lock()
 	changed := a.stale() || a.got != got
 	a.list, a.version, a.gateway, a.got = v, v.toolsVersion.Load(), gateway, got
@@ -201,7 +201,7 @@ func (a *Agent) wantsLog(v *View, session string, level mcp.LoggingLevel) {
 
 // log sends a message of a module if the agent sees that module, wants the
 // message's level, and is one of those meant.
-func (a *Agent) log(m *hosted, n mcp.LoggingMessageNotification, to func(deck.Caller) bool) {
+func (a *Agent) log(m *hosted, n mcp.LoggingMessageNotification, to func(snapshot.Caller) bool) {
 	a.mu.Lock()
 	v, session, who := a.logs, a.session, a.caller
 	a.mu.Unlock()
@@ -222,10 +222,10 @@ func (a *Agent) identify() {
 	c.Identity = hex.EncodeToString(sum[:8])
 }
 
-func (a *Agent) info() deck.Agent {
+func (a *Agent) info() snapshot.Agent {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	info := deck.Agent{
+	info := snapshot.Agent{
 		Caller: a.caller, View: a.view, Protocol: a.protocol, Since: a.since, Stale: a.stale(), Gateway: a.gateway, Got: a.got,
 	}
 	if a.list != nil {
@@ -237,10 +237,10 @@ func (a *Agent) info() deck.Agent {
 	return info
 }
 
-func clean(c deck.Caller) deck.Caller {
-	c.Program = plain.Cut(plain.Line(c.Program), 80)
-	c.Client = plain.Cut(plain.Line(c.Client), 80)
-	c.ClientVersion = plain.Cut(plain.Line(c.ClientVersion), 40)
+func clean(c snapshot.Caller) snapshot.Caller {
+	c.Program = sanitize.Cut(sanitize.Line(c.Program), 80)
+	c.Client = sanitize.Cut(sanitize.Line(c.Client), 80)
+	c.ClientVersion = sanitize.Cut(sanitize.Line(c.ClientVersion), 40)
 	return c
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // offered is something that a module offers: of two with the same, views have one.
@@ -129,7 +129,7 @@ func (h *Host) Hidden(name string) (all []string) {
 func hiddenBy(title string) string { return "the name is taken by " + title }
 
 // mark says in details what is hidden.
-func (m *hosted) mark(d *deck.Details) {
+func (m *hosted) mark(d *snapshot.Details) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for o, title := range m.hidden {
@@ -138,8 +138,8 @@ func (m *hosted) mark(d *deck.Details) {
 			continue
 		}
 		for i := range d.Tools {
-			if d.Tools[i].Name == o.key && d.Tools[i].Verdict == deck.Allow {
-				d.Tools[i].Verdict, d.Tools[i].Why = deck.Hidden, hiddenBy(title)
+			if d.Tools[i].Name == o.key && d.Tools[i].Verdict == snapshot.Allow {
+				d.Tools[i].Verdict, d.Tools[i].Why = snapshot.Hidden, hiddenBy(title)
 			}
 		}
 	}

@@ -3,14 +3,14 @@ package host
 import (
 	"encoding/json"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Details are what a module offers agents, or would if it were on; false if there is no
 // such module. Of a server of somebody else's, only what agents have now is known here.
-func (h *Host) Details(name string) (d deck.Details, ok bool) {
+func (h *Host) Details(name string) (d snapshot.Details, ok bool) {
 	m := h.module(name)
 	if m == nil {
 		return d, false
@@ -34,7 +34,7 @@ func (h *Host) Details(name string) (d deck.Details, ok bool) {
 }
 
 // Figures are what the calls of a module came to, by tool, and under "" all of them.
-func (h *Host) Figures(name string) map[string]deck.Figures { return h.calls.Figures(name) }
+func (h *Host) Figures(name string) map[string]snapshot.Figures { return h.calls.Figures(name) }
 
 func encoded(definition any) json.RawMessage {
 	raw, err := rpc.Raw(definition)
@@ -44,19 +44,19 @@ func encoded(definition any) json.RawMessage {
 	return raw
 }
 
-func toolOf(t Tool) deck.Tool {
+func toolOf(t Tool) snapshot.Tool {
 	raw := t.definition()
 	o, _ := rawjson.SplitObject(raw) // it always is one
-	out := deck.Tool{
+	out := snapshot.Tool{
 		Name: t.Tool.Name, Original: t.Tool.Name, Description: o.Str("description"),
 		Input: o.Some("inputSchema"), Output: o.Some("outputSchema"), Annotations: o.Some("annotations"),
-		Context: contextOf(raw), Bytes: len(raw), Verdict: deck.Allow,
+		Context: contextOf(raw), Bytes: len(raw), Verdict: snapshot.Allow,
 	}
 	if a, err := rawjson.SplitObject(out.Annotations); err == nil {
 		out.ReadOnly = a.Flag("readOnlyHint")
 	}
 	if t.Off != "" {
-		out.Verdict, out.Why = deck.Denied, t.Off
+		out.Verdict, out.Why = snapshot.Denied, t.Off
 	}
 	return out
 }
@@ -68,9 +68,9 @@ func contextOf(definition json.RawMessage) int {
 	return len(o.Only("name", "description", "inputSchema").JSON())
 }
 
-func item(key string, definition json.RawMessage) deck.Item {
+func item(key string, definition json.RawMessage) snapshot.Item {
 	o, _ := rawjson.SplitObject(definition) // something else has no members
-	out := deck.Item{Key: key, Name: o.Str("name"), Description: o.Str("description"), Bytes: len(definition)}
+	out := snapshot.Item{Key: key, Name: o.Str("name"), Description: o.Str("description"), Bytes: len(definition)}
 	args, _ := rawjson.SplitArray(o.Get("arguments")) // a prompt's
 	for _, a := range args {
 		arg, _ := rawjson.SplitObject(a) // something else has no name

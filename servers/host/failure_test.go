@@ -9,9 +9,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // failing is a module with one tool that fails and one that is turned off.
@@ -46,15 +46,15 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 		err              error
 		result           string
 		failure          string
-		status           deck.CallStatus
+		status           snapshot.CallStatus
 		logged           string
 	}{
-		{"an error for the model", "fails", `{}`, errors.New("no luck"), "Error: no luck", "", deck.ToolError, "Error: no luck"},
-		{"a protocol error", "fails", `{}`, &rpc.Error{Code: 7, Message: "not so", Data: "x"}, "", `{"code":7,"message":"not so","data":"x"}`, deck.Refused, "not so"},
-		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &rpc.Error{Code: 7, Message: "not so"}), "", `{"code":7,"message":"try: not so"}`, deck.Refused, "try: not so"},
-		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", deck.ToolError, "remember_this is turned off"},
-		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", deck.ToolError, "the child does not run"},
-		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `{"code":-32602,"message":"unknown tool \"Remember_this1\"; call tools/list to see the tools of m"}`, deck.Refused, `unknown tool "Remember_this1"`},
+		{"an error for the model", "fails", `{}`, errors.New("no luck"), "Error: no luck", "", snapshot.ToolError, "Error: no luck"},
+		{"a protocol error", "fails", `{}`, &rpc.Error{Code: 7, Message: "not so", Data: "x"}, "", `{"code":7,"message":"not so","data":"x"}`, snapshot.Refused, "not so"},
+		{"one that is wrapped", "fails", `{}`, fmt.Errorf("try: %w", &rpc.Error{Code: 7, Message: "not so"}), "", `{"code":7,"message":"try: not so"}`, snapshot.Refused, "try: not so"},
+		{"a tool that is turned off", "remember_this", `{"value":"hush"}`, nil, "remember_this is turned off", "", snapshot.ToolError, "remember_this is turned off"},
+		{"a child's tool without the child", "child_draw", `{}`, nil, "the child does not run", "", snapshot.ToolError, "the child does not run"},
+		{"a slip of the pen", "Remember_this1", `{"value":"hush"}`, nil, "", `{"code":-32602,"message":"unknown tool \"Remember_this1\"; call tools/list to see the tools of m"}`, snapshot.Refused, `unknown tool "Remember_this1"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
+			ctx := h.Connect(snapshot.Caller{}, nil).Context(t.Context())
 			reply := say(ctx, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tt.tool, tt.args))
 			if !strings.Contains(string(reply.Result), tt.result) || (tt.result == "") != (reply.Result == nil) || string(reply.Error) != tt.failure {
 				t.Errorf("answered %s, %s; want %s, %s", reply.Result, reply.Error, tt.result, tt.failure)

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // departure is how calls of a module end that goes while the host runs.
@@ -102,7 +102,7 @@ func (h *Host) added(verb, name string) (*hosted, error) {
 
 func (h *Host) guest(m Module, id Identity) *hosted {
 	ctx, end := context.WithCancelCause(h.ctx)
-	return &hosted{Module: m, host: h, id: id, gone: &departure{ctx, end}, state: deck.State{Status: deck.Starting}}
+	return &hosted{Module: m, host: h, id: id, gone: &departure{ctx, end}, state: snapshot.State{Status: snapshot.Starting}}
 }
 
 // set puts the modules in their order: those that stay as they were given, then the

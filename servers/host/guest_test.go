@@ -14,8 +14,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // guest is a module whose calls are answered as they came, once they may end.
@@ -169,7 +169,7 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 		t.Errorf("z says that %q are hidden, want %q", got, want)
 	}
 	d, _ := h.Details("z")
-	if d.Tools[0].Verdict != deck.Hidden || d.Tools[0].Why != "the name is taken by a" || d.Tools[1].Verdict != deck.Allow {
+	if d.Tools[0].Verdict != snapshot.Hidden || d.Tools[0].Why != "the name is taken by a" || d.Tools[1].Verdict != snapshot.Allow {
 		t.Errorf("its page has %+v", d.Tools)
 	}
 	if s := h.Snapshot().Servers; s[1].Tools != 1 || s[2].Tools != 1 {
@@ -238,7 +238,7 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 		if err := h.Add(g); err != nil {
 			t.Fatal(err)
 		}
-		agent := h.Connect(deck.Caller{}, nil)
+		agent := h.Connect(snapshot.Caller{}, nil)
 		serve := viewOf(t, h).Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 		reply := make(chan backend.Reply, 1)
 		go func() { reply <- serve(agent.Context(context.Background())) }()
@@ -251,7 +251,7 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 		if got := <-reply; string(got.Result) != want || got.Error != nil {
 			t.Errorf("got %s %s, want %s", got.Result, got.Error, want)
 		}
-		if c := settled(h, 1).Calls[0]; c.Status != deck.ToolError || c.Server != "a" {
+		if c := settled(h, 1).Calls[0]; c.Status != snapshot.ToolError || c.Server != "a" {
 			t.Errorf("the call is logged as %+v", c)
 		}
 	}
@@ -263,7 +263,7 @@ func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
 	done := make(chan struct{})
 	for range 4 {
 		agents.Go(func() {
-			a := h.Connect(deck.Caller{}, nil)
+			a := h.Connect(snapshot.Caller{}, nil)
 			defer a.Close()
 			for {
 				select {

@@ -13,15 +13,15 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Options are what a Host is made of.
@@ -59,23 +59,23 @@ type Host struct {
 	changing  sync.Mutex                // of that, one at a time
 	clashing  sync.Mutex                // held while clashes are found
 	calls     *calls.Log
-	pool      safe.Pool // of the requests of byte streams
-	hints     hint.Feed
+	pool      recovery.Pool // of the requests of byte streams
+	hints     notify.Feed
 	own       *hosted // what the deck offers itself, whatever modules there are
 
-	cached atomic.Pointer[deck.Snapshot]
+	cached atomic.Pointer[snapshot.Snapshot]
 
 	mu        sync.Mutex // guards what follows
 	closing   bool
 	started   time.Time
 	version   uint64
 	agents    []*Agent
-	gone      []deck.Agent
+	gone      []snapshot.Agent
 	views     map[string]*View
 	lazy      map[string]bool // modules, by name
 	profiles  []Profile
-	endpoints deck.Endpoints
-	warnings  []deck.Warning
+	endpoints snapshot.Endpoints
+	warnings  []snapshot.Warning
 	warned    uint64 // the ID of the newest
 	logging   bool   // warnings go to the log, too
 }
@@ -90,13 +90,13 @@ type hosted struct {
 	offering sync.Mutex // held while an offer is made and kept, so that the last one made stays
 
 	mu     sync.Mutex // guards what follows
-	state  deck.State
+	state  snapshot.State
 	off    bool               // by the host
 	whole  Offer              // also while it is off
 	offer  Offer              // to agents now
 	denied []string           // tools that the user has turned off
-	listed deck.Count         // that agents get
-	adds   deck.Count         // that they would get, while it is off
+	listed snapshot.Count     // that agents get
+	adds   snapshot.Count     // that they would get, while it is off
 	bytes  int                // of the definitions that are listed
 	hidden map[offered]string // what another module has in views of all, by its title
 	run    context.CancelFunc
@@ -124,7 +124,7 @@ func New(opts Options) (*Host, error) {
 			}
 			owner[t.Tool.Name] = id.Name
 		}
-		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: deck.State{Status: deck.Starting}})
+		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: snapshot.State{Status: snapshot.Starting}})
 	}
 	h.modules.Store(&modules)
 	return h, nil
@@ -168,7 +168,7 @@ func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Unlock()
 	for _, m := range h.all() {
 		if q, ok := m.Module.(Quitter); ok {
-			_ = safe.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
+			_ = recovery.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
 		}
 	}
 	h.drain(ctx)
@@ -192,7 +192,7 @@ func (h *Host) stopModules(ctx context.Context) error {
 	ended := make([]chan error, len(modules))
 	for i, m := range modules {
 		ended[i] = make(chan error, 1)
-		safe.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
+		recovery.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
 	}
 	var errs []error
 	for i, m := range modules {
@@ -214,7 +214,7 @@ func (h *Host) Closing() bool {
 }
 
 // SetEndpoints says where agents reach the deck.
-func (h *Host) SetEndpoints(e deck.Endpoints) {
+func (h *Host) SetEndpoints(e snapshot.Endpoints) {
 	h.mu.Lock()
 	h.endpoints = e
 	h.mu.Unlock()
@@ -224,7 +224,7 @@ func (h *Host) SetEndpoints(e deck.Endpoints) {
 // Warn shows a sentence to the user.
 func (h *Host) Warn(from, text string) {
 	h.mu.Lock()
-	h.warn(deck.Warning{From: from, Text: plain.Line(text)})
+	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text)})
 	h.mu.Unlock()
 	h.tell()
 }
@@ -233,7 +233,7 @@ func (h *Host) Warn(from, text string) {
 // by what it says.
 func (h *Host) WarnOnce(from, text string) {
 	h.mu.Lock()
-	h.warn(deck.Warning{From: from, Text: plain.Line(text), Once: true})
+	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text), Once: true})
 	h.mu.Unlock()
 	h.tell()
 }
@@ -245,9 +245,9 @@ func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
 	h.mu.Lock()
 	stays := map[string]bool{}
 	for _, text := range texts {
-		stays[plain.Line(text)] = true
+		stays[sanitize.Line(text)] = true
 	}
-	h.warnings = slices.DeleteFunc(slices.Clone(h.warnings), func(w deck.Warning) bool {
+	h.warnings = slices.DeleteFunc(slices.Clone(h.warnings), func(w snapshot.Warning) bool {
 		return w.From == from && (w.Pinned != pinned || !stays[w.Text])
 	})
 	for _, w := range h.warnings {
@@ -256,9 +256,9 @@ func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
 		}
 	}
 	for _, text := range texts {
-		if text = plain.Line(text); stays[text] {
+		if text = sanitize.Line(text); stays[text] {
 			delete(stays, text)
-			h.warn(deck.Warning{From: from, Text: text, Pinned: pinned})
+			h.warn(snapshot.Warning{From: from, Text: text, Pinned: pinned})
 		}
 	}
 	h.mu.Unlock()
@@ -266,7 +266,7 @@ func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
 }
 
 // warn adds a warning to those that are kept.
-func (h *Host) warn(w deck.Warning) {
+func (h *Host) warn(w snapshot.Warning) {
 	const kept = 32
 	h.warned++
 	w.ID, w.Time = h.warned, time.Now()
@@ -311,11 +311,11 @@ func (m *hosted) start() {
 	ctx, cancel := context.WithCancel(m.host.ctx)
 	m.mu.Lock()
 	m.run = cancel
-	m.state = deck.State{Status: deck.Ready}
+	m.state = snapshot.State{Status: snapshot.Ready}
 	m.mu.Unlock()
-	err := safe.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
+	err := recovery.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
 	if err != nil {
-		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
+		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
 	}
 	m.Changed()
 }
@@ -324,7 +324,7 @@ func (m *hosted) stop(ctx context.Context) error {
 	m.mu.Lock()
 	cancel := m.run
 	m.mu.Unlock()
-	err := safe.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
+	err := recovery.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
 	if cancel != nil {
 		cancel()
 	}
@@ -335,8 +335,8 @@ func (m *hosted) stop(ctx context.Context) error {
 }
 
 // SetState implements Scope.
-func (m *hosted) SetState(s deck.State) {
-	s.Reason, s.Detail, s.Lacks = plain.Line(s.Reason), plain.Line(s.Detail), plain.Line(s.Lacks)
+func (m *hosted) SetState(s snapshot.State) {
+	s.Reason, s.Detail, s.Lacks = sanitize.Line(s.Reason), sanitize.Line(s.Detail), sanitize.Line(s.Lacks)
 	m.mu.Lock()
 	m.state = s
 	m.mu.Unlock()
@@ -358,9 +358,9 @@ func (m *hosted) reoffer() bool {
 	m.offering.Lock()
 	defer m.offering.Unlock()
 	var offer Offer
-	err := safe.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
+	err := recovery.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
 	if err != nil {
-		m.SetState(deck.State{Status: deck.Failed, Reason: err.Error()})
+		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
 		return false
 	}
 	m.mu.Lock()
@@ -384,7 +384,7 @@ func (m *hosted) reoffer() bool {
 
 // count adds up what agents have of the module. The caller holds mu.
 func (m *hosted) count() {
-	sum := func(o Offer) (n deck.Count, bytes int) {
+	sum := func(o Offer) (n snapshot.Count, bytes int) {
 		n.Context = len(o.Instructions)
 		for _, t := range o.Tools {
 			if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
@@ -398,7 +398,7 @@ func (m *hosted) count() {
 		return n, bytes
 	}
 	m.listed, m.bytes = sum(m.offer)
-	m.adds = deck.Count{}
+	m.adds = snapshot.Count{}
 	if m.off {
 		m.adds, _ = sum(m.whole)
 	}
@@ -413,7 +413,7 @@ func (m *hosted) ResourceUpdated(uri string) {
 }
 
 // Log implements Scope.
-func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {
+func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool) {
 	if m.isOff() {
 		return
 	}

@@ -18,10 +18,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 type module struct {
@@ -92,7 +92,7 @@ func TestFailingModuleTakesNoOtherWithIt(t *testing.T) {
 		&module{name: "bad", failure: errors.New("no luck\x1b[31m")}, &module{name: "good", tools: []string{"t"}},
 	}})
 	s := h.Snapshot().Servers
-	if s[0].State.Status != deck.Failed || s[0].State.Reason != "no luck" || s[1].State.Status != deck.Ready || s[1].Tools != 1 {
+	if s[0].State.Status != snapshot.Failed || s[0].State.Reason != "no luck" || s[1].State.Status != snapshot.Ready || s[1].Tools != 1 {
 		t.Fatalf("got %+v", s)
 	}
 }
@@ -119,7 +119,7 @@ func TestViews(t *testing.T) {
 	if _, err := h.View(ViewSpec{Servers: []string{"zzz"}}); !errors.Is(err, ErrUnknownServer) {
 		t.Errorf("got %v", err)
 	}
-	if got := view().instructions(deck.Caller{}); got != "Use a.\n\nUse b." {
+	if got := view().instructions(snapshot.Caller{}); got != "Use a.\n\nUse b." {
 		t.Errorf("instructions %q", got)
 	}
 }
@@ -138,7 +138,7 @@ func callTool(h *Host, a *Agent, name, args string) backend.Reply {
 }
 
 // settled waits until the log has taken everything.
-func settled(h *Host, calls int) *deck.Snapshot {
+func settled(h *Host, calls int) *snapshot.Snapshot {
 	for range 2000 {
 		if s := h.Snapshot(); int(s.Total) >= calls {
 			return s
@@ -151,17 +151,17 @@ func settled(h *Host, calls int) *deck.Snapshot {
 type kepts struct {
 	mu    sync.Mutex
 	begun []string
-	calls []deck.Call
-	body  []deck.CallBody
+	calls []snapshot.Call
+	body  []snapshot.CallBody
 }
 
-func (k *kepts) Begin(c deck.Call, b deck.CallBody) {
+func (k *kepts) Begin(c snapshot.Call, b snapshot.CallBody) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.begun = append(k.begun, c.Tool+" "+string(c.Status)+" "+string(b.Args))
 }
 
-func (k *kepts) Record(c deck.Call, b deck.CallBody) {
+func (k *kepts) Record(c snapshot.Call, b snapshot.CallBody) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.calls, k.body = append(k.calls, c), append(k.body, b)
@@ -177,14 +177,14 @@ func TestACancelledCallDidNotFail(t *testing.T) {
 		return nil, ctx.Err()
 	}}
 	h := started(t, Options{Modules: []Module{m}})
-	a := h.Connect(deck.Caller{Transport: "unix"}, nil)
+	a := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	v, err := h.View(ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	say(a.Context(ctx), v, "tools/call", `{"name":"t","arguments":{}}`)
 	s := settled(h, 1)
-	if len(s.Calls) != 1 || s.Calls[0].Status != deck.Cancelled || s.Errors != 0 || s.Agents[0].Errors != 0 {
+	if len(s.Calls) != 1 || s.Calls[0].Status != snapshot.Cancelled || s.Errors != 0 || s.Agents[0].Errors != 0 {
 		t.Errorf("calls %+v, %d failed", s.Calls, s.Errors)
 	}
 }
@@ -203,19 +203,19 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
 		},
 	})
-	a := h.Connect(deck.Caller{Transport: "unix"}, nil)
+	a := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	a.Claim("claude\x1b[1m", "1", "2025-06-18")
 	callTool(h, a, "t", `{"mode":"ok","password":"hunter2"}`)
 	callTool(h, a, "t", `{"mode":"fail"}`)
 	callTool(h, a, "nope", `{}`)
 	s := settled(h, 3)
 	tests := []struct {
-		status              deck.CallStatus
+		status              snapshot.CallStatus
 		tool, args, results string
 	}{
-		{deck.OK, "t", "mode=ok password=***", "hello world"},
-		{deck.ToolError, "t", "mode=fail", "it failed"},
-		{deck.Refused, "nope", "", `unknown tool "nope"; call tools/list to see the tools of m`},
+		{snapshot.OK, "t", "mode=ok password=***", "hello world"},
+		{snapshot.ToolError, "t", "mode=fail", "it failed"},
+		{snapshot.Refused, "nope", "", `unknown tool "nope"; call tools/list to see the tools of m`},
 	}
 	if len(s.Calls) != len(tests) || s.Total != 3 || s.Errors != 2 {
 		t.Fatalf("%d calls, total %d, errors %d", len(s.Calls), s.Total, s.Errors)
@@ -243,7 +243,7 @@ func TestPicturesInResultsAreKeptToLookAt(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent("a text"), mcp.NewImageContent("AAAA", "image/png")}}, nil
 	}}}})
-	callTool(h, h.Connect(deck.Caller{Client: "codex"}, nil), "t", `{}`)
+	callTool(h, h.Connect(snapshot.Caller{Client: "codex"}, nil), "t", `{}`)
 	call := settled(h, 1).Calls[0]
 	list, _ := h.Pictures()
 	if call.Images != 1 || len(list) != 1 || list[0].Data != "AAAA" || list[0].MIME != "image/png" || list[0].Agent != "codex" || list[0].Call != call.ID {
@@ -253,8 +253,8 @@ func TestPicturesInResultsAreKeptToLookAt(t *testing.T) {
 
 func TestAgentsAreListed(t *testing.T) {
 	h := started(t, Options{Root: "/deck", Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
-	a := h.Connect(deck.Caller{Transport: "unix", PID: 7, Program: "claude", Root: "/p"}, []string{"m"})
-	b := h.Connect(deck.Caller{Transport: "http"}, nil)
+	a := h.Connect(snapshot.Caller{Transport: "unix", PID: 7, Program: "claude", Root: "/p"}, []string{"m"})
+	b := h.Connect(snapshot.Caller{Transport: "http"}, nil)
 	if !a.HasRoot() || b.HasRoot() || b.Caller().Root != "/deck" {
 		t.Error("roots")
 	}
@@ -274,8 +274,8 @@ func TestAgentsAreListed(t *testing.T) {
 	if len(agents) != 1 || agents[0].Gone.IsZero() || agents[0].Calls != 1 || agents[0].LastTool != "t" {
 		t.Errorf("gone agents: %+v", agents)
 	}
-	again := h.Connect(deck.Caller{Transport: "unix", PID: 8, Program: "claude", Root: "/p"}, nil)
-	elsewhere := h.Connect(deck.Caller{Transport: "unix", PID: 9, Program: "claude", Root: "/q"}, nil)
+	again := h.Connect(snapshot.Caller{Transport: "unix", PID: 8, Program: "claude", Root: "/p"}, nil)
+	elsewhere := h.Connect(snapshot.Caller{Transport: "unix", PID: 9, Program: "claude", Root: "/q"}, nil)
 	callTool(h, again, "t", `{}`)
 	callTool(h, elsewhere, "t", `{}`)
 	settled(h, 3)
@@ -291,7 +291,7 @@ func TestAgentsAreListed(t *testing.T) {
 // wait for, be it here or gone.
 func TestTheDecksOwnCommandIsNoAgent(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
-	a := h.Connect(deck.Caller{Transport: deck.ByCommand, PID: 7}, nil)
+	a := h.Connect(snapshot.Caller{Transport: snapshot.ByCommand, PID: 7}, nil)
 	callTool(h, a, "t", `{}`)
 	settled(h, 1)
 	if s := h.Snapshot(); len(s.Agents) != 0 || s.Total != 1 {
@@ -326,7 +326,7 @@ func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := started(t, Options{Root: tt.deck, Roots: roots.New(roots.Options{Homes: []string{home}}), Modules: []Module{&module{name: "m"}}})
-			a := h.Connect(deck.Caller{Transport: "unix", Root: tt.hello}, nil)
+			a := h.Connect(snapshot.Caller{Transport: "unix", Root: tt.hello}, nil)
 			own := a.HasRoot()
 			if own != (tt.hello == project) {
 				t.Errorf("the connection's own root: %v", own)
@@ -352,7 +352,7 @@ func TestWaitForUser(t *testing.T) {
 		return mcp.NewToolResultText("answered"), nil
 	}}
 	h := started(t, Options{Modules: []Module{m}})
-	a := h.Connect(deck.Caller{}, nil)
+	a := h.Connect(snapshot.Caller{}, nil)
 	over := make(chan struct{})
 	go func() { defer close(over); callTool(h, a, "t", `{}`) }()
 	<-waiting
@@ -377,7 +377,7 @@ func TestWaitForUser(t *testing.T) {
 
 func TestHostThatClosesTakesNoMoreCalls(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
-	a := h.Connect(deck.Caller{}, nil)
+	a := h.Connect(snapshot.Caller{}, nil)
 	if err := h.Stop(context.Background()); err != nil {
 		t.Fatal(err)
 	}
@@ -447,9 +447,9 @@ func BenchmarkSnapshot(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	a := h.Connect(deck.Caller{}, nil)
+	a := h.Connect(snapshot.Caller{}, nil)
 	for range 10_000 {
-		h.calls.Begin(&a.figures, a.Caller(), calls.Request{Server: "m"}).End(deck.OK, nil, "")
+		h.calls.Begin(&a.figures, a.Caller(), calls.Request{Server: "m"}).End(snapshot.OK, nil, "")
 	}
 	h.calls.Stop() // takes all in
 	b.ReportAllocs()

@@ -10,12 +10,12 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/search"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // The two tools by which agents reach the tools of lazy modules.
@@ -46,14 +46,14 @@ func (h *Host) IsLazy(name string) bool {
 }
 
 // searches tells whether a session finds tools in a long list by itself.
-func searches(c deck.Caller) bool { return clients.Searches(c.Client, c.Hints[clients.SearchHint]) }
+func searches(c snapshot.Caller) bool { return clients.Searches(c.Client, c.Hints[clients.SearchHint]) }
 
 // callerOf is who makes a request.
-func callerOf(ctx context.Context) deck.Caller {
+func callerOf(ctx context.Context) snapshot.Caller {
 	if q := requestFrom(ctx); q != nil {
 		return q.agent.Caller()
 	}
-	return deck.Caller{}
+	return snapshot.Caller{}
 }
 
 // finder are the tools of a view that are to be found.
@@ -144,7 +144,7 @@ func (f *finder) definitions() []Tool {
 // find answers a search.
 func (f *finder) find(query, server string) *mcp.CallToolResult {
 	if server != "" && !f.has(server) {
-		return mcp.NewToolResultError(fmt.Sprintf("unknown server %q; there are %s", plain.Cut(plain.Line(server), 64), strings.Join(f.servers, ", ")))
+		return mcp.NewToolResultError(fmt.Sprintf("unknown server %q; there are %s", sanitize.Cut(sanitize.Line(server), 64), strings.Join(f.servers, ", ")))
 	}
 	if query == "" {
 		return mcp.NewToolResultText(f.names(server))
@@ -214,7 +214,7 @@ func digest(hits []search.Tool) string {
 	schemas := make([]json.RawMessage, len(hits))
 	for i, t := range hits {
 		o, _ := rawjson.SplitObject(t.Definition) // a view lists nothing else
-		entries[i] = entry{Name: t.Name, About: plain.Cut(o.Str("description"), aboutLength), Note: "for its input schema, search for this name"}
+		entries[i] = entry{Name: t.Name, About: sanitize.Cut(o.Str("description"), aboutLength), Note: "for its input schema, search for this name"}
 		schemas[i] = o.Get("inputSchema")
 	}
 	text := func() string {

@@ -8,10 +8,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/form"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // called makes the call that a call of call_tool stands for, as if the agent had called
@@ -94,6 +94,6 @@ func (v *View) refuse(ctx context.Context, c calls.Request, text string) backend
 		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
 	reply := refused(text)
-	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.ToolError, route{}.logged(reply), "")
+	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.ToolError, route{}.logged(reply), "")
 	return reply
 }

@@ -10,11 +10,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // listing is what a view lists, and who answers for it. It never changes.
@@ -31,19 +31,19 @@ type entry struct {
 	Name     string          // by which the list is sorted
 	Raw      json.RawMessage // what is listed
 	Audience string          // the name of its audience
-	has      func(deck.Caller) bool
+	has      func(snapshot.Caller) bool
 	context  int // bytes of what a model gets of it
 }
 
 // audience are the sessions that something is listed for. The zero value is everybody.
 type audience struct {
 	name string
-	has  func(deck.Caller) bool
+	has  func(snapshot.Caller) bool
 }
 
 // searching are the sessions that find tools in a long list by themselves, or the others.
 func (v *View) searching(really bool) audience {
-	return audience{fmt.Sprint("searching: ", really), func(c deck.Caller) bool { return v.searches(c) == really }}
+	return audience{fmt.Sprint("searching: ", really), func(c snapshot.Caller) bool { return v.searches(c) == really }}
 }
 
 // gateway is the audience of the tool for sessions that keep the list they started with.
@@ -128,7 +128,7 @@ func (l *lists) sort() {
 }
 
 // forCaller returns the entries of a list that a session gets.
-func (l *listing) forCaller(list string, c deck.Caller) (has []entry) {
+func (l *listing) forCaller(list string, c snapshot.Caller) (has []entry) {
 	for _, e := range l.lists[list] {
 		if e.has == nil || e.has(c) {
 			has = append(has, e)
@@ -174,15 +174,15 @@ func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
 }
 
 // got is what a session gets by a list of tools.
-func (v *View) got(l *listing, c deck.Caller, tools []entry) (g deck.Got) {
+func (v *View) got(l *listing, c snapshot.Caller, tools []entry) (g snapshot.Got) {
 	for _, t := range tools {
 		g.Tools++
 		g.Context += t.context
 	}
 	if l.finder != nil {
-		g.Lazy = deck.Finds
+		g.Lazy = snapshot.Finds
 		if v.searches(c) {
-			g.Lazy = deck.Searches
+			g.Lazy = snapshot.Searches
 		}
 	}
 	return g

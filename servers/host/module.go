@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Module is one of the servers the deck hosts. Its domain lives in a package of
@@ -117,7 +117,7 @@ type AsIs struct {
 // called from any goroutine, also during Start.
 type Scope interface {
 	// SetState replaces what the screen shows about the module.
-	SetState(deck.State)
+	SetState(snapshot.State)
 	// Changed makes the host ask for Offer again and tell every connected
 	// client, with one notification per kind of list that differs.
 	Changed()
@@ -132,7 +132,7 @@ type Scope interface {
 	// to the clients that asked for this level with logging/setLevel and whose
 	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a
 	// request. What a client is too slow for is dropped.
-	Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool)
+	Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool)
 	// Warn shows a sentence to the user and records it.
 	Warn(text string)
 	// Tell says that something the screen shows about the module has changed,

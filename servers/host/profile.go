@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Profile is what some connections have of the servers that are on. It turns none on.
@@ -29,7 +29,7 @@ type Match struct {
 }
 
 // fits tells whether a connection has the profile.
-func (m Match) fits(c deck.Caller) bool {
+func (m Match) fits(c snapshot.Caller) bool {
 	if m == (Match{}) {
 		return false
 	}
@@ -72,7 +72,7 @@ func (h *Host) profile(name string) *Profile {
 }
 
 // For is the view for a connection that named no profile, by what is known of it.
-func (v *View) For(c deck.Caller) *View {
+func (v *View) For(c snapshot.Caller) *View {
 	if v.Spec.Profile != "" || v.Spec.AsIs {
 		return v
 	}
@@ -153,7 +153,7 @@ func (v *View) lazy(m *hosted) bool {
 }
 
 // searches tells whether a session has the whole list all the same.
-func (v *View) searches(c deck.Caller) bool {
+func (v *View) searches(c snapshot.Caller) bool {
 	if p := v.profile.Load(); p != nil && p.Lazy != nil {
 		return false
 	}

@@ -8,12 +8,12 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestAProfileFitsByWhatIsKnownOfAConnection(t *testing.T) {
-	who := deck.Caller{Client: "claude-code", Program: "claude", Root: "/home/me/work/shop"}
+	who := snapshot.Caller{Client: "claude-code", Program: "claude", Root: "/home/me/work/shop"}
 	for name, tt := range map[string]struct {
 		match Match
 		fits  bool
@@ -34,7 +34,7 @@ func TestAProfileFitsByWhatIsKnownOfAConnection(t *testing.T) {
 			t.Errorf("%s: %v", name, !tt.fits)
 		}
 	}
-	if (Match{Client: "*"}).fits(deck.Caller{}) || (Match{Project: "/"}).fits(deck.Caller{}) {
+	if (Match{Client: "*"}).fits(snapshot.Caller{}) || (Match{Project: "/"}).fits(snapshot.Caller{}) {
 		t.Error("what is not known fits")
 	}
 }
@@ -55,7 +55,7 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 			t.Fatal(err)
 		}
 		var out []string
-		for _, e := range v.listing.Load().forCaller(toolsList, deck.Caller{Client: client, Hints: map[string]string{clients.SearchHint: "claude"}}) {
+		for _, e := range v.listing.Load().forCaller(toolsList, snapshot.Caller{Client: client, Hints: map[string]string{clients.SearchHint: "claude"}}) {
 			out = append(out, e.Name)
 		}
 		slices.Sort(out)
@@ -81,10 +81,10 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 		t.Errorf("an unknown profile: %v", err)
 	}
 	all, _ := h.View(ViewSpec{})
-	if got := all.For(deck.Caller{Client: "tester"}).Spec.Profile; got != "lazy" {
+	if got := all.For(snapshot.Caller{Client: "tester"}).Spec.Profile; got != "lazy" {
 		t.Errorf("it has the profile %q", got)
 	}
-	if all.For(deck.Caller{Client: "other"}) != all || v.For(deck.Caller{Client: "tester"}) != v {
+	if all.For(snapshot.Caller{Client: "other"}) != all || v.For(snapshot.Caller{Client: "tester"}) != v {
 		t.Error("a profile was taken that does not fit, or in place of the named one")
 	}
 	h.SetProfiles([]Profile{{Name: "one", Servers: []string{"b"}}})
@@ -117,7 +117,7 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		said := v.instructions(deck.Caller{Client: "tester"})
+		said := v.instructions(snapshot.Caller{Client: "tester"})
 		for _, tool := range append(hidden, "b_", "other_do", "nothing", "a_pu", "far_d") {
 			text, _ := v.refusal(tool)
 			said += "\n" + strings.ReplaceAll(text+" "+v.unknown(tool), strconv.Quote(tool), "it")

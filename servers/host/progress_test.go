@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestProgressOfACallIsInTheSnapshot(t *testing.T) {
@@ -23,11 +23,11 @@ func TestProgressOfACallIsInTheSnapshot(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			h := started(t, Options{})
-			r := h.calls.Begin(&calls.Figures{}, deck.Caller{Client: "tester"}, calls.Request{Server: "m", Tool: "t"})
+			r := h.calls.Begin(&calls.Figures{}, snapshot.Caller{Client: "tester"}, calls.Request{Server: "m", Tool: "t"})
 			(&request{call: r}).progress(tt.method, tt.params)
-			after := h.calls.Begin(&calls.Figures{}, deck.Caller{Client: "tester"}, calls.Request{Server: "m", Tool: "after"})
-			defer after.End(deck.OK, nil, "")
-			defer r.End(deck.OK, nil, "")
+			after := h.calls.Begin(&calls.Figures{}, snapshot.Caller{Client: "tester"}, calls.Request{Server: "m", Tool: "after"})
+			defer after.End(snapshot.OK, nil, "")
+			defer r.End(snapshot.OK, nil, "")
 			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
 				all := h.Snapshot().Calls
 				if len(all) < 2 {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // leaving is a module that writes down when it is told to end, and how much
@@ -70,7 +70,7 @@ func TestQuittingWithAStuckCall(t *testing.T) {
 				t.Fatal(newErr)
 			}
 			h.Start()
-			a := h.Connect(deck.Caller{}, nil)
+			a := h.Connect(snapshot.Caller{}, nil)
 			done := make(chan struct{})
 			go func() {
 				defer close(done)

@@ -6,11 +6,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // request is what the host knows of a request in flight.
@@ -64,14 +64,14 @@ func record(ctx context.Context, q *request, to route, c calls.Request, r *backe
 	defer done()
 	place, err := h.admit(during, q, to.work)
 	if err == nil {
-		err = safe.Call(c.Tool, func() (err error) {
+		err = recovery.Call(c.Tool, func() (err error) {
 			defer place.Leave()
 			reply = to.router.Serve(during, r)
 			return nil
 		})
 	}
 	if text := left(during); text != "" && ctx.Err() == nil {
-		if status, _ := statusOf(reply); err != nil || status != deck.OK {
+		if status, _ := statusOf(reply); err != nil || status != snapshot.OK {
 			reply, err = refused(text), nil
 		}
 	}
@@ -80,7 +80,7 @@ func record(ctx context.Context, q *request, to route, c calls.Request, r *backe
 	}
 	switch {
 	case ctx.Err() != nil:
-		call.End(deck.Cancelled, nil, "cancelled by the agent")
+		call.End(snapshot.Cancelled, nil, "cancelled by the agent")
 	default:
 		status, why := statusOf(reply)
 		call.End(status, to.logged(reply), why)

@@ -5,25 +5,25 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // statusOf is what a reply to a call of a tool means for the log; why is said of a request
 // that was refused with an error.
-func statusOf(r backend.Reply) (status deck.CallStatus, why string) {
+func statusOf(r backend.Reply) (status snapshot.CallStatus, why string) {
 	if r.Error == nil && r.Result == nil {
-		return deck.Refused, "no answer"
+		return snapshot.Refused, "no answer"
 	}
 	if r.Error != nil {
 		o, _ := rawjson.SplitObject(r.Error) // something else says nothing
-		return deck.Refused, o.Str("message")
+		return snapshot.Refused, o.Str("message")
 	}
 	o, _ := rawjson.SplitObject(r.Result)
 	if o.Flag("isError") {
-		return deck.ToolError, ""
+		return snapshot.ToolError, ""
 	}
-	return deck.OK, ""
+	return snapshot.OK, ""
 }
 
 // logged is a reply as the log takes it.

@@ -10,13 +10,13 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Router is the part of a module that answers requests as they came, for a server that
@@ -102,7 +102,7 @@ func (v *View) owner(l *listing, r *backend.Request) (to route, ok bool) {
 func (l *listing) whose(kind backend.Kind, key string) (to route, ok bool) {
 	for _, to := range l.routers {
 		owns := false
-		_ = safe.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
+		_ = recovery.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
 		if owns {
 			return to, true
 		}
@@ -119,7 +119,7 @@ func (v *View) unlisted(ctx context.Context, r *backend.Request) backend.Reply {
 	}
 	why := v.unknown(r.Key)
 	if q := requestFrom(ctx); q != nil {
-		v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(deck.Refused, nil, why)
+		v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.Refused, nil, why)
 	}
 	return backend.Failed(rpc.CodeParams, why)
 }
@@ -144,7 +144,7 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 		during, done := to.module.during(ctx)
 		defer done()
 		reply, err = admitted(during, q.agent.host, to.work, func() (reply backend.Reply, err error) {
-			err = safe.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
+			err = recovery.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
 			return reply, err
 		})
 		if text := left(during); text != "" && reply.Result == nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const (
@@ -20,7 +20,7 @@ func (h *Host) Subscribe() (<-chan struct{}, func()) { return h.hints.Subscribe(
 
 // Snapshot returns the present version of everything. It is cheap when nothing
 // has changed since the last time.
-func (h *Host) Snapshot() *deck.Snapshot {
+func (h *Host) Snapshot() *snapshot.Snapshot {
 	h.mu.Lock()
 	version := h.version
 	h.mu.Unlock()
@@ -32,9 +32,9 @@ func (h *Host) Snapshot() *deck.Snapshot {
 	return s
 }
 
-func (h *Host) build() *deck.Snapshot {
+func (h *Host) build() *snapshot.Snapshot {
 	h.mu.Lock()
-	s := &deck.Snapshot{
+	s := &snapshot.Snapshot{
 		Version:   h.version,
 		Name:      h.opts.Name,
 		Started:   h.started,
@@ -42,7 +42,7 @@ func (h *Host) build() *deck.Snapshot {
 		Warnings:  slices.Clone(h.warnings),
 	}
 	agents := slices.Clone(h.agents)
-	h.gone = slices.DeleteFunc(h.gone, func(a deck.Agent) bool { return time.Since(a.Gone) > goneFor })
+	h.gone = slices.DeleteFunc(h.gone, func(a snapshot.Agent) bool { return time.Since(a.Gone) > goneFor })
 	gone := slices.Clone(h.gone)
 	lazy := maps.Clone(h.lazy)
 	h.mu.Unlock()
@@ -52,18 +52,18 @@ func (h *Host) build() *deck.Snapshot {
 	}
 	s.Agents = append(s.Agents, gone...)
 	// The deck's own command makes calls, which are in the log, but is no agent.
-	s.Agents = slices.DeleteFunc(s.Agents, func(a deck.Agent) bool { return a.Transport == deck.ByCommand })
+	s.Agents = slices.DeleteFunc(s.Agents, func(a snapshot.Agent) bool { return a.Transport == snapshot.ByCommand })
 	perServer := h.calls.Fill(s)
 	for _, m := range h.all() {
 		m.mu.Lock()
-		shown := deck.Server{
+		shown := snapshot.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign, Lazy: lazy[m.id.Name],
 			Tools: m.listed.Tools, Bytes: m.bytes, Context: m.listed.Context, Calls: perServer[m.id.Name],
 		}
 		m.mu.Unlock()
 		if shown.Lazy {
 			shown.Bytes, shown.Context, shown.State.Adds.Context = 0, 0, 0
-			if shown.State.Status == deck.Ready {
+			if shown.State.Status == snapshot.Ready {
 				shown.State.Detail = strings.TrimSuffix("lazy, "+shown.State.Detail, ", ")
 			}
 		}
@@ -75,11 +75,11 @@ func (h *Host) build() *deck.Snapshot {
 // Calls returns the calls that changed after the given change number, oldest
 // first, and the number to pass next time. 0 asks for all that are kept: the
 // newest 10,000.
-func (h *Host) Calls(since uint64) ([]deck.Call, uint64) { return h.calls.Since(since) }
+func (h *Host) Calls(since uint64) ([]snapshot.Call, uint64) { return h.calls.Since(since) }
 
 // Body returns what a call carried, false if it is no longer in memory.
-func (h *Host) Body(id uint64) (deck.CallBody, bool) { return h.calls.Body(id) }
+func (h *Host) Body(id uint64) (snapshot.CallBody, bool) { return h.calls.Body(id) }
 
 // Pictures are the newest pictures in the results of calls, the newest first, and a
 // number that rises when there are others. The list must not be changed.
-func (h *Host) Pictures() ([]deck.Picture, uint64) { return h.calls.Pictures() }
+func (h *Host) Pictures() ([]snapshot.Picture, uint64) { return h.calls.Pictures() }

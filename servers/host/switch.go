@@ -8,8 +8,8 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Switch turns a module on or off that has no switch of its own. While it is off, agents
@@ -109,9 +109,9 @@ func (m *hosted) turnedOff(o Offer) Offer {
 }
 
 // shown is the state of the module for the user. The caller holds mu.
-func (m *hosted) shown() deck.State {
+func (m *hosted) shown() snapshot.State {
 	if m.off {
-		return deck.State{Status: deck.Off, Adds: m.adds}
+		return snapshot.State{Status: snapshot.Off, Adds: m.adds}
 	}
 	return m.state
 }

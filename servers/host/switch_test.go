@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // rich is a module with something in every list.
@@ -34,7 +34,7 @@ func (m *rich) Offer() Offer {
 func everything(t *testing.T, h *Host, servers ...string) string {
 	t.Helper()
 	v := viewOf(t, h, servers...)
-	a := h.Connect(deck.Caller{}, servers)
+	a := h.Connect(snapshot.Caller{}, servers)
 	defer a.Close()
 	var b strings.Builder
 	for _, r := range []string{
@@ -98,13 +98,13 @@ func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
 	for _, step := range []struct {
 		on     bool
 		told   int
-		status deck.Status
+		status snapshot.Status
 		tools  []string
 	}{
-		{true, 0, deck.Ready, []string{"a_x", "b_x"}},
-		{false, 1, deck.Off, []string{"a_x"}},
-		{false, 0, deck.Off, []string{"a_x"}},
-		{true, 1, deck.Ready, []string{"a_x", "b_x"}},
+		{true, 0, snapshot.Ready, []string{"a_x", "b_x"}},
+		{false, 1, snapshot.Off, []string{"a_x"}},
+		{false, 0, snapshot.Off, []string{"a_x"}},
+		{true, 1, snapshot.Ready, []string{"a_x", "b_x"}},
 	} {
 		if _, err := h.Switch("b", step.on); err != nil {
 			t.Fatal(err)
@@ -125,7 +125,7 @@ func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
 func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 	rec := &kepts{}
 	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
-	ctx := h.Connect(deck.Caller{}, nil).Context(t.Context())
+	ctx := h.Connect(snapshot.Caller{}, nil).Context(t.Context())
 	v := viewOf(t, h)
 	const want = "b is off. The user can turn it on in mcpdeck."
 	if reply := say(ctx, v, "tools/call", `{"name":"b_x","arguments":{"value":"hush"}}`); !strings.Contains(string(reply.Result), want) {
@@ -173,7 +173,7 @@ func TestToolsOfAModuleAreTurnedOff(t *testing.T) {
 		}
 		d, _ := h.Details("b")
 		for _, tool := range d.Tools {
-			if off := slices.Contains(step.off, tool.Name); off != (tool.Verdict == deck.Denied) || tool.Context == 0 || tool.Context >= tool.Bytes {
+			if off := slices.Contains(step.off, tool.Name); off != (tool.Verdict == snapshot.Denied) || tool.Context == 0 || tool.Context >= tool.Bytes {
 				t.Errorf("off %q: shown %+v", step.off, tool)
 			}
 		}

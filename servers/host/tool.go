@@ -10,11 +10,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // Tool is one tool of a module, and all that the deck knows of it.
@@ -72,7 +72,7 @@ func RawTool(definition json.RawMessage) (Tool, error) {
 	// and panics on some that are not as they must be.
 	t := mcp.NewToolWithRawSchema(name, "", o.Get("inputSchema"))
 	try := server.NewMCPServer("", "")
-	if o.Get("inputSchema") == nil || safe.Call("read a schema", func() error { try.AddTool(t, nil); return nil }) != nil {
+	if o.Get("inputSchema") == nil || recovery.Call("read a schema", func() error { try.AddTool(t, nil); return nil }) != nil {
 		t = mcp.NewToolWithRawSchema(name, "", json.RawMessage(`{"type":"object"}`))
 	}
 	return Tool{Tool: t, Raw: definition, Work: admission.Waits}, nil
@@ -111,7 +111,7 @@ func (h *Host) redactOf(tool string) (kind redact.Kind) {
 	name, slips := strings.ToLower(tool[:min(len(tool), 64)]), 3
 	for _, m := range h.all() {
 		for _, t := range m.known().all() {
-			if n := near.Slips(name, t.Tool.Name); n < slips {
+			if n := fuzzy.Slips(name, t.Tool.Name); n < slips {
 				slips, kind = n, t.Redact
 			}
 		}

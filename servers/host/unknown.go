@@ -5,13 +5,13 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // unknown says that the view has no tool of that name, and what to do about it.
 func (v *View) unknown(tool string) string {
-	said := fmt.Sprintf("unknown tool %q", plain.Cut(plain.Line(tool), 64))
+	said := fmt.Sprintf("unknown tool %q", sanitize.Cut(sanitize.Line(tool), 64))
 	var all, have []string
 	for _, m := range v.all() {
 		names := v.listed(m)
@@ -25,7 +25,7 @@ func (v *View) unknown(tool string) string {
 			return fmt.Sprintf("%s on this connection: it belongs to %s, which this connection does not include; connect to %s too, or to all servers", said, m.id.Name, m.id.Name)
 		}
 	}
-	if name := near.Meant(tool, all); name != "" {
+	if name := fuzzy.Meant(tool, all); name != "" {
 		return fmt.Sprintf("%s; did you mean %q?", said, name)
 	}
 	for _, m := range v.all() {

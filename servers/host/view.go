@@ -15,9 +15,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // ViewSpec names what a connection wants.
@@ -164,7 +164,7 @@ func (v *View) build() *server.MCPServer {
 func (v *View) freshen() {
 	for _, m := range v.all() {
 		if r, ok := m.Module.(Refresher); ok {
-			_ = safe.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
+			_ = recovery.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
 		}
 	}
 }
@@ -247,7 +247,7 @@ func (v *View) addModule(l *lists, m *hosted, o Offer) {
 		l.to = audience{}
 		switch {
 		case !v.Spec.Gateway && o.ForGateway != nil && slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name }):
-			l.to = audience{gateway, func(c deck.Caller) bool { return o.ForGateway(c.Client) }}
+			l.to = audience{gateway, func(c snapshot.Caller) bool { return o.ForGateway(c.Client) }}
 		case toFind[t.Tool.Name]:
 			l.to = v.searching(true)
 		}
@@ -288,7 +288,7 @@ func (v *View) toolsOf(m *hosted, o Offer) []Tool {
 
 // instructions are those of the view for a session. Those of what it does not list, it
 // finds.
-func (v *View) instructions(c deck.Caller) string {
+func (v *View) instructions(c snapshot.Caller) string {
 	var parts []string
 	finder := v.listing.Load().finder
 	for _, m := range v.all() {

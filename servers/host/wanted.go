@@ -9,9 +9,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const (
@@ -102,7 +102,7 @@ func (a *Agent) tellWanted(modules []*hosted) {
 	w, id := a.wanted(), a.Caller().Agent
 	for _, m := range modules {
 		if l, ok := m.Module.(Listener); ok && a.sees(m) {
-			_ = safe.Call(m.id.Name+" told what an agent wants", func() error { l.Wants(id, w); return nil })
+			_ = recovery.Call(m.id.Name+" told what an agent wants", func() error { l.Wants(id, w); return nil })
 		}
 	}
 }
@@ -137,7 +137,7 @@ func (m *hosted) Pass(agent, method string, params json.RawMessage) {
 		agents := slices.Clone(m.host.agents)
 		m.host.mu.Unlock()
 		for _, a := range agents {
-			a.pass(m, level, to, func(c deck.Caller) bool { return agent == "" || c.Agent == agent })
+			a.pass(m, level, to, func(c snapshot.Caller) bool { return agent == "" || c.Agent == agent })
 		}
 	case "notifications/elicitation/complete":
 		m.tell(method, to, func(*View) bool { return true })
@@ -162,7 +162,7 @@ const ToMember = "mcpdeck/to"
 
 // pass sends a log message of a module's server if the agent sees that module, wants the
 // message's level, and is one of those meant.
-func (a *Agent) pass(m *hosted, level mcp.LoggingLevel, params map[string]any, to func(deck.Caller) bool) {
+func (a *Agent) pass(m *hosted, level mcp.LoggingLevel, params map[string]any, to func(snapshot.Caller) bool) {
 	a.mu.Lock()
 	v, session, who, least := a.logs, a.session, a.caller, a.level
 	a.mu.Unlock()

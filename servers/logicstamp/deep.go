@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // A project with components that no bundle shows is analysed once more, deeper:
@@ -87,7 +87,7 @@ func (d *deepener) later(project string, work func(ctx context.Context) error) (
 	d.mu.Lock()
 	d.running[project] = run
 	d.mu.Unlock()
-	safe.Go("analyse deeper", func() {
+	recovery.Go("analyse deeper", func() {
 		defer end()
 		defer cancel()
 		defer d.changed()

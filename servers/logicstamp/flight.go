@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // flights is work that several callers may wait for.
@@ -82,10 +82,10 @@ func share[T any](ctx context.Context, fs *flights, key string, call Call, work 
 		bound, cancel := context.WithCancel(bound)
 		f = &flight{cancel: cancel, done: make(chan struct{}), calls: map[int]Call{}}
 		fs.list[key] = f
-		safe.Go("shared analysis", func() {
+		recovery.Go("shared analysis", func() {
 			defer end()
 			defer cancel()
-			f.err = safe.Call("shared analysis", func() error {
+			f.err = recovery.Call("shared analysis", func() error {
 				out, err := work(bound, Call{Root: call.Root, Refused: call.Refused, Hint: call.Hint, Progress: f.told})
 				f.out = out
 				return err

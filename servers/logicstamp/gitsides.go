@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/gittree"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // keepGit is how many contexts of commits, and of the present beside them, a

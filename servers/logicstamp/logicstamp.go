@@ -12,16 +12,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // Options configure the service. The zero value of each field has the default
@@ -132,7 +132,7 @@ func Modes() []string { return []string{"header", "full", "none"} }
 // goroutines.
 type Service struct {
 	opts  *Options
-	hints hint.Feed
+	hints notify.Feed
 	life  *lifetime
 
 	access    *access

@@ -11,8 +11,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Limits of the monitors.
@@ -144,7 +144,7 @@ func (ms *monitors) start(ctx context.Context, call Call, project string, args M
 	if old != nil {
 		old.end()
 	}
-	safe.Go("drift monitor", func() {
+	recovery.Go("drift monitor", func() {
 		defer end()
 		defer close(m.done)
 		m.loop(run)

@@ -12,11 +12,11 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // publish writes a kept context into its project, the index last, and only the

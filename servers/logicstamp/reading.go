@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // ReadArgs are the arguments of Read.
@@ -159,7 +159,7 @@ func nearest(name string, names []string, n int) []string {
 	names = slices.Compact(names)
 	low := strings.ToLower(name)
 	slices.SortStableFunc(names, func(a, b string) int {
-		return cmp.Compare(near.Slips(low, strings.ToLower(a)), near.Slips(low, strings.ToLower(b)))
+		return cmp.Compare(fuzzy.Slips(low, strings.ToLower(a)), fuzzy.Slips(low, strings.ToLower(b)))
 	})
 	return names[:min(n, len(names))]
 }

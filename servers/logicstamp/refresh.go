@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
@@ -18,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // refresher runs the stamp command and keeps what it makes.

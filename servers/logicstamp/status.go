@@ -10,12 +10,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/watch"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // WatchArgs are the arguments of WatchStatus.

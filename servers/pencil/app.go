@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 const (
@@ -105,9 +105,9 @@ func documentIn(r card.Result) string {
 		if err != nil {
 			continue
 		}
-		for _, word := range strings.FieldsFunc(plain.First(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
+		for _, word := range strings.FieldsFunc(sanitize.First(o.Str("text"), 4000), func(r rune) bool { return strings.ContainsRune(" \t\n\"'`,;()", r) }) {
 			if strings.HasSuffix(strings.TrimRight(word, ".:"), ".pen") {
-				return plain.Line(strings.TrimRight(word, ".:"))
+				return sanitize.Line(strings.TrimRight(word, ".:"))
 			}
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // maxConfig is the largest client configuration that is read, in bytes.

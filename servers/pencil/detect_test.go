@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // computer is a made-up computer.

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // Nothing is left of a child that cannot be used.

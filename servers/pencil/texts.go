@@ -6,7 +6,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // What an agent reads when a call cannot be made or has failed. A write that
@@ -67,7 +67,7 @@ func classify(sentence string) class {
 // explain is what the agent reads for a sentence of the child, "" when that is the
 // result as it came.
 func explain(o card.Outcome) string {
-	sentence := plain.Passed(o.Words(), maxSentence)
+	sentence := sanitize.Passed(o.Words(), maxSentence)
 	switch classify(o.Words()) {
 	case classAbsent:
 		return absentText + "\n" + sentence

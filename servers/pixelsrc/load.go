@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Load reads a .pxl file of the user's with what it includes and imports, which

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // Limits of files and folders.

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // corpusPictures are the small pictures of the reference's corpus.

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // Options are what a Server is made of.

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 // Standing is what became of a prompt, apart from what the user did in the deck.
@@ -80,7 +80,7 @@ func (it *Item) Open(q Queue, d Door) (err error) {
 func (it *Item) Call() *ask.Call { return it.call }
 
 // Poke has Follow look: something may be seen of the prompt.
-func (it *Item) Poke() { hint.Poke(it.poke) }
+func (it *Item) Poke() { notify.Poke(it.poke) }
 
 // Follow works until nothing more will be known of the prompt, or ctx ends, after which it
 // looks once more.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // agent is an agent's program that asks one thing.
@@ -88,7 +88,7 @@ func TestAPromptIsFollowedUntilItIsKnownWhatBecameOfIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				q := ask.New(ask.Options{Hold: -1})
 				defer q.Close()
-				r := prompts.Request(&deck.Session{Agent: "claude", ID: "s", PID: 1, Verified: true}, &ask.Prompt{Kind: ask.Permission, ID: "p", Tool: "Bash", Door: tt.door})
+				r := prompts.Request(&snapshot.Session{Agent: "claude", ID: "s", PID: 1, Verified: true}, &ask.Prompt{Kind: ask.Permission, ID: "p", Tool: "Bash", Door: tt.door})
 				r.Local = true
 				prompts.Permit(&r, append([]prompts.Choice{prompts.AllowOnce(nil)}, prompts.Denials(nil)...))
 				a := &agent{Item: prompts.NewItem(r, func() prompts.Rules { return prompts.Rules{Hold: time.Minute} }), gone: make(chan struct{})}
@@ -122,7 +122,7 @@ func TestAnAgentThatHangsUpIsLookedAt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q := ask.New(ask.Options{Hold: -1})
 		defer q.Close()
-		r := prompts.Request(&deck.Session{Agent: "claude", ID: "s"}, &ask.Prompt{Kind: ask.Permission, ID: "p", Tool: "Bash", Door: ask.Shared})
+		r := prompts.Request(&snapshot.Session{Agent: "claude", ID: "s"}, &ask.Prompt{Kind: ask.Permission, ID: "p", Tool: "Bash", Door: ask.Shared})
 		prompts.Permit(&r, []prompts.Choice{prompts.AllowOnce(nil)})
 		a := &agent{Item: prompts.NewItem(r, nil), gone: make(chan struct{})}
 		if err := a.Open(q, a); err != nil {

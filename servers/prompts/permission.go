@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Choice is one option of a permission or a plan, and what its agent is told for it.

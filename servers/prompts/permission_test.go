@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestOnlyWhatTheUserChoseIsSent(t *testing.T) {
@@ -51,7 +51,7 @@ func TestADecisionIsPrintedAsHooksPrintIt(t *testing.T) {
 }
 
 func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
-	r := prompts.Request(&deck.Session{Agent: "claude", ID: "s", Folder: "/p", Verified: true}, &ask.Prompt{Kind: ask.Permission, Tool: "Edit", Path: "/q/a", Door: ask.Shared})
+	r := prompts.Request(&snapshot.Session{Agent: "claude", ID: "s", Folder: "/p", Verified: true}, &ask.Prompt{Kind: ask.Permission, Tool: "Edit", Path: "/q/a", Door: ask.Shared})
 	prompts.MarkPath(r.Prompt, "/p")
 	prompts.Permit(&r, []prompts.Choice{prompts.AllowOnce(nil)})
 	prompts.InTerminal(&r, "it is too large")

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Agent is all that the deck knows of one agent's program beside its row in the table of
@@ -122,7 +122,7 @@ type Queue interface {
 // Roster is told about sessions.
 type Roster interface {
 	// Report replaces what is known of the session with this agent and ID.
-	Report(deck.Session)
+	Report(snapshot.Session)
 	// Gone removes a session that another one replaces.
 	Gone(agent, id string)
 }

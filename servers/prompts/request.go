@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // ErrShape is why a prompt cannot be shown that is not as its agent's program was known to
@@ -19,7 +19,7 @@ import (
 var ErrShape = errors.New("its format is unknown")
 
 // Request makes a request of a prompt of a session, without questions.
-func Request(s *deck.Session, p *ask.Prompt) ask.Request {
+func Request(s *snapshot.Session, p *ask.Prompt) ask.Request {
 	p.Agent, p.Session, p.Mode, p.Unconfirmed = s.Agent, s.ID, s.Mode, !s.Verified
 	r := ask.Request{
 		From: ask.From{Client: s.Agent, ClientVersion: s.Version, Agent: p.Subagent, Session: s.ID, Cwd: s.Folder, Title: s.Title},

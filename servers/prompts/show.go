@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Outside is what the deck notices about a command or an edit that names a path elsewhere.
@@ -19,7 +19,7 @@ func Marks(command, project string) (all []string) {
 	if strings.Contains(strings.TrimSpace(command), "\n") {
 		all = append(all, "several lines")
 	}
-	if plain.Hides(command) {
+	if sanitize.Hides(command) {
 		all = append(all, "invisible characters")
 	}
 	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 

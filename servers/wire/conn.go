@@ -14,8 +14,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // maxInFlight is how many calls of one connection may run at once.
@@ -84,7 +84,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *host.View, agent
 	defer view.MCP.UnregisterSession(context.WithoutCancel(c.ctx), c.sess.id)
 
 	written := make(chan error, 1)
-	safe.Go("connection writer", func() {
+	recovery.Go("connection writer", func() {
 		err := c.write(w)
 		c.stop() // the client no longer reads
 		written <- err
@@ -149,7 +149,7 @@ func (c *Conn) route(e *backend.Request) {
 	case e.ID == nil:
 		c.view.MCP.HandleMessage(c.ctx, e.Line)
 		if e.Method == "notifications/initialized" || e.Method == "notifications/roots/list_changed" {
-			c.work.Go(func() { defer safe.Recover("announced root"); c.learnRoot() })
+			c.work.Go(func() { defer recovery.Recover("announced root"); c.learnRoot() })
 		}
 	default:
 		c.request(e)
@@ -187,7 +187,7 @@ func (c *Conn) request(e *backend.Request) {
 		defer c.work.Done()
 		defer cancel()
 		var line []byte
-		err := safe.Call("request", func() error {
+		err := recovery.Call("request", func() error {
 			line = c.answer(ctx, e)
 			return nil
 		})

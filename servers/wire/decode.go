@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // progressToken returns the progress token of a request as encoding/json writes it, ""

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // aliveFor is how long a connection that carried a reply must last, if it brings no message
@@ -73,7 +73,7 @@ func (d *delivery) wrote() {
 		return
 	}
 	time.AfterFunc(aliveFor, func() {
-		defer safe.Recover("delivery of a reply")
+		defer recovery.Recover("delivery of a reply")
 		d.of.mu.Lock()
 		alive := d.of.written[d]
 		delete(d.of.written, d)

@@ -14,9 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -132,7 +132,7 @@ func connect(t *testing.T, h *host.Host) *client {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(deck.Caller{Transport: "unix"}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	c := &client{t: t, conn: ours, in: bufio.NewReader(ours), done: make(chan error, 1)}
 	go func() {
 		err := wire.Serve(context.Background(), theirs, theirs, view, agent)

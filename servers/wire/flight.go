@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // flight tracks the requests of a session over HTTP that are answered without the

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Guard protects the HTTP endpoint. It refuses requests that a web page or another user

@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Hello is the first line that a client of the deck's socket sends. MCP messages in stdio

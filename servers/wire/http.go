@@ -19,10 +19,10 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // maxHTTPRequests is the maximum number of concurrent requests, including open streams.
@@ -171,7 +171,7 @@ func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *httpView) *httpVi
 	if client.Name == "" {
 		return v
 	}
-	if view := v.view.For(deck.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version}); view != v.view {
+	if view := v.view.For(snapshot.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version}); view != v.view {
 		return h.serving(view)
 	}
 	return v
@@ -224,7 +224,7 @@ func (h *HTTP) Start(ctx context.Context, l net.Listener, token func() string) e
 	defer stop()
 	served, end := context.WithCancel(ctx)
 	defer end()
-	safe.Go("http agents", func() { h.expire(served) })
+	recovery.Go("http agents", func() { h.expire(served) })
 	// The listener is closed first, so that calls in flight are answered.
 	if err := srv.Serve(l); err != nil && ctx.Err() == nil && !errors.Is(err, net.ErrClosed) {
 		return err

@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -33,7 +33,7 @@ func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *o
 			if err != nil {
 				return err
 			}
-			agent := h.Connect(deck.Caller{Transport: "stdio"}, nil)
+			agent := h.Connect(snapshot.Caller{Transport: "stdio"}, nil)
 			defer agent.Close()
 			return wire.Serve(context.Background(), in, out, v, agent)
 		},

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
@@ -162,11 +162,11 @@ func TestASessionThatSearchesHasTheWholeList(t *testing.T) {
 		}
 	}
 	for _, a := range h.Snapshot().Agents {
-		want := deck.Finds
+		want := snapshot.Finds
 		if a.Got == whole {
-			want = deck.Searches
+			want = snapshot.Searches
 		}
-		if a.Got.Lazy != want || a.Got.Tools == 0 || a.Got.Context == 0 || want == deck.Finds && a.Got.Tools >= whole.Tools {
+		if a.Got.Lazy != want || a.Got.Tools == 0 || a.Got.Context == 0 || want == snapshot.Finds && a.Got.Tools >= whole.Tools {
 			t.Errorf("%s over %s is shown to have got %+v", a.Client, a.Transport, a.Got)
 		}
 	}
@@ -204,7 +204,7 @@ func TestACallOfCallToolIsTheCallItself(t *testing.T) {
 		}
 	})
 	tools := map[string]int{}
-	var all []deck.Call
+	var all []snapshot.Call
 	until(t, "the log has all calls", func() bool { all, _ = h.Calls(0); return len(all) == 36 })
 	for _, c := range all {
 		tools[c.Server+" "+c.Tool]++

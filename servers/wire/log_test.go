@@ -10,13 +10,13 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"LEVEL"}}`
 
-func everyone(deck.Caller) bool { return true }
+func everyone(snapshot.Caller) bool { return true }
 
 // A module's log goes to the clients that asked for its level and are
 // meant, and to no client of the protocol without logging/setLevel.
@@ -25,15 +25,15 @@ func TestLogMessages(t *testing.T) {
 		name    string
 		old     bool
 		level   string
-		to      func(deck.Caller) bool
+		to      func(snapshot.Caller) bool
 		arrives bool
 	}{
 		{"no level chosen", true, "", everyone, false},
 		{"the message's level", true, "info", everyone, true},
 		{"a lower level", true, "debug", everyone, true},
 		{"a higher level", true, "warning", everyone, false},
-		{"another client is meant", true, "info", func(c deck.Caller) bool { return c.Client != "tester" }, false},
-		{"this client is meant", true, "info", func(c deck.Caller) bool { return c.Client == "tester" }, true},
+		{"another client is meant", true, "info", func(c snapshot.Caller) bool { return c.Client != "tester" }, false},
+		{"this client is meant", true, "info", func(c snapshot.Caller) bool { return c.Client == "tester" }, true},
 		{"a client of 2026-07-28", false, "", everyone, false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

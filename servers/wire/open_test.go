@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // wired is one connection to a deck over HTTP.

@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // librarySession is what mcp-go's session over HTTP can do.
@@ -103,7 +103,7 @@ func (o *outlet) Drain() {
 func (o *outlet) NotificationChannel() chan<- mcp.JSONRPCNotification {
 	o.begin.Do(func() {
 		o.queue = make(chan mcp.JSONRPCNotification, maxUnwritten)
-		safe.Go("http request", o.run)
+		recovery.Go("http request", o.run)
 	})
 	return o.queue
 }

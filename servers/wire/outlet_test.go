@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )

@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/reconnect"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Relay is the server that an agent's client starts, with stdio on one side and the deck
@@ -118,7 +118,7 @@ func (r *Relay) Run(ctx context.Context) error {
 		return err
 	}
 	r.adopt(first)
-	safe.Go("relay link", func() { r.keepLinked(ctx, first) })
+	recovery.Go("relay link", func() { r.keepLinked(ctx, first) })
 	if err = r.input(ctx); ctx.Err() == nil {
 		awaitAnswers(ctx, r.Out, r.unanswered)
 	}
@@ -137,8 +137,8 @@ func (r *Relay) Run(ctx context.Context) error {
 // stuck, does not keep the relay once ctx has ended or the client has gone.
 func (r *Relay) input(ctx context.Context) error {
 	read, gone := make(chan error, 1), make(chan struct{})
-	safe.Go("relay input", func() { read <- r.fromClient(rpc.NewLines(r.In, rpc.MaxLine)) })
-	safe.Go("relay client", func() {
+	recovery.Go("relay input", func() { read <- r.fromClient(rpc.NewLines(r.In, rpc.MaxLine)) })
+	recovery.Go("relay client", func() {
 		if hungUp(r.In) && hungUp(r.Out) && pause.For(ctx, lastUnread) == nil { // what it has sent may be read meanwhile
 			close(gone)
 		}
@@ -254,7 +254,7 @@ func (r *Relay) adopt(l *link) {
 	}
 	r.linked.Broadcast()
 	r.mu.Unlock()
-	safe.Go("relay reader", func() { r.fromDeck(l) })
+	recovery.Go("relay reader", func() { r.fromDeck(l) })
 	for _, line := range news {
 		r.write(line)
 	}

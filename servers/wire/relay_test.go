@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -99,7 +99,7 @@ func startMovingRelay(t *testing.T, path string, moving func() func(), local ...
 				return nil, nil, err
 			}
 			ours, theirs := wire.Pipe()
-			agent := h.Connect(deck.Caller{Transport: "stdio", Root: "/project"}, nil)
+			agent := h.Connect(snapshot.Caller{Transport: "stdio", Root: "/project"}, nil)
 			go func() {
 				_ = wire.Serve(context.Background(), theirs, theirs, v, agent)
 				theirs.Close()

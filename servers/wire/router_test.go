@@ -13,11 +13,11 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
@@ -352,18 +352,18 @@ func TestWhatARouterServesIsInTheLog(t *testing.T) {
 	a.Say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
 	a.Say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
 	a.Say(t, "tools/call", `{"name":"one_panic"}`, "3")
-	var calls []deck.Call
+	var calls []snapshot.Call
 	until(t, "the log has all calls", func() bool {
 		calls, _ = h.Calls(0)
-		return len(calls) == 3 && !slices.ContainsFunc(calls, func(c deck.Call) bool { return c.Status == deck.Running })
+		return len(calls) == 3 && !slices.ContainsFunc(calls, func(c snapshot.Call) bool { return c.Status == snapshot.Running })
 	})
-	if c := calls[0]; c.Server != "one" || c.Tool != "one_echo" || c.Status != deck.OK || c.Args != "n=9007199254740993" || c.AgentName != "tester" {
+	if c := calls[0]; c.Server != "one" || c.Tool != "one_echo" || c.Status != snapshot.OK || c.Args != "n=9007199254740993" || c.AgentName != "tester" {
 		t.Errorf("the first call is logged as %+v", c)
 	}
-	if c := calls[1]; c.Status != deck.Refused || c.Result != "é <no>" {
+	if c := calls[1]; c.Status != snapshot.Refused || c.Result != "é <no>" {
 		t.Errorf("the second call is logged as %+v", c)
 	}
-	if c := calls[2]; c.Status != deck.ToolError || !strings.Contains(c.Result, "one_panic") {
+	if c := calls[2]; c.Status != snapshot.ToolError || !strings.Contains(c.Result, "one_panic") {
 		t.Errorf("the third call is logged as %+v", c)
 	}
 }

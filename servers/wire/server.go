@@ -15,11 +15,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // Server serves the deck's Unix socket.
@@ -146,7 +146,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	proofs := make(chan string, 1)
-	safe.Go("control hang-up", func() { // the requester may give up
+	recovery.Go("control hang-up", func() { // the requester may give up
 		defer cancel()
 		for {
 			line, err := lines.Next()
@@ -162,7 +162,7 @@ func (s *Server) control(ctx context.Context, c net.Conn, lines *rpc.Lines, peer
 	})
 	from := Requester{Peer: peer, Agent: s.agentAbove(peer.PID), proofs: proofs, say: func(w Welcome) error { return s.reply(c, w) }}
 	var w Welcome
-	err := safe.Call(h.Control, func() error {
+	err := recovery.Call(h.Control, func() error {
 		result, err := handler(ctx, from, h.Args)
 		if err != nil {
 			return err
@@ -183,16 +183,16 @@ func (s *Server) agentAbove(pid int) string {
 	}
 	above := socket.Ancestors(pid)
 	for _, a := range s.Host.Snapshot().Agents {
-		if a.Transport != deck.ByCommand && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
+		if a.Transport != snapshot.ByCommand && a.PID != 0 && a.Gone.IsZero() && slices.Contains(above, a.PID) {
 			return a.Name()
 		}
 	}
 	return ""
 }
 
-func callerOf(peer socket.Peer, h Hello) deck.Caller {
-	c := deck.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
-	if h.Transport == deck.ByCommand {
+func callerOf(peer socket.Peer, h Hello) snapshot.Caller {
+	c := snapshot.Caller{Transport: "unix", Root: h.Cwd, Hints: h.Hints}
+	if h.Transport == snapshot.ByCommand {
 		c.Transport = h.Transport
 	}
 	c.PID, c.Program = socket.AgentOf(peer.PID)

@@ -12,9 +12,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const (
@@ -71,7 +71,7 @@ func (h *HTTP) enter(r *http.Request, e *backend.Request, v *httpView) *httpAgen
 		h.keep(a, key, kept)
 	}
 	if a.asleep {
-		a.Agent, a.asleep = h.Host.Connect(deck.Caller{Transport: "http"}, a.view.view.Spec.Servers), false
+		a.Agent, a.asleep = h.Host.Connect(snapshot.Caller{Transport: "http"}, a.view.view.Spec.Servers), false
 		client = a.client
 	}
 	a.open++

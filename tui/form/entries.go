@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	model "github.com/mcpdeck/mcpdeck/servers/form"
+	model "github.com/mcpdeck/mcpdeck/servers/support/form"
 )
 
 // add puts an entry at the end of the list under the cursor, and opens it.

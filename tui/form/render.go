@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	model "github.com/mcpdeck/mcpdeck/servers/form"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	model "github.com/mcpdeck/mcpdeck/servers/support/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -83,7 +83,7 @@ func (f *Form) warning(th *theme.Theme, w int) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	text := "looks like a secret: " + plain.Bare(strings.Join(names, ", "))
+	text := "looks like a secret: " + sanitize.Bare(strings.Join(names, ", "))
 	if more := text + "; servers must not ask for one in a form"; widget.Width(more) <= w {
 		text = more
 	}
@@ -107,7 +107,7 @@ func (d *drawing) names() int {
 	most := 0
 	for _, field := range d.f.fields {
 		if !field.Heading() && field.Role != model.Added {
-			most = max(most, 2*field.Depth+widget.Width(plain.Bare(field.Name))+1)
+			most = max(most, 2*field.Depth+widget.Width(sanitize.Bare(field.Name))+1)
 		}
 	}
 	return min(max(most, 4), d.w*2/5)
@@ -142,7 +142,7 @@ func (d *drawing) field(i int) {
 		}
 	}
 	if p := f.problem(field); p != nil && (f.tried || p.Soft) && (!typing || f.tried) {
-		for _, l := range widget.Wrap(plain.Bare(p.Text), max(d.w-6, 4)) {
+		for _, l := range widget.Wrap(sanitize.Bare(p.Text), max(d.w-6, 4)) {
 			d.add(nil, "    "+th.Warn.Render("! "+l))
 		}
 	}
@@ -174,7 +174,7 @@ func (d *drawing) label(field model.Field, here bool) string {
 	if here {
 		mark, style = th.Accent.Render(th.Glyph.Right)+" ", th.Strong
 	}
-	name := plain.Bare(field.Name)
+	name := sanitize.Bare(field.Name)
 	w := d.name
 	switch {
 	case field.Role == model.Added:
@@ -205,7 +205,7 @@ func (d *drawing) label(field model.Field, here bool) string {
 // value is what a field has, on one line.
 func (d *drawing) value(field model.Field) string {
 	th := d.th
-	words := plain.Line(field.Words())
+	words := sanitize.Line(field.Words())
 	n := len(field.Shape.Options)
 	switch {
 	case field.Role == model.Added:
@@ -224,7 +224,7 @@ func (d *drawing) value(field model.Field) string {
 	case words != "":
 		return th.Text.Render(words)
 	}
-	if s := plain.Bare(field.Suggested()); s != "" {
+	if s := sanitize.Bare(field.Suggested()); s != "" {
 		return th.Faint.Render("default: " + s)
 	}
 	switch field.Kind() {
@@ -252,19 +252,19 @@ func (d *drawing) about(field model.Field) []string {
 	case field.Kind() == model.Number:
 		facts = append(facts, "number")
 	case field.Kind() == model.Text && s.Format != "":
-		facts = append(facts, plain.Bare(s.Format))
+		facts = append(facts, sanitize.Bare(s.Format))
 	case field.Kind() == model.JSON && takes(field):
 		facts = append(facts, "any value, as JSON")
 	}
 	if s.Limits != "" {
-		facts = append(facts, plain.Bare(s.Limits))
+		facts = append(facts, sanitize.Bare(s.Limits))
 	}
 	if s.Nullable {
 		facts = append(facts, "may be null")
 	}
 	var rows []string
 	w := max(d.w-4, 4)
-	if text := plain.BareText(s.About); text != "" {
+	if text := sanitize.BareText(s.About); text != "" {
 		rows = widget.Spanned(d.th, d.th.Muted, text, w)
 	}
 	if len(facts) > 0 { // patterns among them, which are no Markdown
@@ -348,7 +348,7 @@ func (d *drawing) option(field model.Field, at int) string {
 	if f.Part() == PartOptions {
 		number = th.Faint.Render(strconv.Itoa(i+1)) + " "
 	}
-	return "    " + mark + sign + " " + number + style.Render(widget.Cut(plain.Bare(field.Shape.Options[i].Title), max(d.w-14, 4)))
+	return "    " + mark + sign + " " + number + style.Render(widget.Cut(sanitize.Bare(field.Shape.Options[i].Title), max(d.w-14, 4)))
 }
 
 // send draws the last row.

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	model "github.com/mcpdeck/mcpdeck/servers/form"
+	model "github.com/mcpdeck/mcpdeck/servers/support/form"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 // Spec is a picture that a page wants to show.
@@ -210,7 +210,7 @@ func blankLines(cols, rows int) []string {
 
 // poke signals that there is something to load or send.
 func (g *Gallery) poke() {
-	hint.Poke(g.hint)
+	notify.Poke(g.hint)
 }
 
 // Hint returns a channel that receives a value when [Gallery.Load] has something to do.

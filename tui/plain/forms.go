@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/form"
 )
 
 // listed is how many options of a field are written; others are found by their names.

@@ -12,18 +12,18 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	text "github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	text "github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Deck is what is told of.
 type Deck interface {
-	Snapshot() *deck.Snapshot
+	Snapshot() *snapshot.Snapshot
 	Subscribe() (hint <-chan struct{}, cancel func())
-	Calls(since uint64) ([]deck.Call, uint64)
+	Calls(since uint64) ([]snapshot.Call, uint64)
 }
 
 // Questions is where the questions wait; *ask.Queue is one.
@@ -77,7 +77,7 @@ func Run(ctx context.Context, o Options) error {
 	}
 	lines := make(chan string)
 	if o.In != nil {
-		safe.Go("plain input", func() { read(ctx, o.In, lines) })
+		recovery.Go("plain input", func() { read(ctx, o.In, lines) })
 	}
 	t := &teller{opts: o, out: o.Out, agents: map[string]bool{}, states: map[string]string{}, told: map[int]bool{}}
 	t.start()
@@ -173,7 +173,7 @@ func (t *teller) look() {
 	t.questions()
 }
 
-func (t *teller) who(s *deck.Snapshot) {
+func (t *teller) who(s *snapshot.Snapshot) {
 	here := map[string]bool{}
 	for _, a := range s.Agents {
 		if !a.Gone.IsZero() || a.Client == "" && !t.agents[a.Agent] { // gone, or it has not said yet who it is
@@ -193,7 +193,7 @@ func (t *teller) who(s *deck.Snapshot) {
 }
 
 func (t *teller) calls() {
-	var changed []deck.Call
+	var changed []snapshot.Call
 	changed, t.since = t.opts.Deck.Calls(t.since)
 	if n := len(changed) - most; n > 0 {
 		t.say("%d calls not listed here; see mcpdeck log", n)
@@ -202,13 +202,13 @@ func (t *teller) calls() {
 	for i := range changed {
 		c := &changed[i]
 		switch c.Status {
-		case deck.Running:
+		case snapshot.Running:
 			if !c.Waiting {
 				continue // it is told of when it ends
 			}
-		case deck.OK:
-			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, span.Took(c.Duration))
-		case deck.Cancelled:
+		case snapshot.OK:
+			t.say("%s %s: %s ok, %s", stamp(c.Started), c.AgentName, c.Tool, humanize.Took(c.Duration))
+		case snapshot.Cancelled:
 			t.say("%s %s: %s cancelled by the agent", stamp(c.Started), c.AgentName, c.Tool)
 		default:
 			t.say("%s %s: %s failed: %s", stamp(c.Started), c.AgentName, c.Tool, c.Result)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 )
 
@@ -78,7 +78,7 @@ func has(t *testing.T, said string, want ...string) {
 func TestAWordComesAfterWhatItIsAbout(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()
-		s.deck.Change(func(d *deck.Snapshot) { d.Servers[0].State.Reason = "it rains" })
+		s.deck.Change(func(d *snapshot.Snapshot) { d.Servers[0].State.Reason = "it rains" })
 		printed := make(chan struct{})
 		s.says <- Word{"It rains.", printed}
 		<-printed
@@ -101,9 +101,9 @@ func TestEventsAreLines(t *testing.T) {
 				t.Errorf("%q is not ASCII", r)
 			}
 		}
-		s.deck.Add(deck.Call{AgentName: "evil\x1b[2J", Tool: "echo", Status: deck.OK, Duration: 3 * time.Second})
+		s.deck.Add(snapshot.Call{AgentName: "evil\x1b[2J", Tool: "echo", Status: snapshot.OK, Duration: 3 * time.Second})
 		has(t, s.said(), "evil: echo ok, 3.0 s")
-		s.deck.Change(func(n *deck.Snapshot) {
+		s.deck.Change(func(n *snapshot.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[0].Gone = time.Now()
 		})
@@ -114,15 +114,15 @@ func TestEventsAreLines(t *testing.T) {
 func TestAnAgentIsToldOfOnceItHasANameAndAServerOnce(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()
-		s.deck.Change(func(n *deck.Snapshot) {
-			n.Agents = append(slices.Clone(n.Agents), deck.Agent{Caller: deck.Caller{Agent: "new", Program: "node"}})
+		s.deck.Change(func(n *snapshot.Snapshot) {
+			n.Agents = append(slices.Clone(n.Agents), snapshot.Agent{Caller: snapshot.Caller{Agent: "new", Program: "node"}})
 			n.Servers = slices.Clone(n.Servers)
 			n.Servers[0].State.Detail = "another fact"
 		})
 		if said := s.said(); said != "" {
 			t.Errorf("said %q", said)
 		}
-		s.deck.Change(func(n *deck.Snapshot) {
+		s.deck.Change(func(n *snapshot.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[len(n.Agents)-1].Client = "zed"
 		})
@@ -134,7 +134,7 @@ func TestAFloodIsCutShort(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		s.said()
 		for range 1000 {
-			s.deck.Add(deck.Call{AgentName: "a", Tool: "echo", Status: deck.OK})
+			s.deck.Add(snapshot.Call{AgentName: "a", Tool: "echo", Status: snapshot.OK})
 		}
 		if n := strings.Count(s.said(), "\n"); n > 450 {
 			t.Errorf("%d lines", n)

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	text "github.com/mcpdeck/mcpdeck/servers/plain"
+	text "github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // kind is what a request asks for.

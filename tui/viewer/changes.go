@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -102,7 +102,7 @@ func (v *Viewer) Changes() (c Changes, ok bool) {
 		case n > comparedMost:
 			facts.changes.Store(&Changes{Resized: d.before.Rect != d.after.Rect, TooLarge: true})
 		case n > comparedAtOnce:
-			safe.Go("compare pictures", func() { facts.changes.Store(d.changes(colours)) })
+			recovery.Go("compare pictures", func() { facts.changes.Store(d.changes(colours)) })
 		default:
 			facts.changes.Store(d.changes(colours))
 		}

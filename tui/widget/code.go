@@ -10,7 +10,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -25,7 +25,7 @@ func Code(th *theme.Theme, text string, w int) []string {
 	}
 	var rows []string
 	for n, line := range lines {
-		for i, row := range hard(spaced(plain.Exact(line)), w-gutter) {
+		for i, row := range hard(spaced(sanitize.Exact(line)), w-gutter) {
 			head := blank(gutter)
 			if i == 0 && gutter > 0 {
 				head = th.Faint.Render(padNumber(n+1, gutter-1)) + " "
@@ -56,7 +56,7 @@ func Diff(th *theme.Theme, diff string, w int) []string {
 		case line[0] == ' ':
 			sign, style = " ", th.Text
 		}
-		for _, row := range hard(spaced(plain.Exact(line[len(sign):])), w-len(sign)) {
+		for _, row := range hard(spaced(sanitize.Exact(line[len(sign):])), w-len(sign)) {
 			rows = append(rows, exact(th, sign+row, style)) // a row that goes on has its line's sign
 		}
 	}
@@ -80,7 +80,7 @@ func Arguments(th *theme.Theme, raw json.RawMessage, w int) []string {
 	})
 	var rows []string
 	for _, a := range list {
-		name := th.Accent.Render(plain.Exact(a.name) + ":")
+		name := th.Accent.Render(sanitize.Exact(a.name) + ":")
 		code := Code(th, a.text, w-2)
 		if one := name + " " + code[0]; len(code) == 1 && Width(one) <= w {
 			rows = append(rows, one)

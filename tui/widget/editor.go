@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"github.com/rivo/uniseg"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -388,7 +388,7 @@ func shown(cluster string) string {
 	if cluster == "\t" {
 		return blanks[:tabWidth]
 	}
-	return plain.Line(cluster)
+	return sanitize.Line(cluster)
 }
 
 func shownAll(l []string) string {
@@ -404,7 +404,7 @@ func shownAll(l []string) string {
 		}
 		b.WriteString(c)
 	}
-	return plain.Line(b.String())
+	return sanitize.Line(b.String())
 }
 
 // Rows is how many rows the text needs at w cells.

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -29,7 +29,7 @@ func JSON(th *theme.Theme, raw []byte, w int) Text {
 		return p.Text
 	}
 	var t Text
-	for _, l := range Wrap(plain.Shown(string(raw)), p.w) {
+	for _, l := range Wrap(sanitize.Shown(string(raw)), p.w) {
 		if len(t.Rows) == jsonMost {
 			break
 		}
@@ -97,7 +97,7 @@ func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error
 	at := len(p.Folds)
 	p.Folds = append(p.Folds, Foldable{From: len(p.Rows) - 1})
 	n, err := p.members(depth, open)
-	count := span.Count(n, thing)
+	count := humanize.Count(n, thing)
 	if err != nil {
 		count += " and more"
 	} else {
@@ -122,7 +122,7 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 				return n, err
 			}
 			k, _ := tok.(string)
-			name = p.th.Accent.Render(Cut(plain.ShownLine(k), p.w/2)) + p.th.Muted.Render(": ")
+			name = p.th.Accent.Render(Cut(sanitize.ShownLine(k), p.w/2)) + p.th.Muted.Render(": ")
 		}
 		if err := p.value(depth+1, name, ""); err != nil {
 			return n, err
@@ -136,7 +136,7 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 	th := p.th
 	room := p.w - indent(depth, p.w)
-	if line := plain.ShownLine(s); !strings.Contains(s, "\n") && Width(key)+Width(line)+2 <= room {
+	if line := sanitize.ShownLine(s); !strings.Contains(s, "\n") && Width(key)+Width(line)+2 <= room {
 		return p.add(depth, key+Linked(th, th.Good, `"`+line+`"`)+tail)
 	}
 	if key != "" {
@@ -146,7 +146,7 @@ func (p *jsonPrinter) text(depth int, key, tail, s string) error {
 		depth++
 		room = p.w - indent(depth, p.w)
 	}
-	for _, l := range Closed(Wrap(Linked(th, th.Good, plain.Shown(strings.TrimRight(s, "\n"))), room-2)) {
+	for _, l := range Closed(Wrap(Linked(th, th.Good, sanitize.Shown(strings.TrimRight(s, "\n"))), room-2)) {
 		if err := p.add(depth, th.Border.Render(th.Glyph.Frame.Left)+" "+l); err != nil {
 			return err
 		}

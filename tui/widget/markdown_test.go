@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -64,7 +64,7 @@ func FuzzMarkdown(f *testing.F) {
 	th := theme.New(theme.Options{})
 	f.Fuzz(func(t *testing.T, s string, w int) {
 		w = 8 + min(max(w, 0), 200)
-		for _, row := range widget.Markdown(th, plain.Text(s), w) {
+		for _, row := range widget.Markdown(th, sanitize.Text(s), w) {
 			if strings.Contains(row, "\n") {
 				t.Fatalf("a row with a line break: %q", row)
 			}
@@ -120,7 +120,7 @@ func TestOnlyAddressesOfTheWebBecomeLinks(t *testing.T) {
 		if !want && (strings.Contains(got, "\x1b]") || strings.Contains(got, "\a")) {
 			t.Errorf("%q: %q", address, got)
 		}
-		for _, row := range widget.Markdown(th, plain.Text("see ["+"here]("+address+") or "+address), 200) {
+		for _, row := range widget.Markdown(th, sanitize.Text("see ["+"here]("+address+") or "+address), 200) {
 			if !want && strings.Contains(row, linkOf(address)) {
 				t.Errorf("%q became a link: %q", address, row)
 			}

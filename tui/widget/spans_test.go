@@ -6,7 +6,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -69,7 +69,7 @@ func FuzzSpans(f *testing.F) {
 	f.Add("**a `b` [c](https://d.example)** _e_ ~~f~~\n```\n*g*", 9)
 	th := theme.New(theme.Options{Dark: true})
 	f.Fuzz(func(t *testing.T, s string, w int) {
-		s, w = plain.BareText(s), 2+min(max(w, 0), 200)
+		s, w = sanitize.BareText(s), 2+min(max(w, 0), 200)
 		if got, want := widget.Unmarked(s), ansi.Strip(widget.Spans(th, th.Text, s)); got != want {
 			t.Fatalf("%q is not what is drawn, %q", got, want)
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -49,7 +49,7 @@ func FuzzFit(f *testing.F) {
 	f.Add("日本語\x1b[1mx", 3)
 	f.Fuzz(func(t *testing.T, s string, w int) {
 		w = min(max(w, 0), 200)
-		s = plain.Line(s) // as all callers do
+		s = sanitize.Line(s) // as all callers do
 		if n := ansi.StringWidth(Fit(s, w)); n != w {
 			t.Fatalf("%q in %d cells is %d", s, w, n)
 		}

@@ -18,11 +18,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/form"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Settings are what the commands need to know of the program around them.
@@ -107,13 +107,13 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 		return
 	}
 	for _, it := range items {
-		who := plain.Line(it.Asker)
+		who := sanitize.Line(it.Asker)
 		if it.Cwd != "" {
-			who += " in " + plain.Line(filepath.Base(it.Cwd))
+			who += " in " + sanitize.Line(filepath.Base(it.Cwd))
 		}
 		switch {
 		case it.Via != "":
-			who += " (unverified, via " + plain.Line(it.Via) + ")"
+			who += " (unverified, via " + sanitize.Line(it.Via) + ")"
 		case !it.Verified:
 			who += " (unverified)"
 		}
@@ -121,16 +121,16 @@ func printList(w io.Writer, items []questions.Listed, now time.Time) {
 		if it.Absent != questions.Present {
 			state = ", " + string(it.Absent)
 		}
-		fmt.Fprintf(w, "%d  %s, %s%s\n", it.ID, who, span.Ago(now.Sub(it.Arrived)), state)
+		fmt.Fprintf(w, "%d  %s, %s%s\n", it.ID, who, humanize.Ago(now.Sub(it.Arrived)), state)
 		printPrompt(w, it.Prompt)
 		for _, q := range it.Questions {
-			fmt.Fprintf(w, "   %s: %s\n", plain.Line(q.ID), plain.Line(q.Question))
+			fmt.Fprintf(w, "   %s: %s\n", sanitize.Line(q.ID), sanitize.Line(q.Question))
 			for i, o := range q.Options {
 				effect := ""
 				if p := it.Prompt; p != nil && i < len(p.Grants) && p.Grants[i].Effect != "" {
-					effect = ": " + plain.Exact(p.Grants[i].Effect)
+					effect = ": " + sanitize.Exact(p.Grants[i].Effect)
 				}
-				fmt.Fprintf(w, "     - %s%s\n", plain.Line(o.Label), effect)
+				fmt.Fprintf(w, "     - %s%s\n", sanitize.Line(o.Label), effect)
 			}
 			printForm(w, q)
 		}
@@ -154,8 +154,8 @@ func printPrompt(w io.Writer, p *questions.Prompt) {
 	if p.Kind != questions.Permission {
 		return
 	}
-	fmt.Fprintf(w, "   %s wants to run:\n", plain.Line(p.Tool))
-	for line := range strings.SplitSeq(plain.Exact(strings.TrimSuffix(p.Subject(), "\n")), "\n") {
+	fmt.Fprintf(w, "   %s wants to run:\n", sanitize.Line(p.Tool))
+	for line := range strings.SplitSeq(sanitize.Exact(strings.TrimSuffix(p.Subject(), "\n")), "\n") {
 		fmt.Fprintf(w, "   | %s\n", line)
 	}
 }
@@ -177,7 +177,7 @@ func printForm(w io.Writer, q questions.Question) {
 		if field.Required {
 			need = ", required"
 		}
-		fmt.Fprintf(w, "     - %s (%s%s)\n", plain.Line(strings.TrimPrefix(field.Path, "/")), field.Kind(), need)
+		fmt.Fprintf(w, "     - %s (%s%s)\n", sanitize.Line(strings.TrimPrefix(field.Path, "/")), field.Kind(), need)
 	}
 }
 

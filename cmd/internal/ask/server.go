@@ -13,10 +13,10 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/ask/offer"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -73,13 +73,13 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		return err
 	}
 	pid, program := socket.AgentOf(os.Getppid())
-	agent := running.Connect(deck.Caller{Transport: "stdio", PID: pid, Program: program, Root: s.Root, Hints: s.Hints}, view.Spec.Servers)
+	agent := running.Connect(snapshot.Caller{Transport: "stdio", PID: pid, Program: program, Root: s.Root, Hints: s.Hints}, view.Spec.Servers)
 	if closer, ok := in.(io.Closer); ok {
 		// A signal ends the server as the end of its input does.
 		context.AfterFunc(ctx, func() { _ = closer.Close() })
 	}
 	done := make(chan error, 1)
-	safe.Go("ask server", func() { done <- wire.Serve(ctx, in, out, view, agent) })
+	recovery.Go("ask server", func() { done <- wire.Serve(ctx, in, out, view, agent) })
 	select {
 	case err = <-done:
 	case <-ctx.Done():

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // FromEntry returns a card for an entry of a client's configuration as people paste it: the

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // maxPackage is the maximum size of a package.json in bytes.
@@ -47,7 +47,7 @@ func Named(description []byte, card settings.Card, m Machine) (described, packag
 			MCPName string `json:"mcpName"`
 		}
 		if err == nil && json.Unmarshal(b, &p) == nil && p.Version == version && p.MCPName != "" {
-			return plain.Line(d.Name), plain.Line(p.MCPName)
+			return sanitize.Line(d.Name), sanitize.Line(p.MCPName)
 		}
 	}
 	return "", ""

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // patience is how long a card's program may take to exit: some save their data first.

@@ -12,7 +12,7 @@ import (
 	"unicode"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // described is a server.json as in the MCP registry, of the current or an older version.
@@ -112,8 +112,8 @@ func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, 
 func (d described) use(n int, values map[string]string) (settings.Card, []string, error) {
 	r := &reader{values: values, used: map[string]bool{}}
 	r.card.Name = NameFrom(d.Name[strings.LastIndex(d.Name, "/")+1:])
-	r.card.Title = plain.Cut(plain.Line(d.Title), 60)
-	r.card.About = plain.Cut(plain.Line(d.Description), 200)
+	r.card.Title = sanitize.Cut(sanitize.Line(d.Title), 60)
+	r.card.About = sanitize.Cut(sanitize.Line(d.Description), 200)
 	if n <= len(d.Packages) {
 		r.program(d.Packages[n-1], d.Version)
 	} else {
@@ -135,7 +135,7 @@ func (d described) others(chosen int) string {
 	var out []string
 	add := func(n int, what string) {
 		if n != chosen {
-			out = append(out, fmt.Sprintf("%d %s", n, plain.Line(what)))
+			out = append(out, fmt.Sprintf("%d %s", n, sanitize.Line(what)))
 		}
 	}
 	for i, p := range d.Packages {
@@ -200,7 +200,7 @@ func (r *reader) program(p packageInfo, serverVersion string) {
 		return
 	}
 	if p.RegistryBaseURL != "" {
-		r.notes = append(r.notes, "its package is in the registry "+plain.Line(p.RegistryBaseURL)+", which "+r.card.Command[0]+" must be configured for")
+		r.notes = append(r.notes, "its package is in the registry "+sanitize.Line(p.RegistryBaseURL)+", which "+r.card.Command[0]+" must be configured for")
 	}
 }
 
@@ -277,7 +277,7 @@ func (r *reader) value(in input, name string) (string, bool) {
 	case in.Default != "":
 		v = in.Default
 	case in.IsRequired:
-		r.lacks = append(r.lacks, strings.TrimSpace(fmt.Sprintf("--set %s=...  %s", name, plain.Cut(plain.Line(in.Description), 120))))
+		r.lacks = append(r.lacks, strings.TrimSpace(fmt.Sprintf("--set %s=...  %s", name, sanitize.Cut(sanitize.Line(in.Description), 120))))
 		return "", false
 	default:
 		return "", false

@@ -9,9 +9,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Machine is the environment in which a card is tried.
@@ -73,7 +73,7 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 	}
 	defer conn.End()
 	out := Tried{
-		Server: plain.Line(conn.Server), Version: plain.Line(conn.Version), Protocol: plain.Line(conn.Protocol),
+		Server: sanitize.Line(conn.Server), Version: sanitize.Line(conn.Version), Protocol: sanitize.Line(conn.Protocol),
 		Context: len(conn.Instructions), Took: time.Since(began),
 	}
 	for _, raw := range tools {
@@ -83,7 +83,7 @@ func Try(ctx context.Context, card settings.Card, m Machine) (Tried, error) {
 			Input       json.RawMessage `json:"inputSchema"`
 		}
 		if json.Unmarshal(raw, &t) == nil {
-			out.Tools = append(out.Tools, plain.Line(t.Name))
+			out.Tools = append(out.Tools, sanitize.Line(t.Name))
 			out.Context += len(t.Name) + len(t.Description) + len(t.Input)
 		}
 	}
@@ -118,5 +118,5 @@ func EraOf(word string) child.Era {
 
 // Cost describes how much context bytes of definitions take, at about four bytes per token.
 func Cost(bytes int) string {
-	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, deck.AboutTokens(bytes))
+	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, snapshot.AboutTokens(bytes))
 }

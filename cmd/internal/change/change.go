@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Kept is how many changes can be undone.

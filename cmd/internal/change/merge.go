@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/edit"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/diff"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // hunk is a part of a text that another has in its place: bytes from start to end.
@@ -52,7 +52,7 @@ func lineHunks(a, b []byte) []hunk {
 	}
 	var out []hunk
 	open := false // whether the last hunk ends here
-	for _, s := range edit.Steps(old, fresh, bytes.Equal) {
+	for _, s := range diff.Steps(old, fresh, bytes.Equal) {
 		if s.Old >= 0 && s.New >= 0 {
 			at, open = at+len(old[s.Old]), false
 			continue

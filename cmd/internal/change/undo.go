@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // Undo takes a change back.

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 

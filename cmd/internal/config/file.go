@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -79,7 +79,7 @@ type UI struct {
 	// Let the marks of what runs turn.
 	Motion bool `toml:"motion"`
 	// How long a key that did something has to rest before it does something again, unless another key is pressed or the terminal tells that it is let go.
-	KeyRest span.Duration `toml:"key_rest"`
+	KeyRest humanize.Duration `toml:"key_rest"`
 	// Background of the terminal; empty asks the terminal.
 	Background string `toml:"background"`
 	// Draw with ASCII only.
@@ -105,11 +105,11 @@ type Journal struct {
 // Ask is how questions are put.
 type Ask struct {
 	// Questions time out after this; "0s" leaves it to the agent.
-	Timeout span.Duration `toml:"timeout"`
+	Timeout humanize.Duration `toml:"timeout"`
 	// How many seconds an answer can be undone; 0 sends at once.
 	UndoSeconds int `toml:"undo_seconds"`
 	// How long z snoozes a question.
-	Snooze span.Duration `toml:"snooze"`
+	Snooze humanize.Duration `toml:"snooze"`
 	// deadline puts questions first whose client times out within a minute; empty keeps the order of arrival.
 	Sort string `toml:"sort"`
 	// Send an answer of the last 15 minutes again when the same agent asks the same.
@@ -167,7 +167,7 @@ type Pencil struct {
 	// Calls at a time, up to 4.
 	MaxInFlight int `toml:"max_in_flight"`
 	// How long a call may take.
-	CallTimeout span.Duration `toml:"call_timeout"`
+	CallTimeout humanize.Duration `toml:"call_timeout"`
 	// When to offer the tool pencil_call; auto does for clients that keep their list of tools.
 	Gateway string `toml:"gateway"`
 	// Clients that keep their list of tools, instead of those that mcpdeck knows.
@@ -190,25 +190,25 @@ func (p *Proof) UnmarshalText(b []byte) error {
 }
 
 // Method is the way to prove that p names; what is not one proves nothing.
-func (p Proof) Method() proof.Method {
-	switch m := proof.Method(p); {
+func (p Proof) Method() userauth.Method {
+	switch m := userauth.Method(p); {
 	case p == "true":
-		return proof.Pair
-	case slices.Contains(proof.Methods(), string(m)):
+		return userauth.Pair
+	case slices.Contains(userauth.Methods(), string(m)):
 		return m
 	}
-	return proof.Off
+	return userauth.Off
 }
 
 func defaults() File {
 	return File{
 		HTTP:    HTTP{Enabled: true, Port: 7337},
-		UI:      UI{Mouse: true, Motion: true, KeyRest: span.Duration(tui.KeyRest), Pictures: "auto"},
+		UI:      UI{Mouse: true, Motion: true, KeyRest: humanize.Duration(tui.KeyRest), Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
-		Ask:     Ask{UndoSeconds: 2, Snooze: span.Duration(10 * time.Minute), CLIAnswers: Proof(proof.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
-		Prompts: defaultPrompts(), Sessions: Sessions{Keep: span.Duration(time.Hour)},
+		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
+		Prompts: defaultPrompts(), Sessions: Sessions{Keep: humanize.Duration(time.Hour)},
 		Clippy: Clippy{Enabled: true},
-		Pencil: Pencil{MaxInFlight: 1, CallTimeout: span.Duration(75 * time.Second), Gateway: "auto"},
+		Pencil: Pencil{MaxInFlight: 1, CallTimeout: humanize.Duration(75 * time.Second), Gateway: "auto"},
 
 		Pixelsrc:   Pixelsrc{Dialect: "documented"},
 		Theme:      Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},

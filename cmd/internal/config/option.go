@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // Any stands in the key of an option for a name that the user chooses.
@@ -100,7 +100,7 @@ func Literal(v reflect.Value) string {
 		return "{ " + strings.Join(items, ", ") + " }"
 	default:
 	}
-	if d, ok := v.Interface().(span.Duration); ok {
+	if d, ok := v.Interface().(humanize.Duration); ok {
 		return string(rawjson.Quote(short(time.Duration(d))))
 	}
 	return fmt.Sprint(v.Interface())
@@ -162,7 +162,7 @@ func (c *Config) Settings() []Setting {
 			s.From = fmt.Sprintf("%s:%d", file, line)
 		}
 		s.From = cmp.Or(c.from[key], s.From)
-		if d, ok := s.Value.(span.Duration); ok {
+		if d, ok := s.Value.(humanize.Duration); ok {
 			s.Value = short(time.Duration(d))
 		}
 		out = append(out, s)

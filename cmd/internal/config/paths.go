@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"regexp"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Paths are the files of one deck. All lie in the state folder but the

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Prompts is what agents' own programs ask.
@@ -24,7 +24,7 @@ type Prompts struct {
 	// Those of Gemini CLI.
 	Gemini bool `toml:"gemini"`
 	// How long a prompt that its terminal does not show waits for you here; "0s": not at all.
-	Hold span.Duration `toml:"hold"`
+	Hold humanize.Duration `toml:"hold"`
 	// pass lets agents without a terminal go on by their own rules; hold asks you.
 	Headless string `toml:"headless"`
 	// What differs in some projects, by folder.
@@ -32,7 +32,7 @@ type Prompts struct {
 	// How many seconds a permission can be undone; 0 gives it at once.
 	UndoSeconds int `toml:"undo_seconds"`
 	// How long a prompt must wait before you are notified.
-	NotifyAfter span.Duration `toml:"notify_after"`
+	NotifyAfter humanize.Duration `toml:"notify_after"`
 	// Notify you also of prompts in the window that you look at.
 	NotifyHere bool `toml:"notify_here"`
 	// Show or hide options that allow more than one call.
@@ -53,7 +53,7 @@ type PromptProject struct {
 // Sessions is the list of agents' sessions.
 type Sessions struct {
 	// How long a session that has ended stays in the list.
-	Keep span.Duration `toml:"keep"`
+	Keep humanize.Duration `toml:"keep"`
 }
 
 // Prices is what tokens cost.
@@ -65,7 +65,7 @@ type Prices struct {
 func defaultPrompts() Prompts {
 	return Prompts{
 		Enabled: true, Claude: true, Codex: true, OpenCode: true, Gemini: true,
-		Hold: span.Duration(time.Minute), Headless: "pass", NotifyAfter: span.Duration(1500 * time.Millisecond), Lasting: "show",
+		Hold: humanize.Duration(time.Minute), Headless: "pass", NotifyAfter: humanize.Duration(1500 * time.Millisecond), Lasting: "show",
 	}
 }
 

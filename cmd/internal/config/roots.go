@@ -6,7 +6,7 @@ import (
 	"os/user"
 	"path/filepath"
 
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // decideRoots makes the rules of which folders may be projects, and warns of what

@@ -10,10 +10,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/near"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
@@ -26,7 +26,7 @@ func Words(pages []string) map[string][]string {
 		"ui.pictures":                 picture.ModeNames(),
 		"ui.start":                    append([]string{""}, pages...),
 		"ask.sort":                    {"", "deadline"},
-		"ask.cli_answers":             proof.Methods(),
+		"ask.cli_answers":             userauth.Methods(),
 		"ask.persist":                 {"on", "off"},
 		"ask.history":                 {"on", "off"},
 		"ask.autofocus":               {"idle", "never", "always"},
@@ -111,7 +111,7 @@ func Range(key string) (least, most int64) {
 
 // bound is a bound of an option as it is written.
 func bound(option reflect.Value, n int64) any {
-	if option.Type() == reflect.TypeFor[span.Duration]() {
+	if option.Type() == reflect.TypeFor[humanize.Duration]() {
 		return time.Duration(n)
 	}
 	return n
@@ -155,7 +155,7 @@ func (c *Config) warnWord(key, value string, words []string) {
 
 // didYouMean asks whether a wrong word stands for one of those that there are.
 func didYouMean(wrong string, words []string) string {
-	if meant := near.Meant(wrong, words); meant != "" {
+	if meant := fuzzy.Meant(wrong, words); meant != "" {
 		return fmt.Sprintf("; did you mean %q?", meant)
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
@@ -69,9 +69,9 @@ func TestANumberThatCannotBeMeantIsNotUsed(t *testing.T) {
 }
 
 func TestAShellProvesNothingUnlessConfigured(t *testing.T) {
-	for value, want := range map[string]proof.Method{
-		"": proof.Off, "cli_answers = false": proof.Off, "cli_answers = true": proof.Pair, `cli_answers = "yes"`: proof.Off,
-		`cli_answers = "passphrase"`: proof.Passphrase, "cli_answers = 1": proof.Off,
+	for value, want := range map[string]userauth.Method{
+		"": userauth.Off, "cli_answers = false": userauth.Off, "cli_answers = true": userauth.Pair, `cli_answers = "yes"`: userauth.Off,
+		`cli_answers = "passphrase"`: userauth.Passphrase, "cli_answers = 1": userauth.Off,
 	} {
 		path := filepath.Join(t.TempDir(), "config.toml")
 		if err := os.WriteFile(path, []byte("[ask]\n"+value+"\n"), 0o600); err != nil {

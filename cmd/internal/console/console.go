@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // text cleans what is written to a file.
@@ -24,7 +24,7 @@ type text struct{ *os.File }
 
 // Write takes text. What it is given at once is cleaned as a whole.
 func (t text) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(t.File, plain.Output(string(b))); err != nil {
+	if _, err := io.WriteString(t.File, sanitize.Output(string(b))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -79,7 +79,7 @@ type escaper struct{ to io.Writer }
 
 // Write takes a piece of JSON.
 func (e escaper) Write(b []byte) (int, error) {
-	if _, err := e.to.Write(plain.JSON(b)); err != nil {
+	if _, err := e.to.Write(sanitize.JSON(b)); err != nil {
 		return 0, err
 	}
 	return len(b), nil

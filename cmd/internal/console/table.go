@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/term"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Table prints rows of the same number of cells in columns, each as wide as its
@@ -34,7 +34,7 @@ func Table(w io.Writer, rows [][]string, style func(row, col int) lipgloss.Style
 	for _, row := range rows {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			cells[i] = plain.Output(cell)
+			cells[i] = sanitize.Output(cell)
 		}
 		t.Row(cells...)
 	}

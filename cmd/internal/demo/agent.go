@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // agent is the demo's end of a stand-in.
@@ -28,7 +28,7 @@ func startAgent(ctx context.Context, f Folder, environ []string, name, client, c
 		return nil, fmt.Errorf("start the stand-in for %s: %w", name, err)
 	}
 	a := &agent{name: name, child: child, conn: rpc.New(rpc.Options{Name: name})}
-	safe.Go("errors of "+name, func() { _, _ = io.Copy(io.Discard, child.Err) })
+	recovery.Go("errors of "+name, func() { _, _ = io.Copy(io.Discard, child.Err) })
 	a.conn.Begin(child.In, child.Out)
 	_, err = a.request(ctx, "initialize", map[string]any{
 		"protocolVersion": "2025-06-18", "capabilities": map[string]any{}, "clientInfo": map[string]any{"name": client, "version": clientVersion},

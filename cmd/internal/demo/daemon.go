@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // daemonMethod has the stand-in for Codex run the daemon of its sessions. Its result is the
@@ -44,7 +44,7 @@ func (s *standIn) daemon(ctx context.Context, id, params json.RawMessage) {
 	if said.Asks != nil {
 		asked = s.codex.Asks(said.Session, "item/commandExecution/requestApproval", string(said.Asks))
 	}
-	safe.Go("answer to Codex", func() {
+	recovery.Go("answer to Codex", func() {
 		answer := "null"
 		if said.Asks != nil {
 			answer, _ = s.codex.Await(ctx, asked) // without one the demo has ended

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // The sessions of the agents.
@@ -98,7 +98,7 @@ func (s *Show) inTurn(ctx context.Context, all ...func(context.Context) error) e
 	for i, ask := range all {
 		over := make(chan struct{})
 		wg.Add(1)
-		safe.Go("prompt", func() {
+		recovery.Go("prompt", func() {
 			defer wg.Done()
 			defer close(over)
 			errs[i] = ask(ctx)

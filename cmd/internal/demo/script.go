@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // part is what an agent's program is called, by itself and by its connection.
@@ -47,7 +47,7 @@ func script() []scene {
 		{
 			begins: "claude, codex and opencode are connected. This is the deck.",
 			agents: work,
-			ready:  called("manage_memory", deck.OK),
+			ready:  called("manage_memory", snapshot.OK),
 		},
 		{
 			agents: question, ready: waiting(1), alone: answerAll,
@@ -57,7 +57,7 @@ func script() []scene {
 			ends: "codex has your answers and goes on.",
 		},
 		{
-			agents: drawing, ready: called("pixelsrc_render", deck.OK),
+			agents: drawing, ready: called("pixelsrc_render", snapshot.OK),
 			say:  "opencode has drawn pictures.",
 			try:  "Press {pixels} to look at them.",
 			page: "pixels", keys: []string{"{pixels}"},
@@ -69,9 +69,9 @@ func script() []scene {
 					return err
 				}
 				// The agent may have the result before the deck's list of calls has it.
-				return s.wait(ctx, func() bool { return called("read_project_context", deck.ToolError)(s) })
+				return s.wait(ctx, func() bool { return called("read_project_context", snapshot.ToolError)(s) })
 			},
-			ready: called("read_project_context", deck.ToolError),
+			ready: called("read_project_context", snapshot.ToolError),
 			say:   "A call of codex has failed.",
 			try:   "Press {calls} to see what it wanted and what it got.",
 			page:  "calls", keys: []string{"{calls}"},
@@ -79,7 +79,7 @@ func script() []scene {
 		},
 		{
 			begins: "claude notes what components promise each other, and edits one …",
-			agents: edit, ready: called("logicstamp_compare_snapshot", deck.OK),
+			agents: edit, ready: called("logicstamp_compare_snapshot", snapshot.OK),
 			say:  "claude's edit breaks what other components rely on.",
 			try:  "Press {drift} for what changed, and who is affected.",
 			page: "drift", keys: []string{"{drift}"},
@@ -98,7 +98,7 @@ func script() []scene {
 			say:   "Weather is somebody else's server. Off, it costs agents nothing.",
 			try:   "Press {cards}, G and space; read what Weather runs, then press y.",
 			there: "Press G and space; read what Weather runs, then press y.",
-			page:  "cards", keys: []string{"{cards}", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != deck.Off },
+			page:  "cards", keys: []string{"{cards}", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != snapshot.Off },
 			ends: "claude got its tools at once, and has called one.",
 		},
 	}
@@ -193,12 +193,12 @@ func forecast(ctx context.Context, s *Show) error {
 }
 
 // weather is the card.
-func weather(s *Show) deck.Server {
+func weather(s *Show) snapshot.Server {
 	all := s.o.Deck.Snapshot().Servers
-	if i := slices.IndexFunc(all, func(v deck.Server) bool { return v.Name == "weather" }); i >= 0 {
+	if i := slices.IndexFunc(all, func(v snapshot.Server) bool { return v.Name == "weather" }); i >= 0 {
 		return all[i]
 	}
-	return deck.Server{State: deck.State{Status: deck.Off}}
+	return snapshot.Server{State: snapshot.State{Status: snapshot.Off}}
 }
 
 // waiting reports whether so many things wait for the user.
@@ -211,10 +211,10 @@ func open(s *Show) []ask.Item {
 }
 
 // called reports whether a tool was called with an outcome.
-func called(tool string, status deck.CallStatus) func(*Show) bool {
+func called(tool string, status snapshot.CallStatus) func(*Show) bool {
 	return func(s *Show) bool {
 		all, _ := s.o.Deck.Calls(0)
-		return slices.ContainsFunc(all, func(c deck.Call) bool { return c.Tool == tool && c.Status == status })
+		return slices.ContainsFunc(all, func(c snapshot.Call) bool { return c.Tool == tool && c.Status == status })
 	}
 }
 

@@ -13,17 +13,17 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // Deck is the deck that is shown.
 type Deck interface {
-	Snapshot() *deck.Snapshot
-	Calls(since uint64) ([]deck.Call, uint64)
+	Snapshot() *snapshot.Snapshot
+	Calls(since uint64) ([]snapshot.Call, uint64)
 }
 
 // Options are what a Show needs.
@@ -47,7 +47,7 @@ type Show struct {
 	o      Options
 	agents map[string]*agent
 
-	hints hint.Feed
+	hints notify.Feed
 	mu    sync.Mutex // guards what follows
 	now   tui.GuideMsg
 	seen  seen
@@ -223,7 +223,7 @@ func (s *Show) act(ctx context.Context, sc scene) chan error {
 		done <- nil
 		return done
 	}
-	safe.Go("agents of the demo", func() { done <- sc.agents(ctx, s) })
+	recovery.Go("agents of the demo", func() { done <- sc.agents(ctx, s) })
 	return done
 }
 

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // stampVersion is the version of the command that Stamp stands in for.

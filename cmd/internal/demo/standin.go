@@ -7,10 +7,10 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // hookMethod asks a stand-in to start a hook with the params as its input. Its result is
@@ -45,8 +45,8 @@ func StandIn(ctx context.Context, agent, program string, environ []string, in io
 		return err
 	}
 	defer relay.End(false)
-	safe.Go("errors of mcpdeck mcp", func() { _, _ = io.Copy(errs, relay.Err) }) // nobody reads them then
-	safe.Go("answers of mcpdeck mcp", func() {
+	recovery.Go("errors of mcpdeck mcp", func() { _, _ = io.Copy(errs, relay.Err) }) // nobody reads them then
+	recovery.Go("answers of mcpdeck mcp", func() {
 		for lines := rpc.NewLines(relay.Out, rpc.MaxLine); ; {
 			line, err := lines.Next()
 			if err != nil {
@@ -70,7 +70,7 @@ func StandIn(ctx context.Context, agent, program string, environ []string, in io
 		}
 		switch m.Method {
 		case hookMethod:
-			safe.Go("hook", func() { s.hook(ctx, m.ID, m.Params) })
+			recovery.Go("hook", func() { s.hook(ctx, m.ID, m.Params) })
 			continue
 		case pluginMethod:
 			s.plug(m.ID, m.Params)
@@ -143,7 +143,7 @@ func (s *standIn) plug(id, params json.RawMessage) {
 		s.answer(id, nil, err)
 		return
 	}
-	safe.Go("plugin", func() {
+	recovery.Go("plugin", func() {
 		var body json.RawMessage
 		if said.Asks {
 			post := <-s.opencode.Posts()

@@ -15,11 +15,11 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/match"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Options say where the call log is.
@@ -52,7 +52,7 @@ func Command(opt Options) *cobra.Command {
 		Long: "Show agents' calls, oldest first: time, agent, tool, outcome, duration, arguments.\n" +
 			"With --json, print each call as one line of JSON with its arguments and result.\n\n" +
 			"The query syntax is that of the filter on the deck's Calls page: words, and " +
-			strings.Join(match.Fields(), ":, ") + ":, >500ms, <2s. The flags do the same.",
+			strings.Join(query.Fields(), ":, ") + ":, >500ms, <2s. The flags do the same.",
 		Example: "  mcpdeck log -f\n  mcpdeck log status:error since:2h '>500ms' lantern.pxl\n  mcpdeck log --tool 'pencil_*' --status error --since 2h\n  mcpdeck log --json -n 0 > calls.jsonl",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			q, err := f.query(args, opt.Now())
@@ -89,13 +89,13 @@ func (u UsageError) Unwrap() error { return u.error }
 func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 func (f flags) query(args []string, now time.Time) (journal.Query, error) {
-	said, err := match.Parse(strings.Join(args, " "), now)
+	said, err := query.Parse(strings.Join(args, " "), now)
 	if err != nil {
 		return journal.Query{}, UsageError{err}
 	}
 	q := journal.Query{
 		Tool: cmp.Or(f.tool, said.Tool), Server: cmp.Or(f.server, said.Server), Agent: cmp.Or(f.agent, said.Agent),
-		Status: deck.CallStatus(cmp.Or(f.status, said.FullStatus())), Text: f.text, Words: said.Words,
+		Status: snapshot.CallStatus(cmp.Or(f.status, said.FullStatus())), Text: f.text, Words: said.Words,
 		Longer: said.Longer, Less: said.Less, Limit: f.count,
 	}
 	if f.count < 0 {
@@ -105,14 +105,14 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 		q.Limit = -1
 	}
 	switch q.Status {
-	case "", deck.OK, deck.ToolError, deck.Refused, deck.Cancelled, deck.Lost:
+	case "", snapshot.OK, snapshot.ToolError, snapshot.Refused, snapshot.Cancelled, snapshot.Lost:
 	default:
 		return q, usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
 	}
-	if q.Since, err = match.Moment(f.since, now); err != nil {
+	if q.Since, err = query.Moment(f.since, now); err != nil {
 		return q, usagef("--since %q: %w", f.since, err)
 	}
-	if q.Until, err = match.Moment(f.until, now); err != nil {
+	if q.Until, err = query.Moment(f.until, now); err != nil {
 		return q, usagef("--until %q: %w", f.until, err)
 	}
 	if f.since == "" {
@@ -205,17 +205,17 @@ func lineOf(e journal.Entry, now time.Time) string {
 	if at.Format(time.DateOnly) != now.Format(time.DateOnly) {
 		layout = time.DateTime
 	}
-	detail := plain.Line(e.Args)
-	if e.Status != deck.OK {
-		detail = strings.TrimSpace(plain.Line(e.Result) + "  " + detail)
+	detail := sanitize.Line(e.Args)
+	if e.Status != snapshot.OK {
+		detail = strings.TrimSpace(sanitize.Line(e.Result) + "  " + detail)
 	}
 	return strings.TrimRight(fmt.Sprintf("%s  %-14s  %-28s  %-9s %9s  %s", at.Format(layout),
-		plain.Cut(plain.Line(e.AgentName), 14), plain.Line(e.Tool), e.Status, took(&e.Call), detail), " ")
+		sanitize.Cut(sanitize.Line(e.AgentName), 14), sanitize.Line(e.Tool), e.Status, took(&e.Call), detail), " ")
 }
 
-func took(c *deck.Call) string {
-	if c.Status == deck.Lost {
+func took(c *snapshot.Call) string {
+	if c.Status == snapshot.Lost {
 		return ""
 	}
-	return span.Took(c.Duration)
+	return humanize.Took(c.Duration)
 }

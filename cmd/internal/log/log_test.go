@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 var now = time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
@@ -26,25 +26,25 @@ func testJournal(t *testing.T, path string) *journal.Journal {
 		t.Fatal(err)
 	}
 	record(t, j,
-		deck.Call{
-			ID: 1, AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: deck.OK,
+		snapshot.Call{
+			ID: 1, AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: snapshot.OK,
 			Started: now.Add(-25 * time.Hour), Duration: 12 * time.Millisecond, Args: "filename=a.txt content=boo",
 		},
-		deck.Call{
-			ID: 2, AgentName: "codex\x1b[31m", Server: "ask", Tool: "ask", Status: deck.ToolError,
+		snapshot.Call{
+			ID: 2, AgentName: "codex\x1b[31m", Server: "ask", Tool: "ask", Status: snapshot.ToolError,
 			Started: now.Add(-time.Hour), Duration: 75 * time.Second, Args: "question=x", Result: "nobody answered",
 		},
-		deck.Call{
-			ID: 3, AgentName: "claude", Server: "clippy", Tool: "manage_memory", Status: deck.OK,
+		snapshot.Call{
+			ID: 3, AgentName: "claude", Server: "clippy", Tool: "manage_memory", Status: snapshot.OK,
 			Started: now.Add(-time.Minute), Duration: 200 * time.Microsecond, Args: "action=read key=k",
 		})
 	return j
 }
 
-func record(t *testing.T, j *journal.Journal, calls ...deck.Call) {
+func record(t *testing.T, j *journal.Journal, calls ...snapshot.Call) {
 	t.Helper()
 	for _, c := range calls {
-		j.Record(c, deck.CallBody{Args: json.RawMessage(`{"n":1}`)})
+		j.Record(c, snapshot.CallBody{Args: json.RawMessage(`{"n":1}`)})
 	}
 	if err := j.Sync(t.Context()); err != nil {
 		t.Fatal(err)
@@ -152,7 +152,7 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 
 func TestALostCallHasNoDuration(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
-	record(t, testJournal(t, path), deck.Call{ID: 4, AgentName: "claude", Tool: "lost_one", Status: deck.Lost, Started: now, Duration: time.Second})
+	record(t, testJournal(t, path), snapshot.Call{ID: 4, AgentName: "claude", Tool: "lost_one", Status: snapshot.Lost, Started: now, Duration: time.Second})
 	var out bytes.Buffer
 	if err := run(t.Context(), &out, path, "-n", "1"); err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestFollow(t *testing.T) {
 	}
 	j := testJournal(t, path) // only now is there a file
 	next()
-	record(t, j, deck.Call{ID: 9, AgentName: "claude", Tool: "late", Status: deck.Cancelled, Started: now, Args: "n=9"})
+	record(t, j, snapshot.Call{ID: 9, AgentName: "claude", Tool: "late", Status: snapshot.Cancelled, Started: now, Args: "n=9"})
 	for {
 		next()
 		out.mu.Lock()

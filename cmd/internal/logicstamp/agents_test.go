@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // A real agent makes a snapshot, a component is edited, and the agent's

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 const (

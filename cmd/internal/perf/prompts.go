@@ -422,7 +422,7 @@ func (b bench) linked() (float64, error) {
 
 // ours reports whether a symbol is of a package that prompts alone need.
 func ours(symbol string) bool {
-	for _, p := range []string{"mcpdeck/servers/prompts", "mcpdeck/servers/rpc/frames", "coder/websocket", "mcpdeck/tui/page/agents"} {
+	for _, p := range []string{"mcpdeck/servers/prompts", "mcpdeck/servers/support/rpc/frames", "coder/websocket", "mcpdeck/tui/page/agents"} {
 		if strings.Contains(symbol, p) {
 			return true
 		}

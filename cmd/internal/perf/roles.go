@@ -17,13 +17,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -56,7 +56,7 @@ func (echoModule) Identity() host.Identity {
 }
 
 func (echoModule) Start(_ context.Context, scope host.Scope) error {
-	scope.SetState(deck.State{Status: deck.Ready})
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 
@@ -115,14 +115,14 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	}
 	defer l.Close()
 	srv := &wire.Server{Host: h, Version: "perf"}
-	safe.Go("socket", func() { srv.Serve(ctx, l) })
+	recovery.Go("socket", func() { srv.Serve(ctx, l) })
 	web, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	token := rand.Text()
 	endpoint := &wire.HTTP{Host: h}
-	safe.Go("http", func() { _ = endpoint.Start(ctx, web, func() string { return token }) })
+	recovery.Go("http", func() { _ = endpoint.Start(ctx, web, func() string { return token }) })
 	fmt.Fprintf(out, "http://%s/mcp %s\n", web.Addr(), token)
 	_, err = io.Copy(io.Discard, in)
 	return err

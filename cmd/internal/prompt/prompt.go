@@ -12,8 +12,8 @@ import (
 	"github.com/charmbracelet/x/term"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 // ErrNoTerminal says that nobody can be asked. A secret is taken from a terminal
@@ -23,10 +23,10 @@ var ErrNoTerminal = errors.New("no terminal to prompt on")
 
 // Proof asks for what a deck wants to be shown: "pair" or "passphrase".
 func Proof(method string) (string, error) {
-	switch proof.Method(method) {
-	case proof.Pair:
+	switch userauth.Method(method) {
+	case userauth.Pair:
 		return secret("Pairing code on the deck's screen: ")
-	case proof.Passphrase:
+	case userauth.Passphrase:
 		return secret("The deck's passphrase: ")
 	default:
 		return "", fmt.Errorf("the deck asks for %q, which this version of mcpdeck does not know", method)
@@ -45,7 +45,7 @@ func Terminal() bool {
 
 // secret reads a line from the process's terminal without echo.
 func secret(question string) (string, error) {
-	if err := proof.Hide(); err != nil {
+	if err := userauth.Hide(); err != nil {
 		return "", fmt.Errorf("keep other programs out of this process: %w", err)
 	}
 	in, err := os.OpenFile(terminalIn, os.O_RDWR, 0)
@@ -62,7 +62,7 @@ func secret(question string) (string, error) {
 	defer signal.Stop(signals)
 	done := make(chan struct{})
 	defer close(done)
-	safe.Go("prompt", func() {
+	recovery.Go("prompt", func() {
 		select {
 		case <-signals: // reading cannot be interrupted
 			_ = term.Restore(in.Fd(), state) // nothing else can be done

@@ -16,8 +16,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // runner carries out one call of the command.
@@ -181,14 +181,14 @@ func (r *runner) print(list []object) {
 	}
 	kind, name := 0, 0
 	for _, o := range list {
-		kind, name = max(kind, len(o.Kind)), max(name, len(plain.Line(o.Name)))
+		kind, name = max(kind, len(o.Kind)), max(name, len(sanitize.Line(o.Name)))
 	}
 	for _, o := range list {
 		size := ""
 		if o.Width > 0 {
 			size = fmt.Sprintf("%d×%d", o.Width, o.Height)
 		}
-		fmt.Fprintln(r.out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", kind, o.Kind, name, plain.Line(o.Name), size), " "))
+		fmt.Fprintln(r.out, strings.TrimRight(fmt.Sprintf("%-*s  %-*s  %s", kind, o.Kind, name, sanitize.Line(o.Name), size), " "))
 	}
 }
 
@@ -309,7 +309,7 @@ func moving(res *pxl.Result) string {
 	if res.Kind != pxl.KindAnimation {
 		return ""
 	}
-	return fmt.Sprintf(", %d frames, %s", len(res.Frames), span.Took(res.Duration()))
+	return fmt.Sprintf(", %d frames, %s", len(res.Frames), humanize.Took(res.Duration()))
 }
 
 // defaultName is the file to write when none was named: that of the document, or of the object when one was asked for.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // raised is how long a call may take where the client lets that be set: users

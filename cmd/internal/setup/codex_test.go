@@ -6,7 +6,7 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // TestCodexFindsTheEntryHoweverItsServersStand edits the forms that TOML has

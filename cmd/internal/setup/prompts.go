@@ -12,8 +12,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // PromptNames are the clients whose prompts the deck can show.

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 func prompter(t *testing.T) Prompter {

@@ -20,14 +20,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/gemini"
 	socket "github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // patience is how long an agent may take to do what comes next, under any load.
@@ -300,7 +300,7 @@ func TestRealOpenCode(t *testing.T) {
 	b.answer(b.next("the sixth command", command("touch 6.txt")), "Deny and stop", ask.AnswerDraft{})
 	b.until("the end of the turn", func() bool {
 		all := b.roster.Sessions()
-		return len(all) == 1 && all[0].State == deck.Idle && all[0].Version == b.client.Prompts.Tested
+		return len(all) == 1 && all[0].State == snapshot.Idle && all[0].Version == b.client.Prompts.Tested
 	})
 	for i, want := range []string{"", "", "", "use make", prompts.Denied, "a file", "another", ""} {
 		if s := model.Seen()[i]; !s.Called || !strings.Contains(s.Result, want) {
@@ -316,7 +316,7 @@ func TestRealOpenCode(t *testing.T) {
 		t.Errorf("%d are left", n)
 	}
 	_ = term.cmd.Process.Kill()
-	b.until("the end of the session", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == deck.Ended })
+	b.until("the end of the session", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == snapshot.Ended })
 }
 
 // TestRealOpenCodeRunIsNotShown: "opencode run" denies its own prompts at once.
@@ -360,7 +360,7 @@ func TestRealGemini(t *testing.T) {
 	}
 	b.until("its session to wait", func() bool {
 		all := b.roster.Sessions()
-		return len(all) == 1 && all[0].State == deck.WaitsForPermission
+		return len(all) == 1 && all[0].State == snapshot.WaitsForPermission
 	})
 	term.press("\r", run)
 	question := b.next("the question", func(r ask.Request) bool { return r.Prompt.Kind == ask.OwnQuestion })
@@ -370,7 +370,7 @@ func TestRealGemini(t *testing.T) {
 	term.press("\r", question)
 	write := b.next("the edit", func(r ask.Request) bool { return strings.Contains(r.Prompt.Diff, "+new") })
 	term.press("\x1b", write) // denied: no hook says so
-	b.until("its session to be idle", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == deck.Idle })
+	b.until("its session to be idle", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == snapshot.Idle })
 	if s := model.Seen(); !s[2].Called || !strings.Contains(s[1].Result, "SQLite") {
 		t.Errorf("the model saw %+v", s)
 	}

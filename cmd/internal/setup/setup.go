@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // Entry is what a client starts, and where its configuration is.

@@ -3,7 +3,7 @@ package setup
 import (
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 func TestACommandAsEachShellReadsIt(t *testing.T) {

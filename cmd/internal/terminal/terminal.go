@@ -16,7 +16,7 @@ import (
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 // Terminal is a program in an emulated terminal.
@@ -70,7 +70,7 @@ func (t *Terminal) read() {
 		_, _ = t.emu.Write(b[:n]) // it takes all
 		t.wrote = time.Now()
 		t.mu.Unlock()
-		hint.Poke(t.changed)
+		notify.Poke(t.changed)
 		if err != nil {
 			return
 		}

@@ -4,15 +4,15 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Who types mcpdeck call waits for the answer; an agent's shell ends it after a while.
 func TestPatienceOfTheCommand(t *testing.T) {
-	if got := Patience(deck.Caller{Transport: "call", Client: "mcpdeck"}, true); got != 0 {
+	if got := Patience(snapshot.Caller{Transport: "call", Client: "mcpdeck"}, true); got != 0 {
 		t.Errorf("the user's shell: got %v, want no limit", got)
 	}
-	if got := Patience(deck.Caller{Transport: "call", Client: "mcpdeck", Program: "claude"}, true); got != unknownPatience {
+	if got := Patience(snapshot.Caller{Transport: "call", Client: "mcpdeck", Program: "claude"}, true); got != unknownPatience {
 		t.Errorf("an agent's shell: got %v, want %v", got, unknownPatience)
 	}
 }
@@ -42,7 +42,7 @@ func TestCallIsHandedOverBeforeItsClientGivesUp(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			who := deck.Caller{Client: tt.client, Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
+			who := snapshot.Caller{Client: tt.client, Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 			if got := Patience(who, tt.progress); got != tt.want {
 				t.Errorf("got %v, want %v", got, tt.want)
 			}

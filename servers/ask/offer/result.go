@@ -11,8 +11,8 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // structured is the result for programs. Message repeats in words how to go on,
@@ -50,7 +50,7 @@ func outcome(r questions.Reply) *mcp.CallToolResult {
 		return result(s, s.Message)
 	case questions.TimedOut:
 		s.Message = fmt.Sprintf("Nobody answered within %s. Nothing was chosen: do not assume an answer, and do not ask again. "+
-			"Continue without it where you can, or stop and say what is blocked.", span.Words(r.After))
+			"Continue without it where you can, or stop and say what is blocked.", humanize.Words(r.After))
 		return result(s, s.Message)
 	default:
 	}
@@ -122,7 +122,7 @@ func inWords(r questions.Result, multi bool) string {
 
 // flat makes s one line without control characters.
 func flat(s string) string {
-	return strings.Join(strings.Fields(plain.Bare(s)), " ")
+	return strings.Join(strings.Fields(sanitize.Bare(s)), " ")
 }
 
 // pending ends the call but not the question. One that no deck has at the moment

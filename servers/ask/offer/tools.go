@@ -13,9 +13,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Desk is where questions go: the queue of this process, or the socket of
@@ -117,7 +117,7 @@ func (m *Module) Identity() host.Identity {
 
 // Start implements [host.Module].
 func (*Module) Start(_ context.Context, scope host.Scope) error {
-	scope.SetState(deck.State{Status: deck.Ready})
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 
@@ -277,7 +277,7 @@ func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments
 }
 
 // peerOf is what the system says about a caller.
-func peerOf(who deck.Caller) questions.Peer {
+func peerOf(who snapshot.Caller) questions.Peer {
 	p := questions.Peer{PID: who.PID, Agent: who.PID, Program: who.Program, Key: who.Agent}
 	if who.Transport == "unix" {
 		p.Cwd = who.Folder()

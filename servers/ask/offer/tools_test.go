@@ -14,9 +14,9 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // session is a client connection that keeps what is sent to it.
@@ -67,8 +67,8 @@ func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench
 	for _, t := range New(desk).Offer().Tools {
 		b.srv.AddTool(t.Tool, t.Handler)
 	}
-	b.ctx = host.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() deck.Caller {
-		return deck.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
+	b.ctx = host.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() snapshot.Caller {
+		return snapshot.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
 	})
 	return b
 }
@@ -243,8 +243,8 @@ func TestPendingHandOver(t *testing.T) {
 		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
 			asking(t, tt.client, func(t *testing.T, q *questions.Queue, b *bench) {
 				t.Helper()
-				b.ctx = host.WithCaller(b.ctx, func() deck.Caller {
-					return deck.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
+				b.ctx = host.WithCaller(b.ctx, func() snapshot.Caller {
+					return snapshot.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 				})
 				start := time.Now()
 				got := <-b.start(askParams(oneQuestion, tt.token))
@@ -275,7 +275,7 @@ func TestAskWait(t *testing.T) {
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
 		}
-		stranger := host.WithCaller(b.ctx, func() deck.Caller { return deck.Caller{Identity: "other"} })
+		stranger := host.WithCaller(b.ctx, func() snapshot.Caller { return snapshot.Caller{Identity: "other"} })
 		wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": id}}
 		if got := b.call(stranger, wait); !got.IsError {
 			t.Errorf("another agent fetched the answer: %+v", got)

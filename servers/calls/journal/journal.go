@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 var _ calls.Recorder = (*Journal)(nil)
@@ -65,8 +65,8 @@ type Journal struct {
 }
 
 type item struct {
-	call  deck.Call
-	body  deck.CallBody
+	call  snapshot.Call
+	body  snapshot.CallBody
 	again bool // it may have been written before
 }
 
@@ -98,7 +98,7 @@ func (j *Journal) Run() int64 { return j.run }
 // Record takes a finished call, redacted already. It returns at once. Bodies
 // are dropped while more waits to be written than memory should hold, and then
 // calls.
-func (j *Journal) Record(call deck.Call, body deck.CallBody) {
+func (j *Journal) Record(call snapshot.Call, body snapshot.CallBody) {
 	it := item{call: call, body: body}
 	wake := false
 	j.mu.Lock()
@@ -122,14 +122,14 @@ func (j *Journal) Record(call deck.Call, body deck.CallBody) {
 // put makes a call wait to be written, in a caller that holds mu.
 func (j *Journal) put(it item) {
 	if j.bytes+it.size() > j.maxBytes {
-		it.body = deck.CallBody{Cut: true}
+		it.body = snapshot.CallBody{Cut: true}
 	}
 	j.queue = append(j.queue, it)
 	j.bytes += it.size()
 }
 
 func (j *Journal) nudge() {
-	hint.Poke(j.wake)
+	notify.Poke(j.wake)
 }
 
 // Open opens the file and starts writing. A file that cannot be used makes the
@@ -156,7 +156,7 @@ func (j *Journal) Open(ctx context.Context) error {
 	j.mu.Lock()
 	j.store = s
 	j.mu.Unlock()
-	safe.Go("journal", func() {
+	recovery.Go("journal", func() {
 		defer close(j.done)
 		j.write()
 	})

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // warnings collects what the user is told.
@@ -60,13 +60,13 @@ func must(t *testing.T, err error) {
 
 var day = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func call(n int) (deck.Call, deck.CallBody) {
-	c := deck.Call{
-		ID: uint64(n), Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: deck.OK,
+func call(n int) (snapshot.Call, snapshot.CallBody) {
+	c := snapshot.Call{
+		ID: uint64(n), Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "haunt_desktop", Status: snapshot.OK,
 		Started: day.Add(time.Duration(n) * time.Minute), Duration: 1500 * time.Microsecond,
 		Args: fmt.Sprintf("filename=%d.txt", n), Result: "File created", ArgsBytes: 20, ResultBytes: 40, Images: n % 2,
 	}
-	return c, deck.CallBody{
+	return c, snapshot.CallBody{
 		Args:   json.RawMessage(fmt.Sprintf(`{"filename":"%d.txt"}`, n)),
 		Result: json.RawMessage(`{"content":[{"type":"text","text":"File created"}]}`),
 	}
@@ -143,7 +143,7 @@ func TestSearch(t *testing.T) {
 		case 3:
 			c.Tool, c.Server = "pencil_export", "pencil"
 		case 4:
-			c.Status, b.Result = deck.ToolError, json.RawMessage(`{"error":"100% Over_limit"}`)
+			c.Status, b.Result = snapshot.ToolError, json.RawMessage(`{"error":"100% Over_limit"}`)
 		}
 		j.Record(c, b)
 	}
@@ -163,7 +163,7 @@ func TestSearch(t *testing.T) {
 		{"server", Query{Server: "pencil"}, "2 3"},
 		{"agent by part of the name", Query{Agent: "code"}, "2"},
 		{"agent by id", Query{Agent: "a2"}, "2"},
-		{"status", Query{Status: deck.ToolError}, "4"},
+		{"status", Query{Status: snapshot.ToolError}, "4"},
 		{"text in arguments", Query{Text: "5.TXT"}, "5"},
 		{"text in the result", Query{Text: "over_limit"}, "4"},
 		{"percent is no pattern", Query{Text: "100% over"}, "4"},
@@ -333,7 +333,7 @@ func TestNoFolder(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	j, w := testJournal(t, Options{})
 	j.maxCalls, j.maxBytes = 600, 1<<20
-	big := deck.CallBody{Args: bytes.Repeat([]byte(" "), 100<<10)}
+	big := snapshot.CallBody{Args: bytes.Repeat([]byte(" "), 100<<10)}
 	for n := range 20 {
 		c, _ := call(n)
 		j.Record(c, big)
@@ -343,7 +343,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	for n := 20; n < 610; n++ {
 		c, _ := call(n)
-		j.Record(c, deck.CallBody{})
+		j.Record(c, snapshot.CallBody{})
 	}
 	must(t, j.Open(t.Context()))
 	must(t, j.Sync(t.Context()))

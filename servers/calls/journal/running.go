@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // slow is how long a call runs before it is written down without its end. Most
@@ -27,7 +27,7 @@ type begun struct {
 
 // Begin takes a call that has begun. If the deck ends before the call does, the
 // next one to open the file finds it and says so.
-func (j *Journal) Begin(call deck.Call, body deck.CallBody) {
+func (j *Journal) Begin(call snapshot.Call, body snapshot.CallBody) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -52,7 +52,7 @@ func (j *Journal) lookLater() {
 	}
 	j.timed = true
 	time.AfterFunc(slow, func() {
-		defer safe.Recover("journal")
+		defer recovery.Recover("journal")
 		j.mu.Lock()
 		j.timed = false
 		more := !j.closed && j.putBegun(slow)
@@ -91,13 +91,13 @@ func (j *Journal) loseEarlier(ctx context.Context, s *store) {
 // lose makes the running calls of other runs than this one lost. They get new
 // IDs, so that who follows the journal sees them.
 func (s *store) lose(ctx context.Context, run int64) error {
-	entries, err := s.search(ctx, Query{Status: deck.Running, NotRun: run, Limit: -1, running: true})
+	entries, err := s.search(ctx, Query{Status: snapshot.Running, NotRun: run, Limit: -1, running: true})
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
 		if _, err := s.db.ExecContext(
-			ctx, "UPDATE calls SET status = ?, result_line = ?, id = (SELECT max(id) + 1 FROM calls) WHERE id = ?", string(deck.Lost), lostResult, e.ID,
+			ctx, "UPDATE calls SET status = ?, result_line = ?, id = (SELECT max(id) + 1 FROM calls) WHERE id = ?", string(snapshot.Lost), lostResult, e.ID,
 		); err != nil {
 			return err
 		}

@@ -7,13 +7,13 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // running is a call in flight that began so long ago.
-func running(n int, age time.Duration) (deck.Call, deck.CallBody) {
+func running(n int, age time.Duration) (snapshot.Call, snapshot.CallBody) {
 	c, b := call(n)
-	c.Status, c.Started, c.Duration, c.Result = deck.Running, time.Now().Add(-age), 0, ""
+	c.Status, c.Started, c.Duration, c.Result = snapshot.Running, time.Now().Add(-age), 0, ""
 	b.Result = nil
 	return c, b
 }
@@ -83,7 +83,7 @@ func TestCallsThatADeckLeftRunningAreLost(t *testing.T) {
 	if err != nil || ids(lost) != "1 3" {
 		t.Fatalf("lost: %s, %v", ids(lost), err)
 	}
-	if e := lost[0]; e.Status != deck.Lost || !strings.Contains(e.Result, "closed before") {
+	if e := lost[0]; e.Status != snapshot.Lost || !strings.Contains(e.Result, "closed before") {
 		t.Errorf("%+v", e)
 	}
 	if b, ok := second.EntryBody(t.Context(), lost[0].ID); !ok || b.Result != nil || !strings.Contains(string(b.Args), "1.txt") {
@@ -108,7 +108,7 @@ func TestCloseWritesWhatStillRuns(t *testing.T) {
 	second, _ := testJournal(t, Options{Path: path})
 	second.run = first.run + 1
 	must(t, second.Open(t.Context()))
-	if got, err := second.Search(t.Context(), Query{Status: deck.Lost}); err != nil || ids(got) != "1" {
+	if got, err := second.Search(t.Context(), Query{Status: snapshot.Lost}); err != nil || ids(got) != "1" {
 		t.Errorf("%s, %v", ids(got), err)
 	}
 }

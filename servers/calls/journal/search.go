@@ -13,16 +13,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Entry is one call of the journal.
 type Entry struct {
 	ID  int64 // in the journal, rising
 	Run int64 // the deck's run that the call belongs to
-	deck.Call
-	Body deck.CallBody // only if the query asked for bodies
+	snapshot.Call
+	Body snapshot.CallBody // only if the query asked for bodies
 }
 
 // Query says which calls are wanted. The zero value wants the newest 1000.
@@ -30,7 +30,7 @@ type Query struct {
 	Tool   string // exact, or with * for any text
 	Server string // the same
 	Agent  string // part of the agent's name, or its id; any case. With * the whole name, * for any text
-	Status deck.CallStatus
+	Status snapshot.CallStatus
 	Text   string        // in tool, agent, arguments or result; any case
 	Words  []string      // each as Text
 	Longer time.Duration // took more
@@ -68,23 +68,23 @@ func (j *Journal) Search(ctx context.Context, q Query) ([]Entry, error) {
 
 // Body returns what the call of that number in this run carried; false if the
 // journal does not have it.
-func (j *Journal) Body(ctx context.Context, call uint64) (deck.CallBody, bool) {
+func (j *Journal) Body(ctx context.Context, call uint64) (snapshot.CallBody, bool) {
 	return j.bodyWhere(ctx, "run = ? AND call = ?", j.run, int64(call))
 }
 
 // EntryBody returns what the entry carried; false if the journal does not have
 // it any more.
-func (j *Journal) EntryBody(ctx context.Context, id int64) (deck.CallBody, bool) {
+func (j *Journal) EntryBody(ctx context.Context, id int64) (snapshot.CallBody, bool) {
 	return j.bodyWhere(ctx, "id = ?", id)
 }
 
-func (j *Journal) bodyWhere(ctx context.Context, where string, args ...any) (deck.CallBody, bool) {
+func (j *Journal) bodyWhere(ctx context.Context, where string, args ...any) (snapshot.CallBody, bool) {
 	s := j.current()
 	if s == nil {
-		return deck.CallBody{}, false
+		return snapshot.CallBody{}, false
 	}
 	var a, r sql.NullString
-	var b deck.CallBody
+	var b snapshot.CallBody
 	err := s.reader.QueryRowContext(ctx, "SELECT args, result, cut FROM calls WHERE "+where, args...).Scan(&a, &r, &b.Cut)
 	b.Args, b.Result = raw(a), raw(r)
 	return b, err == nil
@@ -108,22 +108,22 @@ func (j *Journal) Export(ctx context.Context, w io.Writer, q Query) error {
 
 // line is an entry as exported.
 type line struct {
-	ID          int64           `json:"id"`
-	Run         int64           `json:"run"`
-	Call        uint64          `json:"call"`
-	Time        time.Time       `json:"time"`
-	DurationMS  float64         `json:"durationMs"`
-	Agent       string          `json:"agent"`
-	AgentName   string          `json:"agentName"`
-	Server      string          `json:"server"`
-	Tool        string          `json:"tool"`
-	Status      deck.CallStatus `json:"status"`
-	ArgsBytes   int             `json:"argsBytes"`
-	ResultBytes int             `json:"resultBytes"`
-	Images      int             `json:"images,omitempty"`
-	Cut         bool            `json:"cut,omitempty"`
-	Args        json.RawMessage `json:"args,omitempty"`
-	Result      json.RawMessage `json:"result,omitempty"`
+	ID          int64               `json:"id"`
+	Run         int64               `json:"run"`
+	Call        uint64              `json:"call"`
+	Time        time.Time           `json:"time"`
+	DurationMS  float64             `json:"durationMs"`
+	Agent       string              `json:"agent"`
+	AgentName   string              `json:"agentName"`
+	Server      string              `json:"server"`
+	Tool        string              `json:"tool"`
+	Status      snapshot.CallStatus `json:"status"`
+	ArgsBytes   int                 `json:"argsBytes"`
+	ResultBytes int                 `json:"resultBytes"`
+	Images      int                 `json:"images,omitempty"`
+	Cut         bool                `json:"cut,omitempty"`
+	Args        json.RawMessage     `json:"args,omitempty"`
+	Result      json.RawMessage     `json:"result,omitempty"`
 }
 
 // WriteJSONL writes entries as JSON, one a line.
@@ -283,7 +283,7 @@ func (q Query) where() (string, []any) {
 		add("run <> ?", q.NotRun)
 	}
 	if !q.running {
-		add("status <> ?", string(deck.Running))
+		add("status <> ?", string(snapshot.Running))
 	}
 	if len(conds) == 0 {
 		return "", nil

@@ -13,9 +13,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const (
@@ -34,8 +34,8 @@ type spool struct {
 
 type spooled struct {
 	Run  int64
-	Call deck.Call
-	Body deck.CallBody
+	Call snapshot.Call
+	Body snapshot.CallBody
 }
 
 // locked runs f while no other process uses the files.
@@ -66,7 +66,7 @@ func (s spool) add(ctx context.Context, run int64, items []item) error {
 		from := b.Len()
 		if err := enc.Encode(spooled{run, it.call, it.body}); err != nil || b.Len()-from > spoolLine {
 			b.Truncate(from)
-			_ = enc.Encode(spooled{run, it.call, deck.CallBody{Cut: true}}) // words and numbers
+			_ = enc.Encode(spooled{run, it.call, snapshot.CallBody{Cut: true}}) // words and numbers
 		}
 	}
 	return s.locked(ctx, func() error {
@@ -164,7 +164,7 @@ func (j *Journal) OpenSpool() error {
 		return errors.New("open spool: already open, or no path")
 	}
 	j.opened, j.spools = true, true
-	safe.Go("journal", func() {
+	recovery.Go("journal", func() {
 		defer close(j.done)
 		j.write()
 	})

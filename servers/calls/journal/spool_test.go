@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // spooling is the journal of a process without a deck.
@@ -73,8 +73,8 @@ func TestACallIsTakenOnceThoughItEndsAfterADeckHasOpened(t *testing.T) {
 	headless := spooling(t, path)
 	c, body := call(1)
 	running := c
-	running.Status, running.Duration, running.Result = deck.Running, 0, ""
-	headless.Begin(running, deck.CallBody{Args: body.Args})
+	running.Status, running.Duration, running.Result = snapshot.Running, 0, ""
+	headless.Begin(running, snapshot.CallBody{Args: body.Args})
 	headless.mu.Lock()
 	headless.putBegun(0)
 	headless.mu.Unlock()
@@ -82,7 +82,7 @@ func TestACallIsTakenOnceThoughItEndsAfterADeckHasOpened(t *testing.T) {
 	opened, _ := testJournal(t, Options{Spool: path})
 	opened.tickEvery = 10 * time.Millisecond
 	must(t, opened.Open(t.Context()))
-	if got, err := opened.Search(t.Context(), Query{}); err != nil || len(got) != 1 || got[0].Status != deck.Lost {
+	if got, err := opened.Search(t.Context(), Query{}); err != nil || len(got) != 1 || got[0].Status != snapshot.Lost {
 		t.Fatalf("%v, %+v", err, got)
 	}
 	headless.Record(c, body)
@@ -100,11 +100,11 @@ func TestTheSpoolIsBounded(t *testing.T) {
 	c, _ := call(1)
 	for n := range 100 {
 		c.ID = uint64(n + 1)
-		must(t, s.add(t.Context(), 7, []item{{call: c, body: deck.CallBody{Args: big}}}))
+		must(t, s.add(t.Context(), 7, []item{{call: c, body: snapshot.CallBody{Args: big}}}))
 	}
 	huge, _ := json.Marshal(strings.Repeat("x", spoolLine))
 	c.ID = 101
-	must(t, s.add(t.Context(), 7, []item{{call: c, body: deck.CallBody{Args: huge}}}))
+	must(t, s.add(t.Context(), 7, []item{{call: c, body: snapshot.CallBody{Args: huge}}}))
 	var size int64
 	for _, path := range []string{s.path, s.older()} {
 		info, err := os.Stat(path)

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/edit"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/diff"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // DiffLine is one line of a comparison: Mark is '-' for a removed line, '+' for an added
@@ -49,22 +49,22 @@ func diffLines(a, b []string) []DiffLine {
 	if len(a) > diffLimit || len(b) > diffLimit {
 		var out []DiffLine
 		for _, l := range a {
-			out = append(out, DiffLine{'-', plain.Line(l)})
+			out = append(out, DiffLine{'-', sanitize.Line(l)})
 		}
 		for _, l := range b {
-			out = append(out, DiffLine{'+', plain.Line(l)})
+			out = append(out, DiffLine{'+', sanitize.Line(l)})
 		}
 		return out
 	}
 	var out []DiffLine
-	for _, s := range edit.Steps(a, b, func(x, y string) bool { return x == y }) {
+	for _, s := range diff.Steps(a, b, func(x, y string) bool { return x == y }) {
 		switch {
 		case s.New < 0:
-			out = append(out, DiffLine{'-', plain.Line(a[s.Old])})
+			out = append(out, DiffLine{'-', sanitize.Line(a[s.Old])})
 		case s.Old < 0:
-			out = append(out, DiffLine{'+', plain.Line(b[s.New])})
+			out = append(out, DiffLine{'+', sanitize.Line(b[s.New])})
 		default:
-			out = append(out, DiffLine{' ', plain.Line(a[s.Old])})
+			out = append(out, DiffLine{' ', sanitize.Line(a[s.Old])})
 		}
 	}
 	return out

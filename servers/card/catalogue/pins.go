@@ -14,7 +14,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Held is a tool that is new, or whose definition has changed since the user accepted it.

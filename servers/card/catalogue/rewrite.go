@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // entryDescription is the part of a description that all clients are known to read, in
@@ -169,7 +169,7 @@ func cutSentence(s string, n int) string {
 		return s
 	}
 	const mark = " […]"
-	s = plain.First(s, n-utf8.RuneCountInString(mark))
+	s = sanitize.First(s, n-utf8.RuneCountInString(mark))
 	end := -1
 	for _, stop := range []string{". ", ".\n", "! ", "? "} {
 		end = max(end, strings.LastIndex(s, stop))

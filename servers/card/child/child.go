@@ -12,9 +12,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 const (
@@ -111,7 +111,7 @@ func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	}
 	c.Ready = time.Now()
 	if p, ok := c.link.(*program); ok && c.era == Legacy {
-		safe.Go(o.Name+" ping", func() { c.pings(p) })
+		recovery.Go(o.Name+" ping", func() { c.pings(p) })
 	}
 	return c, tools, nil
 }

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Era is the generation of the protocol that a server speaks: with a handshake for the
@@ -220,7 +220,7 @@ func (c *Conn) know(era Era, h Hello, o rawjson.Object) {
 	if info, err := rawjson.SplitObject(h.Server); err == nil {
 		c.Server, c.Version = info.Str("name"), info.Str("version")
 	}
-	c.Instructions = strings.TrimSpace(plain.Passed(h.Instructions, maxInstructions))
+	c.Instructions = strings.TrimSpace(sanitize.Passed(h.Instructions, maxInstructions))
 }
 
 // dress adapts the params of a request to the era of the server: _meta tells a modern

@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Link transports the messages between a Conn and its server, over the pipes of a
@@ -105,12 +105,12 @@ func startProgram(o Options) (*program, error) {
 // Begin implements Link.
 func (p *program) Begin(c *rpc.Conn) {
 	p.conn = c
-	safe.Go(p.name+" stderr", func() {
+	recovery.Go(p.name+" stderr", func() {
 		defer close(p.drained)
 		p.log.drain(p.name, p.Err)
 	})
 	c.Begin(p.In, p.Out)
-	safe.Go(p.name+" watch", func() { p.watch(c) })
+	recovery.Go(p.name+" watch", func() { p.watch(c) })
 }
 
 // drain returns how long to wait for the rest of the program's output, and for the end

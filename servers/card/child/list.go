@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Kind is the kind of a list of a server.

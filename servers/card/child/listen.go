@@ -8,9 +8,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 const (
@@ -74,7 +74,7 @@ func (c *Conn) open(uris []string, there func()) {
 	c.listens.end = cancel
 	c.listens.mu.Unlock()
 	uris = slices.Clone(uris)
-	safe.Go(c.o.Name+" listen", func() {
+	recovery.Go(c.o.Name+" listen", func() {
 		defer cancel()
 		c.listen(ctx, uris, func() {
 			if before != nil {

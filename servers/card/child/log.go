@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Line is one line of a log.
@@ -102,7 +102,7 @@ func (l *Log) add(from, text string) {
 
 func (l *Log) line(from, text string) Line {
 	root := cmp.Or(l.root, l)
-	return Line{Time: time.Now(), nth: root.count.Add(1), Child: l.name, From: from, Text: plain.Cut(plain.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
+	return Line{Time: time.Now(), nth: root.count.Add(1), Child: l.name, From: from, Text: sanitize.Cut(sanitize.Line(text[:min(len(text), 4*MaxRunes)]), MaxRunes)}
 }
 
 // hear adds a line from the server, unless it writes too many.

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 func TestWhyAChildEndedIsTheLineThatSaysSo(t *testing.T) {

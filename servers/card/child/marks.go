@@ -13,11 +13,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 
 	"github.com/gofrs/flock"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // Marks mark the programs that a deck starts, so that what they leave behind is found:

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // Progress is a progress notification for the calling agent.

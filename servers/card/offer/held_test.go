@@ -10,8 +10,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
@@ -76,7 +76,7 @@ func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
 		t.Fatalf("%q are held, want %q", held, want)
 	}
 	for _, tool := range d.Tools {
-		if tool.Verdict != deck.Allow {
+		if tool.Verdict != snapshot.Allow {
 			t.Errorf("the tool %s is %s", tool.Name, tool.Verdict)
 		}
 	}

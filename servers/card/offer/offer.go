@@ -7,12 +7,12 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Options are the settings of one server's card. Empty ones have defaults.
@@ -94,28 +94,28 @@ func (a *Adapter) Subscribed(session string, s backend.Subscriptions) {
 func (a *Adapter) Refresh() { a.c.Refresh() }
 
 // state is the state of the card as the screen shows it.
-func (a *Adapter) state() deck.State {
+func (a *Adapter) state() snapshot.State {
 	s := a.c.Status()
 	// The user sees it beside the name.
 	name := a.c.Options().Title + "'s MCP server "
-	state := deck.State{Status: deck.Off, Reason: strings.TrimPrefix(s.Error, name)}
+	state := snapshot.State{Status: snapshot.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
 	switch {
 	case s.Mode == card.TurningOn:
-		state = deck.State{Status: deck.Starting}
+		state = snapshot.State{Status: snapshot.Starting}
 	case s.Mode == card.On && s.OnDemand && s.GaveUp:
-		state = deck.State{Status: deck.Failed, Reason: strings.TrimPrefix(s.Error, name)}
+		state = snapshot.State{Status: snapshot.Failed, Reason: strings.TrimPrefix(s.Error, name)}
 	case s.Mode == card.On && sign.Tone == card.Warning:
-		state = deck.State{Status: deck.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
+		state = snapshot.State{Status: snapshot.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
 	case s.Mode == card.On && s.OnDemand && len(s.Held) > 0:
-		state = deck.State{Status: deck.Degraded, Reason: "held: " + s.Holding()}
+		state = snapshot.State{Status: snapshot.Degraded, Reason: "held: " + s.Holding()}
 	case s.Mode == card.On:
-		state = deck.State{Status: deck.Ready, Detail: s.Detail}
+		state = snapshot.State{Status: snapshot.Ready, Detail: s.Detail}
 		if s.OnDemand {
 			state.Detail = s.Doing()
 		}
 	case s.Broken:
-		state.Status = deck.Failed
+		state.Status = snapshot.Failed
 	case s.Link != card.LinkFailed:
 		state.Reason = ""
 	}

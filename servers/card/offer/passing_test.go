@@ -18,8 +18,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 

@@ -11,17 +11,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/card/offer"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // shown is what a server shows the user.
 type shown struct {
 	mu sync.Mutex
-	deck.State
+	snapshot.State
 }
 
-func (s *shown) SetState(to deck.State) {
+func (s *shown) SetState(to snapshot.State) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.State = to

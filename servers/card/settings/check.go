@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // CheckName returns an error if name is not valid as the name of a card.
@@ -88,7 +88,7 @@ func (c Card) Complete(name string) (Card, []string, error) {
 		c.MaxInFlight = 64
 	}
 	if c.StartTimeout == 0 {
-		c.StartTimeout = span.Duration(time.Minute)
+		c.StartTimeout = humanize.Duration(time.Minute)
 	}
 	return c, slices.Concat(warnings, c.pointless(), c.unsupported()), c.usable()
 }

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/tomledit"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/tomledit"
 )
 
 // SetTools writes verdicts on tools into the text of a card's file, or into the card's table

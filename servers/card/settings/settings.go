@@ -9,8 +9,8 @@ import (
 
 	"github.com/pelletier/go-toml/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Card is the configuration of one server. The fields that determine what is started may
@@ -80,11 +80,11 @@ type Card struct {
 	// Calls of one process at a time.
 	MaxInFlight int `toml:"max_in_flight,omitempty"`
 	// How long a call may take; "0s" is without a limit.
-	CallTimeout span.Duration `toml:"call_timeout,omitempty"`
+	CallTimeout humanize.Duration `toml:"call_timeout,omitempty"`
 	// How long a start may take.
-	StartTimeout span.Duration `toml:"start_timeout,omitempty"`
+	StartTimeout humanize.Duration `toml:"start_timeout,omitempty"`
 	// End a process without a call for so long; "0s" is five minutes, except for a process of one agent.
-	IdleStop span.Duration `toml:"idle_stop,omitempty"`
+	IdleStop humanize.Duration `toml:"idle_stop,omitempty"`
 
 	// Not supported yet.
 	OAuth map[string]any `toml:"oauth,inline,omitempty"`

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestACardIsReadAsItWasWritten(t *testing.T) {
@@ -228,7 +228,7 @@ func TestTermsHideNothingThatRuns(t *testing.T) {
 		}
 	}
 	url := Card{URL: "https://a.example/mcp?v=2&key=0123456789abcdefghij", Headers: map[string]string{"Authorization": "Bearer 0123456789abcdefghij"}}.Terms().Facts
-	if want := []deck.Fact{{Name: "connects to", Value: "https://a.example/mcp?v=2&key=[20 characters, not shown]"}, {Name: "header", Value: "Authorization: Bearer [20 characters, not shown]"}}; !slices.Equal(url, want) {
+	if want := []snapshot.Fact{{Name: "connects to", Value: "https://a.example/mcp?v=2&key=[20 characters, not shown]"}, {Name: "header", Value: "Authorization: Bearer [20 characters, not shown]"}}; !slices.Equal(url, want) {
 		t.Errorf("%q", url)
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Digest returns a digest of everything that determines what is run or connected to, and
@@ -38,7 +38,7 @@ func (c Card) Digest() string {
 // beside returns those settings of the card that the user consents to beside what it runs, as
 // far as they differ from their default. It leaves out what the screen shows of the card, what
 // the user switches there, and limits.
-func (c Card) beside() (out []deck.Fact) {
+func (c Card) beside() (out []snapshot.Fact) {
 	c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, c.Inherit, c.Headers = nil, "", "", false, "", "", nil, nil, nil
 	c.Name, c.File, c.Title, c.About, c.Key = "", "", "", "", ""
 	c.Mode, c.Tools, c.Resources, c.Prompts = "", nil, "", ""
@@ -55,7 +55,7 @@ func (c Card) beside() (out []deck.Fact) {
 			continue
 		}
 		b, _ := json.Marshal(value.Interface()) // of what TOML has, which encodes
-		out = append(out, deck.Fact{Name: names[i], Value: string(b)})
+		out = append(out, snapshot.Fact{Name: names[i], Value: string(b)})
 	}
 	return out
 }
@@ -63,10 +63,10 @@ func (c Card) beside() (out []deck.Fact) {
 // Terms returns what of the card is to be read before it is turned on, whole: all that
 // [Card.Digest] is of. Of a variable, a header and a query, a word that looks like a secret
 // is left out; nothing is left out of a command, which every process of the machine can read.
-func (c Card) Terms() deck.Terms {
-	t := deck.Terms{Digest: c.Digest()}
+func (c Card) Terms() snapshot.Terms {
+	t := snapshot.Terms{Digest: c.Digest()}
 	say := func(name, value, means string) {
-		t.Facts = append(t.Facts, deck.Fact{Name: name, Value: value, Means: means})
+		t.Facts = append(t.Facts, snapshot.Fact{Name: name, Value: value, Means: means})
 	}
 	add := func(name, value string) { say(name, value, "") }
 	if c.URL != "" {

@@ -11,8 +11,8 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/pelletier/go-toml/v2/unstable"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Text is what is written in a settings file, without the mark that some editors put before
@@ -164,7 +164,7 @@ func wants(t reflect.Type) string {
 	switch {
 	case t == nil:
 		return "something else"
-	case t == reflect.TypeFor[span.Duration]():
+	case t == reflect.TypeFor[humanize.Duration]():
 		return `a duration such as "90s" or "2m"`
 	}
 	switch t.Kind() {
@@ -221,7 +221,7 @@ func fieldsOf(t reflect.Type) (fields []reflect.StructField, names []string) {
 
 // checkDurations finds durations that are not in quotes: a number would be nanoseconds.
 func checkDurations(b []byte, like reflect.Type) error {
-	duration := reflect.TypeFor[span.Duration]()
+	duration := reflect.TypeFor[humanize.Duration]()
 	for e := range Entries(b) {
 		if e.Kind == unstable.String || typeOf(like, e.Path) != duration {
 			continue
@@ -244,7 +244,7 @@ func unknown(like reflect.Type, key []string) string {
 		return text
 	}
 	_, names := fieldsOf(in)
-	if meant := near.Meant(key[len(key)-1], names); meant != "" {
+	if meant := fuzzy.Meant(key[len(key)-1], names); meant != "" {
 		text += "; did you mean " + strings.Join(append(slices.Clone(table), meant), ".") + "?"
 	}
 	return text

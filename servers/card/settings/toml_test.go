@@ -5,22 +5,22 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // sample is a settings file with a value of each kind.
 type sample struct {
 	On     bool                `toml:"on"`
-	Wait   span.Duration       `toml:"wait"`
+	Wait   humanize.Duration   `toml:"wait"`
 	Dirs   []string            `toml:"dirs"`
 	Keys   map[string][]string `toml:"keys"`
 	Prefix *string             `toml:"prefix"`
 	Inner  struct {
-		Wait span.Duration `toml:"wait"`
+		Wait humanize.Duration `toml:"wait"`
 	} `toml:"inner"`
 	Tables map[string]struct {
 		Inner *struct {
-			Wait span.Duration `toml:"wait"`
+			Wait humanize.Duration `toml:"wait"`
 		} `toml:"inner"`
 	} `toml:"tables"`
 }
@@ -67,8 +67,8 @@ func TestFilesOfOtherEditorsAreRead(t *testing.T) {
 // What is left of a file with mistakes is read, and no file keeps the reader from an end.
 func TestAFileIsReadAroundItsMistakes(t *testing.T) {
 	type inner struct {
-		On   bool          `toml:"on"`
-		Wait span.Duration `toml:"wait"`
+		On   bool              `toml:"on"`
+		Wait humanize.Duration `toml:"wait"`
 	}
 	type file struct {
 		A int              `toml:"a"`

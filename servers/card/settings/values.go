@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Values are the values of the variables in a card's settings: ${root}, ${home}, ${env:NAME}
@@ -98,7 +98,7 @@ func (v Values) of(whole string) (string, bool) {
 func (c Card) Runs() []string {
 	var out []string
 	add := func(format string, args ...any) {
-		out = append(out, plain.Line(fmt.Sprintf(format, args...)))
+		out = append(out, sanitize.Line(fmt.Sprintf(format, args...)))
 	}
 	if c.URL != "" {
 		add("connects to %s", redact.Rules{}.Text(c.URL))
@@ -120,13 +120,13 @@ func (c Card) Runs() []string {
 func (c Card) Given() []string {
 	var out []string
 	for _, name := range slices.Sorted(maps.Keys(c.Env)) {
-		out = append(out, plain.Line("with "+Masked(name+"=", c.Env[name])))
+		out = append(out, sanitize.Line("with "+Masked(name+"=", c.Env[name])))
 	}
 	for _, name := range c.Inherit {
-		out = append(out, plain.Line("with "+name+" from mcpdeck's environment"))
+		out = append(out, sanitize.Line("with "+name+" from mcpdeck's environment"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Headers)) {
-		out = append(out, plain.Line("header "+Masked(name+": ", c.Headers[name])))
+		out = append(out, sanitize.Line("header "+Masked(name+": ", c.Headers[name])))
 	}
 	return out
 }

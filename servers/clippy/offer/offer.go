@@ -7,10 +7,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Module is the clippy server.
@@ -26,15 +26,15 @@ func (*Module) Identity() host.Identity {
 
 // Start implements [host.Module].
 func (m *Module) Start(_ context.Context, scope host.Scope) error {
-	scope.SetState(deck.State{Status: deck.Ready})
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	m.s.Begin(clippy.Hooks{
 		Changed: scope.Changed,
 		Trouble: func(text string) {
 			if text == "" {
-				scope.SetState(deck.State{Status: deck.Ready})
+				scope.SetState(snapshot.State{Status: snapshot.Ready})
 				return
 			}
-			scope.SetState(deck.State{Status: deck.Degraded, Reason: text + ". Repair it from the command palette, or edit " + m.s.MemoryPath()})
+			scope.SetState(snapshot.State{Status: snapshot.Degraded, Reason: text + ". Repair it from the command palette, or edit " + m.s.MemoryPath()})
 		},
 	})
 	return nil

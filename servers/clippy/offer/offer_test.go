@@ -17,18 +17,18 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 type testScope struct {
 	mu      sync.Mutex
-	state   deck.State
+	state   snapshot.State
 	changes int
 }
 
-func (s *testScope) SetState(st deck.State) {
+func (s *testScope) SetState(st snapshot.State) {
 	s.mu.Lock()
 	s.state = st
 	s.mu.Unlock()
@@ -39,10 +39,10 @@ func (*testScope) ResourceUpdated(string) {}
 
 func (*testScope) Pass(string, string, json.RawMessage) {}
 
-func (*testScope) Log(mcp.LoggingLevel, any, func(deck.Caller) bool) {}
-func (*testScope) Warn(string)                                       {}
-func (*testScope) Tell()                                             {}
-func (s *testScope) status() deck.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+func (*testScope) Log(mcp.LoggingLevel, any, func(snapshot.Caller) bool) {}
+func (*testScope) Warn(string)                                           {}
+func (*testScope) Tell()                                                 {}
+func (s *testScope) status() snapshot.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
 
 type testServer struct {
 	*clippy.Service
@@ -76,7 +76,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	if args != "" {
 		must(t, json.Unmarshal([]byte(args), &a))
 	}
-	ctx := host.WithCaller(t.Context(), func() deck.Caller { return deck.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
+	ctx := host.WithCaller(t.Context(), func() snapshot.Caller { return snapshot.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, a
 	for _, st := range ts.Offer().Tools {
@@ -217,10 +217,10 @@ func TestErrorsHoldNoPaths(t *testing.T) {
 			t.Errorf("%s: %q", tool, text)
 		}
 	}
-	if ts.scope.status() != deck.Degraded {
+	if ts.scope.status() != snapshot.Degraded {
 		t.Errorf("a corrupted memory leaves the state %q", ts.scope.status())
 	}
-	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != deck.Ready {
+	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != snapshot.Ready {
 		t.Errorf("after the repair: %q, %v", ts.scope.status(), err)
 	}
 }

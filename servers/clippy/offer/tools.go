@@ -10,11 +10,11 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // tool is all there is to know of a tool.
@@ -173,7 +173,7 @@ func manageMemory(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work
 			return answer{}, err
 		}
 		return answer{
-			text: fmt.Sprintf("Memory updated: %s = %s", key, plain.Cut(value, 200)),
+			text: fmt.Sprintf("Memory updated: %s = %s", key, sanitize.Cut(value, 200)),
 			data: map[string]any{"action": "write", "key": key, "value": value},
 		}, nil
 	}

@@ -12,10 +12,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -45,7 +45,7 @@ func serveLines(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	agent := h.Connect(deck.Caller{Transport: "stdio"}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "stdio"}, nil)
 	defer agent.Close()
 	return wire.Serve(context.Background(), in, out, view, agent)
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // TestWhatARequestSaysUnderLoad runs the two scenarios that depend on the order of messages

@@ -7,8 +7,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Module is the fixtures as a server of the deck. All names and texts are the
@@ -35,7 +35,7 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
-	scope.SetState(deck.State{Status: deck.Ready})
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 

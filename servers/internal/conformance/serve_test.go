@@ -7,7 +7,7 @@ import (
 	"net/http"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -33,6 +33,6 @@ func Serve(ctx context.Context, h *host.Host) (url string, err error) {
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { srv.Close() })
-	safe.Go("conformance", func() { _ = srv.Serve(l) })
+	recovery.Go("conformance", func() { _ = srv.Serve(l) })
 	return "http://" + l.Addr().String() + "/mcp", nil
 }

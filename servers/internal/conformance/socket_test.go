@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -203,7 +203,7 @@ func newStream(t *testing.T, h *host.Host, era string) *streamClient {
 		t.Fatal(err)
 	}
 	mine, theirs := net.Pipe()
-	agent := h.Connect(deck.Caller{Transport: "unix"}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -14,10 +14,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // IndexFile is the name of a context's index.
@@ -265,7 +265,7 @@ func (c *Context) readFolders(ids idRules, opts Options, get func(string, int64)
 	for range min(runtime.GOMAXPROCS(0), 4, len(c.Folders)) {
 		wg.Go(func() {
 			for i := range next {
-				errs[i] = safe.Call("read a folder file", func() error {
+				errs[i] = recovery.Call("read a folder file", func() error {
 					f := c.Folders[i]
 					raw, err := get(f.File, maxFolder)
 					if err == nil {

@@ -14,9 +14,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // largest is the size of a source that is still taken; nobody writes larger
@@ -118,7 +118,7 @@ func (v *view) blobs(ctx context.Context, files []entry, to *os.Root) (missing [
 		_ = r.Close() // lets git end, whatever it still has to say
 		<-ended
 	}()
-	safe.Go("git objects", func() {
+	recovery.Go("git objects", func() {
 		defer close(ended)
 		w.CloseWithError(v.repo.stream(ctx, v.repo.timeout(), v.command("cat-file", "--batch"), &ask, w))
 	})

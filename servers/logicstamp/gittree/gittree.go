@@ -20,7 +20,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // Repo reads the repository a project lies in.

@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // place is where a repository lies, every path without links.

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // The files that a manifest is kept in, beside a context.

@@ -18,9 +18,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/outline"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // File is one file of a project at one moment.
@@ -284,7 +284,7 @@ func hashAll(ctx context.Context, m *Manifest, known *Manifest, now time.Time) e
 	var wg sync.WaitGroup
 	for range min(runtime.GOMAXPROCS(0), 4, max(len(todo), 1)) {
 		wg.Go(func() {
-			defer safe.Recover("hash sources")
+			defer recovery.Recover("hash sources")
 			for f := range work {
 				f.hash()
 			}

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // maxSource is more than anybody writes.

@@ -3,10 +3,10 @@ package offer
 import (
 	"context"
 
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/search"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 )
 
 func (m *Module) refresh(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {

@@ -9,29 +9,29 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // heard is a host that keeps what the module says.
 type heard struct {
 	updated chan string
 	logs    chan logged
-	states  chan deck.State
+	states  chan snapshot.State
 }
 
 type logged struct {
 	level mcp.LoggingLevel
 	data  string
-	to    func(deck.Caller) bool
+	to    func(snapshot.Caller) bool
 }
 
 func newHeard() *heard {
-	return &heard{make(chan string, 20), make(chan logged, 20), make(chan deck.State, 20)}
+	return &heard{make(chan string, 20), make(chan logged, 20), make(chan snapshot.State, 20)}
 }
 
-func (h *heard) SetState(s deck.State)      { h.states <- s }
+func (h *heard) SetState(s snapshot.State)  { h.states <- s }
 func (h *heard) Changed()                   {}
 func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
 
@@ -48,12 +48,12 @@ func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-h.states // ready, until it has looked
-	if s := <-h.states; s.Status != deck.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+	if s := <-h.states; s.Status != snapshot.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
 		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
 	}
 }
 
-func (h *heard) Log(level mcp.LoggingLevel, data any, to func(deck.Caller) bool) {
+func (h *heard) Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool) {
 	text, err := json.Marshal(data)
 	if err != nil {
 		text = []byte(err.Error())
@@ -100,7 +100,7 @@ func TestMonitorLogs(t *testing.T) {
 	if l.level != mcp.LoggingLevelInfo || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
 		t.Errorf("level %s, %d bytes", l.level, len(l.data))
 	}
-	if !l.to(deck.Caller{Root: s.Project}) || l.to(deck.Caller{Root: t.TempDir()}) {
+	if !l.to(snapshot.Caller{Root: s.Project}) || l.to(snapshot.Caller{Root: t.TempDir()}) {
 		t.Error("it is not for those who may read the project")
 	}
 }

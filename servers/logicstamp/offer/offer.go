@@ -11,13 +11,13 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 var (
@@ -56,8 +56,8 @@ func (m *Module) Start(ctx context.Context, scope host.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
-	scope.SetState(deck.State{Status: deck.Ready})
-	safe.Go("look for stamp", func() { m.look(ctx, scope) })
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
+	recovery.Go("look for stamp", func() { m.look(ctx, scope) })
 	return nil
 }
 
@@ -66,14 +66,14 @@ func (m *Module) look(ctx context.Context, scope host.Scope) {
 	if err != nil {
 		// What helps comes first: a narrow screen shows the beginning.
 		p := problem.Of(err)
-		state := deck.State{Status: deck.Degraded, Reason: p.Next + "; " + p.Text}
+		state := snapshot.State{Status: snapshot.Degraded, Reason: p.Next + "; " + p.Text}
 		if p.Code == problem.CLINotFound {
 			state.Lacks = "stamp not found"
 		}
 		scope.SetState(state)
 		return
 	}
-	scope.SetState(deck.State{Status: deck.Ready, Detail: "stamp " + version})
+	scope.SetState(snapshot.State{Status: snapshot.Ready, Detail: "stamp " + version})
 }
 
 // Look looks for the stamp command again, after an install.
@@ -98,7 +98,7 @@ func (m *Module) told(r *compare.Result, monitored bool) {
 	scope.ResourceUpdated(logicstamp.DriftURI(r.ProjectPath))
 	scope.Tell()
 	if monitored {
-		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who deck.Caller) bool {
+		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who snapshot.Caller) bool {
 			return m.s.May(callFrom(who), r.ProjectPath)
 		})
 	}
@@ -133,7 +133,7 @@ func driftMessage(r *compare.Result) map[string]any {
 // Stop implements host.Module.
 func (m *Module) Stop(ctx context.Context) error {
 	done := make(chan struct{})
-	safe.Go("close logicstamp", func() {
+	recovery.Go("close logicstamp", func() {
 		defer close(done)
 		m.s.Close()
 	})
@@ -194,7 +194,7 @@ func (t definition) handle(ctx context.Context, req mcp.CallToolRequest) (*mcp.C
 
 func failure(err error) *mcp.CallToolResult { return mcp.NewToolResultError(problem.Of(err).Error()) }
 
-func callFrom(who deck.Caller) logicstamp.Call {
+func callFrom(who snapshot.Caller) logicstamp.Call {
 	return logicstamp.Call{Root: who.Root, Refused: who.Refused, Hint: who.Hints["PROJECT_PATH"], Client: who.Agent, Identity: who.Identity, Name: cmp.Or(who.Client, who.Program)}
 }
 

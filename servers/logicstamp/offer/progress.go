@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // progress tells a client each stage, and every two seconds that work goes on.
@@ -33,7 +33,7 @@ func (p *progress) stage(name string, expected time.Duration) {
 	p.mu.Unlock()
 	p.send()
 	p.once.Do(func() {
-		safe.Go("logicstamp progress", func() {
+		recovery.Go("logicstamp progress", func() {
 			tick := time.NewTicker(2 * time.Second)
 			defer tick.Stop()
 			for {

@@ -6,9 +6,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // resource reads a resource as a client in a folder would.
@@ -18,7 +18,7 @@ func (s *stage) resource(uri, root string) (string, error) {
 	if strings.HasPrefix(uri, "logicstamp://drift/") {
 		at = 1
 	}
-	ctx := host.WithCaller(s.T.Context(), func() deck.Caller { return deck.Caller{Root: root} })
+	ctx := host.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: root} })
 	out, err := s.module.Offer().Templates[at].Handler(ctx, mcp.ReadResourceRequest{Params: mcp.ReadResourceParams{URI: uri}})
 	if err != nil {
 		return "", err

@@ -11,12 +11,12 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestMain(m *testing.M) { os.Exit(stamptest.Main(m)) }
@@ -40,7 +40,7 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 		if tool.Tool.Name != name {
 			continue
 		}
-		ctx := host.WithCaller(s.T.Context(), func() deck.Caller { return deck.Caller{Root: s.Project} })
+		ctx := host.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: s.Project} })
 		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
 		if err != nil {
 			s.T.Fatal(err)

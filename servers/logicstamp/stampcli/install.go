@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // Install puts the command into the runner's own folder with npm and tells

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // keepOutput is how much of each output stream is kept, from its end.

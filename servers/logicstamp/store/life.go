@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
 // lastUse is when an entry was last used; an error means no such entry.

@@ -11,10 +11,10 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // How often the sources are looked at beside the system's events: seldom where
@@ -29,7 +29,7 @@ const (
 func Sources(ctx context.Context, project string) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	tell := func() {
-		hint.Poke(out)
+		notify.Poke(out)
 	}
 	w, err := fsnotify.NewWatcher()
 	every := sweepSeldom
@@ -40,7 +40,7 @@ func Sources(ctx context.Context, project string) <-chan struct{} {
 		every = sweepOften
 	}
 	last := sweep(project)
-	safe.Go("source watcher", func() {
+	recovery.Go("source watcher", func() {
 		defer close(out)
 		var events chan fsnotify.Event
 		var errs chan error

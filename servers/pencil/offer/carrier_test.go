@@ -16,9 +16,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -233,7 +233,7 @@ func (p *play) overPipe(spec host.ViewSpec) carrier {
 		p.t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	a := p.host.Connect(deck.Caller{Transport: "stdio"}, spec.Servers)
+	a := p.host.Connect(snapshot.Caller{Transport: "stdio"}, spec.Servers)
 	served := make(chan struct{})
 	go func() {
 		defer close(served)

@@ -20,13 +20,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -109,7 +109,7 @@ func connectAs(t testing.TB, h *host.Host, spec host.ViewSpec, client string) *a
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	a := h.Connect(deck.Caller{Transport: "unix"}, spec.Servers)
+	a := h.Connect(snapshot.Caller{Transport: "unix"}, spec.Servers)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -321,7 +321,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	for i := range 20 {
 		agents.Go(func() {
 			ours, theirs := net.Pipe()
-			a := d.host.Connect(deck.Caller{Transport: "unix"}, nil)
+			a := d.host.Connect(snapshot.Caller{Transport: "unix"}, nil)
 			served, drained := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(served)
@@ -381,7 +381,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a := h.Connect(deck.Caller{}, nil)
+		a := h.Connect(snapshot.Caller{}, nil)
 		list := func() {
 			view.Route(backend.Parse(nil, rpc.Message{Method: "tools/list"}))(a.Context(t.Context()))
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 

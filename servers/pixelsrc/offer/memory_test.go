@@ -13,12 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/admission"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // What many imports at once take is what those that run at once take, not what all
@@ -49,7 +49,7 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	agent := h.Connect(deck.Caller{Transport: "unix", Client: "x"}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "unix", Client: "x"}, nil)
 	line, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": map[string]any{
 		"name": "pixelsrc_import", "arguments": map[string]any{"image": base64.StdEncoding.EncodeToString(file.Bytes()), "max_colors": 16},
 	}})

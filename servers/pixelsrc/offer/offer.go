@@ -13,10 +13,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Limits of a call. An agent pays for each byte of an answer.
@@ -43,7 +43,7 @@ func (m *Module) Identity() host.Identity {
 // Start implements [host.Module].
 func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	m.server.Notify(scope.Tell)
-	scope.SetState(deck.State{Status: deck.Ready})
+	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
 // project writes files into a folder.

@@ -10,10 +10,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // prompt is a prepared conversation.

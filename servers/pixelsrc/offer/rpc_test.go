@@ -12,10 +12,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/internal/sample"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -78,7 +78,7 @@ func newRig(t *testing.T, root string) *rig {
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(deck.Caller{Transport: "unix", Root: root}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "unix", Root: root}, nil)
 	done := make(chan error, 1)
 	go func() {
 		done <- wire.Serve(context.Background(), theirs, theirs, view, agent)

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // BenchmarkCorpus parses every file of the corpus and renders every object in it.

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // expected is one row of a conformance file.

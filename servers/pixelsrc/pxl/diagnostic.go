@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/near"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // Severity of a diagnostic.
@@ -147,7 +147,7 @@ func nearest(name string, candidates []string) string {
 		if len(c) > 64 || len(name) > 64 || c == name {
 			continue
 		}
-		if d := near.Slips(fold(name), fold(c)); d < bestAt {
+		if d := fuzzy.Slips(fold(name), fold(c)); d < bestAt {
 			best, bestAt = c, d
 		}
 	}

@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestEveryAgentIsWhole(t *testing.T) {
@@ -84,7 +84,7 @@ func (a *adapter) Serve(ctx context.Context, c *hook.Conn) {
 	if err != nil {
 		return
 	}
-	s := deck.Session{Agent: "standin", ID: m.Payload.Str("session"), PID: os.Getpid(), Folder: m.Payload.Str("folder"), Verified: true, State: deck.Working}
+	s := snapshot.Session{Agent: "standin", ID: m.Payload.Str("session"), PID: os.Getpid(), Folder: m.Payload.Str("folder"), Verified: true, State: snapshot.Working}
 	a.deps.Roster.Report(s)
 	if it := a.asks[s.ID]; m.Event == "Did" && it != nil {
 		it.fate <- prompts.Fate{Is: prompts.Taken, Last: true}
@@ -186,7 +186,7 @@ func TestAnAgentIsAddedByOneValue(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := usage.New(usage.Options{Programs: map[string]usage.Program{agent.ID: {Folder: dir, Format: agent.Usage}}})
-	if f, _ := count.Look(&deck.Session{Agent: agent.ID, ID: "s"}); f.Usage.In != 5 || f.Usage.Out != 7 {
+	if f, _ := count.Look(&snapshot.Session{Agent: agent.ID, ID: "s"}); f.Usage.In != 5 || f.Usage.Out != 7 {
 		t.Errorf("it has used %+v", f.Usage)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
 // Claude plays a process of Claude Code: a shell that starts its hooks, and its files.

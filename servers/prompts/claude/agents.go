@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Times of the list that Claude Code's own command prints. A run takes a third of a second
@@ -53,7 +53,7 @@ func (a *Adapter) listed(pid int, after time.Time) (s session, ok, tried bool) {
 	l := &a.agents
 	if now := time.Now(); !l.running && now.Sub(l.begun) >= agentsEvery {
 		l.running, l.begun = true, now
-		safe.Go("sessions of Claude Code", a.list)
+		recovery.Go("sessions of Claude Code", a.list)
 	}
 	s, ok = l.all[pid]
 	tried = !l.read.Before(after)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 const twoQuestions = `{"questions":[{"question":"Which db?","header":"DB","multiSelect":false,"options":[{"label":"SQLite","description":"small","preview":"x"},{"label":"PG","description":"big"}]},` +

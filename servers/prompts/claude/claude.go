@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // agent is the ID of Claude Code in the table of clients.
@@ -215,7 +215,7 @@ func (a *Adapter) stopped(session string) {
 	}
 }
 
-func (a *Adapter) wake() { hint.Poke(a.kick) }
+func (a *Adapter) wake() { notify.Poke(a.kick) }
 
 // folderOf returns the folder of Claude Code's own files for a connection, and whether it
 // is the one that the deck was told, not the sender.

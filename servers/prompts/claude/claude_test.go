@@ -15,10 +15,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
 const sessionID = "0a1b"

@@ -7,9 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/edit"
-	"github.com/mcpdeck/mcpdeck/servers/file"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/support/diff"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Limits of the preview of an edit.
@@ -116,10 +116,10 @@ func unified(name, before, after string) string {
 	return out.String()
 }
 
-func kept(s edit.Step) bool { return s.Old >= 0 && s.New >= 0 }
+func kept(s diff.Step) bool { return s.Old >= 0 && s.New >= 0 }
 
-func hunk(out *strings.Builder, steps, before []edit.Step, a, b []string) {
-	count := func(steps []edit.Step) (olds, news int) {
+func hunk(out *strings.Builder, steps, before []diff.Step, a, b []string) {
+	count := func(steps []diff.Step) (olds, news int) {
 		for _, s := range steps {
 			if s.Old >= 0 {
 				olds++
@@ -167,7 +167,7 @@ func lines(s string) []string {
 
 // shortest returns the shortest edit. Where the differing middle is too large to compare,
 // all of it is replaced.
-func shortest(a, b []string) []edit.Step {
+func shortest(a, b []string) []diff.Step {
 	head := 0
 	for head < len(a) && head < len(b) && a[head] == b[head] {
 		head++
@@ -176,13 +176,13 @@ func shortest(a, b []string) []edit.Step {
 	for tail < len(a)-head && tail < len(b)-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
 		tail++
 	}
-	var steps []edit.Step
+	var steps []diff.Step
 	for i := range head {
-		steps = append(steps, edit.Step{Old: i, New: i})
+		steps = append(steps, diff.Step{Old: i, New: i})
 	}
 	x, y := a[head:len(a)-tail], b[head:len(b)-tail]
 	if len(x)*len(y) <= maxWork {
-		for _, s := range edit.Steps(x, y, func(p, q string) bool { return p == q }) {
+		for _, s := range diff.Steps(x, y, func(p, q string) bool { return p == q }) {
 			if s.Old >= 0 {
 				s.Old += head
 			}
@@ -193,14 +193,14 @@ func shortest(a, b []string) []edit.Step {
 		}
 	} else {
 		for i := range x {
-			steps = append(steps, edit.Step{Old: head + i, New: -1})
+			steps = append(steps, diff.Step{Old: head + i, New: -1})
 		}
 		for i := range y {
-			steps = append(steps, edit.Step{Old: -1, New: head + i})
+			steps = append(steps, diff.Step{Old: -1, New: head + i})
 		}
 	}
 	for i := range tail {
-		steps = append(steps, edit.Step{Old: len(a) - tail + i, New: len(b) - tail + i})
+		steps = append(steps, diff.Step{Old: len(a) - tail + i, New: len(b) - tail + i})
 	}
 	return steps
 }

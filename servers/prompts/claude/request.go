@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // asked is a prompt as Claude Code sends it, and what is needed to answer it.
@@ -29,7 +29,7 @@ type asked struct {
 func (a *Adapter) request(s session, m hook.Message) (asked, ask.Request) {
 	q := asked{event: m.Event, tool: m.Payload.Str("tool_name"), raw: m.Payload.Some("tool_input"), session: s.ID}
 	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey(), Subagent: a.twins.Name(s.ID, subagent(m.Payload), m.Payload.Str("agent_id")), Tool: q.tool, Door: ask.Shared}
-	r := prompts.Request(&deck.Session{
+	r := prompts.Request(&snapshot.Session{
 		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name, Mode: m.Payload.Str("permission_mode"), Verified: true,
 	}, p)
 	r.Local, r.From.Session, p.Unconfirmed = true, "", !s.own

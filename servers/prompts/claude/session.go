@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // maxSession is the longest session file that is read, in bytes.
@@ -96,8 +96,8 @@ func (s *session) headless(c *hook.Conn) bool {
 func unattended(entry string) bool { return strings.HasPrefix(entry, "sdk") }
 
 // row is the session as the list of all sessions has it.
-func (s *session) row(open []*item) deck.Session {
-	r := deck.Session{
+func (s *session) row(open []*item) snapshot.Session {
+	r := snapshot.Session{
 		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name,
 		Headless: unattended(s.Entry), Verified: true,
 	}
@@ -113,10 +113,10 @@ func (s *session) row(open []*item) deck.Session {
 	}
 	asks := map[string]bool{} // sub-agents; of the others the session's conversation tells
 	for _, it := range open { // a session with an open prompt waits, whatever its file says
-		state, waits := deck.WaitsForPermission, "permission to use "+it.Request.Prompt.Tool
+		state, waits := snapshot.WaitsForPermission, "permission to use "+it.Request.Prompt.Tool
 		switch it.Request.Prompt.Kind {
 		case ask.OwnQuestion, ask.ServerForm:
-			state, waits = deck.WaitsForAnswer, "an answer"
+			state, waits = snapshot.WaitsForAnswer, "an answer"
 		case ask.Plan:
 			waits = "a decision on its plan"
 		case ask.Permission:
@@ -133,26 +133,26 @@ func (s *session) row(open []*item) deck.Session {
 	return r
 }
 
-func stateOf(status, waits string) (state deck.SessionState, what, note string) {
+func stateOf(status, waits string) (state snapshot.SessionState, what, note string) {
 	switch status {
 	case "busy":
-		return deck.Working, "", ""
+		return snapshot.Working, "", ""
 	case "idle":
-		return deck.Idle, "", ""
+		return snapshot.Idle, "", ""
 	case "shell":
-		return deck.Background, "", ""
+		return snapshot.Background, "", ""
 	case "waiting":
 		switch waits {
 		case "permission prompt":
-			return deck.WaitsForPermission, waits, ""
+			return snapshot.WaitsForPermission, waits, ""
 		case "input needed":
-			return deck.WaitsForAnswer, waits, ""
+			return snapshot.WaitsForAnswer, waits, ""
 		}
-		return deck.Waiting, waits, ""
+		return snapshot.Waiting, waits, ""
 	case "":
-		return deck.StateUnknown, "", "this version of Claude Code does not say what it does"
+		return snapshot.StateUnknown, "", "this version of Claude Code does not say what it does"
 	}
-	return deck.StateUnknown, "", "unknown status " + strconv.Quote(status)
+	return snapshot.StateUnknown, "", "unknown status " + strconv.Quote(status)
 }
 
 // isPane reports whether a word names a pane of tmux.

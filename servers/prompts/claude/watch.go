@@ -11,8 +11,8 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // lookAround is how often sessions are looked at that no event tells of: those whose
@@ -42,7 +42,7 @@ func (a *Adapter) Run(ctx context.Context) {
 	t := time.NewTicker(lookAround)
 	defer t.Stop()
 	watched, all, changed := false, true, []string(nil)
-	files, shown := newSessionFiles(a.opt.Folder), map[string]deck.Session{}
+	files, shown := newSessionFiles(a.opt.Folder), map[string]snapshot.Session{}
 	for {
 		if !watched && err == nil {
 			watched = w.Add(dir) == nil // it may come later
@@ -103,14 +103,14 @@ func (a *Adapter) lookAt(names []string) {
 
 // report tells the list of all sessions what Claude Code's files say, which are known by
 // their names. shown is what it was told before.
-func (a *Adapter) report(known map[string]session, shown map[string]deck.Session) {
+func (a *Adapter) report(known map[string]session, shown map[string]snapshot.Session) {
 	latest := map[string]session{} // of several processes that have one session
 	for _, s := range known {
 		if o, two := latest[s.ID]; !two || cmp.Or(cmp.Compare(s.Stamp, o.Stamp), cmp.Compare(s.PID, o.PID)) > 0 {
 			latest[s.ID] = s
 		}
 	}
-	now := map[string]deck.Session{}
+	now := map[string]snapshot.Session{}
 	for id, s := range latest {
 		now[id] = s.row(a.open(id))
 	}
@@ -121,7 +121,7 @@ func (a *Adapter) report(known map[string]session, shown map[string]deck.Session
 		}
 	}
 	for id, row := range shown {
-		if _, here := now[id]; here || row.State == deck.Ended {
+		if _, here := now[id]; here || row.State == snapshot.Ended {
 			continue
 		}
 		if replaced(row, now) {
@@ -129,14 +129,14 @@ func (a *Adapter) report(known map[string]session, shown map[string]deck.Session
 			delete(shown, id)
 			continue
 		}
-		row.State, row.WaitingFor, row.Since, row.PID = deck.Ended, "", time.Now(), 0
+		row.State, row.WaitingFor, row.Since, row.PID = snapshot.Ended, "", time.Now(), 0
 		a.opt.Roster.Report(row)
 		shown[id] = row
 	}
 }
 
 // replaced reports whether a process goes on with another session in place of one.
-func replaced(row deck.Session, now map[string]deck.Session) bool {
+func replaced(row snapshot.Session, now map[string]snapshot.Session) bool {
 	for _, s := range now {
 		if s.PID == row.PID {
 			return true

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // reports looks at all files, and reports what differs from what was shown.
-func (d *desk) reports(shown map[string]deck.Session) {
+func (d *desk) reports(shown map[string]snapshot.Session) {
 	files := newSessionFiles(d.folder)
 	for _, name := range files.due(time.Now(), true) {
 		files.read(name)
@@ -22,8 +22,8 @@ func (d *desk) reports(shown map[string]deck.Session) {
 
 func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
-		shown := map[string]deck.Session{}
-		state := func(want deck.SessionState) deck.Session {
+		shown := map[string]snapshot.Session{}
+		state := func(want snapshot.SessionState) snapshot.Session {
 			t.Helper()
 			d.reports(shown)
 			all := d.roster.Sessions()
@@ -32,35 +32,35 @@ func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 			}
 			return all[0]
 		}
-		state(deck.Working)
+		state(snapshot.Working)
 		d.status("waiting", "input needed")
-		state(deck.WaitsForAnswer)
+		state(snapshot.WaitsForAnswer)
 		d.status("waiting", "sandbox request")
-		if s := state(deck.Waiting); s.WaitingFor != "sandbox request" {
+		if s := state(snapshot.Waiting); s.WaitingFor != "sandbox request" {
 			t.Errorf("it waits for %q", s.WaitingFor)
 		}
 		d.status("busy", "")
 		h := d.form() // held: its terminal is busy
-		if s := state(deck.WaitsForAnswer); s.WaitingFor == "" {
+		if s := state(snapshot.WaitsForAnswer); s.WaitingFor == "" {
 			t.Errorf("it waits for nothing: %+v", s)
 		}
 		_ = h.conn.Close()
 		time.Sleep(unrecorded + watchEvery)
 		d.status("shell", "")
-		state(deck.Background)
+		state(snapshot.Background)
 		d.status("dancing", "")
-		if s := state(deck.StateUnknown); !strings.Contains(s.Note, "dancing") {
+		if s := state(snapshot.StateUnknown); !strings.Contains(s.Note, "dancing") {
 			t.Errorf("the note is %q", s.Note)
 		}
 		d.writes(session{ID: "cleared", Status: "idle"})
-		if s := state(deck.Idle); s.ID != "cleared" {
+		if s := state(snapshot.Idle); s.ID != "cleared" {
 			t.Errorf("the session is %+v", s)
 		}
 		if err := os.Remove(filepath.Join(d.folder, "sessions", strconv.Itoa(os.Getpid())+".json")); err != nil {
 			t.Fatal(err)
 		}
 		d.reports(shown)
-		if all := d.roster.Sessions(); len(all) != 1 || all[0].State != deck.Ended {
+		if all := d.roster.Sessions(); len(all) != 1 || all[0].State != snapshot.Ended {
 			t.Errorf("left are %+v", all)
 		}
 	})
@@ -81,7 +81,7 @@ func TestASessionOfTwoProcessesIsWhereItLastDidSomething(t *testing.T) {
 				tt.first.ID, tt.second.ID = sessionID, sessionID
 				known := map[string]session{"7.json": tt.first, "9.json": tt.second}
 				for range 50 { // a map has no order
-					shown := map[string]deck.Session{}
+					shown := map[string]snapshot.Session{}
 					if d.a.report(known, shown); shown[sessionID].PID != tt.want {
 						d.t.Errorf("it is said to run in %d, want %d", shown[sessionID].PID, tt.want)
 						break
@@ -95,7 +95,7 @@ func TestASessionOfTwoProcessesIsWhereItLastDidSomething(t *testing.T) {
 func TestASessionIsListedWithWhenItsProcessBegan(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.writes(session{ID: sessionID, Status: "busy", Began: 1795421723430})
-		shown := map[string]deck.Session{}
+		shown := map[string]snapshot.Session{}
 		d.reports(shown)
 		if began := shown[sessionID].Started; began.UnixMilli() != 1795421723430 {
 			t.Errorf("it began %v", began)
@@ -108,7 +108,7 @@ func TestSubAgentsThatAskAreCounted(t *testing.T) {
 		for i, id := range []string{"", "a1", "a2", "a2"} {
 			d.bash("make "+strconv.Itoa(i), map[string]any{"agent_id": id, "agent_type": "tests"})
 		}
-		shown := map[string]deck.Session{}
+		shown := map[string]snapshot.Session{}
 		d.reports(shown)
 		if n := shown[sessionID].Subagents; n != 2 {
 			t.Errorf("%d sub-agents run", n)

@@ -14,11 +14,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/pause"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // agent is the ID of Codex in the table of clients.
@@ -98,7 +98,7 @@ func (a *Adapter) Run(ctx context.Context) {
 			}
 			known[home] = true
 			wg.Add(1)
-			safe.Go("sessions of Codex", func() {
+			recovery.Go("sessions of Codex", func() {
 				defer wg.Done()
 				a.follow(ctx, home)
 			})
@@ -167,7 +167,7 @@ func (a *Adapter) leave(l *link) {
 // lost is what was known when a connection ended.
 type lost struct {
 	roster   prompts.Roster
-	sessions map[string]deck.Session
+	sessions map[string]snapshot.Session
 	pid      int
 	at       time.Time
 }
@@ -176,7 +176,7 @@ type lost struct {
 func (l *lost) tell(why string) {
 	for _, id := range slices.Sorted(maps.Keys(l.sessions)) {
 		s := l.sessions[id]
-		s.State, s.Since, s.WaitingFor, s.Note = deck.StateUnknown, l.at, "", why
+		s.State, s.Since, s.WaitingFor, s.Note = snapshot.StateUnknown, l.at, "", why
 		l.roster.Report(s)
 	}
 }
@@ -198,7 +198,7 @@ func (l *lost) back(next *link) {
 func (l *lost) end(still []string) {
 	for id, s := range l.sessions {
 		if !slices.Contains(still, id) {
-			s.State, s.Since, s.WaitingFor, s.Note = deck.Ended, l.at, "", ""
+			s.State, s.Since, s.WaitingFor, s.Note = snapshot.Ended, l.at, "", ""
 			l.roster.Report(s)
 		}
 	}

@@ -17,17 +17,17 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 	w.Runs("s", standin.Idle(), map[string]any{"name": "api"})
 	started(t, w.Codex)
-	until(t, "the session", func() bool { return w.roster.of("s").State == deck.Idle })
+	until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
 	id := w.Asks("s", runCommand, command)
 	it := w.item()
 	r, p := it.Request, it.Request.Prompt
@@ -37,12 +37,12 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	if r.Client() != "codex" || r.Cwd() != "/home/ana/api" || !p.Unconfirmed { // it is no program called codex
 		t.Errorf("the asker is %q in %s, unconfirmed %v", r.Client(), r.Cwd(), p.Unconfirmed)
 	}
-	until(t, "the session waits", func() bool { return w.roster.of("s").State == deck.WaitsForPermission })
+	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
 	w.choose(it, "Allow once", "")
 	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
 	w.Ends("s", "call_1", "completed")
 	w.says("allowed")
-	until(t, "the session works", func() bool { return w.roster.of("s").State == deck.Working })
+	until(t, "the session works", func() bool { return w.roster.of("s").State == snapshot.Working })
 }
 
 func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
@@ -62,7 +62,7 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 	})
 	w.Asks("title", runCommand, command)
 	w.Set("quiet", standin.Idle())
-	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == deck.Idle })
+	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == snapshot.Idle })
 	var calls []string
 	for _, m := range w.Called() {
 		if m != "thread/read" && m != "thread/list" {
@@ -222,7 +222,7 @@ func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 	until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
 	w.Terminal(foreign)
 	w.Terminal(id)
-	until(t, "it works", func() bool { return w.roster.of("s").State == deck.Working })
+	until(t, "it works", func() bool { return w.roster.of("s").State == snapshot.Working })
 	for _, m := range w.Called() {
 		if strings.HasPrefix(m, "=") {
 			t.Errorf("the deck answered %s", m)
@@ -241,7 +241,7 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "DuckDB", OtherOn: true}}})
 	w.Codex.Stop()
-	until(t, "the session is unknown", func() bool { return w.roster.of("s").State == deck.StateUnknown })
+	until(t, "the session is unknown", func() bool { return w.roster.of("s").State == snapshot.StateUnknown })
 	if s := w.queue.Pending(); len(s.Items) != 1 || s.Items[0].Absent != ask.Gone {
 		t.Fatalf("left is %+v", s.Items)
 	}
@@ -305,33 +305,37 @@ func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
 	w.Runs("s", standin.Working(), nil)
 	w.Runs("other", standin.Idle(), nil)
 	started(t, w.Codex)
-	until(t, "the sessions", func() bool { return w.roster.of("s").State == deck.Working && w.roster.of("other").State == deck.Idle })
+	until(t, "the sessions", func() bool {
+		return w.roster.of("s").State == snapshot.Working && w.roster.of("other").State == snapshot.Idle
+	})
 	w.Codex.Stop()
 	w.Forgets("s")
 	started(t, w.Codex)
-	until(t, "it has ended", func() bool { return w.roster.of("s").State == deck.Ended && w.roster.of("other").State == deck.Idle })
+	until(t, "it has ended", func() bool {
+		return w.roster.of("s").State == snapshot.Ended && w.roster.of("other").State == snapshot.Idle
+	})
 }
 
 func TestStatesOfASession(t *testing.T) {
 	w := newWorld(t)
 	w.Runs("s", standin.Working(), nil)
 	started(t, w.Codex)
-	until(t, "it", func() bool { return w.roster.of("s").State == deck.Working })
+	until(t, "it", func() bool { return w.roster.of("s").State == snapshot.Working })
 	s := w.roster.of("s")
 	if s.Agent != "codex" || s.Version != "0.169.0" || s.Title != "Mend the tests" || s.Folder != "/home/ana/api" || s.Model != "gpt" || !strings.HasSuffix(s.Transcript, "s.jsonl") {
 		t.Errorf("got %+v", s)
 	}
 	for _, tt := range []struct {
 		status standin.Status
-		want   deck.SessionState
+		want   snapshot.SessionState
 	}{
-		{standin.Idle(), deck.Idle},
-		{standin.Status{Type: "active", Flags: []string{onInput}}, deck.WaitsForAnswer},
-		{standin.Status{Type: "active", Flags: []string{onInput, onApproval}}, deck.WaitsForPermission},
-		{standin.Status{Type: "systemError"}, deck.Idle},
-		{standin.Status{Type: "dreaming"}, deck.StateUnknown},
-		{standin.Status{Type: "active", Flags: []string{"dreaming"}}, deck.Working},
-		{standin.Status{Type: "notLoaded"}, deck.Ended},
+		{standin.Idle(), snapshot.Idle},
+		{standin.Status{Type: "active", Flags: []string{onInput}}, snapshot.WaitsForAnswer},
+		{standin.Status{Type: "active", Flags: []string{onInput, onApproval}}, snapshot.WaitsForPermission},
+		{standin.Status{Type: "systemError"}, snapshot.Idle},
+		{standin.Status{Type: "dreaming"}, snapshot.StateUnknown},
+		{standin.Status{Type: "active", Flags: []string{"dreaming"}}, snapshot.Working},
+		{standin.Status{Type: "notLoaded"}, snapshot.Ended},
 	} {
 		w.Set("s", tt.status)
 		until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
@@ -358,8 +362,8 @@ func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
 		w.Ran(id, more)
 	}
 	started(t, w.Codex)
-	until(t, "the session in use", func() bool { return w.roster.of("s").State == deck.Idle })
-	until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == deck.Ended })
+	until(t, "the session in use", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == snapshot.Ended })
 	if s := w.roster.of("lately"); s.Title != "Release" || !s.Since.Equal(time.Unix(7000, 0)) {
 		t.Errorf("got %+v", s)
 	}
@@ -368,7 +372,7 @@ func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
 			t.Errorf("%s is listed", id)
 		}
 	}
-	if w.roster.of("s").State != deck.Idle {
+	if w.roster.of("s").State != snapshot.Idle {
 		t.Error("the session in use has ended")
 	}
 }
@@ -383,7 +387,7 @@ func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 	if p := w.item().Request.Prompt; p.Session != "s" || p.Subagent != "Ada" {
 		t.Errorf("it is of %q, sub-agent %q", p.Session, p.Subagent)
 	}
-	until(t, "the session waits", func() bool { return w.roster.of("s").State == deck.WaitsForPermission })
+	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
 	if s := w.roster.of("child"); s.ID != "" {
 		t.Error("the sub-agent is a session of its own")
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // schemas are Codex's own description of what its daemon and its clients send.

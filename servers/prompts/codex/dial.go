@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // Homes returns the folders of Codex's own files: own, which is the usual one, and those

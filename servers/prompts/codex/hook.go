@@ -7,11 +7,11 @@ import (
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // Serve implements [hook.Handler]. It is for sessions that no daemon runs, which ask for
@@ -35,7 +35,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 	h := &held{c: c, choices: slices.Concat([]prompts.Choice{prompts.AllowOnce(nil)}, prompts.Denials(nil))}
 	h.Item = prompts.NewItem(hooked(&row, m.Payload, h.choices), a.opt.Rules)
 	waits := row
-	waits.State, waits.Since, waits.WaitingFor = deck.WaitsForPermission, a.now(), "permission to use "+h.Request.Prompt.Tool
+	waits.State, waits.Since, waits.WaitingFor = snapshot.WaitsForPermission, a.now(), "permission to use "+h.Request.Prompt.Tool
 	a.report(waits)
 	if h.Open(a.opt.Queue, h) == nil {
 		h.Follow(ctx)
@@ -44,7 +44,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 }
 
 // report tells of a session, unless its process has gone on with another one.
-func (a *Adapter) report(s deck.Session) {
+func (a *Adapter) report(s snapshot.Session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.alone[s.PID] == s.ID {
@@ -61,7 +61,7 @@ func (a *Adapter) takes(session, folder string) bool {
 
 // row is the session that a hook belongs to, as the roster has it. Of the sessions of one
 // process, the one that asked last is there.
-func (a *Adapter) row(session string, pid int, o rawjson.Object) deck.Session {
+func (a *Adapter) row(session string, pid int, o rawjson.Object) snapshot.Session {
 	a.mu.Lock()
 	last := a.alone[pid]
 	a.alone[pid] = session
@@ -70,8 +70,8 @@ func (a *Adapter) row(session string, pid int, o rawjson.Object) deck.Session {
 	if last != "" && last != session {
 		a.opt.Roster.Gone(agent, last)
 	}
-	return deck.Session{
-		Agent: agent, ID: session, PID: pid, State: deck.StateUnknown, Note: "its hooks report only permissions", Verified: true,
+	return snapshot.Session{
+		Agent: agent, ID: session, PID: pid, State: snapshot.StateUnknown, Note: "its hooks report only permissions", Verified: true,
 		Folder: o.Str("cwd"), Mode: o.Str("permission_mode"), Model: o.Str("model"), Transcript: o.Str("transcript_path"),
 	}
 }
@@ -111,7 +111,7 @@ type held struct {
 }
 
 // hooked reads what a hook is told.
-func hooked(s *deck.Session, payload rawjson.Object, choices []prompts.Choice) ask.Request {
+func hooked(s *snapshot.Session, payload rawjson.Object, choices []prompts.Choice) ask.Request {
 	input, _ := rawjson.SplitObject(payload.Some("tool_input")) // shown as it is otherwise
 	p := &ask.Prompt{
 		Kind: ask.Permission, ID: ask.NewKey(), Door: ask.Held, Tool: cmp.Or(payload.Str("tool_name"), "a tool"),

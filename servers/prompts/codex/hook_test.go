@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // hooks is a deck that Codex's hooks reach.
@@ -77,7 +77,7 @@ func TestAPermissionThatCameByAHookIsAnswered(t *testing.T) {
 		h := newHooks(t, time.Hour)
 		printed := h.asks(t.Context(), hookPayload)
 		it := h.item()
-		if s := h.sessions.of("s"); s.State != deck.WaitsForPermission || s.WaitingFor != "permission to use Bash" {
+		if s := h.sessions.of("s"); s.State != snapshot.WaitsForPermission || s.WaitingFor != "permission to use Bash" {
 			t.Errorf("meanwhile its session is %+v", s)
 		}
 		if p := it.Request.Prompt; p.Door != ask.Held || p.Command != "rm -rf build" || p.Words != "To tidy up" || p.Session != "s" || len(p.Args) > 0 {
@@ -140,7 +140,7 @@ func TestAHooksSessionIsInTheList(t *testing.T) {
 	h := newHooks(t, time.Nanosecond)
 	<-h.asks(t.Context(), hookPayload)
 	s := h.sessions.of("s")
-	if s.Agent != agent || s.PID != os.Getpid() || s.Folder != "/home/ana/api" || s.Model != "gpt" || s.Mode != "default" || s.Transcript != "/x.jsonl" || s.State != deck.StateUnknown {
+	if s.Agent != agent || s.PID != os.Getpid() || s.Folder != "/home/ana/api" || s.Model != "gpt" || s.Mode != "default" || s.Transcript != "/x.jsonl" || s.State != snapshot.StateUnknown {
 		t.Errorf("got %+v", s)
 	}
 	<-h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"next"`, 1))

@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // link is a connection to the daemon of one folder.
@@ -32,7 +32,7 @@ type link struct {
 
 	mu      sync.Mutex // guards what follows
 	threads map[string]*thread
-	told    map[string]deck.Session // what the roster was told last
+	told    map[string]snapshot.Session // what the roster was told last
 	over    bool
 	pace    prompts.Pace
 }
@@ -49,7 +49,7 @@ func (a *Adapter) connect(ctx context.Context, home string) (*link, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &link{a: a, home: home, threads: map[string]*thread{}, told: map[string]deck.Session{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent}}
+	l := &link{a: a, home: home, threads: map[string]*thread{}, told: map[string]snapshot.Session{}, pace: prompts.Pace{Queue: a.opt.Queue, Agent: agent}}
 	if u, ok := raw.(*net.UnixConn); ok {
 		if p, err := socket.PeerOf(u); err == nil {
 			l.pid, l.program = p.PID, socket.Program(p.PID)
@@ -64,7 +64,7 @@ func (a *Adapter) connect(ctx context.Context, home string) (*link, error) {
 		Note: func(remark string) { a.opt.Log.Warn("talk to Codex", "home", home, "error", remark) },
 	})
 	l.conn.BeginSending(writer{l})
-	safe.Go("Codex reader", l.read)
+	recovery.Go("Codex reader", l.read)
 	if err := l.introduce(); err != nil {
 		l.close()
 		return nil, err
@@ -194,7 +194,7 @@ func (l *link) run(ctx context.Context) {
 		l.learn(l.thread(id))
 		l.mu.Unlock()
 	}
-	safe.Go("earlier sessions of Codex", l.earlier)
+	recovery.Go("earlier sessions of Codex", l.earlier)
 	select {
 	case <-l.conn.Done():
 	case <-ctx.Done():
@@ -239,12 +239,12 @@ func (l *link) earlier() {
 }
 
 // sessions returns what the roster knows from this connection, without what has ended.
-func (l *link) sessions() map[string]deck.Session {
+func (l *link) sessions() map[string]snapshot.Session {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	out := map[string]deck.Session{}
+	out := map[string]snapshot.Session{}
 	for id, s := range l.told {
-		if s.State != deck.Ended {
+		if s.State != snapshot.Ended {
 			out[id] = s
 		}
 	}

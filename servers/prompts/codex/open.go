@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // open is a request of which it is not known yet what became of it.
@@ -53,10 +53,10 @@ func (l *link) subscribe(t *thread) {
 	switch {
 	case t.sub == none && wants:
 		t.sub = joining
-		safe.Go("Codex subscription", func() { l.join(t) })
+		recovery.Go("Codex subscription", func() { l.join(t) })
 	case t.sub == joined && !wants && len(t.open) == 0 && t.linger == nil:
 		t.linger = time.AfterFunc(l.a.opt.Linger, func() {
-			defer safe.Recover("Codex subscription")
+			defer recovery.Recover("Codex subscription")
 			l.mu.Lock()
 			defer l.mu.Unlock()
 			if t.linger != nil && t.sub == joined {
@@ -116,7 +116,7 @@ func (l *link) join(t *thread) {
 func (l *link) leave(t *thread) {
 	t.stopLinger()
 	t.sub, t.changes = leaving, map[string][]change{}
-	safe.Go("Codex subscription", func() {
+	recovery.Go("Codex subscription", func() {
 		_, err := l.call("thread/unsubscribe", map[string]any{"threadId": t.info.ID}, answerWithin)
 		if err != nil && l.ctx.Err() == nil {
 			l.a.opt.Log.Warn("leave a session of Codex", "session", t.info.ID, "error", err)
@@ -175,7 +175,7 @@ func (l *link) open(t *thread, m rpc.Message) {
 		Changes: func(item string) []change { return t.changes[item] },
 	})
 	q.req.Prompt.Subagent = l.a.twins.Name(r.info.ID, t.subagent(), t.info.ID)
-	req := prompts.Request(&deck.Session{
+	req := prompts.Request(&snapshot.Session{
 		Agent: agent, ID: r.info.ID, Version: l.version, PID: l.pid, Folder: t.info.Cwd, Title: r.info.Name, Mode: t.mode, Verified: l.program == agent,
 	}, q.req.Prompt)
 	req.Peer.Program, req.Questions, req.Local = l.program, q.req.Questions, q.req.Local
@@ -189,7 +189,7 @@ func (l *link) open(t *thread, m rpc.Message) {
 	}
 	t.open[key] = o
 	t.stopLinger()
-	safe.Go("prompt of Codex", func() {
+	recovery.Go("prompt of Codex", func() {
 		o.Follow(l.ctx)
 		l.forget(o)
 	})

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // nobody takes no prompts and keeps no sessions.
@@ -14,7 +14,7 @@ type nobody struct{}
 
 func (nobody) Open(ask.Request) (*ask.Call, error) { return nil, ask.ErrUnavailable }
 func (nobody) Notice(string)                       {}
-func (nobody) Report(deck.Session)                 {}
+func (nobody) Report(snapshot.Session)             {}
 func (nobody) Gone(string, string)                 {}
 
 // probe connects once to the daemon, as the adapter does, and says its version and how many

@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // The requests of Codex's that are put to the user. Others are left to other clients.
@@ -190,7 +190,7 @@ func (q *asked) command(in around) error {
 		return prompts.ErrShape
 	}
 	if n := q.Network; n != nil {
-		p.Tool = "a connection to " + plain.Line(n.Host) + " (" + plain.Line(n.Protocol) + ")"
+		p.Tool = "a connection to " + sanitize.Line(n.Host) + " (" + sanitize.Line(n.Protocol) + ")"
 	}
 	if p.Command == "" && q.Network == nil {
 		return prompts.ErrShape

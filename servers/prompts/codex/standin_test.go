@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
-	"github.com/mcpdeck/mcpdeck/servers/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // newDaemon plays a daemon that does not run yet.
@@ -45,14 +45,14 @@ func started(t *testing.T, d *standin.Codex) {
 // sessions is a list of sessions.
 type sessions struct {
 	mu  sync.Mutex
-	all map[string]deck.Session
+	all map[string]snapshot.Session
 }
 
-func (s *sessions) Report(one deck.Session) {
+func (s *sessions) Report(one snapshot.Session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
-		s.all = map[string]deck.Session{}
+		s.all = map[string]snapshot.Session{}
 	}
 	s.all[one.ID] = one
 }
@@ -63,7 +63,7 @@ func (s *sessions) Gone(_, id string) {
 	delete(s.all, id)
 }
 
-func (s *sessions) of(id string) deck.Session {
+func (s *sessions) of(id string) snapshot.Session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[id]

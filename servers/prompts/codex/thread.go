@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // thread is a conversation of Codex's, or of one of its sub-agents. Its link's lock guards
@@ -95,7 +95,7 @@ func (l *link) learn(t *thread) {
 		return
 	}
 	t.asking = true
-	safe.Go("Codex thread", func() {
+	recovery.Go("Codex thread", func() {
 		raw, err := l.call("thread/read", map[string]any{"threadId": t.info.ID}, answerWithin)
 		var answer struct {
 			Thread info `json:"thread"`
@@ -231,20 +231,20 @@ func (t *thread) subagent() string {
 	return cmp.Or(t.info.Nickname, t.info.Role, "sub-agent")
 }
 
-func stateOf(s status) deck.SessionState {
+func stateOf(s status) snapshot.SessionState {
 	switch {
 	case s.gone():
-		return deck.Ended
+		return snapshot.Ended
 	case s.Type == "active" && slices.Contains(s.Flags, onApproval):
-		return deck.WaitsForPermission
+		return snapshot.WaitsForPermission
 	case s.waits():
-		return deck.WaitsForAnswer
+		return snapshot.WaitsForAnswer
 	case s.Type == "active":
-		return deck.Working
+		return snapshot.Working
 	case s.Type == "idle", s.Type == "systemError":
-		return deck.Idle
+		return snapshot.Idle
 	}
-	return deck.StateUnknown
+	return snapshot.StateUnknown
 }
 
 // report tells the roster about the session of a thread.
@@ -258,15 +258,15 @@ func (l *link) report(t *thread) {
 	}
 	in := r.info
 	title, _, _ := strings.Cut(cmp.Or(in.Name, in.Preview), "\n")
-	s := deck.Session{
+	s := snapshot.Session{
 		Agent: agent, ID: in.ID, Version: cmp.Or(l.version, in.Version), PID: l.pid,
-		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: plain.Cut(plain.Line(title), 80), Mode: r.mode, Model: in.Model,
+		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: sanitize.Cut(sanitize.Line(title), 80), Mode: r.mode, Model: in.Model,
 		Transcript: in.Path, Headless: string(in.Source) == `"exec"`, Verified: l.program == agent,
 	}
 	switch {
 	case r.status.Type == "systemError":
 		s.Note = "Codex reports an error"
-	case s.State == deck.StateUnknown:
+	case s.State == snapshot.StateUnknown:
 		s.Note = "codex " + s.Version + ": its state is not understood"
 	}
 	for _, c := range l.threads {

@@ -11,13 +11,13 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 const (
@@ -49,7 +49,7 @@ type Adapter struct {
 
 // session is one conversation of a Gemini CLI process.
 type session struct {
-	deck.Session
+	snapshot.Session
 	asks []ask.Question // of its tool ask_user, which is about to run
 	open *ask.Call      // what it waits for; nil: nothing
 	chat string         // its file, which grows when a prompt is settled
@@ -90,7 +90,7 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 		return
 	}
 	a.take(m, pid, size)
-	hint.Poke(a.kick)
+	notify.Poke(a.kick)
 }
 
 // size returns that of a session's file, 0 if there is no such file in Gemini CLI's own
@@ -121,19 +121,19 @@ func (a *Adapter) take(m hook.Message, pid int, size int64) {
 	s.chat = m.Payload.Str("transcript_path")
 	switch m.Event {
 	case "SessionStart":
-		s.to(deck.Idle)
+		s.to(snapshot.Idle)
 	case "BeforeAgent":
 		s.settle("", "a new turn has begun")
-		s.to(deck.Working)
+		s.to(snapshot.Working)
 	case "AfterAgent":
 		s.settle("", "its turn has ended")
-		s.to(deck.Idle)
+		s.to(snapshot.Idle)
 	case "BeforeTool":
 		s.asks, _ = questions(m) // those that cannot be shown are left out
 	case "AfterTool":
 		s.settle("answered in its terminal", "")
 		s.LastTool, s.LastSubject = m.Payload.Str("tool_name"), subject(m.Payload)
-		s.to(deck.Working)
+		s.to(snapshot.Working)
 	case "Notification":
 		if m.Payload.Str("notification_type") == "ToolPermission" {
 			s.settle("", "it asks something else") // it asks one thing at a time
@@ -170,12 +170,12 @@ func (a *Adapter) session(id string, pid int) *session {
 			a.opt.Roster.Gone(agent, other)
 		}
 	}
-	s = &session{Session: deck.Session{Agent: agent, ID: id, PID: pid, Verified: true, State: deck.Idle, Since: time.Now()}}
+	s = &session{Session: snapshot.Session{Agent: agent, ID: id, PID: pid, Verified: true, State: snapshot.Idle, Since: time.Now()}}
 	a.sessions[id] = s
 	return s
 }
 
-func (s *session) to(state deck.SessionState) {
+func (s *session) to(state snapshot.SessionState) {
 	if s.State != state {
 		s.State, s.Since, s.WaitingFor = state, time.Now(), ""
 	}
@@ -192,14 +192,14 @@ func (s *session) settle(how, why string) {
 		s.open = nil
 	}
 	if s.State.Waits() {
-		s.to(deck.Working)
+		s.to(snapshot.Working)
 	}
 }
 
 // end reports that a session is over.
 func (a *Adapter) end(s *session) {
 	s.settle("", "its session has ended")
-	s.to(deck.Ended)
+	s.to(snapshot.Ended)
 	delete(a.sessions, s.ID)
 	a.opt.Roster.Report(s.Session)
 }
@@ -232,7 +232,7 @@ func (a *Adapter) look() (wait time.Duration) {
 			continue
 		case s.open != nil && a.size(s.chat) > s.size: // what is allowed is reported first
 			s.settle("answered in its terminal", "")
-			s.to(deck.Idle)
+			s.to(snapshot.Idle)
 			a.opt.Roster.Report(s.Session)
 		}
 		if s.open != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // world is a deck, and one Gemini CLI process.

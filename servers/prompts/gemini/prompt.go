@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // inTerminal is said of every prompt.
@@ -20,13 +20,13 @@ const inTerminal = "Gemini CLI takes answers in its own terminal only."
 func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	now := time.Now()
 	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey()}
-	r := prompts.Request(&deck.Session{Agent: agent, ID: s.ID, PID: s.PID, Folder: s.Folder, Verified: true}, p)
+	r := prompts.Request(&snapshot.Session{Agent: agent, ID: s.ID, PID: s.PID, Folder: s.Folder, Verified: true}, p)
 	r.Local, p.Door = true, ask.InTerminal
 	details, err := rawjson.SplitObject(m.Payload.Some("details"))
 	describe(p, details)
 	p.Marks = prompts.Marks(p.Command, s.Folder)
 	prompts.MarkPath(p, s.Folder)
-	state := deck.WaitsForPermission
+	state := snapshot.WaitsForPermission
 	asks := s.asks
 	s.asks = nil
 	switch {
@@ -34,7 +34,7 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 		p.Command, p.Diff, p.Args = "", "", nil
 		prompts.InTerminal(&r, "It cannot be shown here. "+inTerminal)
 	case details.Str("type") == "ask_user":
-		p.Kind, state = ask.OwnQuestion, deck.WaitsForAnswer
+		p.Kind, state = ask.OwnQuestion, snapshot.WaitsForAnswer
 		if r.Questions = asks; asks == nil {
 			prompts.InTerminal(&r, inTerminal)
 		}
@@ -43,7 +43,7 @@ func (a *Adapter) ask(s *session, m hook.Message, size int64) {
 	}
 	s.State, s.Since, s.size = state, now, size
 	s.WaitingFor = "permission: " + p.Tool
-	if state == deck.WaitsForAnswer {
+	if state == snapshot.WaitsForAnswer {
 		s.WaitingFor = "an answer"
 	}
 	if !a.pace.Admit(s.ID, s.Folder, 0, now) {

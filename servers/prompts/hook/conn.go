@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Time limits of a connection.
@@ -56,8 +56,8 @@ func Greet(c net.Conn, pid int) (*Conn, error) {
 	}
 	_ = c.SetReadDeadline(time.Time{}) // as above
 	o := &Conn{Hello: h, PID: pid, Arrived: arrived, net: c, in: in, messages: make(chan Message, 16), gone: make(chan struct{}), quit: make(chan struct{})}
-	safe.Go("hook reader", o.read)
-	safe.Go("hook ping", o.ping)
+	recovery.Go("hook reader", o.read)
+	recovery.Go("hook ping", o.ping)
 	return o, nil
 }
 

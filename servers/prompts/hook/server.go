@@ -10,8 +10,8 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // Handler serves the connections of one agent's program.
@@ -49,7 +49,7 @@ func Listen(o Options) (*Server, error) {
 	s := &Server{opt: o, l: l, done: make(chan struct{})}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	safe.Go("prompt socket", func() {
+	recovery.Go("prompt socket", func() {
 		defer close(s.done)
 		socket.Serve(ctx, l, socket.Serving{Name: "prompt socket", Room: &s.room, Log: o.Log, Handle: s.serve})
 	})

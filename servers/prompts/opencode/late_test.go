@@ -7,8 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // startedWith is a process with a word among its arguments.

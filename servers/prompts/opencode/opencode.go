@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // agent is the ID of OpenCode in the table of clients.

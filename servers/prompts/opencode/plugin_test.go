@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 func TestThePluginIsShortAndKnowsItself(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // prompt is one that OpenCode waits for.
@@ -66,7 +66,7 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 	if root != x || x.Parent != "" {
 		q.Subagent = s.a.twins.Name(root.ID, cmp.Or(x.Agent, "sub-agent"), x.ID)
 	}
-	r := prompts.Request(&deck.Session{
+	r := prompts.Request(&snapshot.Session{
 		Agent: agent, ID: root.ID, Version: x.Version, PID: s.c.PID, Mode: x.Agent, Title: root.Title, Verified: s.verified,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory),
 	}, q)

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
@@ -24,9 +24,9 @@ func TestASessionIsOneRowWithItsSubAgents(t *testing.T) {
 		}
 		s := all[0]
 		s.Since = time.Time{}
-		want := deck.Session{
-			Agent: "opencode", ID: "ses_1", Version: "1.18.33", State: deck.Working, Folder: "/p/api", Title: "Tests", Mode: "build", Model: "big", Subagents: 1,
-			Usage: deck.Usage{In: 11, Out: 3, CacheRead: 5, CacheWrite: 3, Reasoning: 1}, Cost: deck.Cost{USD: 0.75, Known: true, Reported: true, Undated: true, Source: "OpenCode"},
+		want := snapshot.Session{
+			Agent: "opencode", ID: "ses_1", Version: "1.18.33", State: snapshot.Working, Folder: "/p/api", Title: "Tests", Mode: "build", Model: "big", Subagents: 1,
+			Usage: snapshot.Usage{In: 11, Out: 3, CacheRead: 5, CacheWrite: 3, Reasoning: 1}, Cost: snapshot.Cost{USD: 0.75, Known: true, Reported: true, Undated: true, Source: "OpenCode"},
 		}
 		if s != want {
 			t.Errorf("got %+v\nwant %+v", s, want)

@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // stream is the connection of one OpenCode process.
@@ -39,7 +39,7 @@ type call struct{ session, id string }
 // session is what the process has reported of one session.
 type session struct {
 	info
-	state deck.SessionState
+	state snapshot.SessionState
 	since time.Time
 	tool  string // that was allowed last
 	about string
@@ -95,7 +95,7 @@ func isID(s string) bool {
 // session returns what is known of a session; nil: there are too many.
 func (s *stream) session(id string) *session {
 	if s.sessions[id] == nil && len(s.sessions) < mostSessions {
-		s.sessions[id] = &session{info: info{ID: id}, state: deck.Idle, since: time.Now()}
+		s.sessions[id] = &session{info: info{ID: id}, state: snapshot.Idle, since: time.Now()}
 	}
 	return s.sessions[id]
 }
@@ -136,14 +136,14 @@ func (s *stream) report(id, what string, m hook.Message) {
 		_ = json.Unmarshal(m.Raw, &status) // another shape is an unknown state
 		switch status.Status.Type {
 		case "busy", "retry":
-			state = deck.Working
+			state = snapshot.Working
 		case "idle":
-			state = deck.Idle
+			state = snapshot.Idle
 		default:
-			state = deck.StateUnknown
+			state = snapshot.StateUnknown
 		}
 	case "idle":
-		state = deck.Idle
+		state = snapshot.Idle
 	case "deleted":
 		s.over(id)
 		root := s.root(x)
@@ -158,7 +158,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 	if state != x.state {
 		x.state, x.since = state, time.Now()
 	}
-	if state == deck.Idle && (what == "idle" || what == "status") {
+	if state == snapshot.Idle && (what == "idle" || what == "status") {
 		s.over(id)
 	}
 	s.row(s.root(x))
@@ -166,7 +166,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 
 // row reports a session and its sub-agents as one row.
 func (s *stream) row(x *session) {
-	out := deck.Session{
+	out := snapshot.Session{
 		Agent: agent, ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
 		LastTool: x.tool, LastSubject: x.about, Verified: s.verified,
@@ -175,7 +175,7 @@ func (s *stream) row(x *session) {
 		if s.root(o) != x {
 			continue
 		}
-		if o != x && o.state == deck.Working {
+		if o != x && o.state == snapshot.Working {
 			out.Subagents++
 		}
 		t := o.Tokens
@@ -192,7 +192,7 @@ func (s *stream) row(x *session) {
 		}
 	}
 	out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, "OpenCode"
-	if out.State == deck.StateUnknown {
+	if out.State == snapshot.StateUnknown {
 		out.Note = "this version of OpenCode does not say what it does"
 	}
 	var first *prompt
@@ -202,9 +202,9 @@ func (s *stream) row(x *session) {
 		}
 	}
 	if first != nil {
-		out.State, out.Since, out.WaitingFor = deck.WaitsForPermission, first.arrived, "permission: "+first.Request.Prompt.Tool
+		out.State, out.Since, out.WaitingFor = snapshot.WaitsForPermission, first.arrived, "permission: "+first.Request.Prompt.Tool
 		if first.Request.Prompt.Kind == ask.OwnQuestion {
-			out.State, out.WaitingFor = deck.WaitsForAnswer, "an answer"
+			out.State, out.WaitingFor = snapshot.WaitsForAnswer, "an answer"
 		}
 	}
 	s.a.opt.Roster.Report(out)
@@ -239,7 +239,7 @@ func (s *stream) ask(kind string, m hook.Message) {
 	s.open[id] = p
 	s.row(s.root(x))
 	s.wg.Add(1)
-	safe.Go("opencode prompt", func() {
+	recovery.Go("opencode prompt", func() {
 		defer s.wg.Done()
 		p.follow()
 	})
@@ -318,7 +318,7 @@ func (s *stream) end() {
 	defer s.mu.Unlock()
 	clear(s.open)
 	for _, x := range s.sessions {
-		if x.state = deck.Ended; s.root(x) == x {
+		if x.state = snapshot.Ended; s.root(x) == x {
 			x.since = time.Now()
 			s.row(x)
 		}

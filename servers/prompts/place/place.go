@@ -15,21 +15,21 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 var number = regexp.MustCompile(`^\d{1,9}$`)
 
 // Of returns where a process runs, as far as the system says it.
-func Of(pid int) deck.Place {
+func Of(pid int) snapshot.Place {
 	if pid <= 0 {
-		return deck.Place{}
+		return snapshot.Place{}
 	}
 	env := process.Variables(pid, "TMUX", "TMUX_PANE", "KITTY_WINDOW_ID", "WEZTERM_PANE", "ZELLIJ_PANE_ID", "STY")
-	p := deck.Place{TTY: process.TTY(pid)}
+	p := snapshot.Place{TTY: process.TTY(pid)}
 	if path, _, _ := strings.Cut(env["TMUX"], ","); paneID.MatchString(env["TMUX_PANE"]) && filepath.IsAbs(path) {
 		p.TmuxSocket, p.TmuxPane = path, env["TMUX_PANE"]
 		return p
@@ -63,7 +63,7 @@ const (
 
 // Name is what people call the place of a session in tmux: "work:1.0"; "" if it is not in
 // tmux. Of a session in doubt nothing is asked.
-func (f *Finder) Name(ctx context.Context, s deck.Session) string {
+func (f *Finder) Name(ctx context.Context, s snapshot.Session) string {
 	if !f.certain(s) {
 		return ""
 	}
@@ -76,7 +76,7 @@ func (f *Finder) Name(ctx context.Context, s deck.Session) string {
 
 // Shown reports whether somebody's tmux shows a session, with the keyboard in it. Of a
 // session elsewhere or in doubt that is not known.
-func (f *Finder) Shown(ctx context.Context, s deck.Session) bool {
+func (f *Finder) Shown(ctx context.Context, s snapshot.Session) bool {
 	if !f.certain(s) {
 		return false
 	}
@@ -91,7 +91,7 @@ func (f *Finder) Shown(ctx context.Context, s deck.Session) bool {
 
 // certain reports whether something may be done about a session that no key was pressed
 // for.
-func (f *Finder) certain(s deck.Session) bool { return s.Verified && f.doubt(s.PID) == "" }
+func (f *Finder) certain(s snapshot.Session) bool { return s.Verified && f.doubt(s.PID) == "" }
 
 // doubt says what of a process is not as it is of the user's own programs; "" if nothing
 // is.
@@ -113,7 +113,7 @@ func (f *Finder) doubt(pid int) string {
 }
 
 // insists reports whether the user asks for a session once more.
-func (f *Finder) insists(s deck.Session) bool {
+func (f *Finder) insists(s snapshot.Session) bool {
 	key := s.Agent + " " + s.ID
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -127,7 +127,7 @@ func (f *Finder) insists(s deck.Session) bool {
 // Jump brings the terminal of a session to the front, and returns what the user should
 // know. An error says why it could not. To a session in doubt it goes when it is called
 // for that a second time.
-func (f *Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
+func (f *Finder) Jump(ctx context.Context, s snapshot.Session) (string, error) {
 	p, pid := s.Place, s.PID
 	if c, _ := clients.Find(s.Agent); c.Daemon {
 		var err error
@@ -135,7 +135,7 @@ func (f *Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
 			return "", err
 		}
 		p = Of(pid)
-	} else if p == (deck.Place{}) {
+	} else if p == (snapshot.Place{}) {
 		p = Of(pid)
 	}
 	if why := f.doubt(pid); pid > 0 && why != "" && !f.insists(s) {
@@ -161,7 +161,7 @@ func (f *Finder) Jump(ctx context.Context, s deck.Session) (string, error) {
 
 // unreachable says where a place is that cannot be shown; refused is why its tmux was not
 // asked, if it has one.
-func unreachable(p deck.Place, refused error) error {
+func unreachable(p snapshot.Place, refused error) error {
 	where := cmp.Or(p.Other, strings.TrimPrefix(p.TTY, "/dev/"))
 	switch {
 	case p.TmuxSocket != "":

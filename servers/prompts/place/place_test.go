@@ -14,8 +14,8 @@ import (
 
 	"github.com/creack/pty"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // deskOf is a user's tmux in a folder of its own, with two windows of which the first is
@@ -61,7 +61,7 @@ func (d *deskOf) tmux(args ...string) string {
 }
 
 // session is what runs in a pane, once its shell has become the program.
-func (d *deskOf) session(pane int) deck.Session {
+func (d *deskOf) session(pane int) snapshot.Session {
 	d.Helper()
 	line := strings.Split(d.tmux("list-panes", "-a", "-F", "#{pane_pid} #{pane_id} #{pane_tty}"), "\n")[pane]
 	v := strings.Fields(line)
@@ -80,11 +80,11 @@ func (d *deskOf) session(pane int) deck.Session {
 	if at.TTY != v[2] {
 		d.Errorf("its terminal is %q, not %q", at.TTY, v[2])
 	}
-	return deck.Session{Agent: "claude", ID: "s", PID: id, Place: at, Verified: true}
+	return snapshot.Session{Agent: "claude", ID: "s", PID: id, Place: at, Verified: true}
 }
 
 // goes reports whether J brings the session's window to the front.
-func (d *deskOf) goes(s deck.Session) (bool, error) {
+func (d *deskOf) goes(s snapshot.Session) (bool, error) {
 	d.Helper()
 	d.tmux("select-window", "-t", "my work:0")
 	_, err := d.Jump(d.Context(), s)
@@ -97,7 +97,7 @@ func TestATerminalInTmuxIsFoundAndSelected(t *testing.T) {
 	if name := d.Name(t.Context(), s); name != "my work:1.0" {
 		t.Errorf("it is called %q", name)
 	}
-	for name, p := range map[string]deck.Place{
+	for name, p := range map[string]snapshot.Place{
 		"by its process":            {},
 		"by its pane":               {TmuxSocket: d.socket, TmuxPane: s.Place.TmuxPane},
 		"whatever its file says":    {TmuxSocket: d.socket, TmuxPane: d.session(0).Place.TmuxPane},
@@ -120,7 +120,7 @@ func TestATerminalInTmuxIsFoundAndSelected(t *testing.T) {
 
 func TestAPlaceIsShownWhereSomebodyIsAttached(t *testing.T) {
 	d := desk(t)
-	all := []deck.Session{d.session(0), d.session(1)}
+	all := []snapshot.Session{d.session(0), d.session(1)}
 	shown := func(i int) bool { return d.Shown(t.Context(), all[i]) }
 	if shown(0) {
 		t.Error("it is shown to nobody")
@@ -215,7 +215,7 @@ func TestNothingAtASocketThatASessionNamesIsAsked(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = session.Process.Kill(); _ = session.Wait() }()
-			s := deck.Session{Agent: "claude", PID: session.Process.Pid, Verified: true, Place: deck.Place{TmuxSocket: row.socket, TmuxPane: "%0"}}
+			s := snapshot.Session{Agent: "claude", PID: session.Process.Pid, Verified: true, Place: snapshot.Place{TmuxSocket: row.socket, TmuxPane: "%0"}}
 			if name := d.Name(t.Context(), s); name != "" {
 				t.Errorf("it is called %q", name)
 			}
@@ -237,7 +237,7 @@ func TestNothingAtASocketThatASessionNamesIsAsked(t *testing.T) {
 
 func TestNothingOfASessionBecomesACommand(t *testing.T) {
 	f := &Finder{Environ: os.Environ()}
-	s := deck.Session{Agent: "claude", Place: deck.Place{Other: "kitty 1 --match all"}}
+	s := snapshot.Session{Agent: "claude", Place: snapshot.Place{Other: "kitty 1 --match all"}}
 	if said, err := f.Jump(t.Context(), s); err == nil {
 		t.Errorf("it was taken: %q", said)
 	}
@@ -254,7 +254,7 @@ func TestASessionOfAnotherHomeIsGoneToWhenAskedTwice(t *testing.T) {
 	other := s
 	other.ID = "other"
 	for i, row := range []struct {
-		s    deck.Session
+		s    snapshot.Session
 		goes bool
 	}{{s, false}, {other, false}, {s, false}, {s, true}, {s, false}} {
 		went, err := d.goes(row.s)
@@ -276,11 +276,11 @@ func TestATmuxInAContainerIsNeverAsked(t *testing.T) {
 
 func TestATerminalThatCannotBeShownIsNamed(t *testing.T) {
 	f := &Finder{Environ: os.Environ()}
-	_, err := f.Jump(t.Context(), deck.Session{Agent: "claude", Place: deck.Place{TTY: "/dev/pts/none"}})
+	_, err := f.Jump(t.Context(), snapshot.Session{Agent: "claude", Place: snapshot.Place{TTY: "/dev/pts/none"}})
 	if err == nil || !strings.Contains(err.Error(), "it is pts/none") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := f.Jump(t.Context(), deck.Session{Agent: "codex", Folder: t.TempDir()}); err == nil {
+	if _, err := f.Jump(t.Context(), snapshot.Session{Agent: "codex", Folder: t.TempDir()}); err == nil {
 		t.Error("a terminal was found where none is")
 	}
 }

@@ -8,20 +8,20 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // open is an item of the queue: what somebody waits for.
 type open struct {
 	key   key    // of the session, if its program asks
 	conn  string // ID of the connection, if an agent asks over one
-	state deck.SessionState
+	state snapshot.SessionState
 	what  string
 	since time.Time
-	asker deck.Session // what the item says of the session
+	asker snapshot.Session // what the item says of the session
 }
 
 // openOf returns what waits among the items of a queue.
@@ -32,18 +32,18 @@ func openOf(s *ask.Snapshot) []open {
 		if !it.Waits() {
 			continue
 		}
-		o := open{state: deck.WaitsForAnswer, since: it.Arrived, conn: it.Request.Peer.Key}
+		o := open{state: snapshot.WaitsForAnswer, since: it.Arrived, conn: it.Request.Peer.Key}
 		if qs := it.Request.Questions; len(qs) > 0 {
 			o.what = qs[0].Question
 		}
 		if p := it.Request.Prompt; p != nil {
 			o.key, o.conn = key{p.Agent, p.Session}, ""
 			peer := &it.Request.Peer
-			o.asker = deck.Session{
-				Agent: p.Agent, ID: p.Session, PID: peer.Agent, State: deck.StateUnknown, Mode: p.Mode, Folder: peer.Cwd, Verified: it.Request.Verified(),
+			o.asker = snapshot.Session{
+				Agent: p.Agent, ID: p.Session, PID: peer.Agent, State: snapshot.StateUnknown, Mode: p.Mode, Folder: peer.Cwd, Verified: it.Request.Verified(),
 			}
 			if p.Kind == ask.Permission {
-				o.state = deck.WaitsForPermission
+				o.state = snapshot.WaitsForPermission
 				o.what = strings.TrimSpace(p.Tool + " " + cmp.Or(p.Command, p.Path, p.Words))
 			}
 		}
@@ -55,11 +55,11 @@ func openOf(s *ask.Snapshot) []open {
 
 // merge makes the list.
 type merge struct {
-	out []deck.Session
+	out []snapshot.Session
 	at  map[key]int
 }
 
-func (m *merge) add(s deck.Session) int {
+func (m *merge) add(s snapshot.Session) int {
 	m.at[key{s.Agent, s.ID}] = len(m.out)
 	m.out = append(m.out, s)
 	return len(m.out) - 1
@@ -77,31 +77,31 @@ func (m *merge) ask(items []open) {
 
 // connect gives connections to the deck to their sessions. Those of programs without one
 // are sessions themselves.
-func (m *merge) connect(conns []deck.Agent) {
+func (m *merge) connect(conns []snapshot.Agent) {
 	reported := len(m.out)
 	for i := range conns {
 		a := &conns[i]
 		agent := a.Name()
 		at := m.sessionOf(a, agent, reported)
 		if at < 0 {
-			at = m.add(deck.Session{
+			at = m.add(snapshot.Session{
 				Agent: agent, ID: a.Agent, Version: a.ClientVersion, PID: a.PID, Folder: a.Folder(), Title: a.Name(),
-				State: deck.StateUnknown, Since: a.Since, Note: "connected", Verified: a.PID > 0,
+				State: snapshot.StateUnknown, Since: a.Since, Note: "connected", Verified: a.PID > 0,
 			})
 		}
 		s := &m.out[at]
 		s.Connection = cmp.Or(s.Connection, a.Agent)
 		m.at[key{"", a.Agent}] = at
-		if at < reported && s.State != deck.StateUnknown {
+		if at < reported && s.State != snapshot.StateUnknown {
 			continue
 		}
 		s.LastTool = cmp.Or(a.LastTool, s.LastTool)
 		if len(a.InFlight) > 0 { // all that is known is what it calls here
-			s.State, s.LastTool = deck.Working, a.InFlight[0]
+			s.State, s.LastTool = snapshot.Working, a.InFlight[0]
 			s.Since = a.LastCall
 		}
 		if a.Waiting {
-			s.State, s.Since = deck.WaitsForAnswer, a.LastCall
+			s.State, s.Since = snapshot.WaitsForAnswer, a.LastCall
 		}
 	}
 }
@@ -110,7 +110,7 @@ func (m *merge) connect(conns []deck.Agent) {
 // the one of its process, of several the one in its folder, else, if the process of one of
 // them is unknown, the one in its folder; -1 if there is none. Of programs without a
 // session, the connections of one process are one.
-func (m *merge) sessionOf(a *deck.Agent, agent string, reported int) int {
+func (m *merge) sessionOf(a *snapshot.Agent, agent string, reported int) int {
 	if c, ok := clients.Find(agent); ok {
 		for _, name := range c.Variables {
 			if at, ok := m.at[key{agent, a.Hints[name]}]; ok {
@@ -123,7 +123,7 @@ func (m *merge) sessionOf(a *deck.Agent, agent string, reported int) int {
 		s := &m.out[i]
 		here := s.Folder == a.Folder()
 		switch {
-		case s.Agent != agent || s.State == deck.Ended:
+		case s.Agent != agent || s.State == snapshot.Ended:
 		case a.PID > 0 && s.PID == a.PID:
 			if here {
 				return i
@@ -164,12 +164,12 @@ func (m *merge) wait(items []open) {
 func (m *merge) unreported(found []process.Running) {
 	for _, p := range found {
 		agent, _ := agentBehind(p)
-		if slices.ContainsFunc(m.out, func(s deck.Session) bool {
-			return s.Agent == agent && (s.PID == p.PID || s.PID == p.Parent) && s.State != deck.Ended
+		if slices.ContainsFunc(m.out, func(s snapshot.Session) bool {
+			return s.Agent == agent && (s.PID == p.PID || s.PID == p.Parent) && s.State != snapshot.Ended
 		}) {
 			continue
 		}
-		m.add(deck.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: deck.StateUnknown, Note: "not set up", Verified: true})
+		m.add(snapshot.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: snapshot.StateUnknown, Note: "not set up", Verified: true})
 	}
 }
 

@@ -13,20 +13,20 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/process"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // fakeDeck says who is connected.
 type fakeDeck struct {
-	agents []deck.Agent
-	hint.Feed
+	agents []snapshot.Agent
+	notify.Feed
 }
 
-func (d *fakeDeck) Snapshot() *deck.Snapshot { return &deck.Snapshot{Agents: d.agents} }
+func (d *fakeDeck) Snapshot() *snapshot.Snapshot { return &snapshot.Snapshot{Agents: d.agents} }
 
 // run looks at everything while test does its work, in a bubble with its own clock.
 func run(t *testing.T, o roster.Options, test func(r *roster.Roster)) {
@@ -43,12 +43,12 @@ func run(t *testing.T, o roster.Options, test func(r *roster.Roster)) {
 	})
 }
 
-func find(r *roster.Roster, id string) deck.Session {
+func find(r *roster.Roster, id string) snapshot.Session {
 	all := r.Sessions()
-	if i := slices.IndexFunc(all, func(s deck.Session) bool { return s.ID == id }); i >= 0 {
+	if i := slices.IndexFunc(all, func(s snapshot.Session) bool { return s.ID == id }); i >= 0 {
 		return all[i]
 	}
-	return deck.Session{}
+	return snapshot.Session{}
 }
 
 // ended is the ID of a process that runs no longer.
@@ -67,25 +67,25 @@ func ended(t *testing.T) int {
 func TestASessionWhoseProcessIsGoneEndsAfterTenSecondsAndLeavesAfterAnHour(t *testing.T) {
 	pid := ended(t)
 	run(t, roster.Options{}, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "claude", ID: "dead", PID: pid, State: deck.Working})
-		r.Report(deck.Session{Agent: "claude", ID: "here", PID: os.Getpid(), State: deck.Working})
+		r.Report(snapshot.Session{Agent: "claude", ID: "dead", PID: pid, State: snapshot.Working})
+		r.Report(snapshot.Session{Agent: "claude", ID: "here", PID: os.Getpid(), State: snapshot.Working})
 		time.Sleep(9 * time.Second)
-		if s := find(r, "dead"); s.State != deck.Working {
+		if s := find(r, "dead"); s.State != snapshot.Working {
 			t.Errorf("it is %s before ten seconds", s.State)
 		}
 		time.Sleep(6 * time.Second)
-		if s := find(r, "dead"); s.State != deck.Ended {
+		if s := find(r, "dead"); s.State != snapshot.Ended {
 			t.Errorf("then it is %s", s.State)
 		}
 		time.Sleep(59 * time.Minute)
-		if s := find(r, "dead"); s.State != deck.Ended {
+		if s := find(r, "dead"); s.State != snapshot.Ended {
 			t.Errorf("within the hour it is %q", s.State)
 		}
 		time.Sleep(2 * time.Minute)
 		if s := find(r, "dead"); s.ID != "" {
 			t.Error("after an hour it is still there")
 		}
-		if s := find(r, "here"); s.State != deck.Working {
+		if s := find(r, "here"); s.State != snapshot.Working {
 			t.Errorf("without news a session became %s", s.State)
 		}
 	})
@@ -110,24 +110,24 @@ func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
 			return c
 		}
 		first := prompt("p1", ask.Permission)
-		if s := find(r, "s"); s.State != deck.WaitsForPermission || s.WaitingFor != "Bash make all" {
+		if s := find(r, "s"); s.State != snapshot.WaitsForPermission || s.WaitingFor != "Bash make all" {
 			t.Errorf("before its adapter reported it: %+v", s)
 		}
 		second := prompt("p2", ask.OwnQuestion)
-		for _, state := range []deck.SessionState{deck.Working, deck.Idle, deck.StateUnknown} {
-			r.Report(deck.Session{Agent: "claude", ID: "s", State: state})
-			if s := find(r, "s"); s.State != deck.WaitsForPermission {
+		for _, state := range []snapshot.SessionState{snapshot.Working, snapshot.Idle, snapshot.StateUnknown} {
+			r.Report(snapshot.Session{Agent: "claude", ID: "s", State: state})
+			if s := find(r, "s"); s.State != snapshot.WaitsForPermission {
 				t.Errorf("reported as %s it is %s", state, s.State)
 			}
 		}
 		first.Settled("answered in its terminal")
 		time.Sleep(time.Second)
-		if s := find(r, "s"); s.State != deck.WaitsForAnswer || s.WaitingFor != "Which database?" {
+		if s := find(r, "s"); s.State != snapshot.WaitsForAnswer || s.WaitingFor != "Which database?" {
 			t.Errorf("of the second prompt: %+v", s)
 		}
 		second.Settled("answered in its terminal")
 		time.Sleep(time.Second)
-		if s := find(r, "s"); s.State != deck.StateUnknown {
+		if s := find(r, "s"); s.State != snapshot.StateUnknown {
 			t.Errorf("without a prompt it is %s", s.State)
 		}
 		cancel()
@@ -139,26 +139,26 @@ func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
 }
 
 func TestAConnectionJoinsItsSession(t *testing.T) {
-	caller := func(id, client, folder string, pid int, hints ...string) deck.Caller {
-		c := deck.Caller{Agent: id, Client: client, Root: folder, PID: pid, Hints: map[string]string{}}
+	caller := func(id, client, folder string, pid int, hints ...string) snapshot.Caller {
+		c := snapshot.Caller{Agent: id, Client: client, Root: folder, PID: pid, Hints: map[string]string{}}
 		if len(hints) == 2 {
 			c.Hints[hints[0]] = hints[1]
 		}
 		return c
 	}
-	d := &fakeDeck{agents: []deck.Agent{
+	d := &fakeDeck{agents: []snapshot.Agent{
 		{Caller: caller("c1", "claude-code", "/elsewhere", 7, "CLAUDE_CODE_SESSION_ID", "s1")},
 		{Caller: caller("c2", "codex-mcp-client", "/src/menu", os.Getpid())},
 		{Caller: caller("c3", "codex-mcp-client", "/src/shop", os.Getpid())},
 		{Caller: caller("c4", "cursor-vscode", "/src/till", 99), InFlight: []string{"pixelsrc_render"}},
 		{Caller: caller("c5", "cursor-vscode", "/src/till", 99)},
 		{Caller: caller("c6", "zed", "", 0), Gone: time.Now()},
-		{Caller: deck.Caller{Agent: "c7", Transport: deck.ByCommand}},
+		{Caller: snapshot.Caller{Agent: "c7", Transport: snapshot.ByCommand}},
 	}}
 	run(t, roster.Options{Deck: d}, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "claude", ID: "s1", State: deck.Idle})
-		r.Report(deck.Session{Agent: "codex", ID: "t1", PID: os.Getpid(), Folder: "/src/shop", State: deck.Idle})
-		r.Report(deck.Session{Agent: "codex", ID: "t2", PID: os.Getpid(), Folder: "/src/menu", State: deck.Idle})
+		r.Report(snapshot.Session{Agent: "claude", ID: "s1", State: snapshot.Idle})
+		r.Report(snapshot.Session{Agent: "codex", ID: "t1", PID: os.Getpid(), Folder: "/src/shop", State: snapshot.Idle})
+		r.Report(snapshot.Session{Agent: "codex", ID: "t2", PID: os.Getpid(), Folder: "/src/menu", State: snapshot.Idle})
 		var got []string
 		for _, s := range r.Sessions() {
 			got = append(got, fmt.Sprintf("%s %s %s %s", s.Agent, s.ID, s.State, s.Connection))
@@ -181,15 +181,15 @@ func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		asks ask.Request
-		conn deck.Caller
+		conn snapshot.Caller
 		want string
 	}{
-		"by its process":  {prompt("s", os.Getpid(), "/src/shop/cart"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
-		"by its folder":   {prompt("s", 0, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
-		"over HTTP":       {prompt("s", os.Getpid(), "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop"}, "codex s"},
-		"another process": {prompt("s", 1, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex c, codex s"},
-		"another folder":  {prompt("s", 0, "/src/shop"), deck.Caller{Client: "codex-mcp-client", Root: "/src/menu", PID: os.Getpid()}, "codex c, codex s"},
-		"another client":  {prompt("s", os.Getpid(), "/src/shop"), deck.Caller{Client: "gemini", Root: "/src/shop", PID: os.Getpid()}, "codex s, gemini c"},
+		"by its process":  {prompt("s", os.Getpid(), "/src/shop/cart"), snapshot.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
+		"by its folder":   {prompt("s", 0, "/src/shop"), snapshot.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex s"},
+		"over HTTP":       {prompt("s", os.Getpid(), "/src/shop"), snapshot.Caller{Client: "codex-mcp-client", Root: "/src/shop"}, "codex s"},
+		"another process": {prompt("s", 1, "/src/shop"), snapshot.Caller{Client: "codex-mcp-client", Root: "/src/shop", PID: os.Getpid()}, "codex c, codex s"},
+		"another folder":  {prompt("s", 0, "/src/shop"), snapshot.Caller{Client: "codex-mcp-client", Root: "/src/menu", PID: os.Getpid()}, "codex c, codex s"},
+		"another client":  {prompt("s", os.Getpid(), "/src/shop"), snapshot.Caller{Client: "gemini", Root: "/src/shop", PID: os.Getpid()}, "codex s, gemini c"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -202,7 +202,7 @@ func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
 				r, done := &roster.Roster{}, make(chan struct{})
 				go func() {
 					defer close(done)
-					r.Run(ctx, roster.Options{Queue: q, Deck: &fakeDeck{agents: []deck.Agent{{Caller: tt.conn}}}})
+					r.Run(ctx, roster.Options{Queue: q, Deck: &fakeDeck{agents: []snapshot.Agent{{Caller: tt.conn}}}})
 				}()
 				time.Sleep(time.Second)
 				var got []string
@@ -213,7 +213,7 @@ func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
 				if s := strings.Join(got, ", "); s != tt.want {
 					t.Errorf("got %s, want %s", s, tt.want)
 				}
-				if s := find(r, "s"); s.State != deck.WaitsForPermission {
+				if s := find(r, "s"); s.State != snapshot.WaitsForPermission {
 					t.Errorf("it is %s", s.State)
 				}
 				cancel()
@@ -227,10 +227,10 @@ func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
 }
 
 func TestASessionOfUnknownStateIsAtWorkDuringItsCalls(t *testing.T) {
-	d := &fakeDeck{agents: []deck.Agent{{Caller: deck.Caller{Agent: "c", Client: "codex-mcp-client", PID: os.Getpid()}, InFlight: []string{"pixelsrc_render"}}}}
+	d := &fakeDeck{agents: []snapshot.Agent{{Caller: snapshot.Caller{Agent: "c", Client: "codex-mcp-client", PID: os.Getpid()}, InFlight: []string{"pixelsrc_render"}}}}
 	run(t, roster.Options{Deck: d}, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "codex", ID: "s", PID: os.Getpid(), State: deck.StateUnknown})
-		if s := find(r, "s"); s.State != deck.Working || s.LastTool != "pixelsrc_render" {
+		r.Report(snapshot.Session{Agent: "codex", ID: "s", PID: os.Getpid(), State: snapshot.StateUnknown})
+		if s := find(r, "s"); s.State != snapshot.Working || s.LastTool != "pixelsrc_render" {
 			t.Errorf("got %+v", s)
 		}
 	})
@@ -244,12 +244,12 @@ func TestAProgramThatNobodyReportsIsNotSetUp(t *testing.T) {
 		{PID: 100000004, Name: "vi"},
 	}
 	run(t, roster.Options{Running: func() []process.Running { return found }}, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "gemini", ID: "g", PID: 100000003, State: deck.Idle})
+		r.Report(snapshot.Session{Agent: "gemini", ID: "g", PID: 100000003, State: snapshot.Idle})
 		all := r.Sessions()
 		if len(all) != 2 {
 			t.Fatalf("got %+v", all)
 		}
-		if s := find(r, "process 100000001"); s.Agent != "opencode" || s.State != deck.StateUnknown || s.Note != "not set up" {
+		if s := find(r, "process 100000001"); s.Agent != "opencode" || s.State != snapshot.StateUnknown || s.Note != "not set up" {
 			t.Errorf("got %+v", s)
 		}
 	})
@@ -270,10 +270,10 @@ func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
 	state := t.TempDir()
 	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, State: state})
 	run(t, roster.Options{Usage: count}, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: "Its own"})
+		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle, Title: "Its own"})
 		time.Sleep(time.Second)
 		s := find(r, "s")
-		if s.Title != "Its own" || s.Usage != (deck.Usage{In: 10, Out: 2}) || s.Cost.Known || s.LastTool != "Bash" || s.LastSubject != "make" || s.Context.Used != 10 {
+		if s.Title != "Its own" || s.Usage != (snapshot.Usage{In: 10, Out: 2}) || s.Cost.Known || s.LastTool != "Bash" || s.LastSubject != "make" || s.Context.Used != 10 {
 			t.Errorf("got %+v", s)
 		}
 	})
@@ -298,7 +298,7 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, Prices: prices.Load})
 	o := roster.Options{Usage: count, Keep: func() time.Duration { return time.Duration(keep.Load()) }}
 	run(t, o, func(r *roster.Roster) {
-		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Ended, Since: time.Now()})
+		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Ended, Since: time.Now()})
 		time.Sleep(2 * time.Hour)
 		if s := find(r, "s"); s.ID == "" || s.Cost.Known {
 			t.Errorf("got %+v", s)
@@ -335,7 +335,7 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 	}
 	run(t, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *roster.Roster) {
 		for i := range 20 {
-			r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle, Title: fmt.Sprint(i)})
+			r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle, Title: fmt.Sprint(i)})
 			time.Sleep(100 * time.Millisecond)
 		}
 		if s := find(r, "s"); s.Usage.In != 10 {
@@ -361,7 +361,7 @@ func TestTheFirstSessionIsCountedSoon(t *testing.T) {
 		r := &roster.Roster{}
 		go r.Run(ctx, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})})
 		time.Sleep(10 * time.Millisecond)
-		r.Report(deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: deck.Idle})
+		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle})
 		time.Sleep(399 * time.Millisecond)
 		if s := find(r, "s"); s.Usage.In != 10 {
 			t.Errorf("its tokens are %+v", s.Usage)
@@ -384,14 +384,14 @@ func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {
 		}
 	}
 	run(t, roster.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *roster.Roster) {
-		s := deck.Session{Agent: "claude", ID: "s", Folder: "/src/shop", Subagents: 1}
+		s := snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", Subagents: 1}
 		for _, w := range []struct {
-			state deck.SessionState
+			state snapshot.SessionState
 			want  int
-		}{{deck.Working, 2}, {deck.WaitsForPermission, 2}, {deck.Background, 2}, {deck.StateUnknown, 2}, {deck.Idle, 1}, {deck.Ended, 0}} {
+		}{{snapshot.Working, 2}, {snapshot.WaitsForPermission, 2}, {snapshot.Background, 2}, {snapshot.StateUnknown, 2}, {snapshot.Idle, 1}, {snapshot.Ended, 0}} {
 			s.State, s.Since = w.state, time.Now()
 			r.Report(s)
-			if w.state != deck.Idle && w.state != deck.Ended {
+			if w.state != snapshot.Idle && w.state != snapshot.Ended {
 				time.Sleep(15 * time.Second) // its files are looked at
 			}
 			if n := find(r, "s").Subagents; n != w.want {
@@ -406,7 +406,7 @@ func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
 		now := time.Now()
 		y, m, d := now.Date()
 		time.Sleep(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
-		ended := deck.Session{Agent: "opencode", ID: "s", State: deck.Ended, Since: time.Now(), Cost: deck.Cost{USD: 3, Today: 1.5, Known: true}}
+		ended := snapshot.Session{Agent: "opencode", ID: "s", State: snapshot.Ended, Since: time.Now(), Cost: snapshot.Cost{USD: 3, Today: 1.5, Known: true}}
 		r.Report(ended)
 		time.Sleep(59 * time.Minute)
 		if s := find(r, "s"); s.Cost.Today != 1.5 || r.Spent() != 0 {
@@ -451,10 +451,10 @@ func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *test
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		ended := deck.Session{State: deck.Ended, Since: time.Now(), Folder: "/src/shop"}
+		ended := snapshot.Session{State: snapshot.Ended, Since: time.Now(), Folder: "/src/shop"}
 		ended.Agent, ended.ID = "claude", "s"
 		r.Report(ended)
-		ended.Agent, ended.Cost = "opencode", deck.Cost{USD: 3, Today: 3, Known: true}
+		ended.Agent, ended.Cost = "opencode", snapshot.Cost{USD: 3, Today: 3, Known: true}
 		r.Report(ended)
 		time.Sleep(2 * time.Hour)
 		if got := r.Spent(); got != 23 {

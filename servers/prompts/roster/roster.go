@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/place"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Roster is the list. Its methods are safe for concurrent use; the zero Roster is empty
@@ -24,22 +24,22 @@ type Roster struct {
 	mu    sync.Mutex
 	all   map[key]*row
 	open  []open
-	conns []deck.Agent
+	conns []snapshot.Agent
 	found []process.Running // agents' programs that nobody reports
 	keep  func() time.Duration
 	spent map[key]float64 // on that day, by sessions that may not be in the list any more
 	day   time.Time
 	poke  chan struct{} // tells Run that something differs; nil while it does not work
-	hints hint.Feed
+	hints notify.Feed
 }
 
 type key struct{ agent, id string }
 
 // row is what is known of one session.
 type row struct {
-	told   deck.Session // by its adapter
+	told   snapshot.Session // by its adapter
 	counts usage.Found
-	place  deck.Place
+	place  snapshot.Place
 	born   string    // its process
 	gone   time.Time // since when that is not there
 	dead   bool      // and that for long
@@ -58,7 +58,7 @@ const (
 )
 
 // Report replaces what is known of the session with this agent and ID.
-func (r *Roster) Report(s deck.Session) {
+func (r *Roster) Report(s snapshot.Session) {
 	r.mu.Lock()
 	if r.all == nil {
 		r.all = map[key]*row{}
@@ -75,7 +75,7 @@ func (r *Roster) Report(s deck.Session) {
 	}
 	if !had || w.told.PID != s.PID {
 		w.born, w.gone, w.dead = "", time.Time{}, false
-		w.place = deck.Place{}
+		w.place = snapshot.Place{}
 		if s.PID > 0 {
 			w.born = pid.Born(s.PID)
 			if c, _ := clients.Find(s.Agent); !c.Daemon {
@@ -97,7 +97,7 @@ func (r *Roster) Look() {
 	poke := r.poke
 	r.mu.Unlock()
 	if poke != nil {
-		hint.Poke(poke)
+		notify.Poke(poke)
 	}
 }
 
@@ -118,13 +118,13 @@ func (r *Roster) Hints() (<-chan struct{}, func()) { return r.hints.Subscribe() 
 
 // Sessions returns the list: those that wait for the user first, the longest waiting at
 // the top, then those at work, idle and ended, the latest first.
-func (r *Roster) Sessions() []deck.Session {
+func (r *Roster) Sessions() []snapshot.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := time.Now()
 	m := merge{at: map[key]int{}}
 	for _, w := range r.all {
-		if s := w.session(); s.State != deck.Ended || now.Sub(s.Since) < r.keeps() {
+		if s := w.session(); s.State != snapshot.Ended || now.Sub(s.Since) < r.keeps() {
 			m.out = append(m.out, s)
 		}
 	}
@@ -177,32 +177,32 @@ func (r *Roster) keeps() time.Duration {
 }
 
 // session is a row with what was counted.
-func (w *row) session() deck.Session {
+func (w *row) session() snapshot.Session {
 	s, f := w.told, &w.counts
-	if s.Since.IsZero() && s.State != deck.StateUnknown {
+	if s.Since.IsZero() && s.State != snapshot.StateUnknown {
 		s.Since = w.seen
 	}
-	if w.dead && s.State != deck.Ended {
-		s.State, s.Since, s.WaitingFor = deck.Ended, w.gone, ""
+	if w.dead && s.State != snapshot.Ended {
+		s.State, s.Since, s.WaitingFor = snapshot.Ended, w.gone, ""
 	}
 	s.Title, s.Mode, s.Model = cmp.Or(s.Title, f.Title), cmp.Or(s.Mode, f.Mode), cmp.Or(s.Model, f.Model)
 	if s.LastTool == "" {
 		s.LastTool, s.LastSubject = f.LastTool, f.LastSubject
 	}
-	if s.Usage == (deck.Usage{}) {
+	if s.Usage == (snapshot.Usage{}) {
 		s.Usage = f.Usage
 	}
-	if s.Cost == (deck.Cost{}) {
+	if s.Cost == (snapshot.Cost{}) {
 		s.Cost = f.Cost
 	}
 	s.Shared = f.Shared
 	switch {
-	case s.State == deck.Ended:
+	case s.State == snapshot.Ended:
 		s.Subagents = 0
-	case s.State != deck.Idle: // those that its adapter knows are among those that its files tell of
+	case s.State != snapshot.Idle: // those that its adapter knows are among those that its files tell of
 		s.Subagents = max(s.Subagents, f.Subagents)
 	}
-	if s.State == deck.Ended && s.Since.Before(midnight(time.Now())) {
+	if s.State == snapshot.Ended && s.Since.Before(midnight(time.Now())) {
 		s.Cost.Today, s.Shared.Today = 0, 0 // its files are not looked at any more
 	}
 	s.Place = w.at()
@@ -211,7 +211,7 @@ func (w *row) session() deck.Session {
 }
 
 // at is where a session runs: what its adapter says, and else what the system does.
-func (w *row) at() deck.Place {
+func (w *row) at() snapshot.Place {
 	told, own := w.told.Place, w.place
 	switch {
 	case told.TmuxPane == "" && told.Other == "":
@@ -223,25 +223,25 @@ func (w *row) at() deck.Place {
 	return told
 }
 
-func order(a, b deck.Session) int {
+func order(a, b snapshot.Session) int {
 	since := a.Since.Compare(b.Since)
-	if rank(a.State) > rank(deck.Background) {
+	if rank(a.State) > rank(snapshot.Background) {
 		since = -since
 	}
 	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), since, cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 }
 
-func rank(s deck.SessionState) int {
+func rank(s snapshot.SessionState) int {
 	switch s {
-	case deck.WaitsForPermission, deck.WaitsForAnswer, deck.Waiting:
+	case snapshot.WaitsForPermission, snapshot.WaitsForAnswer, snapshot.Waiting:
 		return 0
-	case deck.Working:
+	case snapshot.Working:
 		return 1
-	case deck.Background:
+	case snapshot.Background:
 		return 2
-	case deck.Idle, deck.StateUnknown:
+	case snapshot.Idle, snapshot.StateUnknown:
 		return 3
-	case deck.Ended:
+	case snapshot.Ended:
 		return 4
 	}
 	return 3

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestSessionsThatWaitLongestComeFirst(t *testing.T) {
@@ -14,13 +14,13 @@ func TestSessionsThatWaitLongestComeFirst(t *testing.T) {
 	hints, stop := r.Hints()
 	defer stop()
 	at := time.Now()
-	for id, s := range map[string]deck.Session{
-		"ended":  {State: deck.Ended, Since: at},
-		"idle":   {State: deck.Idle, Since: at},
-		"works":  {State: deck.Working, Since: at},
-		"later":  {State: deck.WaitsForAnswer, Since: at.Add(time.Second)},
-		"waits":  {State: deck.WaitsForPermission, Since: at},
-		"doomed": {State: deck.Working, Since: at},
+	for id, s := range map[string]snapshot.Session{
+		"ended":  {State: snapshot.Ended, Since: at},
+		"idle":   {State: snapshot.Idle, Since: at},
+		"works":  {State: snapshot.Working, Since: at},
+		"later":  {State: snapshot.WaitsForAnswer, Since: at.Add(time.Second)},
+		"waits":  {State: snapshot.WaitsForPermission, Since: at},
+		"doomed": {State: snapshot.Working, Since: at},
 	} {
 		s.Agent, s.ID = "claude", id
 		r.Report(s)
@@ -34,7 +34,7 @@ func TestSessionsThatWaitLongestComeFirst(t *testing.T) {
 		t.Errorf("got %q", s)
 	}
 	<-hints
-	r.Report(deck.Session{Agent: "claude", ID: "idle", State: deck.Idle, Since: at})
+	r.Report(snapshot.Session{Agent: "claude", ID: "idle", State: snapshot.Idle, Since: at})
 	r.Gone("claude", "none")
 	if len(hints) != 0 {
 		t.Error("a hint although nothing changed")

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Options are where the list looks beside what adapters report. What is nil is not
@@ -29,7 +29,7 @@ type Options struct {
 	// Looked is called after every look at processes and files; it may be nil.
 	Looked func()
 	// Name returns what people call the place of a session in tmux.
-	Name func(context.Context, deck.Session) string
+	Name func(context.Context, snapshot.Session) string
 }
 
 // Queue holds what waits for the user.
@@ -40,7 +40,7 @@ type Queue interface {
 
 // Deck knows who is connected.
 type Deck interface {
-	Snapshot() *deck.Snapshot
+	Snapshot() *snapshot.Snapshot
 	Subscribe() (<-chan struct{}, func())
 }
 
@@ -170,9 +170,9 @@ func (r *Roster) takeConns(d Deck) {
 	if d == nil {
 		return
 	}
-	var conns []deck.Agent
+	var conns []snapshot.Agent
 	for _, a := range d.Snapshot().Agents {
-		if a.Gone.IsZero() && a.Transport != deck.ByCommand {
+		if a.Gone.IsZero() && a.Transport != snapshot.ByCommand {
 			a.Calls, a.Errors = 0, 0
 			conns = append(conns, a)
 		}
@@ -210,12 +210,12 @@ func (r *Roster) takeRunning(running func() []process.Running) {
 }
 
 // name asks how places in tmux are called that have no name yet.
-func (r *Roster) name(ctx context.Context, of func(context.Context, deck.Session) string) {
+func (r *Roster) name(ctx context.Context, of func(context.Context, snapshot.Session) string) {
 	if of == nil {
 		return
 	}
 	r.mu.Lock()
-	nameless := map[key]deck.Session{}
+	nameless := map[key]snapshot.Session{}
 	for k, w := range r.all {
 		if s := w.session(); s.Place.TmuxPane != "" && s.Place.Tmux == "" && !w.dead {
 			nameless[k] = s
@@ -239,7 +239,7 @@ func (r *Roster) check(now time.Time) (busy bool) {
 	changed := false
 	r.mu.Lock()
 	for k, w := range r.all {
-		if w.told.State != deck.Ended && w.told.PID > 0 {
+		if w.told.State != snapshot.Ended && w.told.PID > 0 {
 			switch alive := pid.Same(w.told.PID, w.born); {
 			case alive:
 				w.gone = time.Time{}
@@ -251,8 +251,8 @@ func (r *Roster) check(now time.Time) (busy bool) {
 			w.dead = dead
 		}
 		switch s := w.session(); {
-		case s.State != deck.Ended:
-			busy = busy || s.State == deck.Working || s.State.Waits() || s.State == deck.Background || !w.gone.IsZero()
+		case s.State != snapshot.Ended:
+			busy = busy || s.State == snapshot.Working || s.State.Waits() || s.State == snapshot.Background || !w.gone.IsZero()
 		case now.Sub(s.Since) >= r.keeps():
 			r.spend(k, s.Cost.Today-s.Shared.Today)
 			delete(r.all, k)
@@ -293,13 +293,13 @@ func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
 	return more
 }
 
-func (r *Roster) toCount(now time.Time, all bool) (due []deck.Session, more bool) {
+func (r *Roster) toCount(now time.Time, all bool) (due []snapshot.Session, more bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.all {
-		at := w.told.State == deck.Working || w.told.State == deck.Background
+		at := w.told.State == snapshot.Working || w.told.State == snapshot.Background
 		switch {
-		case !w.look && !at && (!all || w.told.State == deck.Ended):
+		case !w.look && !at && (!all || w.told.State == snapshot.Ended):
 		case now.Sub(w.counted) < lookEvery:
 			more = more || w.look
 		default:
@@ -320,7 +320,7 @@ func (r *Roster) save(c *usage.Counter, now time.Time) {
 	r.mu.Lock()
 	for k, w := range r.all {
 		all = append(all, k)
-		if now.IsZero() || w.told.State != deck.Working || now.Sub(w.saved) >= saveEvery {
+		if now.IsZero() || w.told.State != snapshot.Working || now.Sub(w.saved) >= saveEvery {
 			w.saved = now
 			due = append(due, k)
 		}

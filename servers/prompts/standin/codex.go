@@ -20,7 +20,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Codex plays the daemon that runs Codex's sessions.
@@ -106,7 +106,7 @@ func (d *Codex) Start() error {
 	d.mu.Lock()
 	d.server = s
 	d.mu.Unlock()
-	safe.Go("daemon of Codex", func() { _ = s.Serve(l) }) // until it is closed
+	recovery.Go("daemon of Codex", func() { _ = s.Serve(l) }) // until it is closed
 	return nil
 }
 

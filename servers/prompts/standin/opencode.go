@@ -7,8 +7,8 @@ import (
 	"net"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/safe"
-	"github.com/mcpdeck/mcpdeck/servers/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // OpenCode plays the plugin in a process of OpenCode.
@@ -32,7 +32,7 @@ func DialOpenCode(path, folder string) (*OpenCode, error) {
 		return nil, err
 	}
 	o := &OpenCode{conn: conn, posts: make(chan Post, 100)}
-	safe.Go("posts", func() {
+	recovery.Go("posts", func() {
 		defer close(o.posts)
 		for s := bufio.NewScanner(conn); s.Scan(); {
 			var p Post

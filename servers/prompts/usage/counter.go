@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Options say where to look.
@@ -107,7 +107,7 @@ func (c *Counter) Round() { c.reading.done = false }
 
 // Look reads what the session's program has written since the last look. It returns what
 // is known, and whether that has changed.
-func (c *Counter) Look(of *deck.Session) (Found, bool) {
+func (c *Counter) Look(of *snapshot.Session) (Found, bool) {
 	prog := c.opts.Programs[of.Agent]
 	home := prog.Folder
 	if prog.Format == nil || home == "" || !plainID.MatchString(of.ID) {
@@ -358,14 +358,14 @@ func (s *session) index(model string) int {
 
 func (c *Counter) found(s *session) Found {
 	f := Found{
-		Usage: deck.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
+		Usage: snapshot.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
 		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
-		Context: deck.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
+		Context: snapshot.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
 	f.Shared = c.shared(s)
 	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
 	if s.priced {
-		f.Cost = deck.Cost{USD: max(s.usd, 0), Today: max(s.today, 0), Undated: s.undated || f.Usage.Partial, Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.prices.Source}
+		f.Cost = snapshot.Cost{USD: max(s.usd, 0), Today: max(s.today, 0), Undated: s.undated || f.Usage.Partial, Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.prices.Source}
 	}
 	return f
 }

@@ -1,10 +1,10 @@
 package usage
 
-import "github.com/mcpdeck/mcpdeck/servers/deck"
+import "github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 
 // shared finds the sessions that begin as s does, and counts what s has in common with
 // those of them whose IDs come before its own.
-func (c *Counter) shared(s *session) (out deck.Shared) {
+func (c *Counter) shared(s *session) (out snapshot.Shared) {
 	var before []*session
 	for _, o := range c.sessions {
 		if o == s || o.agent != s.agent || s.First == 0 || o.First != s.First {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestWhatAForkSharesIsCountedInEachAndSharedInOne(t *testing.T) {
@@ -16,20 +16,20 @@ func TestWhatAForkSharesIsCountedInEachAndSharedInOne(t *testing.T) {
 	h.add("projects/-src-shop/s1.jsonl", first+said("c", "r3", 5, 0, 0))
 	h.add("projects/-src-shop/s2.jsonl", first+said("d", "r4", 7, 0, 0))
 	h.add("projects/-src-shop/s3.jsonl", said("x", "r1", 9, 0, 0)+said("a", "r1", 100, 0, 10))
-	if f := h.look("claude", "s1"); f.Shared != (deck.Shared{}) {
+	if f := h.look("claude", "s1"); f.Shared != (snapshot.Shared{}) {
 		t.Errorf("alone, it shares %+v", f.Shared)
 	}
 	fork := h.look("claude", "s2")
-	h.wants(fork, deck.Usage{In: 207, Out: 20})
+	h.wants(fork, snapshot.Usage{In: 207, Out: 20})
 	if s := fork.Shared; s.With != "s1" || s.Tokens != 220 || math.Abs(s.USD-(200e-6+200e-6)) > 1e-12 {
 		t.Errorf("the fork shares %+v", s)
 	}
-	f, changed := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
-	h.wants(f, deck.Usage{In: 205, Out: 20})
-	if f.Shared != (deck.Shared{With: "s2"}) || !changed {
+	f, changed := h.count.Look(&snapshot.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
+	h.wants(f, snapshot.Usage{In: 205, Out: 20})
+	if f.Shared != (snapshot.Shared{With: "s2"}) || !changed {
 		t.Errorf("then the other shares %+v, told %v", f.Shared, changed)
 	}
-	if f := h.look("claude", "s3"); f.Shared != (deck.Shared{}) {
+	if f := h.look("claude", "s3"); f.Shared != (snapshot.Shared{}) {
 		t.Errorf("one with another beginning shares %+v", f.Shared)
 	}
 }

@@ -1,6 +1,6 @@
 package usage
 
-import "github.com/mcpdeck/mcpdeck/servers/deck"
+import "github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 
 // Turn is what a line of a sub-agent says of whether it is at work.
 type Turn int
@@ -22,11 +22,11 @@ func (t *tail) turned(l *Line) {
 // working counts the sub-agents at work in a session as it is now. Not every sub-agent
 // says that it has ended: some do with their process, and none is at work in an idle
 // session.
-func (s *session) working(now *deck.Session) (n int) {
+func (s *session) working(now *snapshot.Session) (n int) {
 	for _, t := range s.Files {
 		switch {
 		case t.Last.IsZero() || t.Over || t.Last.Before(now.Started):
-		case now.State == deck.Ended, now.State == deck.Idle && t.Last.Before(now.Since):
+		case now.State == snapshot.Ended, now.State == snapshot.Idle && t.Last.Before(now.Since):
 			t.Over, s.dirty = true, true
 		default:
 			n++

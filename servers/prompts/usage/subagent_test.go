@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // began is when the process of the session began of which these tests are.
@@ -71,7 +71,7 @@ func TestASubAgentIsAtWorkUntilItsFileSaysThatItEnded(t *testing.T) {
 			h := newHome(t, "claude")
 			h.add(conversation, task(1)+ends(2))
 			h.add(helperFile, tt.lines)
-			if n := h.working(deck.Working, 5); n != tt.want {
+			if n := h.working(snapshot.Working, 5); n != tt.want {
 				t.Errorf("%d sub-agents are at work, want %d", n, tt.want)
 			}
 		})
@@ -80,8 +80,8 @@ func TestASubAgentIsAtWorkUntilItsFileSaysThatItEnded(t *testing.T) {
 
 // working looks at a session that has been in a state since some seconds after its process
 // began.
-func (h *home) working(state deck.SessionState, since int) int {
-	f, _ := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop", State: state, Since: began.Add(time.Duration(since) * time.Second), Started: began})
+func (h *home) working(state snapshot.SessionState, since int) int {
+	f, _ := h.count.Look(&snapshot.Session{Agent: "claude", ID: "s1", Folder: "/src/shop", State: state, Since: began.Add(time.Duration(since) * time.Second), Started: began})
 	return f.Subagents
 }
 
@@ -91,7 +91,7 @@ func TestOfSeveralSubAgentsThoseAtWorkCount(t *testing.T) {
 	for i, lines := range []string{task(1), task(1) + calls(2), task(1) + ends(2)} {
 		h.add(strings.Replace(helperFile, "a17b", fmt.Sprint("b", i), 1), lines)
 	}
-	if n := h.working(deck.WaitsForPermission, 3); n != 2 {
+	if n := h.working(snapshot.WaitsForPermission, 3); n != 2 {
 		t.Errorf("%d are at work", n)
 	}
 }
@@ -99,12 +99,12 @@ func TestOfSeveralSubAgentsThoseAtWorkCount(t *testing.T) {
 // A sub-agent that reached its limit of turns, or whose process was killed, does not say
 // that it ended.
 func TestASubAgentThatDidNotSayThatItEndedCountsUntilItsSessionIsIdleOrEnds(t *testing.T) {
-	for _, state := range []deck.SessionState{deck.Idle, deck.Ended} {
+	for _, state := range []snapshot.SessionState{snapshot.Idle, snapshot.Ended} {
 		t.Run(string(state), func(t *testing.T) {
 			h := newHome(t, "claude")
 			h.add(conversation, task(1))
 			h.add(helperFile, task(1)+calls(2)+resulted("done"))
-			if n := h.working(deck.Working, 1); n != 1 {
+			if n := h.working(snapshot.Working, 1); n != 1 {
 				t.Fatalf("%d are at work", n)
 			}
 			if err := h.count.Save("claude", "s1"); err != nil {
@@ -117,11 +117,11 @@ func TestASubAgentThatDidNotSayThatItEndedCountsUntilItsSessionIsIdleOrEnds(t *t
 				t.Fatal(err)
 			}
 			h.count = New(h.opts)
-			if n := h.working(deck.Working, 5); n != 0 {
+			if n := h.working(snapshot.Working, 5); n != 0 {
 				t.Errorf("in the next turn, and for the next deck, %d", n)
 			}
 			h.add(helperFile, task(6))
-			if n := h.working(deck.Working, 5); n != 1 {
+			if n := h.working(snapshot.Working, 5); n != 1 {
 				t.Errorf("once it goes on, %d", n)
 			}
 		})
@@ -132,8 +132,8 @@ func TestASubAgentThatWritesInAnIdleSessionIsAtWork(t *testing.T) {
 	h := newHome(t, "claude")
 	h.add(conversation, task(1))
 	h.add(helperFile, task(1)+calls(5))
-	h.working(deck.Idle, 4)
-	if n := h.working(deck.Working, 6); n != 1 {
+	h.working(snapshot.Idle, 4)
+	if n := h.working(snapshot.Working, 6); n != 1 {
 		t.Errorf("then %d are at work", n)
 	}
 }
@@ -153,7 +153,7 @@ func TestTheBeginningOfALargeFileDoesNotRestartASubAgent(t *testing.T) {
 	h.add(conversation, task(1))
 	h.add(helperFile, task(1)+calls(2)+resulted("done")+ends(4))
 	for range 2 {
-		if n := h.working(deck.Working, 1); n != 0 {
+		if n := h.working(snapshot.Working, 1); n != 0 {
 			t.Errorf("%d are at work", n)
 		}
 	}

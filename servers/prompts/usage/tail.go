@@ -10,7 +10,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 const (

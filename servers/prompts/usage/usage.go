@@ -5,15 +5,15 @@ package usage
 import (
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Found is what the files of a session say. What they do not say is zero.
 type Found struct {
-	Usage   deck.Usage
-	Cost    deck.Cost
-	Shared  deck.Shared
-	Context deck.Context
+	Usage   snapshot.Usage
+	Cost    snapshot.Cost
+	Shared  snapshot.Shared
+	Context snapshot.Context
 
 	Title, Mode, Model    string
 	LastTool, LastSubject string // the last call of a tool, and what it was about

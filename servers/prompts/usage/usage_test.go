@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const prices = `{
@@ -66,11 +66,11 @@ func (h *home) add(name, text string) {
 }
 
 func (h *home) look(agent, id string) Found {
-	f, _ := h.count.Look(&deck.Session{Agent: agent, ID: id, Folder: "/src/shop"})
+	f, _ := h.count.Look(&snapshot.Session{Agent: agent, ID: id, Folder: "/src/shop"})
 	return f
 }
 
-func (h *home) wants(f Found, want deck.Usage) {
+func (h *home) wants(f Found, want snapshot.Usage) {
 	h.t.Helper()
 	if f.Usage != want {
 		h.t.Errorf("counted %+v, want %+v", f.Usage, want)
@@ -87,11 +87,11 @@ func said(id, request string, in, read, out int) string {
 func TestAReplyThatIsWrittenSeveralTimesCountsOnceWithItsLargestFigures(t *testing.T) {
 	h := newHome(t, "claude")
 	h.add(conversation, said("a", "r1", 10, 5, 1)+said("a", "r1", 10, 5, 7)+`{"type":"user","message":{"content":"\"usage\""}}`+"\n")
-	h.wants(h.look("claude", "s1"), deck.Usage{In: 10, CacheRead: 5, Out: 7})
+	h.wants(h.look("claude", "s1"), snapshot.Usage{In: 10, CacheRead: 5, Out: 7})
 	h.add(conversation, said("a", "r1", 10, 5, 3)+said("b", "r2", 2, 20, 4)+said("a", "r3", 100, 0, 0))
 	f := h.look("claude", "s1")
-	h.wants(f, deck.Usage{In: 112, CacheRead: 25, Out: 11})
-	if f.Context != (deck.Context{Used: 100, Window: 200_000}) || f.Model != "m" {
+	h.wants(f, snapshot.Usage{In: 112, CacheRead: 25, Out: 11})
+	if f.Context != (snapshot.Context{Used: 100, Window: 200_000}) || f.Model != "m" {
 		t.Errorf("context %+v of %q", f.Context, f.Model)
 	}
 	if usd := 112e-6 + 25*0.1e-6 + 110e-6; math.Abs(f.Cost.USD-usd) > 1e-12 || !f.Cost.Known || f.Cost.Partial || f.Cost.Source != "test" {
@@ -105,7 +105,7 @@ func TestSubagentsCountButDoNotFillTheContext(t *testing.T) {
 	h.look("claude", "s1")
 	h.add("projects/-src-shop/s1/subagents/agent-x.jsonl", said("b", "r", 1000, 0, 2)+said("a", "r", 10, 0, 1))
 	f := h.look("claude", "s1")
-	h.wants(f, deck.Usage{In: 1010, Out: 3})
+	h.wants(f, snapshot.Usage{In: 1010, Out: 3})
 	if f.Context.Used != 10 {
 		t.Errorf("the context has %d tokens", f.Context.Used)
 	}
@@ -115,9 +115,9 @@ func TestALineThatIsNotYetWholeWaits(t *testing.T) {
 	h := newHome(t, "claude")
 	whole := said("a", "r", 10, 0, 1)
 	h.add(conversation, whole+whole[:20])
-	h.wants(h.look("claude", "s1"), deck.Usage{In: 10, Out: 1})
+	h.wants(h.look("claude", "s1"), snapshot.Usage{In: 10, Out: 1})
 	h.add(conversation, strings.Replace(whole, `"a"`, `"b"`, 1)[20:])
-	h.wants(h.look("claude", "s1"), deck.Usage{In: 20, Out: 2})
+	h.wants(h.look("claude", "s1"), snapshot.Usage{In: 20, Out: 2})
 }
 
 func TestAReplacedFileIsCountedAnew(t *testing.T) {
@@ -136,7 +136,7 @@ func TestAReplacedFileIsCountedAnew(t *testing.T) {
 			h.add(conversation, text)
 			got := h.look("claude", "s1")
 			want := New(Options{Programs: h.opts.Programs})
-			f, _ := want.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
+			f, _ := want.Look(&snapshot.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
 			h.wants(got, f.Usage)
 		})
 	}
@@ -155,10 +155,10 @@ func TestNoLinkLeadsOutOfTheAgentsFolder(t *testing.T) {
 		t.Skip("this system makes no links:", err)
 	}
 	for _, transcript := range []string{"", other, filepath.Join(h.dir, conversation)} {
-		f, _ := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop", Transcript: transcript})
-		h.wants(f, deck.Usage{})
+		f, _ := h.count.Look(&snapshot.Session{Agent: "claude", ID: "s1", Folder: "/src/shop", Transcript: transcript})
+		h.wants(f, snapshot.Usage{})
 	}
-	h.wants(h.look("claude", "../s1"), deck.Usage{})
+	h.wants(h.look("claude", "../s1"), snapshot.Usage{})
 }
 
 func TestTheNextRunReadsNothingTwice(t *testing.T) {
@@ -178,7 +178,7 @@ func TestTheNextRunReadsNothingTwice(t *testing.T) {
 	}
 	h.add(conversation, said("a", "r", 10, 0, 5)) // the reply of the last run grows
 	f := h.look("claude", "s1")
-	h.wants(f, deck.Usage{In: 10, Out: 5})
+	h.wants(f, snapshot.Usage{In: 10, Out: 5})
 	if f.Title != "Mend the till" {
 		t.Errorf("title %q", f.Title)
 	}
@@ -289,7 +289,7 @@ func TestOtherPricesHoldForWhatIsCountedAlready(t *testing.T) {
 	if !h.count.Reprice() || h.count.Reprice() {
 		t.Error("it tells of another table never, or twice")
 	}
-	f, changed := h.count.Look(&deck.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
+	f, changed := h.count.Look(&snapshot.Session{Agent: "claude", ID: "s1", Folder: "/src/shop"})
 	if math.Abs(f.Cost.USD-10) > 1e-9 || f.Cost.Source != "other" || !changed {
 		t.Errorf("%+v, changed: %v", f.Cost, changed)
 	}
@@ -384,8 +384,8 @@ func TestCodexCountsItself(t *testing.T) {
 		`{"type":"response_item","payload":{"type":"function_call","name":"shell","arguments":"{\"command\":[\"ls\",\"-l\"]}"}}`+"\n"+
 		`{"type":"event_msg","payload":{"type":"token_count","info":null}}`+"\n"+count(300, 140, 30))
 	f := h.look("codex", id)
-	h.wants(f, deck.Usage{In: 160, CacheRead: 140, Out: 30, Reasoning: 1})
-	if f.Context != (deck.Context{Used: 50, Window: 1000}) || f.Mode != "on-request" || f.LastTool != "shell" || f.LastSubject != "ls -l" {
+	h.wants(f, snapshot.Usage{In: 160, CacheRead: 140, Out: 30, Reasoning: 1})
+	if f.Context != (snapshot.Context{Used: 50, Window: 1000}) || f.Mode != "on-request" || f.LastTool != "shell" || f.LastSubject != "ls -l" {
 		t.Errorf("%+v", f)
 	}
 	if want := 160e-6 + 14e-6 + 300e-6; math.Abs(f.Cost.USD-want) > 1e-12 {
@@ -402,7 +402,7 @@ func TestGeminiChats(t *testing.T) {
 	h.add("tmp/shop/chats/session-2026-11-22T10-00-8b7a1c22.jsonl", `{"sessionId":"x"}`+"\n"+message("a", 5)+message("a", 7)+`{"$set":{"lastUpdated":"gemini"}}`+"\n")
 	h.add("tmp/shop/chats/"+id+"/sub.jsonl", message("b", 1))
 	f := h.look("gemini", id)
-	h.wants(f, deck.Usage{In: 80, CacheRead: 120, Out: 14, Reasoning: 6})
+	h.wants(f, snapshot.Usage{In: 80, CacheRead: 120, Out: 14, Reasoning: 6})
 	if f.Context.Used != 100 || f.LastTool != "run_shell_command" || f.LastSubject != "make" {
 		t.Errorf("%+v", f)
 	}

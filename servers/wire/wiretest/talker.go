@@ -15,9 +15,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
@@ -142,7 +142,7 @@ func piped(t *testing.T, h *host.Host, spec host.ViewSpec, hints map[string]stri
 		t.Fatal(err)
 	}
 	ours, theirs := net.Pipe()
-	agent := h.Connect(deck.Caller{Transport: "stdio", Hints: hints}, nil)
+	agent := h.Connect(snapshot.Caller{Transport: "stdio", Hints: hints}, nil)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

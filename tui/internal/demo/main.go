@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -38,11 +38,11 @@ func main() {
 
 	d := fake.NewDeck(time.Now())
 	if *empty {
-		d.Change(func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+		d.Change(func(s *snapshot.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
 	}
 	if *warn {
-		d.Change(func(s *deck.Snapshot) {
-			s.Warnings = []deck.Warning{
+		d.Change(func(s *snapshot.Snapshot) {
+			s.Warnings = []snapshot.Warning{
 				{Time: time.Now().Add(-3 * time.Minute), From: "host", Text: "port 7337 is taken; HTTP is off. Set http.port to another one"},
 				{Time: time.Now(), From: "journal", Text: "the disk is full; calls are kept in memory until there is room"},
 			}
@@ -95,8 +95,8 @@ func main() {
 func flood(d *fake.Deck, rate int) {
 	for range time.Tick(time.Second / 100) {
 		for range max(rate/100, 1) {
-			d.Add(deck.Call{
-				Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: deck.OK,
+			d.Add(snapshot.Call{
+				Agent: "a1", AgentName: "claude", Server: "clippy", Tool: "read_project_context", Status: snapshot.OK,
 				Started: time.Now(), Duration: time.Duration(rand.IntN(300)) * time.Millisecond, Args: `{"path":"README.md"}`,
 			})
 		}

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 
 // Drift is a source of comparisons that a test may change.
@@ -68,7 +68,7 @@ func (d *Drift) Change(f func(p *logicstamp.ProjectState)) {
 	f(&one)
 	d.state = logicstamp.State{Projects: []logicstamp.ProjectState{one}}
 	d.mu.Unlock()
-	hint.Poke(d.hint)
+	notify.Poke(d.hint)
 }
 
 // AddProject adds a project without results.
@@ -76,7 +76,7 @@ func (d *Drift) AddProject(path string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.state = logicstamp.State{Projects: append(slices.Clone(d.state.Projects), logicstamp.ProjectState{Path: path})}
-	hint.Poke(d.hint)
+	notify.Poke(d.hint)
 }
 
 // Add stores a result.

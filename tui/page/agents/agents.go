@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/match"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -25,7 +25,7 @@ const ID = "agents"
 type Options struct {
 	// Jump shows the terminal of a session, and returns what the user should know. It may
 	// take a while. nil: no terminal can be shown.
-	Jump func(deck.Session) (string, error)
+	Jump func(snapshot.Session) (string, error)
 	// AskPage is the ID of the page that answers, CallsPage of the one that shows calls;
 	// "" when there is none.
 	AskPage, CallsPage string
@@ -37,8 +37,8 @@ type Options struct {
 type Page struct {
 	browser.Browser // its order "" is by need
 	opts            Options
-	snap            *deck.Snapshot
-	all             []deck.Session
+	snap            *snapshot.Snapshot
+	all             []snapshot.Session
 	rows            []row
 	group           bool // by project
 	asked           filterQuery
@@ -46,16 +46,16 @@ type Page struct {
 
 // row is a row of the list: a session, or the head of a group.
 type row struct {
-	*deck.Session
+	*snapshot.Session
 	head string
 	note string
 }
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, snap: &deck.Snapshot{}}
+	p := &Page{opts: o, snap: &snapshot.Snapshot{}}
 	onHead := func(i int) bool { return i < len(p.rows) && p.rows[i].Session == nil }
-	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead}, tui.Filter{Fields: match.SessionFields(), Values: p.values, Narrow: p.narrow})
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead}, tui.Filter{Fields: query.SessionFields(), Values: p.values, Narrow: p.narrow})
 	p.Filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
 	return p
 }
@@ -78,7 +78,7 @@ func (p *Page) Restore(kept string) {
 	var l look
 	if tui.Kept(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
 		p.Order, p.group = l.Order, l.Group
-		p.Filter.SetText(plain.Line(l.Filter))
+		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.narrow()
 	}
 }
@@ -111,7 +111,7 @@ func (p *Page) FooterNote(w int) string {
 }
 
 // sum is what sessions used together, and what that costs as far as prices are known.
-func sum(all []deck.Session) string {
+func sum(all []snapshot.Session) string {
 	var usd float64
 	var tokens int64
 	known, partial := false, false
@@ -122,16 +122,16 @@ func sum(all []deck.Session) string {
 		known = known || s.Cost.Known
 		partial = partial || s.Cost.Partial || !s.Cost.Known && tui.AllTokens(s) > 0
 	}
-	note := deck.CountTokens(tokens) + " tokens"
+	note := snapshot.CountTokens(tokens) + " tokens"
 	if known {
-		cost := deck.Session{Cost: deck.Cost{USD: usd, Known: true, Partial: partial}}
+		cost := snapshot.Session{Cost: snapshot.Cost{USD: usd, Known: true, Partial: partial}}
 		note = about(&cost) + "  " + note
 	}
 	return note
 }
 
 // about is a cost as more than a sum of list prices cannot be.
-func about(s *deck.Session) string {
+func about(s *snapshot.Session) string {
 	if s.Cost.Partial {
 		return tui.Dollars(s)
 	}
@@ -177,7 +177,7 @@ func (p *Page) show(m tui.ShowSessionMsg) {
 // arrange makes the rows, and leaves the cursor on its session.
 func (p *Page) arrange() {
 	at := p.selected()
-	all := make([]*deck.Session, 0, len(p.all))
+	all := make([]*snapshot.Session, 0, len(p.all))
 	for i := range p.all {
 		if p.lets(&p.all[i]) {
 			all = append(all, &p.all[i])
@@ -204,9 +204,9 @@ func (p *Page) arrange() {
 
 // grouped puts sessions under the names of their projects, those first whose first session
 // comes first.
-func grouped(all []*deck.Session) []row {
+func grouped(all []*snapshot.Session) []row {
 	var names []string
-	of := map[string][]*deck.Session{}
+	of := map[string][]*snapshot.Session{}
 	for _, s := range all {
 		name := project(s)
 		if of[name] == nil {
@@ -216,7 +216,7 @@ func grouped(all []*deck.Session) []row {
 	}
 	var rows []row
 	for _, name := range names {
-		var flat []deck.Session
+		var flat []snapshot.Session
 		for _, s := range of[name] {
 			flat = append(flat, *s)
 		}
@@ -229,15 +229,15 @@ func grouped(all []*deck.Session) []row {
 }
 
 // project is the name of the folder in which a session works.
-func project(s *deck.Session) string {
+func project(s *snapshot.Session) string {
 	if s.Folder == "" {
 		return ""
 	}
-	return plain.Line(filepath.Base(s.Folder))
+	return sanitize.Line(filepath.Base(s.Folder))
 }
 
 // selected is the session under the cursor; nil when there is none.
-func (p *Page) selected() *deck.Session {
+func (p *Page) selected() *snapshot.Session {
 	if i := p.List.Cursor; i >= 0 && i < len(p.rows) {
 		return p.rows[i].Session
 	}
@@ -245,7 +245,7 @@ func (p *Page) selected() *deck.Session {
 }
 
 // connection is the connection of a session to the deck; nil when there is none.
-func (p *Page) connection(s *deck.Session) *deck.Agent {
+func (p *Page) connection(s *snapshot.Session) *snapshot.Agent {
 	for i := range p.snap.Agents {
 		if a := &p.snap.Agents[i]; s.Connection != "" && a.Agent == s.Connection {
 			return a
@@ -271,7 +271,7 @@ func (p *Page) Actions() []tui.Action {
 			p.arrange()
 			return nil
 		}},
-		{ID: "agents.copy", Title: "Copy the session's ID", Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(plain.Line(p.selected().ID), "the session's ID") }},
+		{ID: "agents.copy", Title: "Copy the session's ID", Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(sanitize.Line(p.selected().ID), "the session's ID") }},
 	}...)
 	return slices.Concat(out, browser.SortActions(ID, "", sorts(), p.sortBy), p.SearchActions(),
 		p.FilterActions("Show all sessions", nil, p.unfilter), p.MoveActions(), p.ScrollActions())
@@ -299,7 +299,7 @@ func (p *Page) whyNoAnswer() string {
 }
 
 // asks reports whether a session asks a question.
-func asks(it *ask.Item, s *deck.Session) bool {
+func asks(it *ask.Item, s *snapshot.Session) bool {
 	if p := it.Request.Prompt; p != nil {
 		return p.Agent == s.Agent && p.Session == s.ID
 	}
@@ -314,9 +314,9 @@ func (p *Page) whyNoJump() string {
 		return "this deck cannot show other terminals"
 	case s.Headless:
 		return "this session has no terminal"
-	case s.State == deck.Ended:
+	case s.State == snapshot.Ended:
 		return "this session has ended"
-	case s.PID == 0 && s.Place == (deck.Place{}):
+	case s.PID == 0 && s.Place == (snapshot.Place{}):
 		return "where this session runs is not known"
 	}
 	return ""

@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -134,7 +134,7 @@ func TestTheCursorStaysOnItsSession(t *testing.T) {
 		s.Keys("down", "down")
 		s.Has("claude · api")
 		s.Do(func() {
-			all.All = slices.Insert(slices.Clone(all.All), 0, deck.Session{Agent: "codex", ID: "new", State: deck.WaitsForAnswer, Folder: "/src/till"})
+			all.All = slices.Insert(slices.Clone(all.All), 0, snapshot.Session{Agent: "codex", ID: "new", State: snapshot.WaitsForAnswer, Folder: "/src/till"})
 			all.Send()
 		})
 		s.Wait(time.Second)
@@ -159,7 +159,7 @@ func TestASessionIsShownOnRequest(t *testing.T) {
 
 func TestShowingTheTerminalOfASession(t *testing.T) {
 	var jumped []string
-	jump := func(s deck.Session) (string, error) {
+	jump := func(s snapshot.Session) (string, error) {
 		jumped = append(jumped, s.ID)
 		if s.Place.TmuxPane == "" {
 			return "", errors.New("it is not in tmux")
@@ -226,7 +226,7 @@ func TestTheSumSaysWhatItLeavesOut(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("≈ 2.14 $")
 		s.Do(func() {
-			all.All[0].Shared = deck.Shared{With: "other", USD: 1.14}
+			all.All[0].Shared = snapshot.Shared{With: "other", USD: 1.14}
 			all.Send()
 		})
 		s.Wait(time.Second)
@@ -257,7 +257,7 @@ func TestAWaitingQuestionIsShownWithoutMarks(t *testing.T) {
 	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
 		s.Do(func() {
 			for i := range all.All {
-				all.All[i].State, all.All[i].WaitingFor = deck.WaitsForAnswer, "Is **this** the `one`?"
+				all.All[i].State, all.All[i].WaitingFor = snapshot.WaitsForAnswer, "Is **this** the `one`?"
 			}
 			all.Send()
 		})

@@ -1,18 +1,18 @@
 package agents
 
 import (
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // connectionFacts is what is known of a session's connection to the deck.
-func (p *Page) connectionFacts(f *tui.Frame, a *deck.Agent, w int) []string {
+func (p *Page) connectionFacts(f *tui.Frame, a *snapshot.Agent, w int) []string {
 	var rows []string
 	of := tui.ConnectionFacts(f, p.snap, a)
 	for i := 0; i+1 < len(of); i += 2 {
-		rows = append(rows, factRows(f.Theme, of[i], plain.Line(of[i+1]), w)...)
+		rows = append(rows, factRows(f.Theme, of[i], sanitize.Line(of[i+1]), w)...)
 	}
 	return rows
 }
@@ -27,7 +27,7 @@ func (p *Page) besidePane(f *tui.Frame, w, h int) []string {
 	}
 	a := p.connection(s)
 	if a == nil {
-		text := "This session is not connected to the deck. To let it use what the deck offers: mcpdeck setup " + plain.Line(s.Agent)
+		text := "This session is not connected to the deck. To let it use what the deck offers: mcpdeck setup " + sanitize.Line(s.Agent)
 		for _, l := range widget.Wrap(text, w-2) {
 			rows = append(rows, " "+th.Faint.Render(l))
 		}

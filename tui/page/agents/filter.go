@@ -6,21 +6,21 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/match"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
 // filterQuery is what the filter asks for.
 type filterQuery struct {
-	match.Query
+	query.Query
 	err error // of the filter, which then asks for less
 	at  time.Time
 }
 
 // lets reports whether a session is listed.
-func (p *Page) lets(s *deck.Session) bool {
+func (p *Page) lets(s *snapshot.Session) bool {
 	return p.Filter.Empty() || p.asked.LetsSession(s, p.asked.at)
 }
 
@@ -28,7 +28,7 @@ func (p *Page) lets(s *deck.Session) bool {
 func (p *Page) narrow() tea.Cmd {
 	q := &p.asked
 	q.at = time.Now()
-	q.Query, q.err = match.ParseSessions(p.Filter.Text(), q.at)
+	q.Query, q.err = query.ParseSessions(p.Filter.Text(), q.at)
 	p.arrange()
 	return nil
 }
@@ -45,13 +45,13 @@ func (p *Page) values(field string) []string {
 	for i := range p.all {
 		switch s := &p.all[i]; field {
 		case "agent":
-			values = append(values, plain.Line(s.Agent))
+			values = append(values, sanitize.Line(s.Agent))
 		case "tool":
-			values = append(values, plain.Line(s.LastTool))
+			values = append(values, sanitize.Line(s.LastTool))
 		}
 	}
 	if field == "status" {
-		return match.SessionStatuses()
+		return query.SessionStatuses()
 	}
 	slices.Sort(values)
 	return values

@@ -7,9 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -108,9 +108,9 @@ func (p *Page) counts() []count {
 		switch s := p.all[i].State; {
 		case s.Waits():
 			waits++
-		case s == deck.Working:
+		case s == snapshot.Working:
 			works++
-		case s == deck.Idle:
+		case s == snapshot.Idle:
 			idle++
 		}
 	}
@@ -125,15 +125,15 @@ func (p *Page) counts() []count {
 	} else {
 		add(waits, "wait for you", "waiting")
 	}
-	add(works, "at work", string(deck.Working))
-	add(idle, "idle", string(deck.Idle))
+	add(works, "at work", string(snapshot.Working))
+	add(idle, "idle", string(snapshot.Idle))
 	return out
 }
 
 // verdict is how many sessions are in which state.
 func (p *Page) verdict(th *theme.Theme, w int) string {
 	if p.asked.err != nil {
-		return th.Warn.Render(plain.Line(p.asked.err.Error()))
+		return th.Warn.Render(sanitize.Line(p.asked.err.Error()))
 	}
 	if !p.Filter.Empty() {
 		n := 0
@@ -168,7 +168,7 @@ type column struct {
 	name, head string
 	w          int
 	right      bool
-	cell       func(s *deck.Session) (string, theme.Style)
+	cell       func(s *snapshot.Session) (string, theme.Style)
 }
 
 // The subject is cut to wholeSubject before what repeats or is a figure goes, and to
@@ -259,53 +259,53 @@ func (p *Page) columns(f *tui.Frame, w int) []column {
 
 func (p *Page) allColumns(f *tui.Frame) []column {
 	th := f.Theme
-	text := func(style theme.Style, of func(s *deck.Session) string) func(*deck.Session) (string, theme.Style) {
-		return func(s *deck.Session) (string, theme.Style) { return of(s), style }
+	text := func(style theme.Style, of func(s *snapshot.Session) string) func(*snapshot.Session) (string, theme.Style) {
+		return func(s *snapshot.Session) (string, theme.Style) { return of(s), style }
 	}
 	narrow, head := f.W < 50, "State"
 	if narrow {
 		head = ""
 	}
 	return []column{
-		{name: "state", head: head, cell: func(s *deck.Session) (string, theme.Style) {
+		{name: "state", head: head, cell: func(s *snapshot.Session) (string, theme.Style) {
 			mark, style, word := tui.SessionMark(f, s)
 			if narrow { // so that the agent has room
 				return mark, style
 			}
 			return mark + " " + word, style
 		}},
-		{name: "agent", head: "Agent", cell: func(s *deck.Session) (string, theme.Style) { return plain.Line(s.Agent), th.Hue(s.Agent) }},
+		{name: "agent", head: "Agent", cell: func(s *snapshot.Session) (string, theme.Style) { return sanitize.Line(s.Agent), th.Hue(s.Agent) }},
 		{name: "project", head: "Project", cell: text(th.Muted, project)},
-		{name: "title", head: "Title", cell: text(th.Muted, func(s *deck.Session) string {
-			if s.State.Waits() || s.State == deck.Working { // else it is the subject
-				return plain.Line(s.Title)
+		{name: "title", head: "Title", cell: text(th.Muted, func(s *snapshot.Session) string {
+			if s.State.Waits() || s.State == snapshot.Working { // else it is the subject
+				return sanitize.Line(s.Title)
 			}
 			return ""
 		})},
-		{name: "subject", head: "What", cell: func(s *deck.Session) (string, theme.Style) {
-			if s.State == deck.Working || s.State.Waits() {
+		{name: "subject", head: "What", cell: func(s *snapshot.Session) (string, theme.Style) {
+			if s.State == snapshot.Working || s.State.Waits() {
 				return tui.SessionSubject(s), th.Text
 			}
 			return tui.SessionSubject(s), th.Muted
 		}},
-		{name: "subs", head: "Subs", right: true, cell: text(th.Muted, func(s *deck.Session) string {
+		{name: "subs", head: "Subs", right: true, cell: text(th.Muted, func(s *snapshot.Session) string {
 			if s.Subagents == 0 {
 				return ""
 			}
 			return fmt.Sprintf("+%d", s.Subagents)
 		})},
-		{name: "mode", head: "Mode", cell: text(th.Faint, func(s *deck.Session) string { return plain.Line(s.Mode) })},
-		{name: "model", head: "Model", cell: text(th.Faint, func(s *deck.Session) string { return plain.Line(s.Model) })},
+		{name: "mode", head: "Mode", cell: text(th.Faint, func(s *snapshot.Session) string { return sanitize.Line(s.Mode) })},
+		{name: "model", head: "Model", cell: text(th.Faint, func(s *snapshot.Session) string { return sanitize.Line(s.Model) })},
 		{name: "place", head: "Place", cell: text(th.Faint, where)},
 		{name: "tokens", head: "Tokens", right: true, cell: text(th.Muted, tokens)},
 		{name: "cost", head: "Cost", right: true, cell: text(th.Muted, tui.Dollars)},
-		{name: "context", head: "Full", right: true, cell: func(s *deck.Session) (string, theme.Style) {
+		{name: "context", head: "Full", right: true, cell: func(s *snapshot.Session) (string, theme.Style) {
 			if s.Context.Window > 0 && s.Context.Used*10 >= s.Context.Window*8 {
 				return tui.Filled(s), th.Warn
 			}
 			return tui.Filled(s), th.Muted
 		}},
-		{name: "age", head: "For", right: true, cell: func(s *deck.Session) (string, theme.Style) {
+		{name: "age", head: "For", right: true, cell: func(s *snapshot.Session) (string, theme.Style) {
 			if s.Since.IsZero() {
 				return "", th.Faint
 			}
@@ -317,23 +317,23 @@ func (p *Page) allColumns(f *tui.Frame) []column {
 	}
 }
 
-func tokens(s *deck.Session) string {
+func tokens(s *snapshot.Session) string {
 	n := tui.AllTokens(s)
 	switch {
 	case n == 0:
 		return ""
 	case s.Usage.Partial:
-		return "≥ " + deck.CountTokens(n)
+		return "≥ " + snapshot.CountTokens(n)
 	}
-	return deck.CountTokens(n)
+	return snapshot.CountTokens(n)
 }
 
 // where is the terminal of a session.
-func where(s *deck.Session) string {
+func where(s *snapshot.Session) string {
 	p := &s.Place
 	for _, text := range []string{p.Tmux, p.TmuxPane, p.Other, strings.TrimPrefix(p.TTY, "/dev/")} {
 		if text != "" {
-			return plain.Line(text)
+			return sanitize.Line(text)
 		}
 	}
 	if s.Headless {
@@ -342,7 +342,7 @@ func where(s *deck.Session) string {
 	return ""
 }
 
-func line(cols []column, s *deck.Session, w int) string {
+func line(cols []column, s *snapshot.Session, w int) string {
 	return join(cols, w, func(c *column) (string, theme.Style) { return c.cell(s) })
 }
 
@@ -373,7 +373,7 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 		return widget.Rows([]string{widget.PaneRule(f.Theme, "Session", "", focus, w)}, w, h)
 	}
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y, W: w, H: h})
-	title := plain.Line(s.Agent)
+	title := sanitize.Line(s.Agent)
 	if name := project(s); name != "" {
 		title += " " + f.Theme.Glyph.Dot + " " + name
 	}
@@ -387,11 +387,11 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 }
 
 // detail is the text of the detail, w cells wide.
-func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
+func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w int) []string {
 	th := f.Theme
 	var rows []string
 	para := func(style theme.Style, text string) {
-		for l := range strings.SplitSeq(plain.Text(text), "\n") {
+		for l := range strings.SplitSeq(sanitize.Text(text), "\n") {
 			for _, l := range widget.Wrap(l, w) {
 				rows = append(rows, style.Render(l))
 			}
@@ -418,29 +418,29 @@ func (p *Page) detail(f *tui.Frame, s *deck.Session, w int) []string {
 		rows = append(rows, "")
 		para(th.Text, tui.SessionAsks(s))
 	} else if s.LastTool != "" {
-		rows = append(rows, "", th.Faint.Render("last: ")+th.Strong.Render(plain.Line(s.LastTool)))
+		rows = append(rows, "", th.Faint.Render("last: ")+th.Strong.Render(sanitize.Line(s.LastTool)))
 		para(th.Text, s.LastSubject)
 	}
 	rows = append(rows, "")
-	fact("folder", plain.Line(s.Folder))
-	fact("model", plain.Line(s.Model))
-	fact("mode", plain.Line(s.Mode))
+	fact("folder", sanitize.Line(s.Folder))
+	fact("model", sanitize.Line(s.Model))
+	fact("mode", sanitize.Line(s.Mode))
 	if s.Subagents > 0 {
-		fact("agents", span.Count(s.Subagents, "sub-agent")+" at work")
+		fact("agents", humanize.Count(s.Subagents, "sub-agent")+" at work")
 	}
 	fact("context", contextLine(th, s, w-12))
 	fact("tokens", usageLine(s))
 	fact("cost", costLine(s))
 	fact("place", placeLine(s))
-	version := plain.Line(s.Agent)
+	version := sanitize.Line(s.Agent)
 	if s.Version != "" {
-		version += " " + plain.Line(s.Version)
+		version += " " + sanitize.Line(s.Version)
 	}
 	if s.PID > 0 {
 		version += fmt.Sprintf(", process %d", s.PID)
 	}
 	fact("program", version)
-	fact("session", plain.Line(s.ID))
+	fact("session", sanitize.Line(s.ID))
 	if a := p.connection(s); a != nil && f.W < 180 { // else it stands beside
 		rows = append(append(rows, "", widget.Section(th, "Connection to the deck", "", w)), p.connectionFacts(f, a, w)...)
 	}

@@ -4,17 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // explain is what a session's note means.
-func explain(s *deck.Session) string {
-	agent := plain.Line(s.Agent)
+func explain(s *snapshot.Session) string {
+	agent := sanitize.Line(s.Agent)
 	switch s.Note {
 	case "":
 		return ""
@@ -27,18 +27,18 @@ func explain(s *deck.Session) string {
 		}
 		return text
 	}
-	return plain.Line(s.Note)
+	return sanitize.Line(s.Note)
 }
 
-func contextLine(th *theme.Theme, s *deck.Session, w int) string {
+func contextLine(th *theme.Theme, s *snapshot.Session, w int) string {
 	used := s.Context.Used
 	if used == 0 {
 		return ""
 	}
 	if s.Context.Window == 0 {
-		return deck.CountTokens(used) + " tokens"
+		return snapshot.CountTokens(used) + " tokens"
 	}
-	text := fmt.Sprintf("%s of %s tokens", tui.Filled(s), deck.CountTokens(s.Context.Window))
+	text := fmt.Sprintf("%s of %s tokens", tui.Filled(s), snapshot.CountTokens(s.Context.Window))
 	const bar = 12
 	if w < bar+1+len(text) {
 		return text
@@ -47,32 +47,32 @@ func contextLine(th *theme.Theme, s *deck.Session, w int) string {
 	return th.Info.Render(widget.Repeat(th.Glyph.Bar, full)) + th.Faint.Render(widget.Repeat(th.Glyph.BarRest, bar-full)) + " " + text
 }
 
-func usageLine(s *deck.Session) string {
+func usageLine(s *snapshot.Session) string {
 	u := &s.Usage
 	if tui.AllTokens(s) == 0 {
 		return ""
 	}
-	parts := []string{deck.CountTokens(u.In) + " in", deck.CountTokens(u.Out) + " out"}
+	parts := []string{snapshot.CountTokens(u.In) + " in", snapshot.CountTokens(u.Out) + " out"}
 	if u.Reasoning > 0 {
-		parts[1] += " (" + deck.CountTokens(u.Reasoning) + " of it reasoning)"
+		parts[1] += " (" + snapshot.CountTokens(u.Reasoning) + " of it reasoning)"
 	}
 	if u.CacheRead > 0 {
-		parts = append(parts, deck.CountTokens(u.CacheRead)+" from the cache")
+		parts = append(parts, snapshot.CountTokens(u.CacheRead)+" from the cache")
 	}
 	if u.CacheWrite > 0 {
-		parts = append(parts, deck.CountTokens(u.CacheWrite)+" to the cache")
+		parts = append(parts, snapshot.CountTokens(u.CacheWrite)+" to the cache")
 	}
 	text := strings.Join(parts, ", ")
 	if u.Partial {
 		text = "≥ " + text
 	}
 	if s.Shared.With != "" {
-		text += "; also in " + plain.Line(plain.Cut(s.Shared.With, 12))
+		text += "; also in " + sanitize.Line(sanitize.Cut(s.Shared.With, 12))
 	}
 	return text
 }
 
-func costLine(s *deck.Session) string {
+func costLine(s *snapshot.Session) string {
 	c := &s.Cost
 	switch {
 	case tui.AllTokens(s) == 0 && !c.Known:
@@ -80,25 +80,25 @@ func costLine(s *deck.Session) string {
 	case !c.Known:
 		return "– no price is known for this model"
 	case c.Reported:
-		return tui.Dollars(s) + ", as " + plain.Line(s.Agent) + " counts"
+		return tui.Dollars(s) + ", as " + sanitize.Line(s.Agent) + " counts"
 	}
 	text := about(s) + " at list prices, of this session; a subscription is not billed so"
 	if c.Source != "" {
-		text += " (" + plain.Line(c.Source) + ")"
+		text += " (" + sanitize.Line(c.Source) + ")"
 	}
 	return text
 }
 
-func placeLine(s *deck.Session) string {
+func placeLine(s *snapshot.Session) string {
 	text := where(s)
 	switch {
-	case text == "" && s.State != deck.Ended:
+	case text == "" && s.State != snapshot.Ended:
 		return "terminal not known"
 	case s.Place.TmuxPane != "" && s.Place.Tmux != "":
 		text = "tmux " + text
 	}
 	if tty := strings.TrimPrefix(s.Place.TTY, "/dev/"); tty != "" && tty != text {
-		text += ", " + plain.Line(tty)
+		text += ", " + sanitize.Line(tty)
 	}
 	return text
 }

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -500,6 +500,6 @@ func (p *Page) declined() tea.Cmd {
 		return nil
 	}
 	p.refresh()
-	p.answered("declined; "+plain.Line(it.Request.Client())+" was told", it.ID)
+	p.answered("declined; "+sanitize.Line(it.Request.Client())+" was told", it.ID)
 	return nil
 }

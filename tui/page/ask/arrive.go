@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -66,7 +66,7 @@ func (p *Page) keptNow(old, s *questions.Snapshot) tea.Cmd {
 	for _, r := range s.Kept {
 		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
 		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
-			return tui.Toast(tui.Warn, plain.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed on the Ask page")
+			return tui.Toast(tui.Warn, sanitize.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed on the Ask page")
 		}
 	}
 	return nil
@@ -80,7 +80,7 @@ func untaken(old, s *questions.Snapshot) tea.Cmd {
 		}
 		i := slices.IndexFunc(old.History, func(o questions.Record) bool { return o.ID == r.ID })
 		if i >= 0 && old.History[i].End() == questions.EndSent {
-			return tui.Toast(tui.Warn, strings.TrimSpace(plain.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words(jumpKey))
+			return tui.Toast(tui.Warn, strings.TrimSpace(sanitize.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words(jumpKey))
 		}
 	}
 	return nil

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -52,7 +52,7 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 func (p *Page) position(th *theme.Theme, it questions.Item, w int) string {
 	kind := ""
 	if d := it.Request.Prompt; d != nil {
-		kind = plain.Line(string(d.Kind))
+		kind = sanitize.Line(string(d.Kind))
 	}
 	n := len(p.snap.Items)
 	if n < 2 {

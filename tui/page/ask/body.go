@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -91,8 +91,8 @@ func (v *questionView) render(f *tui.Frame, k *question, b box, areas *tui.Areas
 		side = w / 2
 		w -= side + 2
 	}
-	ask := widget.Spanned(th, th.Strong, plain.BareText(q.Question), w)
-	about := widget.Markdown(th, plain.BareText(q.Description), w)
+	ask := widget.Spanned(th, th.Strong, sanitize.BareText(q.Question), w)
+	about := widget.Markdown(th, sanitize.BareText(q.Description), w)
 	if preview != "" && side == 0 && v.preview {
 		about = previewRows(th, preview, w)
 	}
@@ -197,7 +197,7 @@ func (k *question) optionRows(f *tui.Frame, w int, all bool) optionRows {
 		start := len(o.rows)
 		o.add(i, k.optionHead(f, i, labels[i], w)...)
 		if opt.Description != "" && (all || at) {
-			for _, l := range widget.Spanned(f.Theme, f.Theme.Muted, plain.BareText(opt.Description), max(w-8, 4)) {
+			for _, l := range widget.Spanned(f.Theme, f.Theme.Muted, sanitize.BareText(opt.Description), max(w-8, 4)) {
 				o.add(i, strings.Repeat(" ", indent(q))+l)
 			}
 		}
@@ -263,7 +263,7 @@ func (k *question) optionHead(f *tui.Frame, i int, label string, w int) []string
 	}
 	in := indent(q)
 	text := widget.Spans(th, style, label)
-	if note := strings.TrimSpace(plain.Line(a.Notes[i])); note != "" && (k.draft.Field != questions.NoteField || k.draft.Option != i) {
+	if note := strings.TrimSpace(sanitize.Line(a.Notes[i])); note != "" && (k.draft.Field != questions.NoteField || k.draft.Option != i) {
 		text += style.Render(dash(th) + note)
 	}
 	tail := ""
@@ -301,14 +301,14 @@ func (k *question) otherRows(f *tui.Frame, o *optionRows, w int) {
 			k.editRows(f, o, n, 2, w)
 			return
 		}
-		text := plain.Text(a.Other)
+		text := sanitize.Text(a.Other)
 		if strings.TrimSpace(text) == "" {
 			hint := "no answer yet: type one"
 			if a.Skipped {
 				hint = "skipped"
 			}
 			if q.Placeholder != "" && !a.Skipped {
-				hint += " (for example: " + plain.Bare(q.Placeholder) + ")"
+				hint += " (for example: " + sanitize.Bare(q.Placeholder) + ")"
 			}
 			o.add(n, th.Accent.Render(g.Right)+" "+th.Faint.Render(widget.Cut(hint, w-3)))
 			return
@@ -350,7 +350,7 @@ func (k *question) otherRows(f *tui.Frame, o *optionRows, w int) {
 
 // ownWords is the label of the free-text row: what stands in it, or fallback.
 func ownWords(th *theme.Theme, a *questions.AnswerDraft, fallback string) string {
-	s := strings.TrimSpace(plain.Line(a.Other))
+	s := strings.TrimSpace(sanitize.Line(a.Other))
 	switch {
 	case s == "":
 		return fallback
@@ -367,7 +367,7 @@ func (k *question) clarifyRows(f *tui.Frame, o *optionRows, w int) {
 		k.editRows(f, o, q.Rows(), 2, w)
 		return
 	}
-	for _, l := range widget.Wrap(plain.Text(a.Clarify), max(w-4, 4)) {
+	for _, l := range widget.Wrap(sanitize.Text(a.Clarify), max(w-4, 4)) {
 		o.add(q.Rows(), th.Info.Render(th.Glyph.Frame.Left)+" "+l)
 	}
 }
@@ -385,7 +385,7 @@ func (k *question) editRows(f *tui.Frame, o *optionRows, owner, in, w int) {
 		if last := k.last(); last != "" { // not as text: enter would send it once more
 			const how = " fills in your last answer"
 			key := th.Key.Render(tui.KeyLabel("up", th.Glyph.ASCII))
-			rows[0] = th.Faint.Render(widget.Cut(plain.Line(last), max(width-len(how)-5, 8))) + "  " + key + th.Muted.Render(how)
+			rows[0] = th.Faint.Render(widget.Cut(sanitize.Line(last), max(width-len(how)-5, 8))) + "  " + key + th.Muted.Render(how)
 		}
 	}
 	o.caret, o.x = len(o.rows)+y, in+2+x
@@ -403,7 +403,7 @@ func (k *question) hint() string {
 	default:
 	}
 	if k.q.Placeholder != "" {
-		return plain.Bare(k.q.Placeholder)
+		return sanitize.Bare(k.q.Placeholder)
 	}
 	return "your answer"
 }
@@ -447,7 +447,7 @@ func (k *question) preview() string {
 
 func previewRows(th *theme.Theme, s string, w int) []string {
 	var rows []string
-	for l := range strings.SplitSeq(plain.BareText(s), "\n") {
+	for l := range strings.SplitSeq(sanitize.BareText(s), "\n") {
 		rows = append(rows, th.Muted.Render(widget.Cut(l, w)))
 	}
 	return rows
@@ -459,7 +459,7 @@ func shownLabels(q questions.Question) []string {
 	out := make([]string, len(q.Options))
 	count := map[string]int{}
 	for i, o := range q.Options {
-		if out[i] = strings.TrimSpace(plain.Bare(o.Label)); out[i] == "" {
+		if out[i] = strings.TrimSpace(sanitize.Bare(o.Label)); out[i] == "" {
 			out[i] = "(only invisible characters)"
 		}
 		count[widget.Unmarked(out[i])]++
@@ -476,12 +476,12 @@ func shownLabels(q questions.Question) []string {
 
 // hides reports whether a text of the request has characters that are not drawn.
 func hides(r *questions.Request) bool {
-	if plain.Hides(r.Title) {
+	if sanitize.Hides(r.Title) {
 		return true
 	}
 	return slices.ContainsFunc(r.Questions, func(q questions.Question) bool {
-		return plain.Hides(q.Question+q.Header+q.Description+q.Placeholder) || slices.ContainsFunc(q.Options, func(o questions.Option) bool {
-			return plain.Hides(o.Label + o.Description + o.Preview)
+		return sanitize.Hides(q.Question+q.Header+q.Description+q.Placeholder) || slices.ContainsFunc(q.Options, func(o questions.Option) bool {
+			return sanitize.Hides(o.Label + o.Description + o.Preview)
 		})
 	})
 }

@@ -6,7 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/form"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -116,7 +116,7 @@ func (v *formView) wheel(d int) {
 
 // render draws the form: what it is about, and its fields.
 func (v *formView) render(f *tui.Frame, q questions.Question, b box) []string {
-	ask := part{rows: widget.Spanned(f.Theme, f.Theme.Strong, plain.BareText(q.Question), b.w), h: max(b.h/3, 1)}
+	ask := part{rows: widget.Spanned(f.Theme, f.Theme.Strong, sanitize.BareText(q.Question), b.w), h: max(b.h/3, 1)}
 	ask.h = min(ask.h, len(ask.rows))
 	rows := ask.draw(f.Theme, b.w)
 	if b.h > 12 {

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -193,8 +193,8 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	starts[len(items)] = len(rows)
 
 	r := &items[0].Request
-	title := th.Hue(r.Client()).Render(plain.Line(r.Client())) + th.Muted.Render(" "+th.Glyph.Dot+" "+project(r)+": ") +
-		th.Strong.Render(plain.Line(r.Prompt.Tool)) + th.Muted.Render(fmt.Sprintf(" wants %d times", len(items)))
+	title := th.Hue(r.Client()).Render(sanitize.Line(r.Client())) + th.Muted.Render(" "+th.Glyph.Dot+" "+project(r)+": ") +
+		th.Strong.Render(sanitize.Line(r.Prompt.Tool)) + th.Muted.Render(fmt.Sprintf(" wants %d times", len(items)))
 	foot := p.groupFoot(f, w)
 	h := max(f.H-1-len(foot), 1)
 	if g.follow {
@@ -238,17 +238,17 @@ func (p *Page) groupHead(f *tui.Frame, it questions.Item, i, n, w int) string {
 	d := it.Request.Prompt
 	name := fmt.Sprintf(" %d of %d", i+1, n)
 	if d.Subagent != "" {
-		name += th.Muted.Render("  sub-agent " + plain.Line(d.Subagent))
+		name += th.Muted.Render("  sub-agent " + sanitize.Line(d.Subagent))
 	}
 	if d.Path != "" && d.Command == "" {
-		name += "  " + plain.Exact(d.Path)
+		name += "  " + sanitize.Exact(d.Path)
 	}
 	var marks []string
 	for _, doubt := range d.Doubts() {
 		marks = append(marks, doubt.Mark)
 	}
 	for _, m := range append(marks, d.Marks...) {
-		name += "  " + th.Warn.Render("! "+plain.Line(m))
+		name += "  " + th.Warn.Render("! "+sanitize.Line(m))
 	}
 	return widget.Ends(cursor+mark+name, th.Muted.Render(f.Ago(it.Arrived)), w)
 }

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -71,9 +71,9 @@ func recordText(r questions.Record) string {
 
 // asker is who asked, and where it works.
 func asker(r questions.Record) string {
-	s := plain.Line(r.Request.Client())
+	s := sanitize.Line(r.Request.Client())
 	if cwd := r.Request.Cwd(); cwd != "" {
-		s += " in " + plain.Line(cwd)
+		s += " in " + sanitize.Line(cwd)
 	}
 	return s
 }
@@ -81,9 +81,9 @@ func asker(r questions.Record) string {
 // asked is question i, or what a permission is for.
 func asked(r questions.Record, i int) string {
 	if d := r.Request.Prompt; exact(&r.Request) {
-		return plain.Line(d.Tool) + "\n" + plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+		return sanitize.Line(d.Tool) + "\n" + sanitize.Exact(strings.TrimSuffix(d.Subject(), "\n"))
 	}
-	return plain.BareText(r.Request.Questions[i].Question)
+	return sanitize.BareText(r.Request.Questions[i].Question)
 }
 
 // recordRows draws recordText, the Markdown of questions as on the page that asks them.
@@ -121,7 +121,7 @@ func recordAnswer(r questions.Record, i int, key string) string {
 			word = "denied"
 		}
 		if r.Reply.Reason != "" {
-			return word + ": " + plain.Line(r.Reply.Reason)
+			return word + ": " + sanitize.Line(r.Reply.Reason)
 		}
 		return word
 	case i >= len(r.Reply.Results):
@@ -130,26 +130,26 @@ func recordAnswer(r questions.Record, i int, key string) string {
 	res := r.Reply.Results[i]
 	switch {
 	case res.Clarify != "":
-		return "asked back: " + plain.Line(res.Clarify)
+		return "asked back: " + sanitize.Line(res.Clarify)
 	case res.Skipped:
 		return "skipped"
 	}
 	if res.Content != nil {
-		return plain.Line(string(res.Content))
+		return sanitize.Line(string(res.Content))
 	}
 	var parts []string
 	for _, l := range res.SelectedOptions {
 		s := chosen(&r.Request, l)
 		if g, ok := r.Request.Granted(r.Reply.Results); ok && g.Effect != "" {
-			s += ": " + plain.Line(g.Effect)
+			s += ": " + sanitize.Line(g.Effect)
 		}
 		if n := res.Notes[l]; n != "" {
-			s += " - " + plain.Line(n)
+			s += " - " + sanitize.Line(n)
 		}
 		parts = append(parts, s)
 	}
 	if res.CustomInput != "" {
-		parts = append(parts, `"`+plain.Line(res.CustomInput)+`"`)
+		parts = append(parts, `"`+sanitize.Line(res.CustomInput)+`"`)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -202,7 +202,7 @@ func (h *history) show(id int) {
 // is told by its sign and in words, the answer in the user's own.
 func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
 	th := f.Theme
-	who := plain.Line(r.Request.Client())
+	who := sanitize.Line(r.Request.Client())
 	if in := project(&r.Request); in != "" {
 		who += " " + th.Glyph.Dot + " " + in
 	}

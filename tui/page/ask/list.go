@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -227,12 +227,12 @@ func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 			n++
 		}
 	}
-	s := th.Hue(it.Request.Client()).Render(plain.Line(it.Request.Client()))
+	s := th.Hue(it.Request.Client()).Render(sanitize.Line(it.Request.Client()))
 	if in := project(&it.Request); in != "" {
 		s += th.Muted.Render(" " + th.Glyph.Dot + " " + in)
 	}
 	if why := it.Request.Doubt(); why != "" {
-		s += th.Warn.Render(" " + plain.Line(why))
+		s += th.Warn.Render(" " + sanitize.Line(why))
 	}
 	if n > 1 {
 		s += th.Muted.Render(fmt.Sprintf(" %s %d requests", th.Glyph.Dot, n))
@@ -251,7 +251,7 @@ func until(f *tui.Frame, it questions.Item) string {
 		return ""
 	}
 	f.RedrawAfter(left%time.Second + time.Millisecond)
-	return "ends in " + span.Clock(left)
+	return "ends in " + humanize.Clock(left)
 }
 
 // renderReview draws one line per question with its answer.
@@ -293,9 +293,9 @@ func summary(f *tui.Frame, req *questions.Request, d questions.Draft, i int) str
 	q, a, r := qs[i], d.Answers[i], d.Results(qs)[i]
 	switch {
 	case r.Content != nil:
-		return plain.Line(string(r.Content))
+		return sanitize.Line(string(r.Content))
 	case r.Clarify != "":
-		return th.Info.Render("you ask back: ") + plain.Line(r.Clarify)
+		return th.Info.Render("you ask back: ") + sanitize.Line(r.Clarify)
 	case r.Skipped:
 		return th.Muted.Render("skipped")
 	}
@@ -303,7 +303,7 @@ func summary(f *tui.Frame, req *questions.Request, d questions.Draft, i int) str
 	for n, l := range r.SelectedOptions {
 		labels[n] = chosen(req, l)
 		if note := r.Notes[l]; note != "" {
-			labels[n] += dash(th) + plain.Line(note)
+			labels[n] += dash(th) + sanitize.Line(note)
 		}
 	}
 	out := strings.Join(labels, ", ")
@@ -316,7 +316,7 @@ func summary(f *tui.Frame, req *questions.Request, d questions.Draft, i int) str
 		} else {
 			out = ""
 		}
-		out += quoted(th, plain.Line(r.CustomInput))
+		out += quoted(th, sanitize.Line(r.CustomInput))
 	}
 	if s := strings.TrimSpace(a.Other); s != "" && !a.OtherOn {
 		out += th.Warn.Render(" (your text is not sent)")
@@ -347,14 +347,14 @@ func (p *Page) renderReader(f *tui.Frame, it questions.Item) []string {
 
 // questionText is everything of a question, to be read.
 func questionText(th *theme.Theme, q questions.Question, w int) []string {
-	rows := widget.Spanned(th, th.Strong, plain.BareText(q.Question), w)
+	rows := widget.Spanned(th, th.Strong, sanitize.BareText(q.Question), w)
 	if q.Description != "" {
-		rows = append(append(rows, ""), widget.Markdown(th, plain.BareText(q.Description), w)...)
+		rows = append(append(rows, ""), widget.Markdown(th, sanitize.BareText(q.Description), w)...)
 	}
 	for i, l := range shownLabels(q) {
 		rows = append(rows, "", th.Key.Render(strconv.Itoa(i+1))+" "+widget.Spans(th, th.Text, l))
 		if d := q.Options[i].Description; d != "" {
-			for _, l := range widget.Spanned(th, th.Muted, plain.BareText(d), w-2) {
+			for _, l := range widget.Spanned(th, th.Muted, sanitize.BareText(d), w-2) {
 				rows = append(rows, "  "+l)
 			}
 		}

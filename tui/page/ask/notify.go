@@ -11,8 +11,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -210,21 +210,21 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) 
 func announce(items []questions.Item, private bool) string {
 	if len(items) == 1 {
 		it := items[0]
-		who := plain.Line(it.Request.Client())
+		who := sanitize.Line(it.Request.Client())
 		if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
 			what := tui.About(&it.Request)
 			if private {
-				what = plain.Line(d.Tool)
+				what = sanitize.Line(d.Tool)
 			}
 			if in := project(&it.Request); in != "" {
 				who += " · " + in
 			}
-			return plain.Cut(who+": "+what, 120)
+			return sanitize.Cut(who+": "+what, 120)
 		}
 		if private {
-			return plain.Cut(who+" asks something", 120)
+			return sanitize.Cut(who+" asks something", 120)
 		}
-		return plain.Cut(who+" asks: "+widget.Unmarked(plain.Bare(it.Request.Questions[0].Question)), 120)
+		return sanitize.Cut(who+" asks: "+widget.Unmarked(sanitize.Bare(it.Request.Questions[0].Question)), 120)
 	}
 	askers := map[string]bool{}
 	for _, it := range items {
@@ -269,8 +269,8 @@ func command(n Notify, items []questions.Item, text string) tea.Cmd {
 		kind, session = d.Kind, d.Session
 	}
 	facts := []string{
-		"MCPDECK_KIND=" + plain.Line(string(kind)), "MCPDECK_SESSION=" + plain.Line(session),
-		"MCPDECK_ASKER=" + plain.Line(first.Client()), "MCPDECK_CWD=" + plain.Line(first.Cwd()),
+		"MCPDECK_KIND=" + sanitize.Line(string(kind)), "MCPDECK_SESSION=" + sanitize.Line(session),
+		"MCPDECK_ASKER=" + sanitize.Line(first.Client()), "MCPDECK_CWD=" + sanitize.Line(first.Cwd()),
 		"MCPDECK_QUESTION=" + question, "MCPDECK_PENDING=" + strconv.Itoa(len(items)),
 	}
 	return func() tea.Msg {
@@ -289,5 +289,5 @@ func (a *alerts) ran(msg commandMsg) tea.Cmd {
 		return nil
 	}
 	a.failed = true
-	return tui.Toast(tui.Warn, "the notification command failed: "+plain.Line(msg.err.Error()))
+	return tui.Toast(tui.Warn, "the notification command failed: "+sanitize.Line(msg.err.Error()))
 }

@@ -10,9 +10,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -100,7 +100,7 @@ type Page struct {
 	given      given
 	group      group // at partGroup
 	permission permission
-	gate       proof.State // as it was last
+	gate       userauth.State // as it was last
 	alerts     alerts
 	notices    int // notices already shown
 	seen       map[int]bool
@@ -209,12 +209,12 @@ func (p *Page) WindowTitle() string {
 			q := it.Request.Questions[0]
 			what := label(q, 0)
 			if q.Header == "" && !p.opt.Notify.Private {
-				what = widget.Unmarked(plain.Bare(q.Question))
+				what = widget.Unmarked(sanitize.Bare(q.Question))
 			}
 			if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
-				what = plain.Line(d.Tool) // what it would do may be private
+				what = sanitize.Line(d.Tool) // what it would do may be private
 			}
-			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, plain.Cut(plain.Line(it.Request.Client()), 40), plain.Cut(what, 60))
+			return fmt.Sprintf("(%d) mcpdeck: %s asks: %s", n, sanitize.Cut(sanitize.Line(it.Request.Client()), 40), sanitize.Cut(what, 60))
 		}
 	}
 	return ""

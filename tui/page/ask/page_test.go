@@ -9,7 +9,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
@@ -29,7 +29,7 @@ type setup struct {
 	page  page.Options
 	first tui.Page // before the page; nil: none
 	ask   []string // open before the screen
-	gate  proof.Method
+	gate  userauth.Method
 }
 
 func (s setup) run(t *testing.T, test func(d *driver)) {

@@ -8,15 +8,15 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Gate is what shells have to pass before they may answer.
 type Gate interface {
-	State() proof.State
+	State() userauth.State
 	Hint() <-chan struct{} // that State differs
 	Pair() string
 	Withdraw()
@@ -24,7 +24,7 @@ type Gate interface {
 	SetPassphrase(string) error // takes a moment
 }
 
-type gateMsg struct{ proof.State }
+type gateMsg struct{ userauth.State }
 
 // GateFeed tells the page of attempts to answer from a shell.
 func GateFeed(g Gate) tui.Feed {
@@ -34,7 +34,7 @@ func GateFeed(g Gate) tui.Feed {
 const pairID = "ask-pair"
 
 // takeGate says who tried to pass.
-func (p *Page) takeGate(s proof.State) tea.Cmd {
+func (p *Page) takeGate(s userauth.State) tea.Cmd {
 	fresh := min(s.Total-p.gate.Total, len(s.Tries))
 	used := !p.gate.Until.IsZero() && s.Until.IsZero()
 	p.gate = s
@@ -42,12 +42,12 @@ func (p *Page) takeGate(s proof.State) tea.Cmd {
 	for _, t := range s.Tries[len(s.Tries)-max(fresh, 0):] {
 		switch {
 		case t.OK:
-			cmds = append(cmds, tui.Toast(tui.Good, plain.Line(t.Who.String())+" may answer for you"))
+			cmds = append(cmds, tui.Toast(tui.Good, sanitize.Line(t.Who.String())+" may answer for you"))
 		case t.Why != "":
 			why, _, _ := strings.Cut(t.Why, "; ")
-			cmds = append(cmds, tui.Toast(tui.Warn, plain.Line(t.Who.String()+" was refused: "+why)))
+			cmds = append(cmds, tui.Toast(tui.Warn, sanitize.Line(t.Who.String()+" was refused: "+why)))
 		default:
-			cmds = append(cmds, tui.Toast(tui.Warn, plain.Line(t.Who.String())+" showed a wrong "+thing(s.Method)))
+			cmds = append(cmds, tui.Toast(tui.Warn, sanitize.Line(t.Who.String())+" showed a wrong "+thing(s.Method)))
 		}
 	}
 	if s.Locked {
@@ -59,8 +59,8 @@ func (p *Page) takeGate(s proof.State) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func thing(m proof.Method) string {
-	if m == proof.Pair {
+func thing(m userauth.Method) string {
+	if m == userauth.Pair {
 		return "code"
 	}
 	return "passphrase"
@@ -74,7 +74,7 @@ func (p *Page) pairAction() tui.Action {
 			switch {
 			case p.opt.Gate == nil:
 				return "this deck does not accept answers from a shell"
-			case p.opt.Gate.State().Method == proof.Off:
+			case p.opt.Gate.State().Method == userauth.Off:
 				return `answers from a shell are off (ask.cli_answers in the configuration, then restart)`
 			}
 			return ""
@@ -88,17 +88,17 @@ func (p *Page) openPair() tea.Cmd {
 	switch s := g.State(); {
 	case s.Locked:
 		return p.openLocked(s)
-	case s.Method == proof.Pair:
+	case s.Method == userauth.Pair:
 		return tui.Open(newCode(g))
 	default:
 		return tui.Open(&phrase{gate: g})
 	}
 }
 
-func (p *Page) openLocked(s proof.State) tea.Cmd {
+func (p *Page) openLocked(s userauth.State) tea.Cmd {
 	text := "Too many failed attempts to answer from a shell. The last ones:\n"
 	for _, t := range s.Tries[max(0, len(s.Tries)-5):] {
-		text += "\n" + t.At.Format(time.TimeOnly) + "  " + plain.Line(t.Who.String())
+		text += "\n" + t.At.Format(time.TimeOnly) + "  " + sanitize.Line(t.Who.String())
 	}
 	return tui.Open(&tui.Confirm{Name: pairID, Title: "Unlock answers from a shell?", Text: text, Choices: []tui.Choice{
 		{Key: "n", Text: "Leave locked"},

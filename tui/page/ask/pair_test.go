@@ -6,21 +6,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/proof"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	page "github.com/mcpdeck/mcpdeck/tui/page/ask"
 )
 
 // gate is one whose code is known.
-type gate struct{ *proof.Gate }
+type gate struct{ *userauth.Gate }
 
 func (g gate) Pair() string {
 	g.Gate.Pair()
 	return "K7QF-2MWX"
 }
 
-func gated(t *testing.T, m proof.Method) gate {
+func gated(t *testing.T, m userauth.Method) gate {
 	t.Helper()
-	g := proof.New(proof.Options{Method: m, Path: t.TempDir() + "/passphrase"})
+	g := userauth.New(userauth.Options{Method: m, Path: t.TempDir() + "/passphrase"})
 	if err := g.Open(true); err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func gated(t *testing.T, m proof.Method) gate {
 }
 
 func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
-	setup{gate: proof.Pair}.run(t, func(d *driver) {
+	setup{gate: userauth.Pair}.run(t, func(d *driver) {
 		g := d.gate
 		d.Keys("P")
 		d.Golden("pair")
@@ -43,10 +43,10 @@ func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
 			t.Error("the code is still valid")
 		}
 		d.Keys("P")
-		_ = g.Try(proof.Who{PID: 7, Program: "sh\x1b[2J", Folder: "/tmp"}, "wrong")
+		_ = g.Try(userauth.Who{PID: 7, Program: "sh\x1b[2J", Folder: "/tmp"}, "wrong")
 		d.Wait(time.Second)
 		d.Has("sh (process 7) in /tmp showed a wrong code", "K7QF-2MWX")
-		g.Refused(proof.Who{PID: 8, Program: "node"}, errors.New("answers from a shell are off; answer in the deck"))
+		g.Refused(userauth.Who{PID: 8, Program: "node"}, errors.New("answers from a shell are off; answer in the deck"))
 		d.Wait(time.Second)
 		d.Has("node (process 8) was refused: answers from a shell are")
 		d.Wait(11 * time.Minute)
@@ -55,11 +55,11 @@ func TestAPairingCodeIsShownUntilItIsUsedOrHidden(t *testing.T) {
 }
 
 func TestAnUnlockedGateIsTheUsersDoing(t *testing.T) {
-	setup{gate: proof.Pair}.run(t, func(d *driver) {
+	setup{gate: userauth.Pair}.run(t, func(d *driver) {
 		g := d.gate
 		for range 10 {
 			g.Gate.Pair()
-			_ = g.Try(proof.Who{PID: 7, Program: "sh"}, "wrong")
+			_ = g.Try(userauth.Who{PID: 7, Program: "sh"}, "wrong")
 			d.Wait(2 * time.Minute)
 		}
 		d.Keys("P")
@@ -76,7 +76,7 @@ func TestAnUnlockedGateIsTheUsersDoing(t *testing.T) {
 }
 
 func TestAPassphraseIsSetUnseen(t *testing.T) {
-	setup{gate: proof.Passphrase}.run(t, func(d *driver) {
+	setup{gate: userauth.Passphrase}.run(t, func(d *driver) {
 		g := d.gate
 		d.Keys("P")
 		d.Type("short")
@@ -89,7 +89,7 @@ func TestAPassphraseIsSetUnseen(t *testing.T) {
 		d.Keys("enter")
 		d.Wait(time.Second)
 		d.Has("the passphrase is set")
-		if err := g.Try(proof.Who{}, "short but longer"); err != nil {
+		if err := g.Try(userauth.Who{}, "short but longer"); err != nil {
 			t.Error(err)
 		}
 		if strings.Contains(d.Raw(), "longer") {
@@ -100,7 +100,7 @@ func TestAPassphraseIsSetUnseen(t *testing.T) {
 
 func TestNobodyPairsWhereAnswersFromAShellAreOff(t *testing.T) {
 	for name, su := range map[string]setup{
-		"off": {gate: proof.Off}, "no gate": {}, "watching only": {gate: proof.Pair, page: page.Options{Watch: true}},
+		"off": {gate: userauth.Off}, "no gate": {}, "watching only": {gate: userauth.Pair, page: page.Options{Watch: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			su.run(t, func(d *driver) {

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -322,11 +322,11 @@ func exact(r *questions.Request) bool {
 
 // chosen is the label of an option that was chosen.
 func chosen(r *questions.Request, label string) string {
-	if label = plain.Bare(label); !exact(r) {
+	if label = sanitize.Bare(label); !exact(r) {
 		label = widget.Unmarked(label)
 	}
 	return strings.TrimSpace(label)
 }
 
 // label is the short name of question i.
-func label(q questions.Question, i int) string { return widget.Unmarked(plain.Bare(q.Label(i))) }
+func label(q questions.Question, i int) string { return widget.Unmarked(sanitize.Bare(q.Label(i))) }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -119,14 +119,14 @@ func promptTitle(th *theme.Theme, d *questions.Prompt, w int) string {
 	if d.Kind == questions.Plan {
 		return th.Strong.Render(widget.Cut("The agent proposes this plan", w))
 	}
-	tool := cmp.Or(plain.Line(d.Tool), "a tool")
+	tool := cmp.Or(sanitize.Line(d.Tool), "a tool")
 	wants := " wants to run"
 	if d.Path != "" && d.Command == "" {
 		wants = " wants to change "
 		if d.Diff == "" {
 			wants = " wants "
 		}
-		wants += widget.CutLeft(plain.Exact(d.Path), max(w-widget.Width(tool+wants), 8))
+		wants += widget.CutLeft(sanitize.Exact(d.Path), max(w-widget.Width(tool+wants), 8))
 	}
 	return widget.Cut(th.Strong.Render(tool)+th.Muted.Render(wants), w)
 }
@@ -136,7 +136,7 @@ func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h
 	first, n := g.sight.Unseen(subjectID(id), whole)
 	all := len(whole.Rows)
 	if n == 0 {
-		return widget.Ends(th.Muted.Render("all "+span.Count(all, "line")+" shown"), th.Faint.Render("pgup pgdn"), w)
+		return widget.Ends(th.Muted.Render("all "+humanize.Count(all, "line")+" shown"), th.Faint.Render("pgup pgdn"), w)
 	}
 	where, key := "below", "pgdn"
 	if first < top {
@@ -144,9 +144,9 @@ func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h
 	} else if first < top+h {
 		where = "here and below"
 	}
-	said, more := span.Count(n, "line")+" "+where+", not shown yet", " shows more"
+	said, more := humanize.Count(n, "line")+" "+where+", not shown yet", " shows more"
 	if w < 50 {
-		said, more = span.Count(n, "line")+" not shown yet", " more"
+		said, more = humanize.Count(n, "line")+" not shown yet", " more"
 	}
 	return widget.Ends(th.Warn.Render(said), th.Key.Render(key)+th.Muted.Render(more), w)
 }
@@ -155,7 +155,7 @@ func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
 	d, q := r.Prompt, r.Questions[0]
 	switch {
 	case d.Kind == questions.Plan:
-		return widget.Markdown(th, plain.Text(cmp.Or(q.Description, q.Question)), w)
+		return widget.Markdown(th, sanitize.Text(cmp.Or(q.Description, q.Question)), w)
 	case d.Command != "" && len(d.Args) > 0: // which change how it runs
 		return append(widget.Code(th, d.Command, w), widget.Arguments(th, d.Args, w)...)
 	case d.Command != "":
@@ -170,7 +170,7 @@ func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
 
 // promptWords are the agent's own words about what it wants, marked as such.
 func promptWords(th *theme.Theme, d *questions.Prompt, w int) []string {
-	text := strings.TrimSpace(plain.Line(d.Words))
+	text := strings.TrimSpace(sanitize.Line(d.Words))
 	if text == "" {
 		return nil
 	}
@@ -183,14 +183,14 @@ func promptFacts(th *theme.Theme, it questions.Item, w int) (rows []string, noti
 	d := it.Request.Prompt
 	var facts []string
 	for _, m := range d.Marks {
-		facts = append(facts, plain.Line(m))
+		facts = append(facts, sanitize.Line(m))
 	}
 	marks := len(facts)
 	if cwd := it.Request.Cwd(); cwd != "" {
-		facts = append(facts, "in "+plain.Exact(cwd))
+		facts = append(facts, "in "+sanitize.Exact(cwd))
 	}
 	if d.Mode != "" {
-		facts = append(facts, "mode "+plain.Line(d.Mode))
+		facts = append(facts, "mode "+sanitize.Line(d.Mode))
 	}
 	if n := strings.Count(strings.TrimSuffix(d.Command, "\n"), "\n") + 1; n > 1 {
 		facts = append(facts, fmt.Sprintf("%d lines", n))
@@ -229,7 +229,7 @@ func (k *question) grantRows(f *tui.Frame, d *questions.Prompt, open bool, w int
 		letter := ""
 		if i < len(d.Grants) {
 			g := d.Grants[i]
-			if e := plain.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
+			if e := sanitize.Exact(g.Effect); e != "" && !strings.Contains(label, e) {
 				label += ": " + strings.ReplaceAll(e, "\n", " ")
 			}
 			switch own := tui.GrantKey(g); {
@@ -241,7 +241,7 @@ func (k *question) grantRows(f *tui.Frame, d *questions.Prompt, open bool, w int
 				letter = own
 			}
 		}
-		if t := plain.Bare(q.Options[i].Description); t != "" {
+		if t := sanitize.Bare(q.Options[i].Description); t != "" {
 			label += ": " + t
 		}
 		cursor, style, number := "  ", th.Text, " "

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -148,7 +148,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 		return p.renderAnswered(f)
 	}
 	th, r := f.Theme, p.settled.record
-	who := th.Hue(r.Request.Client()).Render(plain.Line(r.Request.Client()))
+	who := th.Hue(r.Request.Client()).Render(sanitize.Line(r.Request.Client()))
 	if cwd := project(&r.Request); cwd != "" {
 		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
 	}

@@ -7,7 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -21,7 +21,7 @@ func (p *Page) snooze(id int, d time.Duration) tea.Cmd {
 	p.refresh()
 	it, _ := p.snap.Item(id)
 	p.openFirst()
-	return tui.Toast(tui.Info, "back in "+span.Words(time.Until(it.Snoozed)))
+	return tui.Toast(tui.Info, "back in "+humanize.Words(time.Until(it.Snoozed)))
 }
 
 // openSnooze asks for how long.
@@ -36,7 +36,7 @@ func (p *Page) openSnooze() tea.Cmd {
 		c.Text = "The question comes back.\nBack in:"
 	}
 	for i, d := range []time.Duration{5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour} {
-		c.Choices = append(c.Choices, tui.Choice{Key: fmt.Sprint(i + 1), Text: span.Words(d), Run: func() tea.Cmd { return p.snooze(id, d) }})
+		c.Choices = append(c.Choices, tui.Choice{Key: fmt.Sprint(i + 1), Text: humanize.Words(d), Run: func() tea.Cmd { return p.snooze(id, d) }})
 	}
 	return tui.Open(c)
 }

@@ -9,9 +9,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/clients"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -126,7 +126,7 @@ type box struct{ x, y, w, h int }
 func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	r := &it.Request
-	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(plain.Line(r.Client()), 24)) + p.whence(f, it)
+	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(sanitize.Line(r.Client()), 24)) + p.whence(f, it)
 	rows := []string{widget.Ends(left, th.Muted.Render(p.position(th, it, w)), w)}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))
@@ -143,16 +143,16 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 	r := &it.Request
 	var facts []string
 	if r.From.Agent != "" {
-		facts = append(facts, plain.Line(r.From.Agent))
+		facts = append(facts, sanitize.Line(r.From.Agent))
 	}
 	switch d := r.Prompt; {
 	case d != nil && d.Subagent != "":
-		facts = append(facts, "sub-agent "+plain.Line(d.Subagent))
+		facts = append(facts, "sub-agent "+sanitize.Line(d.Subagent))
 	case d != nil: // its program's ID of the session says nothing to people
 	case r.Peer.Session != "":
-		facts = append(facts, plain.Line(r.Peer.Session))
+		facts = append(facts, sanitize.Line(r.Peer.Session))
 	case r.From.Session != "":
-		facts = append(facts, plain.Line(r.From.Session)+"?")
+		facts = append(facts, sanitize.Line(r.From.Session)+"?")
 	}
 	if twin := tui.Twin(p.snap, &it); twin != "" {
 		facts = append(facts, twin)
@@ -166,7 +166,7 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Muted.Render(widget.Cut(s, 28))
 	}
 	if why := r.Doubt(); why != "" {
-		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render(plain.Line(why))
+		out += th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Warn.Render(sanitize.Line(why))
 	}
 	return out
 }
@@ -174,7 +174,7 @@ func (p *Page) whence(f *tui.Frame, it questions.Item) string {
 // project is the name of the folder in which the asker works, "" if that is unknown.
 func project(r *questions.Request) string {
 	if cwd := r.Cwd(); cwd != "" {
-		return plain.Line(filepath.Base(cwd))
+		return sanitize.Line(filepath.Base(cwd))
 	}
 	return ""
 }
@@ -203,13 +203,13 @@ func door(th *theme.Theme, d *questions.Prompt) string {
 // banner says what is unusual about the request.
 func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 	th := f.Theme
-	who := plain.Line(it.Request.Client())
+	who := sanitize.Line(it.Request.Client())
 	if it.Unsent {
 		return th.Warn.Render("not sent: mcpdeck closed before this answer was delivered;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
 	}
 	switch it.Absent {
 	case questions.Gone:
-		return th.Warn.Render("no agent is waiting for this") + th.Muted.Render(" ("+plain.Line(it.Why)+"); your answer is kept for a day")
+		return th.Warn.Render("no agent is waiting for this") + th.Muted.Render(" ("+sanitize.Line(it.Why)+"); your answer is kept for a day")
 	case questions.HandedOver:
 		return th.Muted.Render(who + " was told to come back for the answer")
 	case questions.Restarted:
@@ -226,7 +226,7 @@ func (p *Page) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("the agent moved on; it still gets your answer")
 	}
 	if t := it.Request.Title; t != "" {
-		return widget.Spans(th, th.Muted, plain.Bare(t))
+		return widget.Spans(th, th.Muted, sanitize.Bare(t))
 	}
 	return ""
 }
@@ -329,7 +329,7 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 		message = p.form.Message()
 	}
 	if message != "" && p.draft.Field != questions.ReasonField {
-		for _, l := range widget.Wrap(plain.Line(message), w) {
+		for _, l := range widget.Wrap(sanitize.Line(message), w) {
 			rows = append(rows, th.Warn.Render(l))
 		}
 	}
@@ -351,7 +351,7 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 func countdown(f *tui.Frame, it questions.Item) string {
 	at, who := it.Deadline, "this question ends"
 	if !it.Client.IsZero() && (at.IsZero() || it.Client.Before(at)) {
-		at, who = it.Client, plain.Line(it.Request.Client())+" gives up"
+		at, who = it.Client, sanitize.Line(it.Request.Client())+" gives up"
 	}
 	if at.IsZero() || it.Absent == questions.Gone {
 		return ""
@@ -362,7 +362,7 @@ func countdown(f *tui.Frame, it questions.Item) string {
 		return ""
 	}
 	f.RedrawAfter(left%time.Second + time.Millisecond)
-	s := who + " in " + span.Clock(left)
+	s := who + " in " + humanize.Clock(left)
 	if left < countdownRed {
 		return f.Theme.Warn.Render(f.Theme.Glyph.Wait + " " + s)
 	}
@@ -378,7 +378,7 @@ func (p *Page) sending(f *tui.Frame) string {
 		}
 		left := it.SendAt.Sub(f.Now)
 		f.RedrawAfter(left%time.Second + time.Millisecond)
-		return th.Good.Render(th.Glyph.OK+" sent to "+plain.Line(it.Request.Client())) + "  " + th.Key.Render("u") +
+		return th.Good.Render(th.Glyph.OK+" sent to "+sanitize.Line(it.Request.Client())) + "  " + th.Key.Render("u") +
 			th.Muted.Render(fmt.Sprintf(" takes it back (%d s)", int(max(left, 0)/time.Second)+1))
 	}
 	return ""

@@ -10,10 +10,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/match"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -28,7 +28,7 @@ const ID = "calls"
 type Bodies interface {
 	// Body is what a call carried; false when it is not kept any more. It may
 	// read from disk.
-	Body(ctx context.Context, call uint64) (deck.CallBody, bool)
+	Body(ctx context.Context, call uint64) (snapshot.CallBody, bool)
 }
 
 // Earlier is where the calls of earlier runs are.
@@ -37,15 +37,15 @@ type Earlier interface {
 	Hint() <-chan struct{}
 	// Calls are the newest ones; none before they are known.
 	// Their IDs are for Body.
-	Calls() []deck.Call
+	Calls() []snapshot.Call
 	// Body is what one of them carried; false when it is not kept any more. It
 	// reads from disk.
-	Body(ctx context.Context, id uint64) (deck.CallBody, bool)
+	Body(ctx context.Context, id uint64) (snapshot.CallBody, bool)
 }
 
 // Pictures is where the pictures in results are; *host.Host is one.
 type Pictures interface {
-	Pictures() ([]deck.Picture, uint64)
+	Pictures() ([]snapshot.Picture, uint64)
 }
 
 // Options are what the page needs.
@@ -82,11 +82,11 @@ type Page struct {
 // detail is the body of a call, drawn.
 type detail struct {
 	key     int64
-	status  deck.CallStatus
+	status  snapshot.CallStatus
 	w       int
 	theme   *theme.Theme
 	raw     bool // the result as it was sent
-	body    deck.CallBody
+	body    snapshot.CallBody
 	kept    bool
 	args    widget.Text
 	result  widget.Text
@@ -98,7 +98,7 @@ type detail struct {
 func New(o Options) *Page {
 	p := &Page{opts: o, follow: true, view: viewer.Viewer{Slot: "calls"}}
 	onLine := func(i int) bool { return i == p.log.line() }
-	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved}, tui.Filter{Fields: match.Fields(), Values: p.values, Narrow: p.narrow})
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved}, tui.Filter{Fields: query.Fields(), Values: p.values, Narrow: p.narrow})
 	p.Filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.Order = tui.Order{By: byStart}
 	return p
@@ -131,7 +131,7 @@ func (p *Page) Feed() tui.Feed {
 		if len(list) == 0 {
 			return nil
 		}
-		slices.SortStableFunc(list, func(a, b deck.Call) int { return a.Started.Compare(b.Started) })
+		slices.SortStableFunc(list, func(a, b snapshot.Call) int { return a.Started.Compare(b.Started) })
 		return tui.EarlierMsg{Calls: list}
 	}}
 }
@@ -151,7 +151,7 @@ func (p *Page) FooterNote(int) string {
 	if p.Focus == browser.PartDetail && shapeOf(p.w, p.h) == one {
 		return ""
 	}
-	n := span.Count(len(p.log.calls), "call")
+	n := humanize.Count(len(p.log.calls), "call")
 	if !p.log.filter.empty() {
 		return strconv.Itoa(p.log.len()) + " of " + n
 	}
@@ -300,7 +300,7 @@ func (p *Page) Kept() string { return tui.Keep(look{p.Filter.Text(), p.failed, p
 func (p *Page) Restore(kept string) {
 	var l look
 	if tui.Kept(kept, &l) {
-		p.Filter.SetText(plain.Line(l.Filter))
+		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
 		if tui.SortingBy(sorts(), l.By) != nil {
 			p.Order, p.log.order = l.Order, orderOf(l.Order)

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -25,7 +25,7 @@ func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck
 	var d *fake.Deck
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.SetBody(4, deck.CallBody{
+		d.SetBody(4, snapshot.CallBody{
 			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),
 			Result: json.RawMessage(`{"content":[{"type":"text","text":"1 picture, 64×64\nsaved as hero.png"},{"type":"image","data":"sha256:9f86d081, 4.1 KB","mimeType":"image/png"}],"isError":false}`),
 		})
@@ -65,7 +65,7 @@ func TestTheDetailFollowsTheCall(t *testing.T) {
 		s.Keys("end")
 		s.Has("running", `id: "hero"`)
 		s.Lacks("Result")
-		c := deck.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: deck.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
+		c := snapshot.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: snapshot.OK, Duration: 3 * time.Second, Result: "done at last", Args: `{"id":"hero"}`}
 		d.Add(c)
 		s.Wait(time.Second)
 		s.Has("Result", "done at last")
@@ -78,7 +78,7 @@ func TestFollowAndPause(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		more := func() {
 			for i := range 50 {
-				d.Add(deck.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: deck.OK})
+				d.Add(snapshot.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: snapshot.OK})
 			}
 			s.Wait(time.Second)
 		}
@@ -97,7 +97,7 @@ func TestOneCallIsCountedAsOne(t *testing.T) {
 	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		d.Forget()
-		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
 	}, func(s *frame.Screen) {
 		s.Has("1 call")
@@ -110,8 +110,8 @@ func TestFilterTakesNewCalls(t *testing.T) {
 		s.Keys("/")
 		s.Type("codex echo")
 		s.Has("No matching calls", "0 of 9 calls")
-		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
-		d.Add(deck.Call{AgentName: "claude", Tool: "echo", Status: deck.OK})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
+		d.Add(snapshot.Call{AgentName: "claude", Tool: "echo", Status: snapshot.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 11 calls")
 		s.Keys("enter", "esc")
@@ -148,7 +148,7 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 		s.Keys("/")
 		s.Type("running")
 		s.Has("2 of 9 calls")
-		d.Add(deck.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: deck.OK})
+		d.Add(snapshot.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: snapshot.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 9 calls")
 	})
@@ -157,7 +157,7 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 func TestOldCallsAreDropped(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		for i := range 13_000 {
-			d.Add(deck.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: deck.OK})
+			d.Add(snapshot.Call{AgentName: "codex", Tool: fmt.Sprintf("echo_%d", i), Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
 		s.Has("echo_12999")
@@ -193,7 +193,7 @@ func TestCopies(t *testing.T) {
 				t.Errorf("%s copies %q, %v, want %q", tt.key, got, err, tt.want)
 			}
 		}
-		d.SetBody(2, deck.CallBody{Args: json.RawMessage(`{"key":"[redacted]"}`), Result: json.RawMessage("{}")})
+		d.SetBody(2, snapshot.CallBody{Args: json.RawMessage(`{"key":"[redacted]"}`), Result: json.RawMessage("{}")})
 		s.Keys("home", "down", "c", "c")
 		s.Has("not copied: its arguments are not stored whole")
 		s.Keys("end", "c")
@@ -238,7 +238,7 @@ func TestNoWidthCutsWhatACallWas(t *testing.T) {
 
 func TestWhyACallWasRefusedIsSaidOnce(t *testing.T) {
 	show(t, frame.Size{W: 160, H: 40}, func(s *frame.Screen, d *fake.Deck) {
-		d.Add(deck.Call{AgentName: "codex", Tool: "nope", Status: deck.Refused, Result: "no such tool in this view", Args: `{}`})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "nope", Status: snapshot.Refused, Result: "no such tool in this view", Args: `{}`})
 		s.Wait(time.Second)
 		s.Keys("end")
 		_, detail, _ := strings.Cut(s.Text(), "✗ refused")
@@ -272,7 +272,7 @@ func TestANarrowListTellsWhyAndWhat(t *testing.T) {
 
 func TestALongCallKeepsItsDurationApart(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
-		d.Add(deck.Call{AgentName: "codex", Tool: "slow", Status: deck.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "slow", Status: snapshot.ToolError, Result: strings.Repeat("reason ", 20), Duration: 59*time.Minute + 59*time.Second})
 		s.Wait(time.Second)
 		s.Has("… 59 m 59 s")
 	})
@@ -287,7 +287,7 @@ func TestMarkdownInAResult(t *testing.T) {
 		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 			d := fake.NewDeck(time.Now())
 			text, _ := json.Marshal(markdown)
-			d.SetBody(4, deck.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+			d.SetBody(4, snapshot.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
 			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
 		}, func(s *frame.Screen) {
 			s.Quick("home", "down", "down", "down", "enter", "d")
@@ -303,8 +303,8 @@ func TestMarkdownInAResult(t *testing.T) {
 
 func TestTheFirstFrameNeedsNoActions(t *testing.T) {
 	p := calls.New(calls.Options{})
-	call := deck.Call{ID: 1, Tool: "ask", Status: deck.Running}
-	p.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{}, Calls: []deck.Call{call}})
+	call := snapshot.Call{ID: 1, Tool: "ask", Status: snapshot.Running}
+	p.Update(tui.DeckMsg{Snapshot: &snapshot.Snapshot{}, Calls: []snapshot.Call{call}})
 	if rows := p.Render(&tui.Frame{W: 160, H: 40, Theme: theme.New(theme.Options{})}); len(rows) == 0 {
 		t.Error("nothing was drawn")
 	}

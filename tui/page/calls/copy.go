@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -25,16 +25,16 @@ type Command struct {
 func (p *Page) chooseCopy() tea.Cmd {
 	c := *p.selected() // which may be another before the answer
 	var choices []tui.Choice
-	add := func(key, what string, part func(deck.CallBody) string) {
+	add := func(key, what string, part func(snapshot.CallBody) string) {
 		choices = append(choices, tui.Choice{Key: key, Text: strings.ToUpper(what[:1]) + what[1:], Run: func() tea.Cmd { return p.copyOf(&c, what, part) }})
 	}
 	if p.whyNoResult() == "" {
-		add("j", "the result as JSON", func(b deck.CallBody) string { return widget.Indent(b.Result) })
+		add("j", "the result as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Result) })
 	}
-	add("a", "the arguments as JSON", func(b deck.CallBody) string { return widget.Indent(b.Args) })
+	add("a", "the arguments as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Args) })
 	if p.opts.Commands != nil {
 		for _, line := range p.opts.Commands() {
-			add(line.Key, line.What, func(b deck.CallBody) string {
+			add(line.Key, line.What, func(b snapshot.CallBody) string {
 				if len(b.Args) == 0 {
 					b.Args = json.RawMessage("{}")
 				}
@@ -45,11 +45,11 @@ func (p *Page) chooseCopy() tea.Cmd {
 			})
 		}
 	}
-	return tui.Open(&tui.Confirm{Name: "copy", Title: "Copy", Text: plain.Line(c.Tool), Choices: choices})
+	return tui.Open(&tui.Confirm{Name: "copy", Title: "Copy", Text: sanitize.Line(c.Tool), Choices: choices})
 }
 
 // copyOf copies a part of the body of a call.
-func (p *Page) copyOf(c *call, what string, part func(deck.CallBody) string) tea.Cmd {
+func (p *Page) copyOf(c *call, what string, part func(snapshot.CallBody) string) tea.Cmd {
 	if p.opts.Bodies == nil {
 		return nil
 	}

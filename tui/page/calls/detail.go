@@ -9,9 +9,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -58,12 +58,12 @@ func (p *Page) load() tea.Cmd {
 }
 
 // body reads what a call carried.
-func (p *Page) body(c *call) func() (deck.CallBody, bool) {
+func (p *Page) body(c *call) func() (snapshot.CallBody, bool) {
 	read, id := p.opts.Bodies.Body, c.ID
 	if c.earlier() {
 		read = p.opts.Earlier.Body
 	}
-	return func() (deck.CallBody, bool) { return read(context.Background(), id) }
+	return func() (snapshot.CallBody, bool) { return read(context.Background(), id) }
 }
 
 // firstPicture decodes the first picture in a call's result; nil when it is not
@@ -92,9 +92,9 @@ func (p *Page) whyNoResult() string {
 	switch {
 	case c == nil:
 		return "no call selected"
-	case c.Status == deck.Running:
+	case c.Status == snapshot.Running:
 		return "the call is still running"
-	case c.Status == deck.Lost:
+	case c.Status == snapshot.Lost:
 		return "mcpdeck closed before this call finished"
 	}
 	return ""
@@ -120,14 +120,14 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	stands := tui.Standing(&c.Call, tui.HandedOver(p.opts.Questions))
 	mark, style := tui.CallMark(f, stands)
 	status, at := string(stands.Status), c.Started.Format(time.TimeOnly)
-	if stands.Waiting && stands.Status == deck.Running {
+	if stands.Waiting && stands.Status == snapshot.Running {
 		status = "waits for you"
 	}
-	took := "  " + span.Took(c.Duration)
+	took := "  " + humanize.Took(c.Duration)
 	switch stands.Status {
-	case deck.Running:
+	case snapshot.Running:
 		took = "  " + f.Ago(c.Started)
-	case deck.Lost:
+	case snapshot.Lost:
 		took = ""
 	default:
 	}
@@ -135,8 +135,8 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 		at = c.Started.Format(time.DateTime)
 	}
 	text.Add(
-		widget.Ends(th.Strong.Render(plain.Line(c.Tool)), style.Render(mark+" "+status), w),
-		widget.Ends(th.Hue(c.AgentName).Render(plain.Line(c.AgentName))+th.Muted.Render("  "+plain.Line(c.Server)),
+		widget.Ends(th.Strong.Render(sanitize.Line(c.Tool)), style.Render(mark+" "+status), w),
+		widget.Ends(th.Hue(c.AgentName).Render(sanitize.Line(c.AgentName))+th.Muted.Render("  "+sanitize.Line(c.Server)),
 			th.Muted.Render(at+took), w),
 		"",
 		section(f, "Arguments", c.ArgsBytes, w),
@@ -152,16 +152,16 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	}
 	text.Append(d.args)
 	switch c.Status {
-	case deck.Running:
+	case snapshot.Running:
 		return text
-	case deck.Lost:
+	case snapshot.Lost:
 		text.Add("", widget.Section(th, "Result", "", w), th.Muted.Render("none: "+p.whyNoResult()))
 		return text
 	default:
 	}
 	title := "Result"
 	switch {
-	case c.Status == deck.Refused:
+	case c.Status == snapshot.Refused:
 		title = "Error"
 	case c.Images == 1:
 		title = "Result with a picture"
@@ -169,12 +169,12 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
 	}
 	text.Add("", section(f, title, c.ResultBytes, w))
-	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == deck.Refused) {
-		for _, l := range widget.Wrap(plain.Line(c.Result), w) {
+	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == snapshot.Refused) {
+		for _, l := range widget.Wrap(sanitize.Line(c.Result), w) {
 			text.Add(f.Failed(&c.Call, th.Text).Render(l))
 		}
 	}
-	if c.Status == deck.Refused && !d.raw && c.Result != "" {
+	if c.Status == snapshot.Refused && !d.raw && c.Result != "" {
 		return text // what is kept of it says the same
 	}
 	if d.body.Cut {

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -21,15 +21,15 @@ import (
 // past is the calls of earlier runs, which are there from when they are told of.
 type past struct {
 	hint  chan struct{}
-	calls []deck.Call
+	calls []snapshot.Call
 }
 
 func (p *past) Hint() <-chan struct{} { return p.hint }
 
-func (p *past) Calls() []deck.Call { return p.calls }
+func (p *past) Calls() []snapshot.Call { return p.calls }
 
-func (p *past) Body(_ context.Context, id uint64) (deck.CallBody, bool) {
-	return deck.CallBody{
+func (p *past) Body(_ context.Context, id uint64) (snapshot.CallBody, bool) {
+	return snapshot.CallBody{
 		Args:   json.RawMessage(fmt.Sprintf(`{"entry":%d}`, id)),
 		Result: json.RawMessage(`{"content":[{"type":"text","text":"from the journal"}]}`),
 	}, true
@@ -40,12 +40,12 @@ func (p *past) Body(_ context.Context, id uint64) (deck.CallBody, bool) {
 func (p *past) tell(s *frame.Screen) {
 	yesterday := time.Now().Add(-20 * time.Hour)
 	for i := range 4 {
-		c := deck.Call{
-			ID: uint64(71 + i), AgentName: "codex", Server: "clippy", Tool: fmt.Sprintf("old_%d", i), Status: deck.OK,
+		c := snapshot.Call{
+			ID: uint64(71 + i), AgentName: "codex", Server: "clippy", Tool: fmt.Sprintf("old_%d", i), Status: snapshot.OK,
 			Started: yesterday.Add(time.Duration(i) * time.Minute), Duration: 9 * time.Millisecond, Args: "entry=1", Images: 1,
 		}
 		if i == 3 {
-			c.Status, c.Duration, c.Result = deck.Lost, 0, "mcpdeck closed before this call finished"
+			c.Status, c.Duration, c.Result = snapshot.Lost, 0, "mcpdeck closed before this call finished"
 		}
 		p.calls = slices.Insert(p.calls, 0, c)
 	}
@@ -127,7 +127,7 @@ func TestEarlierRunsAndFilters(t *testing.T) {
 		s.Keys("/")
 		s.Type("echo")
 		s.Has("No matching calls")
-		d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		s.Wait(time.Second)
 		s.Has("1 of 5 calls")
 		s.Lacks("deck opened")

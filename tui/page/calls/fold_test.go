@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
@@ -42,7 +42,7 @@ func TestJSONIsFolded(t *testing.T) {
 func TestEscapeSequencesAreShownAsSuch(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 60}, func(s *frame.Screen, d *fake.Deck) {
 		quoted := func(text string) string { b, _ := json.Marshal(text); return string(b) }
-		d.SetBody(4, deck.CallBody{
+		d.SetBody(4, snapshot.CallBody{
 			Args: json.RawMessage(`{"c\u001b[8mommand":` + quoted("ls\x1b[2K\rtrue") + `}`),
 			Result: json.RawMessage(`{"content":[{"type":"text","text":` + quoted("plain \x1b[31mred") + `},{"type":"text","text":` + quoted("# A heading\n\n- **bold \x1b[32mgreen**\n- `code \x1b[33myellow`\n") +
 				`},{"type":"text","text":` + quoted(`{"a":`+quoted("json \x1b[34mblue")+`}`) + `}],"structuredContent":{"b":` + quoted("data \x1b]0;title\x07") + `}}`),
@@ -56,7 +56,7 @@ func TestEscapeSequencesAreShownAsSuch(t *testing.T) {
 func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
 	show(t, frame.Size{W: 40, H: 12}, func(s *frame.Screen, d *fake.Deck) {
 		for range 2000 {
-			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
 		s.Has(" calls")
@@ -70,7 +70,7 @@ func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
 func TestSpacePagesWhereThereIsNoJSON(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		text, _ := json.Marshal(strings.Repeat("line\n", 60) + "last")
-		d.SetBody(4, deck.CallBody{Args: json.RawMessage(`{"file":"hero.pxl"}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+		d.SetBody(4, snapshot.CallBody{Args: json.RawMessage(`{"file":"hero.pxl"}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
 		readFourth(s)
 		s.Keys("down", "down", "down", "down", "down")
 		s.Lacks("space fold")
@@ -80,7 +80,7 @@ func TestSpacePagesWhereThereIsNoJSON(t *testing.T) {
 		s.Has("▌ last")
 		s.Keys("b", "b", "b", "home", "f")
 		s.Lacks("Arguments", "… 1 key")
-		d.SetBody(3, deck.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
+		d.SetBody(3, snapshot.CallBody{Args: json.RawMessage(`{}`), Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(text) + `}]}`)})
 		s.Keys("K")
 		s.Has("Arguments")
 		s.Lacks("▌")

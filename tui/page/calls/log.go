@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/match"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -18,7 +18,7 @@ const keep = 10_000
 // call is a call with its place in the log: its ID, and below 0 for one of an
 // earlier run, whose own ID is the one that Earlier knows it by.
 type call struct {
-	deck.Call
+	snapshot.Call
 	key int64
 }
 
@@ -40,7 +40,7 @@ func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
 // first look may find what a hint then tells of.
 //
 // They were written down as they ended; here all calls stand as they began.
-func (l *log) takeEarlier(list []deck.Call) {
+func (l *log) takeEarlier(list []snapshot.Call) {
 	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
 	early := make([]call, len(list), len(list)+len(l.calls))
 	for i, c := range list {
@@ -63,7 +63,7 @@ func (l *log) key(m tui.ShowCallMsg) int64 {
 }
 
 // take puts new and changed calls in.
-func (l *log) take(changed []deck.Call) {
+func (l *log) take(changed []snapshot.Call) {
 	for _, c := range changed {
 		c := call{c, int64(c.ID)}
 		i, known := slices.BinarySearchFunc(l.calls, c.key, byKey)
@@ -194,7 +194,7 @@ func (l *log) search(key int64) int {
 // filter is what a call must have: what the query asks for, and with failed only
 // those that failed.
 type filter struct {
-	query  match.Query
+	query  query.Query
 	text   string
 	err    error // of the query, which then asks for less
 	failed bool
@@ -202,17 +202,17 @@ type filter struct {
 
 func newFilter(text string, failed bool, now time.Time) filter {
 	f := filter{text: strings.TrimSpace(text), failed: failed}
-	f.query, f.err = match.Parse(text, now)
+	f.query, f.err = query.Parse(text, now)
 	return f
 }
 
 func (f *filter) empty() bool { return f.text == "" && !f.failed }
 
-func failed(c *deck.Call) bool {
+func failed(c *snapshot.Call) bool {
 	return c.Status.Failed()
 }
 
-func (f *filter) lets(c *deck.Call) bool {
+func (f *filter) lets(c *snapshot.Call) bool {
 	return (!f.failed || failed(c)) && f.query.Lets(c)
 }
 
@@ -224,7 +224,7 @@ const valuesOf = 2000
 func (p *Page) values(field string) []string {
 	var all []string
 	if field == "status" {
-		for _, s := range match.Statuses() {
+		for _, s := range query.Statuses() {
 			all = append(all, string(s))
 		}
 		return all
@@ -233,11 +233,11 @@ func (p *Page) values(field string) []string {
 	for i := len(latest) - 1; i >= 0; i-- {
 		switch c := &latest[i]; field {
 		case "tool":
-			all = append(all, plain.Line(c.Tool))
+			all = append(all, sanitize.Line(c.Tool))
 		case "agent":
-			all = append(all, plain.Line(c.AgentName))
+			all = append(all, sanitize.Line(c.AgentName))
 		case "server":
-			all = append(all, plain.Line(c.Server))
+			all = append(all, sanitize.Line(c.Server))
 		}
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -23,7 +23,7 @@ import (
 // pictures has one red picture for every call.
 type pictures struct{ calls []uint64 }
 
-func (p pictures) Pictures() ([]deck.Picture, uint64) {
+func (p pictures) Pictures() ([]snapshot.Picture, uint64) {
 	img := image.NewNRGBA(image.Rect(0, 0, 8, 8))
 	for i := range 64 {
 		img.SetNRGBA(i%8, i/8, color.NRGBA{R: 255, A: 255})
@@ -32,9 +32,9 @@ func (p pictures) Pictures() ([]deck.Picture, uint64) {
 	if err := png.Encode(&b, img); err != nil {
 		panic(err)
 	}
-	var list []deck.Picture
+	var list []snapshot.Picture
 	for _, id := range p.calls {
-		list = append(list, deck.Picture{Call: id, MIME: "image/png", Data: base64.StdEncoding.EncodeToString(b.Bytes())})
+		list = append(list, snapshot.Picture{Call: id, MIME: "image/png", Data: base64.StdEncoding.EncodeToString(b.Bytes())})
 	}
 	return list, 1
 }
@@ -43,7 +43,7 @@ func TestThePictureOfAResultIsShown(t *testing.T) {
 	for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}} {
 		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 			d := fake.NewDeck(time.Now())
-			d.Add(deck.Call{Agent: "a1", AgentName: "claude", Tool: "pixelsrc_render", Status: deck.OK, Started: time.Now(), Duration: 1, Images: 1})
+			d.Add(snapshot.Call{Agent: "a1", AgentName: "claude", Tool: "pixelsrc_render", Status: snapshot.OK, Started: time.Now(), Duration: 1, Images: 1})
 			all, _ := d.Calls(0)
 			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 				calls.New(calls.Options{Bodies: d, Pictures: pictures{[]uint64{all[len(all)-1].ID}}}),

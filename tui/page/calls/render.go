@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -134,7 +134,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	note := ""
 	switch {
 	case p.log.filter.err != nil:
-		note = th.Warn.Render(plain.Line(p.log.filter.err.Error()))
+		note = th.Warn.Render(sanitize.Line(p.log.filter.err.Error()))
 	case p.failed:
 		note = th.Warn.Render("only failed")
 	case p.log.order != nil:

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -38,7 +38,7 @@ func resultText(d *detail) widget.Text {
 			out.Append(widget.JSON(d.theme, []byte(text), d.w))
 			continue
 		}
-		out.Add(textRows(d, plain.Shown(block.Text))...)
+		out.Add(textRows(d, sanitize.Shown(block.Text))...)
 	}
 	if len(r.Structured) > 0 && !same {
 		out.Add("", widget.Section(d.theme, "Structured", "", d.w))

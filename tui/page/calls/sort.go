@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -43,12 +43,12 @@ func sorts() []tui.Sorting[*call] {
 
 // longest compares by duration. What runs comes first: nobody knows how long it will take.
 func longest(a, b *call) int {
-	switch runs := a.Status == deck.Running; {
-	case runs && b.Status == deck.Running:
+	switch runs := a.Status == snapshot.Running; {
+	case runs && b.Status == snapshot.Running:
 		return a.Started.Compare(b.Started)
 	case runs:
 		return -1
-	case b.Status == deck.Running:
+	case b.Status == snapshot.Running:
 		return 1
 	}
 	return cmp.Compare(b.Duration, a.Duration)

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -110,7 +110,7 @@ func TestSortedCallsOfAFilter(t *testing.T) {
 		}
 		s.Keys("enter")
 		for _, agent := range []string{"claude", "codex"} {
-			d.Add(deck.Call{AgentName: agent, Tool: "echo", Status: deck.OK, Duration: 200 * time.Millisecond})
+			d.Add(snapshot.Call{AgentName: agent, Tool: "echo", Status: snapshot.OK, Duration: 200 * time.Millisecond})
 		}
 		s.Wait(time.Second)
 		if got, want := listed(s), "screenshot design echo haunt batch_get read_project compare"; got != want {
@@ -125,7 +125,7 @@ func TestTheCursorStaysOnItsCallInAnyOrder(t *testing.T) {
 		s.Keys("T", "down", "down")
 		s.Has("▌ ✗ claude     logicstamp_compare")
 		for range 5 {
-			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
 		s.Has("▌ ✗ claude     logicstamp_compare", "by tool  8 of 14")

@@ -6,9 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -169,16 +169,16 @@ func (p *Page) whyNoVerdict() string {
 	switch {
 	case r == nil || r.tool == nil:
 		return "there is no tool here"
-	case r.tool.Verdict == deck.OnHold:
-		return plain.Line(r.tool.Original) + " is held until you accept it (a)"
-	case r.tool.Verdict == deck.Hidden:
-		return plain.Line(r.tool.Original) + " cannot be offered: " + r.tool.Why
+	case r.tool.Verdict == snapshot.OnHold:
+		return sanitize.Line(r.tool.Original) + " is held until you accept it (a)"
+	case r.tool.Verdict == snapshot.Hidden:
+		return sanitize.Line(r.tool.Original) + " cannot be offered: " + r.tool.Why
 	}
 	return p.whyNoServer()
 }
 
 func (p *Page) verdictHint() string {
-	if r := p.row(); r != nil && r.tool != nil && r.tool.Verdict == deck.Allow {
+	if r := p.row(); r != nil && r.tool != nil && r.tool.Verdict == snapshot.Allow {
 		return "turn off"
 	}
 	return ""
@@ -187,7 +187,7 @@ func (p *Page) verdictHint() string {
 // allowOne cycles through what agents may do with the tool under the cursor.
 func (p *Page) allowOne() tea.Cmd {
 	t := p.row().tool
-	return p.allow([]string{t.Original}, t.Verdict != deck.Allow, "")
+	return p.allow([]string{t.Original}, t.Verdict != snapshot.Allow, "")
 }
 
 func (p *Page) whyNoItem() string {
@@ -206,7 +206,7 @@ func (p *Page) offerHint() string {
 
 // offer turns all resources or prompts of the server on or off.
 func (p *Page) offer() tea.Cmd {
-	name, kind, offer := p.server().Name, deck.Kind(p.part), p.without(p.part)
+	name, kind, offer := p.server().Name, snapshot.Kind(p.part), p.without(p.part)
 	return tea.Sequence(tui.Outcome(func() (string, error) { return "", p.opts.Cards.Offer(name, kind, offer) }), p.look(name))
 }
 
@@ -223,7 +223,7 @@ func (p *Page) whyNoFilter() string {
 // filtered are the tools that the filter shows whose verdict is the user's.
 func (p *Page) filtered() (tools []string) {
 	for _, r := range p.rows {
-		if r.tool != nil && (r.tool.Verdict == deck.Allow || r.tool.Verdict == deck.Denied) {
+		if r.tool != nil && (r.tool.Verdict == snapshot.Allow || r.tool.Verdict == snapshot.Denied) {
 			tools = append(tools, r.tool.Original)
 		}
 	}
@@ -236,7 +236,7 @@ func (p *Page) allowAll(allow bool) tea.Cmd {
 	if allow {
 		word = "allowed"
 	}
-	return p.allow(tools, allow, span.Count(len(tools), "tool")+" "+word)
+	return p.allow(tools, allow, humanize.Count(len(tools), "tool")+" "+word)
 }
 
 func (p *Page) allow(tools []string, allow bool, said string) tea.Cmd {
@@ -276,7 +276,7 @@ func (p *Page) filterCalls() tea.Cmd {
 }
 
 func (p *Page) whyNoRestart() string {
-	if s := p.server(); s != nil && s.State.Status == deck.Off {
+	if s := p.server(); s != nil && s.State.Status == snapshot.Off {
 		return title(s) + " is off"
 	}
 	return p.whyNoServer()
@@ -287,12 +287,12 @@ func (p *Page) confirmRestart() tea.Cmd {
 	name, text := s.Name, "Agents keep their connection."
 	running := 0
 	for _, c := range p.calls {
-		if c.Status == deck.Running {
+		if c.Status == snapshot.Running {
 			running++
 		}
 	}
 	if running > 0 {
-		text = span.Count(running, "running call") + " will fail. " + text
+		text = humanize.Count(running, "running call") + " will fail. " + text
 	}
 	return tui.Open(&tui.Confirm{
 		Name: "restart", Title: "Restart " + title(s) + "?", Text: text,
@@ -313,9 +313,9 @@ func (p *Page) whyNotHeld() string {
 	return ""
 }
 
-func (p *Page) acceptOne() tea.Cmd { return p.accept(p.server().Name, []deck.Held{*p.row().held}) }
+func (p *Page) acceptOne() tea.Cmd { return p.accept(p.server().Name, []snapshot.Held{*p.row().held}) }
 
-func (p *Page) accept(name string, seen []deck.Held) tea.Cmd {
+func (p *Page) accept(name string, seen []snapshot.Held) tea.Cmd {
 	return tui.Outcome(func() (string, error) { return p.opts.Cards.Accept(name, seen) })
 }
 
@@ -331,7 +331,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 	name, seen := p.of, p.details.Held
 	var names []string
 	for _, h := range seen {
-		names = append(names, plain.Line(heldName(&h))+" ("+what(&h)+")")
+		names = append(names, sanitize.Line(heldName(&h))+" ("+what(&h)+")")
 	}
 	text := "You have not accepted these definitions: " + strings.Join(names, ", ") + "."
 	if why, _, ok := strings.Cut(p.details.Holding, ": "); ok {
@@ -339,7 +339,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 	}
 	text += " In the list, enter on a tool shows its text."
 	return tui.Open(&tui.Confirm{
-		Name: "accept", Title: "Accept " + span.Count(len(names), "definition") + "?", Text: text,
+		Name: "accept", Title: "Accept " + humanize.Count(len(names), "definition") + "?", Text: text,
 		Choices: []tui.Choice{
 			{Key: "n", Text: "Leave held"},
 			{Key: "y", Text: "Accept", Run: func() tea.Cmd { return p.accept(name, seen) }},
@@ -348,7 +348,7 @@ func (p *Page) confirmAccept() tea.Cmd {
 }
 
 // heldName is what the user calls a held definition.
-func heldName(h *deck.Held) string {
+func heldName(h *snapshot.Held) string {
 	if h.Tool == "" {
 		return "the instructions"
 	}
@@ -356,7 +356,7 @@ func heldName(h *deck.Held) string {
 }
 
 // what says why it is held.
-func what(h *deck.Held) string {
+func what(h *snapshot.Held) string {
 	if h.New {
 		return fmt.Sprintf("new, %d bytes", h.Now)
 	}

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -29,12 +29,12 @@ type Cards interface {
 	// Restart starts a server anew; one that is on stays on.
 	Restart(name string) error
 	// Details are what there is to know about a server; false when it is gone.
-	Details(name string) (deck.Details, bool)
+	Details(name string) (snapshot.Details, bool)
 	// Offer gives agents the resources or the prompts of a server, or takes them away.
-	Offer(name string, kind deck.Kind, offer bool) error
+	Offer(name string, kind snapshot.Kind, offer bool) error
 	// Accept offers those of the held definitions that are as the user has seen them, and
 	// returns a sentence for the user.
-	Accept(name string, seen []deck.Held) (string, error)
+	Accept(name string, seen []snapshot.Held) (string, error)
 	// Allow gives agents tools of a server, by the names by which it lists them, or takes
 	// them away.
 	Allow(name string, tools []string, allow bool) error
@@ -75,7 +75,7 @@ const (
 // Page is the page of servers.
 type Page struct {
 	opts    Options
-	snap    *deck.Snapshot
+	snap    *snapshot.Snapshot
 	part    string
 	pane    string // the list of the card on screen
 	servers widget.List
@@ -87,33 +87,33 @@ type Page struct {
 	shown   bool
 
 	of      string // the server of the details
-	details deck.Details
+	details snapshot.Details
 	loading bool // the details
 	again   bool // they have changed since
 
 	filter tui.Filter
-	order  tui.Order   // of the tools
-	rows   []row       // of the tools
-	calls  []deck.Call // of the server, the newest first
+	order  tui.Order       // of the tools
+	rows   []row           // of the tools
+	calls  []snapshot.Call // of the server, the newest first
 	areas  tui.Areas
 }
 
 // row is a tool, or what is held or noted besides.
 type row struct {
-	tool *deck.Tool
-	held *deck.Held // nil: nothing of it is held
-	note string     // "": it is a tool, or the instructions that are held
+	tool *snapshot.Tool
+	held *snapshot.Held // nil: nothing of it is held
+	note string         // "": it is a tool, or the instructions that are held
 }
 
 // detailsMsg is what was loaded about a server.
 type detailsMsg struct {
 	name string
-	deck.Details
+	snapshot.Details
 }
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &deck.Snapshot{}, lists: map[string]*widget.List{}, search: tui.Search{Part: partLog}}
+	p := &Page{opts: o, part: partCards, pane: partTools, end: true, snap: &snapshot.Snapshot{}, lists: map[string]*widget.List{}, search: tui.Search{Part: partLog}}
 	for _, pane := range []string{partTools, partResources, partPrompts, partChildren, partCalls} {
 		p.lists[pane] = &widget.List{}
 	}
@@ -191,7 +191,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 }
 
 // take shows a new snapshot; the cursor stays on its server.
-func (p *Page) take(s *deck.Snapshot) tea.Cmd {
+func (p *Page) take(s *snapshot.Snapshot) tea.Cmd {
 	name := ""
 	if was := p.server(); was != nil {
 		name = was.Name
@@ -206,7 +206,7 @@ func (p *Page) take(s *deck.Snapshot) tea.Cmd {
 }
 
 func (p *Page) index(name string) int {
-	return slices.IndexFunc(p.snap.Servers, func(s deck.Server) bool { return s.Name == name })
+	return slices.IndexFunc(p.snap.Servers, func(s snapshot.Server) bool { return s.Name == name })
 }
 
 // takeCalls finds the calls of the server on screen.
@@ -221,7 +221,7 @@ func (p *Page) takeCalls() {
 	p.lists[partCalls].SetLen(len(p.calls))
 }
 
-func (p *Page) server() *deck.Server {
+func (p *Page) server() *snapshot.Server {
 	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
 		return &p.snap.Servers[i]
 	}
@@ -233,7 +233,7 @@ func (p *Page) moved() tea.Cmd {
 	if s := p.server(); s == nil || s.Name == p.of {
 		return nil
 	}
-	p.of, p.details, p.rows, p.end, p.logOf = "", deck.Details{}, nil, true, ""
+	p.of, p.details, p.rows, p.end, p.logOf = "", snapshot.Details{}, nil, true, ""
 	p.search.Stop()
 	p.filter.SetText("")
 	for _, l := range p.lists {
@@ -315,7 +315,7 @@ func (p *Page) panes() []string {
 
 // without tells whether the user has turned off what a list of the card has.
 func (p *Page) without(pane string) bool {
-	return slices.Contains(p.details.Without, deck.Kind(pane))
+	return slices.Contains(p.details.Without, snapshot.Kind(pane))
 }
 
 // focusInstead shows the tools where there is no list of what was shown.
@@ -391,11 +391,11 @@ func (p *Page) logMoved() {
 }
 
 // title is what the user calls the server.
-func title(s *deck.Server) string { return plain.Line(s.Title) }
+func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
 
 // isOn tells whether a server is on, or is being turned on.
-func isOn(s *deck.Server) bool {
-	return s.State.Status != deck.Off && s.State.Status != deck.Failed
+func isOn(s *snapshot.Server) bool {
+	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
 }
 
 // Legend explains the lamps of the servers, and the marks of calls.

@@ -12,7 +12,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -25,8 +25,8 @@ import (
 type cards struct {
 	mu      sync.Mutex
 	did     []string
-	details deck.Details
-	terms   deck.Terms // of notion; it is agreed to where there are none
+	details snapshot.Details
+	terms   snapshot.Terms // of notion; it is agreed to where there are none
 	fails   error
 }
 
@@ -47,26 +47,26 @@ func (c *cards) TurnOn(name string, lazy bool, seen string) (string, error) {
 	switch {
 	case name != "notion" || seen == t.Digest:
 	case seen == "":
-		return "", deck.ErrNotAgreed
+		return "", snapshot.ErrNotAgreed
 	default:
-		return "", fmt.Errorf("notion: its settings changed: %w", deck.ErrNotAgreed)
+		return "", fmt.Errorf("notion: its settings changed: %w", snapshot.ErrNotAgreed)
 	}
 	return c.note("on %s %t %s", name, lazy, seen)
 }
 
-func (c *cards) Details(name string) (deck.Details, bool) {
+func (c *cards) Details(name string) (snapshot.Details, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch name {
 	case "github":
 		return c.details, true
 	case "notion": // it was never on
-		return deck.Details{Terms: c.terms}, true
+		return snapshot.Details{Terms: c.terms}, true
 	}
-	return deck.Details{Tools: []deck.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: deck.Allow}}, Offered: true}, true
+	return snapshot.Details{Tools: []snapshot.Tool{{Name: name + "_x", Original: name + "_x", Context: 400, Bytes: 700, Verdict: snapshot.Allow}}, Offered: true}, true
 }
 
-func (c *cards) Accept(name string, seen []deck.Held) (string, error) {
+func (c *cards) Accept(name string, seen []snapshot.Held) (string, error) {
 	var names []string
 	for _, h := range seen {
 		names = append(names, h.Tool+"@"+h.Digest)
@@ -79,39 +79,39 @@ func (c *cards) Allow(name string, tools []string, allow bool) error {
 	return err
 }
 
-func (c *cards) Offer(name string, kind deck.Kind, offer bool) error {
+func (c *cards) Offer(name string, kind snapshot.Kind, offer bool) error {
 	_, err := c.note("offer %s %s %t", name, kind, offer)
 	return err
 }
 
 // github are the details of a server with something of everything.
-func github() deck.Details {
+func github() snapshot.Details {
 	ms := time.Millisecond
-	tool := func(name, about string, context int, v deck.Verdict, f deck.Figures) deck.Tool {
-		return deck.Tool{
+	tool := func(name, about string, context int, v snapshot.Verdict, f snapshot.Figures) snapshot.Tool {
+		return snapshot.Tool{
 			Name: "github_" + name, Original: name, Description: about, Context: context, Bytes: context * 3 / 2, Verdict: v, Figures: f,
 			Input: []byte(`{"type":"object","properties":{"owner":{"type":"string"},"repo":{"type":"string"},"body":{"type":"string"}},"required":["owner","repo"]}`),
 		}
 	}
-	d := deck.Details{
+	d := snapshot.Details{
 		Runs: "npx -y @modelcontextprotocol/server-github@2025.4.8", PID: 4711, Since: time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-3 * time.Minute),
 		Server: "github-mcp-server 0.6.2", Protocol: "2024-11-05", Offered: true, Holding: "0.6.1 → 0.6.2: 1 changed, 1 new", Instructions: "Be kind.",
-		Tools: []deck.Tool{
-			tool("create_issue", "Create a new issue in a GitHub repository\nwith labels", 912, deck.Allow, deck.Figures{Calls: 12, P50: 310 * ms, P95: 1200 * ms}),
-			tool("create_repository", "Create a repository", 700, deck.Denied, deck.Figures{}),
-			tool("get.file", "Get a file", 400, deck.Hidden, deck.Figures{}),
-			tool("push_files", "Push several files", 1244, deck.Allow, deck.Figures{Calls: 3, Failed: 1, P50: 880 * ms, P95: 2000 * ms}),
-			tool("search_code", "Search code", 800, deck.OnHold, deck.Figures{}),
-			tool("search_users", "Search users", 300, deck.OnHold, deck.Figures{}),
+		Tools: []snapshot.Tool{
+			tool("create_issue", "Create a new issue in a GitHub repository\nwith labels", 912, snapshot.Allow, snapshot.Figures{Calls: 12, P50: 310 * ms, P95: 1200 * ms}),
+			tool("create_repository", "Create a repository", 700, snapshot.Denied, snapshot.Figures{}),
+			tool("get.file", "Get a file", 400, snapshot.Hidden, snapshot.Figures{}),
+			tool("push_files", "Push several files", 1244, snapshot.Allow, snapshot.Figures{Calls: 3, Failed: 1, P50: 880 * ms, P95: 2000 * ms}),
+			tool("search_code", "Search code", 800, snapshot.OnHold, snapshot.Figures{}),
+			tool("search_users", "Search users", 300, snapshot.OnHold, snapshot.Figures{}),
 		},
-		Held: []deck.Held{
-			{Tool: "search_code", Was: 600, Now: 812, Digest: "d1", Diff: []deck.DiffLine{{Mark: '-', Text: "old words"}, {Mark: '+', Text: "new words"}}},
-			{Tool: "search_users", New: true, Now: 310, Digest: "d2", Diff: []deck.DiffLine{{Mark: '+', Text: "all new"}}},
+		Held: []snapshot.Held{
+			{Tool: "search_code", Was: 600, Now: 812, Digest: "d1", Diff: []snapshot.DiffLine{{Mark: '-', Text: "old words"}, {Mark: '+', Text: "new words"}}},
+			{Tool: "search_users", New: true, Now: 310, Digest: "d2", Diff: []snapshot.DiffLine{{Mark: '+', Text: "all new"}}},
 		},
-		Resources: []deck.Item{{Key: "repo://{owner}/{repo}", Name: "Repository", Description: "A repository's files", Bytes: 120}},
-		Prompts:   []deck.Item{{Key: "review", Name: "review", Description: "Review a pull request", Args: []string{"number*", "tone"}, Bytes: 90}},
+		Resources: []snapshot.Item{{Key: "repo://{owner}/{repo}", Name: "Repository", Description: "A repository's files", Bytes: 120}},
+		Prompts:   []snapshot.Item{{Key: "review", Name: "review", Description: "Review a pull request", Args: []string{"number*", "tone"}, Bytes: 90}},
 		Notes:     []string{"entry 7: skipped: it has no name"},
-		Log:       []deck.LogLine{{Time: time.Date(2000, 1, 1, 8, 30, 0, 0, time.UTC), From: "link", Text: "ready: 6 tools"}, {Time: time.Date(2000, 1, 1, 8, 31, 0, 0, time.UTC), From: "stderr", Text: "token \x1b[31mexpires"}},
+		Log:       []snapshot.LogLine{{Time: time.Date(2000, 1, 1, 8, 30, 0, 0, time.UTC), From: "link", Text: "ready: 6 tools"}, {Time: time.Date(2000, 1, 1, 8, 31, 0, 0, time.UTC), From: "stderr", Text: "token \x1b[31mexpires"}},
 	}
 	d.Tools[2].Why = "github_get_file is already another tool of GitHub"
 	return d
@@ -133,12 +133,12 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 	}
 	frame.Run(t, l.size, l.depth, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(s *deck.Snapshot) {
+		d.Change(func(s *snapshot.Snapshot) {
 			s.Servers = append(slices.Clone(s.Servers),
-				deck.Server{Name: "github", Title: "GitHub", Foreign: true, State: deck.State{Status: deck.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156, Calls: 15},
-				deck.Server{Name: "notion", Title: "notion", Foreign: true, State: deck.State{Status: deck.Off, Adds: deck.Count{Tools: 26, Context: 16_400}}},
+				snapshot.Server{Name: "github", Title: "GitHub", Foreign: true, State: snapshot.State{Status: snapshot.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156, Calls: 15},
+				snapshot.Server{Name: "notion", Title: "notion", Foreign: true, State: snapshot.State{Status: snapshot.Off, Adds: snapshot.Count{Tools: 26, Context: 16_400}}},
 			)
-			s.Calls = append(slices.Clone(s.Calls), deck.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: deck.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
+			s.Calls = append(slices.Clone(s.Calls), snapshot.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: snapshot.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: l.theme, Start: card.ID, Watch: l.watch, Colors: l.depth, Pages: []tui.Page{
 			&empty{}, card.New(card.Options{Cards: c, CallsPage: "calls"}),
@@ -310,9 +310,9 @@ func TestTheCardFollowsItsServer(t *testing.T) {
 		c.mu.Lock()
 		c.details.Tools = c.details.Tools[:1]
 		c.mu.Unlock()
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
-			n.Servers[5].State = deck.State{Status: deck.Off, Reason: "the port is taken"}
+			n.Servers[5].State = snapshot.State{Status: snapshot.Off, Reason: "the port is taken"}
 			n.Servers = n.Servers[1:] // the cursor stays on its server
 		})
 		s.Wait(time.Second)
@@ -326,9 +326,9 @@ func TestTheCardFollowsItsServer(t *testing.T) {
 func TestTheCardSaysWholeWhatToDo(t *testing.T) {
 	const why = "run `mcpdeck doctor --fix` or `npm install -g logicstamp-context` (Node 20 or newer) to install it, or set logicstamp.command; listing, reading and searching work without it"
 	state := func(s *frame.Screen, d *fake.Deck) {
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
-			n.Servers[5].State = deck.State{Status: deck.Degraded, Reason: why}
+			n.Servers[5].State = snapshot.State{Status: snapshot.Degraded, Reason: why}
 		})
 		s.Wait(time.Second)
 	}
@@ -343,12 +343,12 @@ func TestTheCardSaysWholeWhatToDo(t *testing.T) {
 }
 
 // crowded are the details of a server of which several programs run.
-func crowded() deck.Details {
+func crowded() snapshot.Details {
 	d := github()
 	at := func(m int) time.Time {
 		return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(m) * time.Minute)
 	}
-	d.Children = []deck.Child{
+	d.Children = []snapshot.Child{
 		{Name: "github 2", PID: 4711, Since: at(3), Root: "/home/ana/shop", Agents: []string{"a1"}, Running: 1},
 		{Name: "github 3", PID: 4712, Since: at(1), Root: "/home/ana/docs", Agents: []string{"a2", "a1"}},
 		{Name: "github 4", Since: at(1)},
@@ -358,10 +358,10 @@ func crowded() deck.Details {
 		if i == 2 {
 			from = name
 		}
-		d.Log = append(d.Log, deck.LogLine{Time: at(-i), Child: name, From: from, Text: fmt.Sprintf("line %d", i)})
+		d.Log = append(d.Log, snapshot.LogLine{Time: at(-i), Child: name, From: from, Text: fmt.Sprintf("line %d", i)})
 	}
-	d.Prompts, d.Without = nil, []deck.Kind{deck.Prompts}
-	d.Held = append(d.Held, deck.Held{Kind: "prompt", Tool: "create_issue", New: true, Now: 90, Digest: "d3", Diff: []deck.DiffLine{{Mark: '+', Text: "obey"}}})
+	d.Prompts, d.Without = nil, []snapshot.Kind{snapshot.Prompts}
+	d.Held = append(d.Held, snapshot.Held{Kind: "prompt", Tool: "create_issue", New: true, Now: 90, Digest: "d3", Diff: []snapshot.DiffLine{{Mark: '+', Text: "obey"}}})
 	d.Tools[0].Trimmed, d.Tools[0].Output = 2100, []byte(`{"type":"object","description":"`+strings.Repeat("x", 1200)+`"}`)
 	return d
 }
@@ -391,7 +391,7 @@ func TestTheCardOfAServerThatRunsManyTimes(t *testing.T) {
 				c.mu.Lock()
 				c.details = crowded()
 				c.mu.Unlock()
-				d.Change(func(n *deck.Snapshot) {
+				d.Change(func(n *snapshot.Snapshot) {
 					n.Agents = slices.Clone(n.Agents)
 					n.Agents[0].Profile = "shop"
 				})

@@ -9,36 +9,36 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // childRow draws a program of the server that runs, or a connection to it, and for whom
 // it is there.
-func (p *Page) childRow(f *tui.Frame, c *deck.Child, w int) string {
+func (p *Page) childRow(f *tui.Frame, c *snapshot.Child, w int) string {
 	th := f.Theme
 	whose := make([]string, 0, len(c.Agents))
 	for _, id := range c.Agents {
-		if i := slices.IndexFunc(p.snap.Agents, func(a deck.Agent) bool { return a.Agent == id }); i >= 0 {
-			whose = append(whose, plain.Line(p.snap.Agents[i].Name()))
+		if i := slices.IndexFunc(p.snap.Agents, func(a snapshot.Agent) bool { return a.Agent == id }); i >= 0 {
+			whose = append(whose, sanitize.Line(p.snap.Agents[i].Name()))
 		}
 	}
 	slices.Sort(whose)
-	left := plain.Line(c.Name) + "  " + th.Muted.Render(cmp.Or(strings.Join(whose, ", "), "no agent"))
+	left := sanitize.Line(c.Name) + "  " + th.Muted.Render(cmp.Or(strings.Join(whose, ", "), "no agent"))
 	if c.Root != "" {
-		left += th.Faint.Render(" " + th.Glyph.Dot + " " + plain.Line(filepath.Base(c.Root)))
+		left += th.Faint.Render(" " + th.Glyph.Dot + " " + sanitize.Line(filepath.Base(c.Root)))
 	}
 	var facts []string
 	if c.Running > 0 {
-		facts = append(facts, span.Count(c.Running, "call"))
+		facts = append(facts, humanize.Count(c.Running, "call"))
 	}
 	if c.PID != 0 {
 		facts = append(facts, fmt.Sprintf("process %d", c.PID))
 	}
-	facts = append(facts, span.Took(f.Now.Sub(c.Since)))
+	facts = append(facts, humanize.Took(f.Now.Sub(c.Since)))
 	right := func() string { return strings.Join(facts, " "+th.Glyph.Dot+" ") }
 	for len(facts) > 0 && widget.Width(left)+2+widget.Width(right()) > w { // for whom it runs comes first
 		facts = facts[:len(facts)-1]
@@ -88,7 +88,7 @@ func (p *Page) logRows(f *tui.Frame, w, h int) []string {
 	var rows []string
 	for _, l := range p.details.Log {
 		if several {
-			wide = max(wide, min(widget.Width(plain.Line(l.Child))+1, 16))
+			wide = max(wide, min(widget.Width(sanitize.Line(l.Child))+1, 16))
 		}
 	}
 	for _, l := range p.details.Log {
@@ -102,7 +102,7 @@ func (p *Page) logRows(f *tui.Frame, w, h int) []string {
 		if several {
 			from = cmp.Or(l.Child, from)
 		}
-		rows = append(rows, th.Faint.Render(l.Time.Format("15:04:05"))+" "+style.Render(widget.Fit(plain.Line(from), wide))+plain.Line(l.Text))
+		rows = append(rows, th.Faint.Render(l.Time.Format("15:04:05"))+" "+style.Render(widget.Fit(sanitize.Line(from), wide))+sanitize.Line(l.Text))
 	}
 	if len(rows) == 0 {
 		return empty(th, w, h, "Messages between mcpdeck and the server appear here.")

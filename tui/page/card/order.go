@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -54,7 +54,7 @@ func (p *Page) arrange() {
 			continue
 		}
 		r := row{tool: t}
-		if j := slices.IndexFunc(d.Held, func(h deck.Held) bool { return h.Kind == "" && h.Tool == t.Original }); j >= 0 && t.Verdict == deck.OnHold {
+		if j := slices.IndexFunc(d.Held, func(h snapshot.Held) bool { return h.Kind == "" && h.Tool == t.Original }); j >= 0 && t.Verdict == snapshot.OnHold {
 			r.held = &d.Held[j]
 		}
 		p.rows = append(p.rows, r)

@@ -5,9 +5,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -26,15 +26,15 @@ func (p *Page) openRow() tea.Cmd {
 		}})
 	}
 	t := *r.tool
-	return tui.Open(&tui.Reader{Name: "tool", Title: plain.Line(t.Original), Text: func(f *tui.Frame, w int) widget.Text { return definition(f, &t, w) }})
+	return tui.Open(&tui.Reader{Name: "tool", Title: sanitize.Line(t.Original), Text: func(f *tui.Frame, w int) widget.Text { return definition(f, &t, w) }})
 }
 
 // definition is a tool as the server describes it, and what it costs.
-func definition(f *tui.Frame, t *deck.Tool, w int) widget.Text {
+func definition(f *tui.Frame, t *snapshot.Tool, w int) widget.Text {
 	th := f.Theme
 	var text widget.Text
 	fact := func(name, value string) {
-		for i, line := range widget.Wrap(plain.Line(value), w-10) {
+		for i, line := range widget.Wrap(sanitize.Line(value), w-10) {
 			if i > 0 {
 				name = ""
 			}
@@ -61,7 +61,7 @@ func definition(f *tui.Frame, t *deck.Tool, w int) widget.Text {
 	}
 	if t.Description != "" {
 		text.Add("")
-		text.Add(widget.Wrap(plain.Text(t.Description), w)...)
+		text.Add(widget.Wrap(sanitize.Text(t.Description), w)...)
 	}
 	section := func(title string, raw []byte) {
 		if raw != nil {
@@ -77,22 +77,22 @@ func definition(f *tui.Frame, t *deck.Tool, w int) widget.Text {
 
 // openHeld shows a held definition, which may be accepted there: what is shown, not what
 // the server may list since.
-func (p *Page) openHeld(h deck.Held) tea.Cmd {
+func (p *Page) openHeld(h snapshot.Held) tea.Cmd {
 	name := p.of
 	accept := tui.Action{
 		ID: "cards.acceptone", Title: "Accept this one", Hint: "accept", Keys: []string{"a"}, Acts: true,
-		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept(name, []deck.Held{h})) },
+		Run: func() tea.Cmd { return tea.Sequence(tui.Close("held"), p.accept(name, []snapshot.Held{h})) },
 	}
 	title := "Changed: "
 	if h.New {
 		title = "New: "
 	}
-	return tui.Open(&tui.Reader{Name: "held", Title: title + plain.Line(heldName(&h)), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
+	return tui.Open(&tui.Reader{Name: "held", Title: title + sanitize.Line(heldName(&h)), Extra: []tui.Action{accept}, Rows: func(f *tui.Frame, w int) []string {
 		return heldRows(f.Theme, &h, w)
 	}})
 }
 
-func heldRows(th *theme.Theme, h *deck.Held, w int) []string {
+func heldRows(th *theme.Theme, h *snapshot.Held, w int) []string {
 	text := "Agents follow a tool's description. This one changed since you last accepted it, and is not offered until you accept it."
 	switch {
 	case h.Tool == "":
@@ -130,13 +130,13 @@ func (p *Page) openItem() tea.Cmd {
 		return nil
 	}
 	shown := *it
-	return tui.Open(&tui.Reader{Name: "item", Title: plain.Line(shown.Key), Rows: func(f *tui.Frame, w int) []string {
+	return tui.Open(&tui.Reader{Name: "item", Title: sanitize.Line(shown.Key), Rows: func(f *tui.Frame, w int) []string {
 		return itemRows(f.Theme, &shown, w)
 	}})
 }
 
 // item is the resource or the prompt under the cursor.
-func (p *Page) item() *deck.Item {
+func (p *Page) item() *snapshot.Item {
 	items := p.items(p.part)
 	if l := p.lists[p.part]; l != nil && l.Cursor >= 0 && l.Cursor < len(items) {
 		return &items[l.Cursor]
@@ -144,7 +144,7 @@ func (p *Page) item() *deck.Item {
 	return nil
 }
 
-func (p *Page) items(pane string) []deck.Item {
+func (p *Page) items(pane string) []snapshot.Item {
 	switch pane {
 	case partResources:
 		return p.details.Resources
@@ -154,25 +154,25 @@ func (p *Page) items(pane string) []deck.Item {
 	return nil
 }
 
-func itemRows(th *theme.Theme, it *deck.Item, w int) []string {
-	rows := widget.Wrap(plain.Line(it.Name), w)
+func itemRows(th *theme.Theme, it *snapshot.Item, w int) []string {
+	rows := widget.Wrap(sanitize.Line(it.Name), w)
 	if it.Description != "" {
-		rows = append(append(rows, ""), widget.Wrap(plain.Text(it.Description), w)...)
+		rows = append(append(rows, ""), widget.Wrap(sanitize.Text(it.Description), w)...)
 	}
 	if len(it.Args) > 0 {
-		rows = append(rows, "", th.Muted.Render("arguments: ")+plain.Line(strings.Join(it.Args, ", ")))
+		rows = append(rows, "", th.Muted.Render("arguments: ")+sanitize.Line(strings.Join(it.Args, ", ")))
 	}
 	return append(rows, "", th.Faint.Render(tui.Bytes(it.Bytes)))
 }
 
 func (p *Page) openInstructions() tea.Cmd {
 	return tui.Open(&tui.Reader{Name: "instructions", Title: "Instructions for agents", Rows: func(_ *tui.Frame, w int) []string {
-		return widget.Wrap(plain.Text(p.details.Instructions), w)
+		return widget.Wrap(sanitize.Text(p.details.Instructions), w)
 	}})
 }
 
 // parameters are the names of a tool's arguments; those that are required end in *.
-func parameters(t *deck.Tool) string {
+func parameters(t *snapshot.Tool) string {
 	o, err := rawjson.SplitObject(t.Input)
 	if err != nil {
 		return ""
@@ -187,7 +187,7 @@ func parameters(t *deck.Tool) string {
 	properties, _ := rawjson.SplitObject(o.Get("properties"))
 	var names []string
 	for _, m := range properties {
-		name := plain.Line(m.Key)
+		name := sanitize.Line(m.Key)
 		if required[m.Key] {
 			name += "*"
 		}

@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -69,7 +69,7 @@ func (p *Page) list(f *tui.Frame, w, h int) []string {
 		tools += p.snap.Servers[i].Tools
 		bytes += p.snap.Servers[i].Context
 	}
-	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, deck.AboutTokens(bytes))
+	note := fmt.Sprintf("%d tools ≈ %s tokens", tools, snapshot.AboutTokens(bytes))
 	focus := f.Focus && p.part == partCards
 	inner := w - 4
 	body := make([]string, 0, h)
@@ -101,11 +101,11 @@ func (p *Page) listHead(th *theme.Theme, w int) string {
 	return th.Faint.Render(widget.Ends("  name", right, w))
 }
 
-func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
+func (p *Page) serverRow(f *tui.Frame, s *snapshot.Server, w int) string {
 	th := f.Theme
 	mark, style := tui.ServerMark(th, s.State.Status)
 	name := th.Text
-	if s.State.Status == deck.Off {
+	if s.State.Status == snapshot.Off {
 		name = th.Muted
 	}
 	word := state(s)
@@ -114,9 +114,9 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 		mark = "!"
 	}
 	left := style.Render(mark) + " " + name.Render(widget.Fit(title(s), p.nameWidth())) + style.Render(word)
-	count, cost, ink := strconv.Itoa(s.Tools), deck.AboutTokens(s.Context), th.Muted
-	if n := s.State.Adds; n != (deck.Count{}) {
-		count, cost, ink = "+"+strconv.Itoa(n.Tools), "+"+deck.AboutTokens(n.Context), th.Faint
+	count, cost, ink := strconv.Itoa(s.Tools), snapshot.AboutTokens(s.Context), th.Muted
+	if n := s.State.Adds; n != (snapshot.Count{}) {
+		count, cost, ink = "+"+strconv.Itoa(n.Tools), "+"+snapshot.AboutTokens(n.Context), th.Faint
 	}
 	cells := ink.Render(rightly(cost, costW))
 	tools, agents := p.wide(w)
@@ -130,11 +130,11 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 }
 
 // state is how a server stands, in a word.
-func state(s *deck.Server) string {
+func state(s *snapshot.Server) string {
 	switch {
-	case s.State.Status == deck.Ready && s.Lazy:
+	case s.State.Status == snapshot.Ready && s.Lazy:
 		return "lazy"
-	case s.State.Status == deck.Ready:
+	case s.State.Status == snapshot.Ready:
 		return "on"
 	}
 	return string(s.State.Status)
@@ -155,7 +155,7 @@ func (p *Page) profiles(server string) (text string) {
 	n := map[string]int{}
 	for i := range p.snap.Agents {
 		if a := &p.snap.Agents[i]; a.Gone.IsZero() && a.Profile != "" && a.Sees(server) {
-			n[plain.Line(a.Profile)]++
+			n[sanitize.Line(a.Profile)]++
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(n)) {
@@ -188,7 +188,7 @@ func (p *Page) third(f *tui.Frame) bool {
 }
 
 // head says how things stand.
-func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
+func (p *Page) head(f *tui.Frame, s *snapshot.Server, w, h int) []string {
 	th, d := f.Theme, &p.details
 	var rows []string
 	add := func(text string) { rows = append(rows, " "+widget.Fit(text, w-2)+" ") }
@@ -205,7 +205,7 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 	}
 	for _, text := range []string{d.Server, protocol, d.Runs} {
 		if text != "" {
-			about = append(about, plain.Line(text))
+			about = append(about, sanitize.Line(text))
 		}
 	}
 	if !s.Foreign {
@@ -220,7 +220,7 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 	for _, line := range lines[:min(len(lines), max(h/10, 1))] {
 		add(th.Muted.Render(line))
 	}
-	if why := plain.Line(s.State.Reason); why != "" && h >= 10 {
+	if why := sanitize.Line(s.State.Reason); why != "" && h >= 10 {
 		lines := widget.Wrap(why, w-2)
 		if most := max(h/5, 2); len(lines) > most {
 			lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
@@ -229,20 +229,20 @@ func (p *Page) head(f *tui.Frame, s *deck.Server, w, h int) []string {
 			add(style.Render(widget.Cut(line, w-2)))
 		}
 	} else if d.Error != "" && h >= 14 {
-		add(th.Faint.Render("last error, " + f.Since(d.ErrorAt) + ": " + plain.Line(d.Error)))
+		add(th.Faint.Render("last error, " + f.Since(d.ErrorAt) + ": " + sanitize.Line(d.Error)))
 	}
-	if isOn(s) && !s.Lazy && s.Context > deck.LargeContext && h >= 16 {
+	if isOn(s) && !s.Lazy && s.Context > snapshot.LargeContext && h >= 16 {
 		add(th.Faint.Render("That is much. Lazy, agents find its tools instead: ") + th.Key.Render("s"))
 	}
 	if d.Holding != "" {
-		holding := strings.ReplaceAll(plain.Line(d.Holding), "→", th.Glyph.Right)
+		holding := strings.ReplaceAll(sanitize.Line(d.Holding), "→", th.Glyph.Right)
 		text := th.Warn.Render("! held: " + holding + "; agents do not get them until you accept")
 		rows = append(rows, " "+widget.Ends(text, th.Key.Render("ctrl+a")+th.Muted.Render(" accept all"), w-2)+" ")
 	}
 	if n := len(d.Asked); n > 0 {
-		text := "! mcpdeck accept was run by " + plain.Line(d.Asked[n-1])
+		text := "! mcpdeck accept was run by " + sanitize.Line(d.Asked[n-1])
 		if n > 1 {
-			text = fmt.Sprintf("! mcpdeck accept was run %d times, last by %s", n, plain.Line(d.Asked[n-1]))
+			text = fmt.Sprintf("! mcpdeck accept was run %d times, last by %s", n, sanitize.Line(d.Asked[n-1]))
 		}
 		add(th.Warn.Render(text))
 	}
@@ -264,23 +264,23 @@ func packed(parts []string, sep string, w int) []string {
 }
 
 // facts are the tools, what they cost, and who has them.
-func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
+func (p *Page) facts(f *tui.Frame, s *snapshot.Server) []string {
 	d := &p.details
 	var parts []string
-	n := map[deck.Verdict]int{}
+	n := map[snapshot.Verdict]int{}
 	context, wire, trimmed, results := len(d.Instructions), 0, 0, 0
 	for i := range d.Tools {
 		t := &d.Tools[i]
 		n[t.Verdict]++
-		if t.Verdict == deck.Allow {
+		if t.Verdict == snapshot.Allow {
 			context += t.Context
 			wire += t.Bytes
 			trimmed += t.Trimmed
 			results += len(t.Output)
 		}
 	}
-	text := span.Count(len(d.Tools), "tool")
-	for _, v := range []deck.Verdict{deck.Denied, deck.OnHold, deck.Hidden} {
+	text := humanize.Count(len(d.Tools), "tool")
+	for _, v := range []snapshot.Verdict{snapshot.Denied, snapshot.OnHold, snapshot.Hidden} {
 		if n[v] > 0 {
 			text += fmt.Sprintf(", %d %s", n[v], v)
 		}
@@ -288,7 +288,7 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	parts = append(parts, text)
 	switch {
 	case len(d.Tools) == 0 && s.State.Adds.Tools > 0:
-		parts = []string{span.Count(s.State.Adds.Tools, "tool") + " when counted last", "context 0 B", "while on " + tui.Cost(s.State.Adds.Context)}
+		parts = []string{humanize.Count(s.State.Adds.Tools, "tool") + " when counted last", "context 0 B", "while on " + tui.Cost(s.State.Adds.Context)}
 	case len(d.Tools) == 0:
 		parts = []string{"no tools yet"}
 	case !isOn(s):
@@ -301,15 +301,15 @@ func (p *Page) facts(f *tui.Frame, s *deck.Server) []string {
 	switch {
 	case trimmed > 0 && isOn(s):
 		parts = append(parts, "trim saves "+tui.Bytes(trimmed))
-	case results > deck.LargeContext && isOn(s):
+	case results > snapshot.LargeContext && isOn(s):
 		parts = append(parts, "trim could save "+tui.Bytes(results))
 	}
-	parts = append(parts, span.Count(p.agents(s.Name), "agent")+" connected"+p.profiles(s.Name))
-	if detail := plain.Line(s.State.Detail); detail != "" {
+	parts = append(parts, humanize.Count(p.agents(s.Name), "agent")+" connected"+p.profiles(s.Name))
+	if detail := sanitize.Line(s.State.Detail); detail != "" {
 		parts = append(parts, detail)
 	}
 	if d.PID != 0 && len(d.Children) < 2 { // else they have a list
-		parts = append(parts, fmt.Sprintf("process %d for %s", d.PID, span.Took(f.Now.Sub(d.Since))))
+		parts = append(parts, fmt.Sprintf("process %d for %s", d.PID, humanize.Took(f.Now.Sub(d.Since))))
 	}
 	return parts
 }
@@ -363,7 +363,7 @@ func (p *Page) paneName(pane string) string {
 			n = int(s.Calls)
 		}
 	default:
-		return strings.TrimSpace("Log " + plain.Line(p.logOf))
+		return strings.TrimSpace("Log " + sanitize.Line(p.logOf))
 	}
 	switch {
 	case n > 0:
@@ -422,7 +422,7 @@ func empty(th *theme.Theme, w, h int, text string) []string {
 	return widget.Rows(rows, w, h)
 }
 
-func itemRow(th *theme.Theme, it *deck.Item, w int) string {
+func itemRow(th *theme.Theme, it *snapshot.Item, w int) string {
 	about := it.Name
 	if about == it.Key || about == "" {
 		about = it.Description
@@ -430,7 +430,7 @@ func itemRow(th *theme.Theme, it *deck.Item, w int) string {
 	if len(it.Args) > 0 {
 		about = strings.Join(it.Args, "  ")
 	}
-	left := plain.Line(it.Key) + "  " + th.Faint.Render(plain.Line(about))
+	left := sanitize.Line(it.Key) + "  " + th.Faint.Render(sanitize.Line(about))
 	return widget.Ends(left, th.Faint.Render(tui.Bytes(it.Bytes)), w)
 }
 
@@ -441,8 +441,8 @@ func (p *Page) strip(f *tui.Frame, w int) []string {
 	if p.pane != partTools || r == nil || r.tool == nil {
 		return nil
 	}
-	about, _, _ := strings.Cut(plain.Text(r.tool.Description), "\n")
-	rows := []string{widget.Rule(th.Border, th.Title, th.Glyph.Frame.Top, plain.Line(r.tool.Original), "", w)}
+	about, _, _ := strings.Cut(sanitize.Text(r.tool.Description), "\n")
+	rows := []string{widget.Rule(th.Border, th.Title, th.Glyph.Frame.Top, sanitize.Line(r.tool.Original), "", w)}
 	lines := widget.Wrap(about, w-2)
 	for _, l := range lines[:min(len(lines), 2)] {
 		rows = append(rows, " "+th.Muted.Render(l))
@@ -466,7 +466,7 @@ func (p *Page) beside(f *tui.Frame, w, h int) []string {
 	case r.tool != nil:
 		name, rows = r.tool.Original, definition(f, r.tool, w-4).Rows
 	}
-	return widget.Pane(th, plain.Line(name), "", false, rows, w, h)
+	return widget.Pane(th, sanitize.Line(name), "", false, rows, w, h)
 }
 
 // rightly is a text at the right end of w cells.

@@ -6,8 +6,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -20,7 +20,7 @@ type terms struct {
 	name  string
 	title string
 	lazy  bool // agents find its tools instead of listing them
-	deck.Terms
+	snapshot.Terms
 
 	consent tui.Consent
 }
@@ -56,9 +56,9 @@ func (t *terms) agree() tea.Cmd {
 func turnOn(cards Cards, name string, lazy bool, seen string) tea.Cmd {
 	return func() tea.Msg {
 		said, err := cards.TurnOn(name, lazy, seen)
-		if errors.Is(err, deck.ErrNotAgreed) {
+		if errors.Is(err, snapshot.ErrNotAgreed) {
 			d, _ := cards.Details(name)
-			t := &terms{cards: cards, name: name, title: plain.Line(name), lazy: lazy, Terms: d.Terms}
+			t := &terms{cards: cards, name: name, title: sanitize.Line(name), lazy: lazy, Terms: d.Terms}
 			if seen == "" {
 				return tui.Open(t)()
 			}
@@ -103,13 +103,13 @@ func (t *terms) rows(th *theme.Theme, w int) []string {
 	const nameW = 13
 	for _, fact := range t.Facts {
 		if w < 3*nameW { // the name on a row of its own
-			rows = append(rows, th.Muted.Render(plain.Exact(fact.Name)))
+			rows = append(rows, th.Muted.Render(sanitize.Exact(fact.Name)))
 			for _, row := range factRows(th, fact, w-2) {
 				rows = append(rows, "  "+row)
 			}
 			continue
 		}
-		name := widget.Fit(plain.Exact(fact.Name), nameW)
+		name := widget.Fit(sanitize.Exact(fact.Name), nameW)
 		for _, row := range factRows(th, fact, w-nameW) {
 			rows = append(rows, th.Muted.Render(name)+row)
 			name = widget.Blank(nameW)
@@ -120,7 +120,7 @@ func (t *terms) rows(th *theme.Theme, w int) []string {
 
 // factRows are a fact in rows of at most w cells: its value character by character, and what
 // it means broken between words.
-func factRows(th *theme.Theme, fact deck.Fact, w int) []string {
+func factRows(th *theme.Theme, fact snapshot.Fact, w int) []string {
 	rows := widget.Code(th, fact.Value, w)
 	end := len(rows) - 1
 	n := widget.Width(rows[end])

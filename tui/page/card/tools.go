@@ -6,9 +6,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -19,7 +19,7 @@ type column struct {
 	title string
 	w     int
 	by    string // that it is sorted by; "" is by nothing
-	text  func(*deck.Tool) string
+	text  func(*snapshot.Tool) string
 }
 
 // columns are as many as fit into w cells beside a name and a verdict. The least
@@ -31,25 +31,29 @@ func (p *Page) columns(w int) []column {
 		}
 		return strconv.FormatUint(n, 10)
 	}
-	took := func(t *deck.Tool, d func(*deck.Figures) string) string {
+	took := func(t *snapshot.Tool, d func(*snapshot.Figures) string) string {
 		if t.Figures.Calls == 0 {
 			return ""
 		}
 		return d(&t.Figures)
 	}
 	all := []column{
-		{"≈ tokens", 9, byContext, func(t *deck.Tool) string {
-			if t.Verdict != deck.Allow {
+		{"≈ tokens", 9, byContext, func(t *snapshot.Tool) string {
+			if t.Verdict != snapshot.Allow {
 				return "0"
 			}
-			return deck.AboutTokens(t.Context)
+			return snapshot.AboutTokens(t.Context)
 		}},
-		{"calls", 7, byCalls, func(t *deck.Tool) string { return figure(t.Figures.Calls) }},
-		{"p95", 9, byP95, func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P95) }) }},
-		{"failed", 8, "", func(t *deck.Tool) string { return figure(t.Figures.Failed) }},
-		{"p50", 9, "", func(t *deck.Tool) string { return took(t, func(f *deck.Figures) string { return span.Took(f.P50) }) }},
-		{"context", 10, byContext, func(t *deck.Tool) string {
-			if t.Verdict != deck.Allow {
+		{"calls", 7, byCalls, func(t *snapshot.Tool) string { return figure(t.Figures.Calls) }},
+		{"p95", 9, byP95, func(t *snapshot.Tool) string {
+			return took(t, func(f *snapshot.Figures) string { return humanize.Took(f.P95) })
+		}},
+		{"failed", 8, "", func(t *snapshot.Tool) string { return figure(t.Figures.Failed) }},
+		{"p50", 9, "", func(t *snapshot.Tool) string {
+			return took(t, func(f *snapshot.Figures) string { return humanize.Took(f.P50) })
+		}},
+		{"context", 10, byContext, func(t *snapshot.Tool) string {
+			if t.Verdict != snapshot.Allow {
 				return "0 B"
 			}
 			return tui.Bytes(t.Context)
@@ -127,7 +131,7 @@ func (p *Page) toolRow(th *theme.Theme, r *row, w int) string {
 		if h.New {
 			text = "held  new, " + tui.Bytes(h.Now)
 		}
-		left := th.Warn.Render("! " + widget.Fit(plain.Line(heldName(h)), nameW-3) + " " + text)
+		left := th.Warn.Render("! " + widget.Fit(sanitize.Line(heldName(h)), nameW-3) + " " + text)
 		if w < 60 {
 			return widget.Fit(left, w)
 		}
@@ -135,14 +139,14 @@ func (p *Page) toolRow(th *theme.Theme, r *row, w int) string {
 	}
 	t := r.tool
 	name, style := th.Text, th.Good
-	if t.Verdict != deck.Allow {
+	if t.Verdict != snapshot.Allow {
 		name, style = th.Faint, th.Faint
 	}
 	cells := ""
 	for _, c := range p.columns(w) {
 		text := rightly(c.text(t), c.w)
 		switch {
-		case t.Verdict == deck.Hidden:
+		case t.Verdict == snapshot.Hidden:
 			text = ""
 		case c.title == "failed" && t.Figures.Failed > 0:
 			text = th.Bad.Render(text)
@@ -151,8 +155,8 @@ func (p *Page) toolRow(th *theme.Theme, r *row, w int) string {
 		}
 		cells += text
 	}
-	left := name.Render("  "+widget.Fit(plain.Line(t.Original), nameW-3)+" ") + style.Render(string(t.Verdict))
-	if t.Verdict == deck.Hidden {
+	left := name.Render("  "+widget.Fit(sanitize.Line(t.Original), nameW-3)+" ") + style.Render(string(t.Verdict))
+	if t.Verdict == snapshot.Hidden {
 		return widget.Fit(left+"  "+th.Faint.Render(t.Why), w)
 	}
 	return widget.Ends(left, cells, w)

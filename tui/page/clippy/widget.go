@@ -12,8 +12,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -47,7 +47,7 @@ func (b *Bell) Ring() error {
 	b.mu.Lock()
 	b.ringing = append(b.ringing, heard)
 	b.mu.Unlock()
-	hint.Poke(b.hint)
+	notify.Poke(b.hint)
 	select {
 	case <-heard:
 		return nil
@@ -127,8 +127,8 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 	case rungMsg:
 		return tea.Batch(tea.Raw("\a"), tui.Toast(tui.Info, "an agent rang the bell"))
 	case tui.DeckMsg:
-		w.damaged = slices.ContainsFunc(msg.Snapshot.Servers, func(s deck.Server) bool {
-			return s.Name == "clippy" && s.State.Status == deck.Degraded
+		w.damaged = slices.ContainsFunc(msg.Snapshot.Servers, func(s snapshot.Server) bool {
+			return s.Name == "clippy" && s.State.Status == snapshot.Degraded
 		})
 	}
 	return nil

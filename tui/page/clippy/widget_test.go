@@ -10,7 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -147,13 +147,13 @@ func TestWhatTheKeyForSoundsDidIsKept(t *testing.T) {
 func TestRepair(t *testing.T) {
 	f := &fakeTools{}
 	w := NewWidget(f)
-	state := func(s deck.State) {
-		w.Update(tui.DeckMsg{Snapshot: &deck.Snapshot{Servers: []deck.Server{{Name: "clippy", State: s}}}})
+	state := func(s snapshot.State) {
+		w.Update(tui.DeckMsg{Snapshot: &snapshot.Snapshot{Servers: []snapshot.Server{{Name: "clippy", State: s}}}})
 	}
 	if why := action(t, w, "clippy.repair").Enabled(); why == "" {
 		t.Error("a sound memory can be repaired")
 	}
-	state(deck.State{Status: deck.Degraded, Reason: "the memory file is corrupted\x1b[31m"})
+	state(snapshot.State{Status: snapshot.Degraded, Reason: "the memory file is corrupted\x1b[31m"})
 	a := action(t, w, "clippy.repair")
 	if why := a.Enabled(); why != "" {
 		t.Errorf("cannot be repaired: %s", why)
@@ -167,7 +167,7 @@ func TestRepair(t *testing.T) {
 	if f.repaired != 2 {
 		t.Errorf("repaired %d times", f.repaired)
 	}
-	state(deck.State{Status: deck.Ready})
+	state(snapshot.State{Status: snapshot.Ready})
 	if why := a.Enabled(); why == "" {
 		t.Error("it can still be repaired")
 	}

@@ -3,7 +3,7 @@ package deck
 import (
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -75,7 +75,7 @@ func (p *Page) pace(now time.Time, wk worker) (n [sparks]int, some bool) {
 func (p *Page) sparkline(f *tui.Frame, wk worker) string {
 	const w = 5
 	n, some := p.pace(f.Now, wk)
-	if !some || wk.session.State != deck.Working {
+	if !some || wk.session.State != snapshot.Working {
 		return widget.Blank(w)
 	}
 	f.RedrawAfter(sparkOf)

@@ -10,7 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -47,13 +47,13 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		}})
 	}, func(s *frame.Screen) {
 		call.HandOver()
-		d.Change(func(s *deck.Snapshot) {
+		d.Change(func(s *snapshot.Snapshot) {
 			s.Agents = slices.Clone(s.Agents)
 			s.Agents[1].Waiting, s.Agents[1].InFlight = false, nil
 		})
 		for _, c := range d.Snapshot().Calls {
 			if c.Tool == "ask" {
-				c.Status, c.Waiting, c.Duration, c.Result = deck.OK, false, 50*time.Second, "The user has not answered yet"
+				c.Status, c.Waiting, c.Duration, c.Result = snapshot.OK, false, 50*time.Second, "The user has not answered yet"
 				d.Add(c)
 			}
 		}
@@ -75,7 +75,7 @@ func TestAQuestionThatWasHandedOverStillWaits(t *testing.T) {
 		if err := q.Answer(it.ID, []ask.Result{{ID: "q", SelectedOptions: []string{}, CustomInput: "sqlite"}}); err != nil {
 			t.Fatal(err)
 		}
-		d.Change(func(*deck.Snapshot) {})
+		d.Change(func(*snapshot.Snapshot) {})
 		for _, page := range []string{"1", "2"} {
 			s.Keys(page)
 			s.Wait(time.Second)
@@ -91,13 +91,13 @@ func TestAnAgentShowsItsLastCallAfterARestartOfTheDeck(t *testing.T) {
 	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		d.Forget()
-		d.Change(func(s *deck.Snapshot) {
-			a := deck.Agent{Caller: deck.Caller{Agent: "b1", Client: "codex", Root: "/src/shop"}}
-			s.Agents = []deck.Agent{a, {Caller: deck.Caller{Agent: "b2", Client: "zed", Root: "/src/menu"}}}
+		d.Change(func(s *snapshot.Snapshot) {
+			a := snapshot.Agent{Caller: snapshot.Caller{Agent: "b1", Client: "codex", Root: "/src/shop"}}
+			s.Agents = []snapshot.Agent{a, {Caller: snapshot.Caller{Agent: "b2", Client: "zed", Root: "/src/menu"}}}
 		})
-		old := past{[]deck.Call{
-			{ID: 72, AgentName: "codex", Tool: "second", Status: deck.OK, Started: time.Now().Add(-time.Hour)},
-			{ID: 71, AgentName: "codex", Tool: "first", Status: deck.OK, Started: time.Now().Add(-2 * time.Hour)},
+		old := past{[]snapshot.Call{
+			{ID: 72, AgentName: "codex", Tool: "second", Status: snapshot.OK, Started: time.Now().Add(-time.Hour)},
+			{ID: 71, AgentName: "codex", Tool: "first", Status: snapshot.OK, Started: time.Now().Add(-2 * time.Hour)},
 		}}
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
@@ -117,13 +117,13 @@ func TestTwoAgentsOfOneClientShowNoCallThatMayBeTheOthers(t *testing.T) {
 	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		d.Forget()
-		d.Change(func(s *deck.Snapshot) {
-			s.Agents = []deck.Agent{
-				{Caller: deck.Caller{Agent: "b1", Client: "codex", Root: "/src/shop"}},
-				{Caller: deck.Caller{Agent: "b2", Client: "codex", Root: "/src/menu"}},
+		d.Change(func(s *snapshot.Snapshot) {
+			s.Agents = []snapshot.Agent{
+				{Caller: snapshot.Caller{Agent: "b1", Client: "codex", Root: "/src/shop"}},
+				{Caller: snapshot.Caller{Agent: "b2", Client: "codex", Root: "/src/menu"}},
 			}
 		})
-		old := past{[]deck.Call{{ID: 71, AgentName: "codex", Tool: "first", Status: deck.OK, Started: time.Now().Add(-time.Hour)}}}
+		old := past{[]snapshot.Call{{ID: 71, AgentName: "codex", Tool: "first", Status: snapshot.OK, Started: time.Now().Add(-time.Hour)}}}
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
 		}})
@@ -142,7 +142,7 @@ func TestAFailureIsReadBeforeTheColumnOfToolsIsWide(t *testing.T) {
 		d = fake.NewDeck(time.Now())
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d})}})
 	}, func(s *frame.Screen) {
-		d.Add(deck.Call{AgentName: "pi", Tool: "pixelsrc_render", Status: deck.ToolError, Result: "Failed to read file 'art/none.pxl': there is no such file"})
+		d.Add(snapshot.Call{AgentName: "pi", Tool: "pixelsrc_render", Status: snapshot.ToolError, Result: "Failed to read file 'art/none.pxl': there is no such file"})
 		s.Wait(time.Second)
 		s.Has("Failed to read file 'art/none.pxl'")
 	})

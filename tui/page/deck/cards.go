@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -25,8 +25,8 @@ func (p *Page) toggleAction() tui.Action {
 }
 
 // isOn tells whether a server is on, or is being turned on.
-func isOn(s *deck.Server) bool {
-	return s.State.Status != deck.Off && s.State.Status != deck.Failed
+func isOn(s *snapshot.Server) bool {
+	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
 }
 
 func (p *Page) whyNoToggle() string {
@@ -53,7 +53,7 @@ func (p *Page) Commands() []tui.Action {
 		if isOn(s) {
 			to = " off"
 		}
-		name, title := s.Name, plain.Line(s.Title)
+		name, title := s.Name, sanitize.Line(s.Title)
 		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + title + to, Acts: true, Run: func() tea.Cmd { return p.toggle(s) }})
 		lazy := !s.Lazy || !isOn(s)
 		words := "List " + title + "'s tools"
@@ -67,7 +67,7 @@ func (p *Page) Commands() []tui.Action {
 	return out
 }
 
-func (p *Page) toggle(s *deck.Server) tea.Cmd {
+func (p *Page) toggle(s *snapshot.Server) tea.Cmd {
 	if !isOn(s) {
 		return p.turnOn(s.Name, s.Lazy)
 	}
@@ -80,7 +80,7 @@ func (p *Page) turnOn(name string, lazy bool) tea.Cmd {
 	cards, page := p.opts.Cards, p.opts.CardsPage
 	return func() tea.Msg {
 		said, err := cards.TurnOn(name, lazy, "")
-		if errors.Is(err, deck.ErrNotAgreed) && page != "" {
+		if errors.Is(err, snapshot.ErrNotAgreed) && page != "" {
 			return p.show(page, tui.ShowServerMsg{Name: name, TurnOn: true, Lazy: lazy})()
 		}
 		return tui.Outcome(func() (string, error) { return said, err })()

@@ -11,7 +11,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -46,10 +46,10 @@ func withCards(t *testing.T, size frame.Size, watch bool, test func(s *frame.Scr
 	c := &cards{}
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(s *deck.Snapshot) {
+		d.Change(func(s *snapshot.Snapshot) {
 			s.Servers = append(slices.Clone(s.Servers),
-				deck.Server{Name: "echo", Title: "Echo", Foreign: true, State: deck.State{Status: deck.Off}},
-				deck.Server{Name: "gone", Title: "Gone", Foreign: true, State: deck.State{Status: deck.Off}},
+				snapshot.Server{Name: "echo", Title: "Echo", Foreign: true, State: snapshot.State{Status: snapshot.Off}},
+				snapshot.Server{Name: "gone", Title: "Gone", Foreign: true, State: snapshot.State{Status: snapshot.Off}},
 			)
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Cards: c, Watch: watch})}})
@@ -65,8 +65,8 @@ func did(t *testing.T, c *cards, want ...string) {
 
 func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
-		state := func(st deck.State) {
-			d.Change(func(n *deck.Snapshot) {
+		state := func(st snapshot.State) {
+			d.Change(func(n *snapshot.Snapshot) {
 				n.Servers = slices.Clone(n.Servers)
 				n.Servers[5].State = st
 			})
@@ -77,13 +77,13 @@ func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 		s.Keys("space")
 		did(t, c, "on echo false")
 		s.Has("echo is on: 2 tools offered.")
-		state(deck.State{Status: deck.Starting})
+		state(snapshot.State{Status: snapshot.Starting})
 		s.Has("space turn off", "◐ Echo                 starting…")
-		state(deck.State{Status: deck.Ready, Detail: "idle"})
+		state(snapshot.State{Status: snapshot.Ready, Detail: "idle"})
 		s.Has("space turn off", "● Echo                 idle", "r restart")
-		state(deck.State{Status: deck.Failed, Reason: "the port is taken"})
+		state(snapshot.State{Status: snapshot.Failed, Reason: "the port is taken"})
 		s.Has("space turn on", "✗ Echo        failed: the port is taken")
-		state(deck.State{Status: deck.Off, Reason: "the port is taken"})
+		state(snapshot.State{Status: snapshot.Off, Reason: "the port is taken"})
 		s.Has("space turn on", "○ Echo        off  the port is taken")
 		s.Keys("down", "space")
 		s.Has(`unknown server "gone"`)
@@ -105,9 +105,9 @@ func TestThePaletteMakesAServerLazyAndListsItsToolsAgain(t *testing.T) {
 		s.Has("Make Echo lazy: agents find its tools")
 		s.Keys("enter")
 		s.Has("echo is on")
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
-			n.Servers[5].State, n.Servers[5].Lazy = deck.State{Status: deck.Ready, Detail: "lazy, idle"}, true
+			n.Servers[5].State, n.Servers[5].Lazy = snapshot.State{Status: snapshot.Ready, Detail: "lazy, idle"}, true
 		})
 		s.Wait(time.Second)
 		s.Keys("shift+tab")
@@ -132,9 +132,9 @@ func TestRestartingACardLeavesItOn(t *testing.T) {
 	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
 		s.Keys("shift+tab", "end", "up", "r")
 		s.Has("Echo is off")
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
-			n.Servers[5].State = deck.State{Status: deck.Ready}
+			n.Servers[5].State = snapshot.State{Status: snapshot.Ready}
 		})
 		s.Wait(time.Second)
 		s.Keys("r", "y")
@@ -176,9 +176,9 @@ func TestEnterShowsTheCardOfTheServer(t *testing.T) {
 
 func TestTheCommandPaletteTurnsEachCardOnOrOff(t *testing.T) {
 	withCards(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, c *cards) {
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Servers = slices.Clone(n.Servers)
-			n.Servers[5].State.Status = deck.Ready
+			n.Servers[5].State.Status = snapshot.Ready
 		})
 		s.Wait(time.Second)
 		s.Keys("ctrl+p")

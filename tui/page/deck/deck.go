@@ -12,8 +12,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -102,7 +102,7 @@ const (
 // Page is the deck.
 type Page struct {
 	opts    Options
-	snap    *deck.Snapshot
+	snap    *snapshot.Snapshot
 	part    string
 	servers widget.List
 	agents  widget.List
@@ -120,12 +120,12 @@ type Page struct {
 	what    string // the line about what there is, on the frame on screen
 	said    string // by it, "" where it is not drawn
 
-	sessions []deck.Session
+	sessions []snapshot.Session
 	figures  figures  // of the calls, as they were drawn last
 	clients  []Client // found here, while nobody is connected
 	snippet  string   // what connects others
 	failures *tui.Failures
-	earlier  []deck.Call // the newest of earlier runs, oldest first
+	earlier  []snapshot.Call // the newest of earlier runs, oldest first
 }
 
 // New makes the page.
@@ -133,7 +133,7 @@ func New(o Options) *Page {
 	if o.Watch {
 		o.Setup = nil
 	}
-	return &Page{opts: o, part: partAgents, follow: true, snap: &deck.Snapshot{}}
+	return &Page{opts: o, part: partAgents, follow: true, snap: &snapshot.Snapshot{}}
 }
 
 // ID implements tui.Page.
@@ -173,10 +173,10 @@ func (p *Page) FooterNote(w int) string {
 		return ""
 	}
 	if e.Socket != "" {
-		parts = append(parts, shortPath(plain.Line(e.Socket)))
+		parts = append(parts, shortPath(sanitize.Line(e.Socket)))
 	}
 	if e.HTTP != "" {
-		parts = append(parts, plain.Line(e.HTTP))
+		parts = append(parts, sanitize.Line(e.HTTP))
 	}
 	return strings.Join(parts, "  ")
 }
@@ -231,7 +231,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	return tea.Batch(cmds...)
 }
 
-func (p *Page) take(s *deck.Snapshot) tea.Cmd {
+func (p *Page) take(s *snapshot.Snapshot) tea.Cmd {
 	p.callsChange(func() { p.snap = s })
 	p.servers.SetLen(len(s.Servers))
 	p.layWork()
@@ -264,16 +264,16 @@ func (p *Page) callsChange(change func()) {
 	case p.follow || at == nil:
 		p.calls.MoveTo(n - 1)
 	case early:
-		p.calls.MoveTo(slices.IndexFunc(p.earlier, func(c deck.Call) bool { return c.ID == at.ID }))
+		p.calls.MoveTo(slices.IndexFunc(p.earlier, func(c snapshot.Call) bool { return c.ID == at.ID }))
 	default:
-		i, _ := slices.BinarySearchFunc(p.snap.Calls, at.ID, func(c deck.Call, id uint64) int { return cmp.Compare(c.ID, id) })
+		i, _ := slices.BinarySearchFunc(p.snap.Calls, at.ID, func(c snapshot.Call, id uint64) int { return cmp.Compare(c.ID, id) })
 		p.calls.MoveTo(len(p.earlier) + i)
 	}
 }
 
 // call is the call of a row, and whether it is one of an earlier run; nil when
 // there is none.
-func (p *Page) call(row int) (c *deck.Call, early bool) {
+func (p *Page) call(row int) (c *snapshot.Call, early bool) {
 	switch i := row - len(p.earlier); {
 	case row < 0 || i >= len(p.snap.Calls):
 		return nil, false
@@ -320,7 +320,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "deck.previous", Title: "Previous pane", Moves: true, Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
 		{ID: "deck.address", Title: "Copy the address of the HTTP endpoint", Enabled: func() string {
 			if p.snap.Endpoints.HTTP == "" {
-				return cmp.Or(plain.Line(p.snap.Endpoints.HTTPNote), "HTTP is off")
+				return cmp.Or(sanitize.Line(p.snap.Endpoints.HTTPNote), "HTTP is off")
 			}
 			return ""
 		}, Run: func() tea.Cmd {

@@ -10,8 +10,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -50,11 +50,11 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 }
 
 func TestScreens(t *testing.T) {
-	empty := func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
-	warned := func(s *deck.Snapshot) {
-		s.Warnings = []deck.Warning{{ID: 1, Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
+	empty := func(s *snapshot.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 }
+	warned := func(s *snapshot.Snapshot) {
+		s.Warnings = []snapshot.Warning{{ID: 1, Time: s.Started, From: "host", Text: "port 7337 is taken; HTTP is off\x1b[2J. Set http.port to another one"}}
 	}
-	foreign := func(s *deck.Snapshot) {
+	foreign := func(s *snapshot.Snapshot) {
 		s.Agents = slices.Clone(s.Agents)
 		s.Agents[0].Client, s.Agents[0].InFlight = "日本語エージェント\x1b[2J", []string{"evil\u202egnp.exe"}
 		s.Agents[1].Client, s.Agents[1].Root = "👩‍💻 dev", "/home/ana/src/größe"
@@ -67,7 +67,7 @@ func TestScreens(t *testing.T) {
 		size   frame.Size
 		colors colorprofile.Profile
 		theme  theme.Options
-		change func(*deck.Snapshot)
+		change func(*snapshot.Snapshot)
 		keys   []string
 	}{
 		{"110x34", frame.Size{W: 110, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, nil},
@@ -143,7 +143,7 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 		s.Has("/ codex", "2 of 9 calls")
 		s.Keys("1", "shift+tab", "c")
 		s.Has("/ pencil", "3 of 9 calls")
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[1].Waiting = false
 		})
@@ -172,7 +172,7 @@ func TestTheCursorStaysOnItsCall(t *testing.T) {
 		s.Keys("tab", "up", "up")
 		s.Has("paused")
 		for range 40 {
-			d.Add(deck.Call{AgentName: "codex", Tool: "echo", Status: deck.OK})
+			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
 		s.Has("pencil_batch_design")
@@ -193,7 +193,7 @@ func TestMouse(t *testing.T) {
 
 func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
-		d.Change(func(n *deck.Snapshot) {
+		d.Change(func(n *snapshot.Snapshot) {
 			for i := range n.Agents {
 				n.Agents[i].Root, n.Agents[i].Refused = "", &roots.RefusedError{Dir: "/home/ann/.ssh", Why: "it contains secrets"}
 			}
@@ -215,11 +215,13 @@ func TestAWideScreenIsUsed(t *testing.T) {
 }
 
 // past is the calls of earlier runs.
-type past struct{ calls []deck.Call }
+type past struct{ calls []snapshot.Call }
 
-func (p past) Hint() <-chan struct{}                              { return nil }
-func (p past) Calls() []deck.Call                                 { return p.calls }
-func (p past) Body(context.Context, uint64) (deck.CallBody, bool) { return deck.CallBody{}, true }
+func (p past) Hint() <-chan struct{}  { return nil }
+func (p past) Calls() []snapshot.Call { return p.calls }
+func (p past) Body(context.Context, uint64) (snapshot.CallBody, bool) {
+	return snapshot.CallBody{}, true
+}
 
 // After a restart the Deck lists the calls that the page of calls lists, and opens
 // them there.
@@ -228,9 +230,9 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Forget()
-		old := past{[]deck.Call{
-			{ID: 72, AgentName: "codex", Tool: "second", Status: deck.OK, Started: time.Now().Add(-time.Hour)},
-			{ID: 71, AgentName: "codex", Tool: "first", Status: deck.OK, Started: time.Now().Add(-2 * time.Hour)},
+		old := past{[]snapshot.Call{
+			{ID: 72, AgentName: "codex", Tool: "second", Status: snapshot.OK, Started: time.Now().Add(-time.Hour)},
+			{ID: 71, AgentName: "codex", Tool: "first", Status: snapshot.OK, Started: time.Now().Add(-2 * time.Hour)},
 		}}
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
 			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d, Earlier: old}),
@@ -243,7 +245,7 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 		s.Keys("tab", "up", "enter")
 		s.Has("Call", "1 of 2", "first")
 		s.Keys("1")
-		d.Add(deck.Call{AgentName: "claude", Tool: "third", Status: deck.OK})
+		d.Add(snapshot.Call{AgentName: "claude", Tool: "third", Status: snapshot.OK})
 		s.Wait(time.Second)
 		s.Has("second", "third", "end continues  1\n")
 		s.Keys("end", "enter")
@@ -275,7 +277,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 	run := func(watch bool, test func(s *frame.Screen)) {
 		frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
 			d = fake.NewDeck(time.Now())
-			d.Change(func(s *deck.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
+			d.Change(func(s *snapshot.Snapshot) { s.Agents, s.Calls, s.Total = nil, nil, 0 })
 			return tui.New(tui.Options{Deck: d, Background: "dark", Watch: watch, Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Setup: c, Watch: watch})}})
 		}, test)
 	}
@@ -296,7 +298,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		if !slices.Equal(c.written, []string{"claude", "codex"}) {
 			t.Errorf("written: %v", c.written)
 		}
-		d.Change(func(s *deck.Snapshot) { s.Agents = fake.NewDeck(time.Now()).Snapshot().Agents })
+		d.Change(func(s *snapshot.Snapshot) { s.Agents = fake.NewDeck(time.Now()).Snapshot().Agents })
 		s.Wait(time.Second)
 		s.Lacks("enter set up")
 		s.Keys("enter")
@@ -320,10 +322,10 @@ func TestAFailureIsSaidOnce(t *testing.T) {
 	var d *fake.Deck
 	frame.Run(t, frame.Size{W: 170, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(s *deck.Snapshot) {
+		d.Change(func(s *snapshot.Snapshot) {
 			s.Servers = slices.Clone(s.Servers)
-			s.Servers[0].State = deck.State{Status: deck.Failed, Reason: why}
-			s.Warnings = []deck.Warning{{ID: 1, From: "host", Text: "port 7337 is taken"}, {ID: 2, From: "pencil", Text: why}}
+			s.Servers[0].State = snapshot.State{Status: snapshot.Failed, Reason: why}
+			s.Warnings = []snapshot.Warning{{ID: 1, From: "host", Text: "port 7337 is taken"}, {ID: 2, From: "pencil", Text: why}}
 		})
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil failed: " + why}}})}})
 	}, func(s *frame.Screen) {
@@ -353,10 +355,14 @@ func TestAPinnedWarningIsSaidOnce(t *testing.T) {
 					t.Errorf("%v: said %d times:\n%s", size, n, s.Text())
 				}
 			}
-			d.Change(func(s *deck.Snapshot) { s.Warnings = []deck.Warning{{ID: 1, From: "config", Text: why, Pinned: true}} })
+			d.Change(func(s *snapshot.Snapshot) {
+				s.Warnings = []snapshot.Warning{{ID: 1, From: "config", Text: why, Pinned: true}}
+			})
 			once()
 			s.Keys("2")
-			d.Change(func(s *deck.Snapshot) { s.Warnings = []deck.Warning{{ID: 2, From: "config", Text: why, Pinned: true}} })
+			d.Change(func(s *snapshot.Snapshot) {
+				s.Warnings = []snapshot.Warning{{ID: 2, From: "config", Text: why, Pinned: true}}
+			})
 			once()
 			s.Has("this is Ask")
 			s.Keys("1")
@@ -366,7 +372,7 @@ func TestAPinnedWarningIsSaidOnce(t *testing.T) {
 			s.Keys("w")
 			s.Wait(time.Second)
 			s.Has("Warnings", "expected a value")
-			d.Change(func(s *deck.Snapshot) { s.Warnings = nil })
+			d.Change(func(s *snapshot.Snapshot) { s.Warnings = nil })
 			s.Wait(time.Second)
 			s.Lacks("config.toml")
 		})
@@ -376,8 +382,8 @@ func TestAPinnedWarningIsSaidOnce(t *testing.T) {
 // A page that says itself what has happened is not covered by a toast that says it.
 func TestWarningsAreToastsWhereNothingElseSaysThem(t *testing.T) {
 	warned := func(d *fake.Deck, id uint64, from, text string) {
-		d.Change(func(s *deck.Snapshot) {
-			s.Warnings = append(slices.Clone(s.Warnings), deck.Warning{ID: id, From: from, Text: text})
+		d.Change(func(s *snapshot.Snapshot) {
+			s.Warnings = append(slices.Clone(s.Warnings), snapshot.Warning{ID: id, From: from, Text: text})
 		})
 	}
 	var d *fake.Deck
@@ -417,12 +423,12 @@ func TestAnAskShowsItsQuestion(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := tui.Question(&deck.Call{Server: "ask", Args: tt.args}); got != tt.want {
+			if got := tui.Question(&snapshot.Call{Server: "ask", Args: tt.args}); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
 	}
-	if got := tui.Question(&deck.Call{Server: "pencil", Args: tests[0].args}); got != "" {
+	if got := tui.Question(&snapshot.Call{Server: "pencil", Args: tests[0].args}); got != "" {
 		t.Errorf("another server's call asks %q", got)
 	}
 }
@@ -437,7 +443,7 @@ func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
 		if foot := strings.TrimSpace(rows[len(rows)-1]); !strings.HasPrefix(foot, "a answer  enter") {
 			t.Errorf("the footer starts with %q", foot)
 		}
-		d.Change(func(s *deck.Snapshot) {
+		d.Change(func(s *snapshot.Snapshot) {
 			for i := range s.Agents {
 				s.Agents[i].Waiting = false
 			}
@@ -455,9 +461,9 @@ func TestAnsweringIsTheFirstHintWhileAnAgentAsks(t *testing.T) {
 func TestAMissingOptionalProgramIsSaidShortAndWithoutAlarm(t *testing.T) {
 	for _, size := range []frame.Size{{W: 118, H: 34}, {W: 110, H: 34}, {W: 80, H: 24}} {
 		show(t, size, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
-			d.Change(func(n *deck.Snapshot) {
+			d.Change(func(n *snapshot.Snapshot) {
 				n.Servers = slices.Clone(n.Servers)
-				n.Servers[2].State = deck.State{Status: deck.Off}
+				n.Servers[2].State = snapshot.State{Status: snapshot.Off}
 				n.Servers[3].State.Lacks = "stamp not found"
 			})
 			s.Wait(time.Second)
@@ -471,8 +477,8 @@ func TestAMissingOptionalProgramIsSaidShortAndWithoutAlarm(t *testing.T) {
 func TestAWarningThatIsSaidOnceIsAToast(t *testing.T) {
 	show(t, frame.Size{W: 100, H: 24}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, d *fake.Deck) {
 		said := func() int { return strings.Count(s.Text(), "port 7337 is taken") }
-		d.Change(func(s *deck.Snapshot) {
-			s.Warnings = []deck.Warning{{ID: 1, Time: s.Started, From: "http", Text: "HTTP is off: port 7337 is taken", Once: true}}
+		d.Change(func(s *snapshot.Snapshot) {
+			s.Warnings = []snapshot.Warning{{ID: 1, Time: s.Started, From: "http", Text: "HTTP is off: port 7337 is taken", Once: true}}
 		})
 		s.Wait(time.Second)
 		if said() != 1 {
@@ -482,7 +488,7 @@ func TestAWarningThatIsSaidOnceIsAToast(t *testing.T) {
 		if said() != 0 {
 			t.Errorf("it stays:\n%s", s.Text())
 		}
-		d.Change(func(s *deck.Snapshot) { s.Total++ })
+		d.Change(func(s *snapshot.Snapshot) { s.Total++ })
 		s.Wait(time.Second)
 		if said() != 0 {
 			t.Errorf("it is said again:\n%s", s.Text())

@@ -9,8 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -18,7 +18,7 @@ import (
 // restartWithin is how long a restart may take.
 const restartWithin = 30 * time.Second
 
-func (p *Page) server() *deck.Server {
+func (p *Page) server() *snapshot.Server {
 	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
 		return &p.snap.Servers[i]
 	}
@@ -26,30 +26,30 @@ func (p *Page) server() *deck.Server {
 }
 
 // named is the server of that name, nil when there is none.
-func (p *Page) named(name string) *deck.Server {
-	if i := slices.IndexFunc(p.snap.Servers, func(s deck.Server) bool { return s.Name == name }); i >= 0 {
+func (p *Page) named(name string) *snapshot.Server {
+	if i := slices.IndexFunc(p.snap.Servers, func(s snapshot.Server) bool { return s.Name == name }); i >= 0 {
 		return &p.snap.Servers[i]
 	}
 	return nil
 }
 
-func (p *Page) whyNoRestart(s *deck.Server) string {
+func (p *Page) whyNoRestart(s *snapshot.Server) string {
 	switch {
 	case s == nil:
 		return "there is no server"
 	case p.opts.Host == nil:
 		return "the servers run elsewhere"
-	case s.State.Status == deck.Off:
-		return plain.Line(s.Title) + " is off"
+	case s.State.Status == snapshot.Off:
+		return sanitize.Line(s.Title) + " is off"
 	}
 	return ""
 }
 
 func (p *Page) confirmRestart(name string) tea.Cmd {
-	title := plain.Line(p.named(name).Title)
+	title := sanitize.Line(p.named(name).Title)
 	running := 0
 	for _, c := range p.snap.Calls {
-		if c.Server == name && c.Status == deck.Running {
+		if c.Server == name && c.Status == snapshot.Running {
 			running++
 		}
 	}
@@ -92,7 +92,7 @@ func facts(f *tui.Frame, w int, pairs ...string) []string {
 		if pairs[i+1] == "" {
 			continue
 		}
-		for j, line := range widget.Wrap(plain.Line(pairs[i+1]), w-factW) {
+		for j, line := range widget.Wrap(sanitize.Line(pairs[i+1]), w-factW) {
 			name := ""
 			if j == 0 {
 				name = pairs[i]
@@ -104,7 +104,7 @@ func facts(f *tui.Frame, w int, pairs ...string) []string {
 }
 
 // agent is the connection of the row under the cursor, nil if it has none.
-func (p *Page) agent() *deck.Agent {
+func (p *Page) agent() *snapshot.Agent {
 	if w := p.workerAt(); w != nil {
 		return w.agent
 	}
@@ -140,7 +140,7 @@ func (p *Page) openAgent() tea.Cmd {
 		return nil
 	}
 	id, last := a.Agent, *a
-	return tui.Open(&tui.Reader{Name: "agent", Title: plain.Line(a.Name()), Rows: func(f *tui.Frame, w int) []string {
+	return tui.Open(&tui.Reader{Name: "agent", Title: sanitize.Line(a.Name()), Rows: func(f *tui.Frame, w int) []string {
 		for _, a := range p.snap.Agents {
 			if a.Agent == id {
 				last = a
@@ -150,7 +150,7 @@ func (p *Page) openAgent() tea.Cmd {
 	}})
 }
 
-func (p *Page) agentFacts(f *tui.Frame, a *deck.Agent, w int) []string {
+func (p *Page) agentFacts(f *tui.Frame, a *snapshot.Agent, w int) []string {
 	program := ""
 	if a.Program != "" {
 		program = a.Program + ", pid " + strconv.Itoa(a.PID)
@@ -181,8 +181,8 @@ func (p *Page) whyNoAnswer() string {
 		}
 	}
 	for _, c := range p.snap.Calls { // mcpdeck call asks, too, and is no agent
-		agent := func(a deck.Agent) bool { return a.Agent == c.Agent }
-		if c.Waiting && c.Status == deck.Running && !slices.ContainsFunc(p.snap.Agents, agent) {
+		agent := func(a snapshot.Agent) bool { return a.Agent == c.Agent }
+		if c.Waiting && c.Status == snapshot.Running && !slices.ContainsFunc(p.snap.Agents, agent) {
 			return ""
 		}
 	}
@@ -225,8 +225,8 @@ func (p *Page) openWarnings() tea.Cmd {
 		var rows []string
 		for i := len(p.snap.Warnings) - 1; i >= 0; i-- {
 			x := p.snap.Warnings[i]
-			rows = append(rows, th.Warn.Render(plain.Line(x.From))+th.Faint.Render("  "+f.Since(x.Time)))
-			for _, l := range widget.Wrap(plain.Line(x.Text), w-2) {
+			rows = append(rows, th.Warn.Render(sanitize.Line(x.From))+th.Faint.Render("  "+f.Since(x.Time)))
+			for _, l := range widget.Wrap(sanitize.Line(x.Text), w-2) {
 				rows = append(rows, "  "+l)
 			}
 		}

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -23,7 +23,7 @@ func (p *Page) offered(w int) string {
 	if w < 60 {
 		return out
 	}
-	return out + " ≈ " + deck.AboutTokens(bytes) + " tokens an agent"
+	return out + " ≈ " + snapshot.AboutTokens(bytes) + " tokens an agent"
 }
 
 // fact is a part of the line about what there is. Where there is room for more than its
@@ -72,7 +72,7 @@ func (p *Page) facts(f *tui.Frame) []fact {
 			said[w.Server()] = true
 		}
 	}
-	on, of := 0, map[deck.Status][]fact{}
+	on, of := 0, map[snapshot.Status][]fact{}
 	var off []string
 	var lacks []fact
 	for i := range p.snap.Servers {
@@ -80,14 +80,14 @@ func (p *Page) facts(f *tui.Frame) []fact {
 		if isOn(s) {
 			on++
 		}
-		name, status := plain.Line(s.Title), s.State.Status
+		name, status := sanitize.Line(s.Title), s.State.Status
 		switch {
 		case said[s.Name]:
-		case status == deck.Off:
+		case status == snapshot.Off:
 			off = append(off, name)
 		case s.State.Lacks != "":
-			lacks = append(lacks, fact{text: th.Muted.Render(name + ": " + plain.Line(s.State.Lacks))})
-		case status != deck.Ready:
+			lacks = append(lacks, fact{text: th.Muted.Render(name + ": " + sanitize.Line(s.State.Lacks))})
+		case status != snapshot.Ready:
 			mark, style := tui.ServerMark(th, status)
 			text := style.Render(mark) + " " + th.Muted.Render(name)
 			of[status] = append(of[status], fact{text: text, more: func(w int) string {
@@ -104,7 +104,7 @@ func (p *Page) facts(f *tui.Frame) []fact {
 	cards := fact{text: th.Muted.Render(strconv.Itoa(on) + " on")}
 	if f.W >= 60 {
 		offers := func(w int) string {
-			return th.Muted.Render(span.Count(on, "card")+" on") + th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Muted.Render(p.offered(w))
+			return th.Muted.Render(humanize.Count(on, "card")+" on") + th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Muted.Render(p.offered(w))
 		}
 		cards = fact{text: offers(0), more: func(w int) string {
 			if full := offers(f.W); widget.Width(full) <= w {
@@ -115,7 +115,7 @@ func (p *Page) facts(f *tui.Frame) []fact {
 	}
 	// Notes come first: the end of the line is cut where it is too long.
 	all := append(notes, cards)
-	all = slices.Concat(all, of[deck.Failed], of[deck.Degraded], of[deck.Ready], of[deck.Starting])
+	all = slices.Concat(all, of[snapshot.Failed], of[snapshot.Degraded], of[snapshot.Ready], of[snapshot.Starting])
 	if len(off) > 0 {
 		all = append(all, fact{text: th.Faint.Render(strings.Join(off, ", ") + " off")})
 	}

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -126,17 +126,17 @@ func asksFor(r *ask.Request) string {
 func subjectOf(r *ask.Request) (text string, all bool) {
 	d := r.Prompt
 	if d == nil || d.Kind != ask.Permission {
-		return plain.Line(r.Questions[0].Question), false
+		return sanitize.Line(r.Questions[0].Question), false
 	}
-	subject := plain.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+	subject := sanitize.Exact(strings.TrimSuffix(d.Subject(), "\n"))
 	all = subject != "" && !d.Unconfirmed && d.Diff == "" && !strings.Contains(subject, "\n") && (d.Path == "" || d.Subject() == d.Path) && (d.Command == "" || len(d.Args) == 0)
-	return plain.Line(d.Tool) + "  " + strings.ReplaceAll(subject, "\n", " "), all
+	return sanitize.Line(d.Tool) + "  " + strings.ReplaceAll(subject, "\n", " "), all
 }
 
 // waitingRow draws who waits for the user, and for what.
 func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	th, r := f.Theme, &e.item.Request
-	name := plain.Line(r.Client())
+	name := sanitize.Line(r.Client())
 	mark, style := th.Warn.Render(th.Glyph.Wait), th.Strong
 	word := th.Warn.Render(widget.Fit(asksFor(r), 9))
 	switch d := r.Prompt; {
@@ -161,7 +161,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	marked := 0
 	if d := r.Prompt; d != nil && w >= 90 {
 		for _, m := range d.Marks {
-			right = append(right, th.Warn.Render(plain.Line(m)))
+			right = append(right, th.Warn.Render(sanitize.Line(m)))
 		}
 		marked = len(d.Marks)
 	}
@@ -170,7 +170,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
 	}
 	if twin := tui.Twin(p.pending(), &e.item); twin != "" && w >= 60 {
 		if d := r.Prompt; d.Subagent != "" {
-			twin += " " + plain.Line(d.Subagent)
+			twin += " " + sanitize.Line(d.Subagent)
 		}
 		right = append(right, th.Info.Render(twin))
 	}
@@ -249,7 +249,7 @@ func struck(th *theme.Theme) theme.Style { return theme.NewStyle(th.Faint.Strike
 
 // text is what a permission is about, in a row that holds all of it.
 func (e *entry) text() *tui.Drawn {
-	return tui.Draw([]string{plain.Exact(strings.TrimSuffix(e.item.Request.Prompt.Subject(), "\n"))})
+	return tui.Draw([]string{sanitize.Exact(strings.TrimSuffix(e.item.Request.Prompt.Subject(), "\n"))})
 }
 
 // reads says what a key would decide: the row under the cursor.

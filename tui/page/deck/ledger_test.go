@@ -11,7 +11,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
@@ -54,7 +54,7 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger),
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		l.deck = d
-		d.Change(func(s *deck.Snapshot) { s.Agents[1].Waiting = false })
+		d.Change(func(s *snapshot.Snapshot) { s.Agents[1].Waiting = false })
 		l.q = ask.New(ask.Options{Hold: -1})
 		for _, r := range requests {
 			c, err := l.q.Open(r)
@@ -200,7 +200,7 @@ func TestAnAnsweredRowWaitsForNothing(t *testing.T) {
 
 func TestAnAgentThatWaitsIsNotWaitedFor(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
-		l.deck.Change(func(s *deck.Snapshot) { s.Agents = nil })
+		l.deck.Change(func(s *snapshot.Snapshot) { s.Agents = nil })
 		l.Wait(time.Second)
 		l.Has("1 waits for you", "Every agent is listed above.")
 		l.Keys("y")
@@ -330,10 +330,10 @@ func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
 func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
 		l.Has("1 waits for you")
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
-			{Agent: "claude", ID: "claude-1", State: deck.WaitsForPermission, Folder: "/home/ann/src/api"},
-			{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: deck.Cost{USD: 0.09, Today: 0.07, Known: true}, Context: deck.Context{Used: 12, Window: 100}},
-			{Agent: "codex", ID: "old", State: deck.Ended, Title: "gone by"},
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{
+			{Agent: "claude", ID: "claude-1", State: snapshot.WaitsForPermission, Folder: "/home/ann/src/api"},
+			{Agent: "gemini", ID: "g", State: snapshot.Working, Folder: "/home/ann/src/docs", LastTool: "read_file", LastSubject: "a.md", Cost: snapshot.Cost{USD: 0.09, Today: 0.07, Known: true}, Context: snapshot.Context{Used: 12, Window: 100}},
+			{Agent: "codex", ID: "old", State: snapshot.Ended, Title: "gone by"},
 		}})
 		text, _, _ := strings.Cut(l.Text(), "─ Calls ")
 		if n := strings.Count(text, " claude "); n != 1 {
@@ -348,10 +348,10 @@ func TestProgramsThatAreNotSetUpLeaveTheWayToTheFirstAgent(t *testing.T) {
 	var d *fake.Deck
 	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
 		d = fake.NewDeck(time.Now())
-		d.Change(func(s *deck.Snapshot) { s.Agents = nil })
+		d.Change(func(s *snapshot.Snapshot) { s.Agents = nil })
 		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, AgentsPage: "agents", Setup: &clients{}})}})
 	}, func(s *frame.Screen) {
-		s.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "opencode", ID: "process 1", State: deck.StateUnknown, Note: "not set up"}}})
+		s.Send(tui.SessionsMsg{Sessions: []snapshot.Session{{Agent: "opencode", ID: "process 1", State: snapshot.StateUnknown, Note: "not set up"}}})
 		s.Has("Waiting for the first agent.", "sets up claude")
 		s.Keys("enter")
 		s.Has("Set up claude?")
@@ -360,11 +360,11 @@ func TestProgramsThatAreNotSetUpLeaveTheWayToTheFirstAgent(t *testing.T) {
 
 func TestWhatWaitsInATerminalOfItsOwnIsCounted(t *testing.T) {
 	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{
-			{Agent: "claude", ID: "1", State: deck.WaitsForPermission}, {Agent: "codex", ID: "2", State: deck.Working},
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{
+			{Agent: "claude", ID: "1", State: snapshot.WaitsForPermission}, {Agent: "codex", ID: "2", State: snapshot.Working},
 		}})
 		l.Has("nothing waits here, 1 in its own terminal")
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "claude", ID: "1", State: deck.Working}}})
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{{Agent: "claude", ID: "1", State: snapshot.Working}}})
 		l.Has("nothing waits")
 		l.Lacks("in its own terminal")
 	})

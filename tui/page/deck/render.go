@@ -12,9 +12,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -44,7 +44,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 
 // look notes which call is under the cursor of the pane with the focus.
 func (p *Page) look(f *tui.Frame) {
-	var c *deck.Call
+	var c *snapshot.Call
 	if p.part == partCalls {
 		c, _ = p.call(p.calls.Cursor)
 	}
@@ -141,7 +141,7 @@ func (p *Page) counts(part, rule string, y int) {
 		on(p.waitingHeading(), p.opts.AskPage, nil)
 	case partAgents:
 		if title, some := p.workHeading(); some {
-			on(title, p.opts.AgentsPage, tui.FilterSessionsMsg{Text: "status:" + string(deck.Working)})
+			on(title, p.opts.AgentsPage, tui.FilterSessionsMsg{Text: "status:" + string(snapshot.Working)})
 		}
 	case partCalls:
 		on(p.failed(), p.opts.CallsPage, tui.FilterCallsMsg{Failed: true})
@@ -164,8 +164,8 @@ func (p *Page) warning(f *tui.Frame) []string {
 		words = " read"
 	}
 	more := th.Key.Render("w") + th.Muted.Render(words) + " "
-	text := plain.Line(w.Text)
-	if from := plain.Line(w.From); !strings.HasPrefix(text, from) {
+	text := sanitize.Line(w.Text)
+	if from := sanitize.Line(w.From); !strings.HasPrefix(text, from) {
 		text = from + ": " + text
 	}
 	return []string{widget.Ends(" "+th.Warn.Render("! "+text), more, f.W)}
@@ -173,13 +173,13 @@ func (p *Page) warning(f *tui.Frame) []string {
 
 // saidElsewhere tells whether a warning needs no line here: every page shows it, it was said
 // once, or the line about what there is says what it says of its server.
-func (p *Page) saidElsewhere(w deck.Warning) bool {
+func (p *Page) saidElsewhere(w snapshot.Warning) bool {
 	if w.Pinned || w.Once {
 		return true
 	}
 	for i := range p.snap.Servers {
 		if s := &p.snap.Servers[i]; s.Name == w.From {
-			return strings.Contains(p.said, plain.Line(w.Text))
+			return strings.Contains(p.said, sanitize.Line(w.Text))
 		}
 	}
 	return false
@@ -232,7 +232,7 @@ func (p *Page) verdict(th *theme.Theme, w int) string {
 	}
 	parts := []string{th.Faint.Render(strconv.FormatUint(p.snap.Total, 10))}
 	if w < 60 {
-		parts[0] = th.Faint.Render(span.Count(p.snap.Total, "call"))
+		parts[0] = th.Faint.Render(humanize.Count(p.snap.Total, "call"))
 	}
 	if failed := p.failed(); failed != "" {
 		style := th.Faint
@@ -242,7 +242,7 @@ func (p *Page) verdict(th *theme.Theme, w int) string {
 		parts = append(parts, style.Render(failed))
 	}
 	if p50, p95, ok := p.took(); ok && w >= 60 {
-		parts = append(parts, th.Faint.Render("p50 "+span.Took(p50)), th.Faint.Render("p95 "+span.Took(p95)))
+		parts = append(parts, th.Faint.Render("p50 "+humanize.Took(p50)), th.Faint.Render("p95 "+humanize.Took(p95)))
 	}
 	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" "))
 }
@@ -253,7 +253,7 @@ func (p *Page) took() (p50, p95 time.Duration, ok bool) {
 	if p.figures.of != p.snap {
 		var all []time.Duration
 		for i := range p.snap.Calls {
-			if c := &p.snap.Calls[i]; c.Server != "ask" && (c.Status == deck.OK || c.Status.Failed()) {
+			if c := &p.snap.Calls[i]; c.Server != "ask" && (c.Status == snapshot.OK || c.Status.Failed()) {
 				all = append(all, c.Duration)
 			}
 		}
@@ -268,7 +268,7 @@ func (p *Page) took() (p50, p95 time.Duration, ok bool) {
 
 // figures are those of a snapshot's calls.
 type figures struct {
-	of       *deck.Snapshot
+	of       *snapshot.Snapshot
 	p50, p95 time.Duration
 }
 
@@ -321,14 +321,14 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 // Columns of the servers.
 const serverNameW, serverToolsW = 12, 9
 
-func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
+func (p *Page) serverRow(f *tui.Frame, s *snapshot.Server, w int) string {
 	th := f.Theme
 	mark, style := tui.ServerMark(th, s.State.Status)
 	name := th.Strong
-	if s.State.Status == deck.Off {
+	if s.State.Status == snapshot.Off {
 		name = th.Muted
 	}
-	left := style.Render(mark) + " " + name.Render(widget.Fit(plain.Line(s.Title), serverNameW))
+	left := style.Render(mark) + " " + name.Render(widget.Fit(sanitize.Line(s.Title), serverNameW))
 	tools := ""
 	if s.Tools > 0 {
 		tools = strconv.Itoa(s.Tools) + " tools"
@@ -347,25 +347,25 @@ func (p *Page) serverRow(f *tui.Frame, s *deck.Server, w int) string {
 }
 
 // stateText is what is to be said of a server beside its lamp, in about w cells.
-func (p *Page) stateText(th *theme.Theme, s *deck.Server, w int) string {
+func (p *Page) stateText(th *theme.Theme, s *snapshot.Server, w int) string {
 	_, style := tui.ServerMark(th, s.State.Status)
-	reason, detail := plain.Line(cmp.Or(s.State.Lacks, s.State.Reason)), plain.Line(s.State.Detail)
+	reason, detail := sanitize.Line(cmp.Or(s.State.Lacks, s.State.Reason)), sanitize.Line(s.State.Detail)
 	if strings.Contains(p.said, reason) {
 		reason = "" // a line above says it
 	}
 	switch s.State.Status {
-	case deck.Ready:
+	case snapshot.Ready:
 		return th.Faint.Render(detail)
-	case deck.Degraded, deck.Failed:
+	case snapshot.Degraded, snapshot.Failed:
 		switch { // the lamp says the status, too
 		case reason != "" && w >= 30 && !strings.HasPrefix(reason, string(s.State.Status)):
 			return style.Render(string(s.State.Status) + ": " + reason)
 		case reason != "" && w >= 14:
 			return style.Render(reason)
 		}
-	case deck.Starting:
+	case snapshot.Starting:
 		return style.Render("starting…")
-	case deck.Off:
+	case snapshot.Off:
 		detail = cmp.Or(detail, reason)
 	default:
 	}
@@ -382,14 +382,14 @@ func (p *Page) nameWidth(w int) int {
 		n = max(n, widget.Width(wk.name()))
 	}
 	for i := range p.ledger {
-		n = max(n, widget.Width(plain.Line(p.ledger[i].item.Request.Client())))
+		n = max(n, widget.Width(sanitize.Line(p.ledger[i].item.Request.Client())))
 	}
 	return min(n, max(w/3, 8))
 }
 
-func (p *Page) agentRow(f *tui.Frame, a *deck.Agent, w int) string {
+func (p *Page) agentRow(f *tui.Frame, a *snapshot.Agent, w int) string {
 	th := f.Theme
-	name := plain.Line(a.Name())
+	name := sanitize.Line(a.Name())
 	mark, style, doing, age := p.doing(f, a)
 	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 50 {
@@ -402,12 +402,12 @@ func (p *Page) agentRow(f *tui.Frame, a *deck.Agent, w int) string {
 }
 
 // doing is the mark of an agent, what it is doing, and for how long.
-func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Style, doing, age string) {
+func (p *Page) doing(f *tui.Frame, a *snapshot.Agent) (mark string, style theme.Style, doing, age string) {
 	th := f.Theme
 	if !a.LastCall.IsZero() {
 		age = f.Ago(a.LastCall)
 	}
-	tools := plain.Line(strings.Join(a.InFlight, ", "))
+	tools := sanitize.Line(strings.Join(a.InFlight, ", "))
 	switch {
 	case !a.Gone.IsZero():
 		return th.Glyph.Off, th.Faint, th.Faint.Render("gone"), th.Faint.Render(f.Ago(a.Gone))
@@ -421,17 +421,17 @@ func (p *Page) doing(f *tui.Frame, a *deck.Agent) (mark string, style theme.Styl
 	case len(a.InFlight) > 0:
 		return f.Spin(), th.Info, th.Info.Render(tools), th.Info.Render(age)
 	case a.LastTool != "":
-		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
+		return th.Glyph.On, th.Good, th.Faint.Render(sanitize.Line(a.LastTool)), th.Faint.Render(f.Since(a.LastCall))
 	case before != nil:
-		return th.Glyph.On, th.Good, th.Faint.Render(plain.Line(before.Tool)), th.Faint.Render(f.Since(before.Started))
+		return th.Glyph.On, th.Good, th.Faint.Render(sanitize.Line(before.Tool)), th.Faint.Render(f.Since(before.Started))
 	}
 	return th.Glyph.On, th.Good, th.Faint.Render("no calls yet"), ""
 }
 
 // asked is the question that an agent waits for the answer to.
-func (p *Page) asked(a *deck.Agent) string {
+func (p *Page) asked(a *snapshot.Agent) string {
 	for _, c := range slices.Backward(p.snap.Calls) {
-		if c.Agent == a.Agent && c.Waiting && c.Status == deck.Running {
+		if c.Agent == a.Agent && c.Waiting && c.Status == snapshot.Running {
 			return tui.Question(&c)
 		}
 	}
@@ -442,7 +442,7 @@ func folder(root string) string {
 	if root == "" {
 		return ""
 	}
-	return plain.Line(filepath.Base(root))
+	return sanitize.Line(filepath.Base(root))
 }
 
 // Legend explains the marks of requests, agents, calls and servers.

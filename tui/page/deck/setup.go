@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -124,7 +124,7 @@ func (p *Page) confirmSetup(m planMsg) tea.Cmd {
 		}
 	}
 	return tui.Open(&tui.Confirm{
-		Name: "setup", Title: "Set up " + plain.Line(m.client) + "?",
+		Name: "setup", Title: "Set up " + sanitize.Line(m.client) + "?",
 		Text:    m.change.Path + "\n\n" + strings.Join(lines, "\n"),
 		Choices: append(choices, tui.Choice{Key: "n", Text: "Not now"}),
 	})
@@ -138,7 +138,7 @@ func (p *Page) write(m planMsg) tea.Cmd {
 }
 
 // snippetOf is the configuration that any client takes, on one line.
-func snippetOf(text string) string { return strings.Join(strings.Fields(plain.Text(text)), " ") }
+func snippetOf(text string) string { return strings.Join(strings.Fields(sanitize.Text(text)), " ") }
 
 func (p *Page) whyNoSnippet() string {
 	switch {
@@ -185,7 +185,7 @@ func (p *Page) nobody(f *tui.Frame, w int) []string {
 	var ready []string
 	for _, c := range p.clients {
 		if c.SetUp {
-			ready = append(ready, plain.Line(c.Name))
+			ready = append(ready, sanitize.Line(c.Name))
 		}
 	}
 	start := func() {
@@ -204,12 +204,12 @@ func (p *Page) nobody(f *tui.Frame, w int) []string {
 		if len(todo) > 1 {
 			var others []string
 			for _, c := range todo[1:] {
-				others = append(others, plain.Line(c.Name))
+				others = append(others, sanitize.Line(c.Name))
 			}
 			more = ", or " + strings.Join(others, ", ")
 		}
-		step("enter or s", "sets up "+plain.Line(todo[0].Name)+more)
-		if path := plain.Line(todo[0].Path); path != "" && roomy {
+		step("enter or s", "sets up "+sanitize.Line(todo[0].Name)+more)
+		if path := sanitize.Line(todo[0].Path); path != "" && roomy {
 			rows = append(rows, "     "+th.Faint.Render(widget.CutLeft(path, w-35)+", shown before it is written"))
 		}
 	case len(ready) == 0:

@@ -8,8 +8,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -18,8 +18,8 @@ import (
 // worker is a row of those at work: a session of an agent's program, a connection to the
 // deck, or both.
 type worker struct {
-	session *deck.Session
-	agent   *deck.Agent
+	session *snapshot.Session
+	agent   *snapshot.Agent
 }
 
 func (w worker) key() string {
@@ -31,15 +31,15 @@ func (w worker) key() string {
 
 func (w worker) name() string {
 	if w.session != nil {
-		return plain.Line(w.session.Agent)
+		return sanitize.Line(w.session.Agent)
 	}
-	return plain.Line(w.agent.Name())
+	return sanitize.Line(w.agent.Name())
 }
 
 // busy tells whether the row is at work.
 func (w worker) busy() bool {
 	if w.session != nil {
-		return w.session.State == deck.Working
+		return w.session.State == snapshot.Working
 	}
 	return w.agent.Gone.IsZero() && len(w.agent.InFlight) > 0 && !w.agent.Waiting
 }
@@ -54,7 +54,7 @@ func (p *Page) layWork() {
 	p.work = nil
 	for i := range p.sessions {
 		s := &p.sessions[i]
-		if p.anyKnown() && s.State != deck.Ended && !p.waitsIn(s.Connection, s.Agent, s.ID) {
+		if p.anyKnown() && s.State != snapshot.Ended && !p.waitsIn(s.Connection, s.Agent, s.ID) {
 			p.work = append(p.work, worker{s, p.connection(s.Connection)})
 		}
 	}
@@ -80,12 +80,12 @@ func (p *Page) layWork() {
 // anyKnown tells whether anything is connected, or known of a session. Programs that are
 // not set up are no reason not to say how the first one is.
 func (p *Page) anyKnown() bool {
-	return len(p.snap.Agents) > 0 || slices.ContainsFunc(p.sessions, func(s deck.Session) bool { return s.State != deck.StateUnknown })
+	return len(p.snap.Agents) > 0 || slices.ContainsFunc(p.sessions, func(s snapshot.Session) bool { return s.State != snapshot.StateUnknown })
 }
 
 // connection is the agent with that ID, nil if there is none.
-func (p *Page) connection(id string) *deck.Agent {
-	if i := slices.IndexFunc(p.snap.Agents, func(a deck.Agent) bool { return a.Agent == id }); i >= 0 && id != "" {
+func (p *Page) connection(id string) *snapshot.Agent {
+	if i := slices.IndexFunc(p.snap.Agents, func(a snapshot.Agent) bool { return a.Agent == id }); i >= 0 && id != "" {
 		return &p.snap.Agents[i]
 	}
 	return nil
@@ -111,7 +111,7 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 		left += th.Muted.Render(widget.Fit(folder(s.Folder), min(w/8, 12))) + "  "
 	}
 	what, subject := th.Text, tui.SessionSubject(s)
-	if s.State != deck.Working && word != subject {
+	if s.State != snapshot.Working && word != subject {
 		n := len("unknown")
 		switch {
 		case w >= 80:
@@ -121,7 +121,7 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 		}
 		left += style.Render(widget.Fit(word, n)) + "  "
 	}
-	if s.State != deck.Working && !s.State.Waits() {
+	if s.State != snapshot.Working && !s.State.Waits() {
 		what = th.Faint
 	}
 	right := ""
@@ -135,7 +135,7 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 	text := what.Render(widget.Cut(subject, room))
 	if bar := p.progress(th, wk); bar != "" {
 		if n := widget.Width(bar) + gapW; n+8 <= room { // cells of a name that say anything
-			text = what.Render(widget.Cut(plain.Line(s.LastTool), room-n)) + widget.Blank(gapW) + bar
+			text = what.Render(widget.Cut(sanitize.Line(s.LastTool), room-n)) + widget.Blank(gapW) + bar
 		}
 	}
 	return widget.Ends(left+text, right, w)
@@ -143,11 +143,11 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 
 // progress is how far the call of a row is, as a bar; "" where that is not known.
 func (p *Page) progress(th *theme.Theme, wk worker) string {
-	if wk.agent == nil || wk.session.State != deck.Working {
+	if wk.agent == nil || wk.session.State != snapshot.Working {
 		return ""
 	}
 	for _, c := range slices.Backward(p.snap.Calls) {
-		if c.Agent == wk.agent.Agent && c.Status == deck.Running {
+		if c.Agent == wk.agent.Agent && c.Status == snapshot.Running {
 			return tui.Progress(th, &c)
 		}
 	}
@@ -218,7 +218,7 @@ func (p *Page) heads(f *tui.Frame, line theme.Style, glyph string, w int) string
 
 // sorts are the ways to sort the agents; as the list comes is by need.
 func sorts() []tui.Sorting[worker] {
-	most := func(of func(*deck.Session) float64) func(a, b worker) int {
+	most := func(of func(*snapshot.Session) float64) func(a, b worker) int {
 		return func(a, b worker) int {
 			if a.session == nil || b.session == nil {
 				return 0
@@ -226,10 +226,10 @@ func sorts() []tui.Sorting[worker] {
 			return cmp.Compare(of(b.session), of(a.session))
 		}
 	}
-	full := func(s *deck.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
+	full := func(s *snapshot.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
 	return []tui.Sorting[worker]{
 		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }},
-		{Key: "T", Column: "today", Means: "what was spent today", Compare: most(func(s *deck.Session) float64 { return s.Cost.Today }), Down: true},
+		{Key: "T", Column: "today", Means: "what was spent today", Compare: most(func(s *snapshot.Session) float64 { return s.Cost.Today }), Down: true},
 		{Key: "C", Column: "context", Means: "how full the context is", Compare: most(full), Down: true},
 		{Key: "S", Means: "need", Down: true},
 	}

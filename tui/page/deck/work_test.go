@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -63,18 +63,18 @@ func TestAtEightyColumnsStateAndSubjectStay(t *testing.T) {
 
 func TestASessionAtWorkShowsHowOftenItCallsSomething(t *testing.T) {
 	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
-		s := deck.Session{Agent: "gemini", ID: "g", State: deck.Working, Folder: "/src/docs", LastTool: "read", LastSubject: "0"}
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{s}})
+		s := snapshot.Session{Agent: "gemini", ID: "g", State: snapshot.Working, Folder: "/src/docs", LastTool: "read", LastSubject: "0"}
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{s}})
 		l.Lacks("▁")
 		for i := range 4 { // in one step of time, and one more call in the next
 			s.LastSubject = string(rune('a' + i))
-			l.Send(tui.SessionsMsg{Sessions: []deck.Session{s}})
+			l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{s}})
 		}
 		l.Has("▁▁▁█")
 		l.Wait(31 * time.Second)
 		l.Has("▁▁█▁")
 		s.LastSubject = "z"
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{s}})
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{s}})
 		l.Has("▁▁█▃")
 		l.Wait(2 * time.Minute)
 		l.Lacks("▁")
@@ -83,9 +83,9 @@ func TestASessionAtWorkShowsHowOftenItCallsSomething(t *testing.T) {
 
 func TestACallThatTellsHowFarItIsHasABar(t *testing.T) {
 	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
-		l.Send(tui.SessionsMsg{Sessions: []deck.Session{{Agent: "claude", ID: "c", State: deck.Working, Folder: "/src/docs", LastTool: "pencil_get_screenshot", Connection: "a1"}}})
+		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{{Agent: "claude", ID: "c", State: snapshot.Working, Folder: "/src/docs", LastTool: "pencil_get_screenshot", Connection: "a1"}}})
 		l.Do(func() {
-			l.deck.Add(deck.Call{ID: 9, Agent: "a1", AgentName: "claude", Tool: "pencil_get_screenshot", Status: deck.Running, Started: time.Now(), Done: 3, Total: 5})
+			l.deck.Add(snapshot.Call{ID: 9, Agent: "a1", AgentName: "claude", Tool: "pencil_get_screenshot", Status: snapshot.Running, Started: time.Now(), Done: 3, Total: 5})
 		})
 		l.Wait(time.Second)
 		if n := strings.Count(l.Text(), "━━━━──── 3 of 5"); n != 2 { // of the session, and of the call
@@ -96,7 +96,7 @@ func TestACallThatTellsHowFarItIsHasABar(t *testing.T) {
 
 func TestTheRuleOfTheCallsHasTheirVerdict(t *testing.T) {
 	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
-		l.deck.Change(func(s *deck.Snapshot) { s.Total, s.Errors = 412, 1 })
+		l.deck.Change(func(s *snapshot.Snapshot) { s.Total, s.Errors = 412, 1 })
 		l.Wait(time.Second)
 		l.Has("412 · 1 failed · p50 41 ms · p95 380 ms")
 	})

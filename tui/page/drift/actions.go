@@ -12,8 +12,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
@@ -157,7 +157,7 @@ func (p *Page) nextProject() tea.Cmd {
 	p.path, p.back = p.state.Projects[next].Path, 0
 	p.rows, p.List.Cursor = nil, -1
 	p.lay()
-	return tui.Toast(tui.Info, fmt.Sprintf("%s, project %d of %d", plain.Line(filepath.Base(p.path)), next+1, n))
+	return tui.Toast(tui.Info, fmt.Sprintf("%s, project %d of %d", sanitize.Line(filepath.Base(p.path)), next+1, n))
 }
 
 // export offers the result as Markdown or JSON on the clipboard.

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -20,7 +20,7 @@ func (p *Page) loadRefs() tea.Cmd {
 }
 
 func (p *Page) chooseBaseline(refs []string) tea.Cmd {
-	c := &choice{project: plain.Line(filepath.Base(p.path)), start: p.start}
+	c := &choice{project: sanitize.Line(filepath.Base(p.path)), start: p.start}
 	for _, s := range p.project().Snapshots {
 		name := "snapshot " + shortID(s.ID)
 		if s.MadeBy != "" {
@@ -116,7 +116,7 @@ func (c *choice) Render(f *tui.Frame) []string {
 		if !one.made.IsZero() {
 			note = f.Ago(one.made)
 		}
-		return widget.Ends(plain.Line(one.name), th.Faint.Render(note), w)
+		return widget.Ends(sanitize.Line(one.name), th.Faint.Render(note), w)
 	})
 	return widget.Dialog(th, "Compare "+c.project+" with", "", widget.Rows(rows, inner, h-2), f.W, h)
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -45,7 +45,7 @@ func (d *writer) source(x compare.Breaking) {
 	if was {
 		tag = "was "
 	}
-	lines := outdent(strings.Split(plain.Text(x.Source), "\n"))
+	lines := outdent(strings.Split(sanitize.Text(x.Source), "\n"))
 	digits := len(strconv.Itoa(first + len(lines) - 1))
 	room := max(d.w-2-len(tag)-digits-3, 10)
 	for i, line := range lines {
@@ -109,11 +109,11 @@ func (d *writer) breakingLine(x compare.Breaking, indent int) {
 	lead := widget.Blank(indent) + style.Render(glyph(d.th, sign)) + " "
 	what, rest, _ := strings.Cut(x.Message, ": ")
 	if before, after, ok := strings.Cut(rest, " → "); ok {
-		d.add(lead + style.Render(plain.Line(what)))
+		d.add(lead + style.Render(sanitize.Line(what)))
 		d.line(report.Line{Sign: report.Changed, Before: before, After: after}, indent+4)
 		return
 	}
-	text := widget.Wrap(ascii(d.th, plain.Line(what+": "+rest)), max(d.w-widget.Width(lead), 10))
+	text := widget.Wrap(ascii(d.th, sanitize.Line(what+": "+rest)), max(d.w-widget.Width(lead), 10))
 	for i, line := range text {
 		if i > 0 {
 			lead = widget.Blank(indent + 2)
@@ -165,14 +165,14 @@ func (d *writer) hit(c *compare.ContractChange, h int) {
 	d.gap()
 	d.add(d.th.Strong.Render("in the bundles of ") + d.th.Muted.Render(fmt.Sprint(n)))
 	for _, root := range affects {
-		d.add("  " + d.th.Muted.Render(middle(plain.Line(root), d.w-2)))
+		d.add("  " + d.th.Muted.Render(middle(sanitize.Line(root), d.w-2)))
 	}
 }
 
 // importer is one line: where, and what of it breaks.
 func (d *writer) importer(one compare.Importer) {
-	place := plain.Line(fmt.Sprintf("%s:%d", one.EntryID, one.Line))
-	lost := plain.Line(strings.Join(one.Lost, ", "))
+	place := sanitize.Line(fmt.Sprintf("%s:%d", one.EntryID, one.Line))
+	lost := sanitize.Line(strings.Join(one.Lost, ", "))
 	if one.PassesOn {
 		lost = strings.TrimSpace(lost + " exports it on")
 	}

@@ -6,8 +6,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -45,7 +45,7 @@ func (d *writer) gap() {
 }
 
 func (d *writer) wrap(style theme.Style, text string) {
-	for _, line := range widget.Wrap(plain.Line(text), d.w) {
+	for _, line := range widget.Wrap(sanitize.Line(text), d.w) {
 		d.add(style.Render(line))
 	}
 }
@@ -101,7 +101,7 @@ func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []
 
 func (d *writer) title(name, kind, role string) {
 	right := strings.TrimSpace(kind + "   " + role)
-	left := d.th.Accent.Render(plain.Line(name))
+	left := d.th.Accent.Render(sanitize.Line(name))
 	if widget.Width(left)+widget.Width(right)+2 <= d.w {
 		d.add(widget.Ends(left, d.th.Muted.Render(right), d.w))
 		return
@@ -165,7 +165,7 @@ func (d *writer) through(b *board, det *compare.Details) {
 	d.gap()
 	list := func(sign report.Sign, ids []string) {
 		for _, id := range ids {
-			d.add(signStyle(d.th, sign).Render(glyph(d.th, sign)) + " " + middle(plain.Line(id), d.w-2))
+			d.add(signStyle(d.th, sign).Render(glyph(d.th, sign)) + " " + middle(sanitize.Line(id), d.w-2))
 		}
 	}
 	for _, dep := range det.ChangedDependencies {
@@ -230,7 +230,7 @@ func (d *writer) members(c *compare.ContractChange) {
 	}
 }
 
-func (d *writer) path(p string) { d.add(d.th.Muted.Render(middle(plain.Line(p), d.w))) }
+func (d *writer) path(p string) { d.add(d.th.Muted.Render(middle(sanitize.Line(p), d.w))) }
 
 // middle cuts the middle out of a path that is too long.
 func middle(s string, w int) string {
@@ -252,7 +252,7 @@ func (d *writer) hash(name, before, after string) {
 		if !ok {
 			digits = h
 		}
-		return plain.Line(digits[:min(len(digits), d.digits)])
+		return sanitize.Line(digits[:min(len(digits), d.digits)])
 	}
 	label := d.th.Faint.Render(fmt.Sprintf("%-9s ", name))
 	switch {
@@ -307,7 +307,7 @@ func (d *writer) line(l report.Line, indent int) {
 	lead := widget.Blank(indent) + style.Render(glyph(d.th, l.Sign)) + " "
 	room := d.w - indent - 2
 	if l.Sign != report.Changed {
-		for i, text := range widget.Wrap(plain.Line(l.Text), room) {
+		for i, text := range widget.Wrap(sanitize.Line(l.Text), room) {
 			if i > 0 {
 				lead = widget.Blank(indent + 2)
 			}
@@ -315,7 +315,7 @@ func (d *writer) line(l report.Line, indent int) {
 		}
 		return
 	}
-	before, after := plain.Line(l.Before), plain.Line(l.After)
+	before, after := sanitize.Line(l.Before), sanitize.Line(l.After)
 	was, is := wordDiff(before, after)
 	if widget.Width(before)+widget.Width(after)+3 <= room {
 		d.add(lead + marked(d.th, d.th.Removed, was) + d.th.Muted.Render(" "+d.th.Glyph.Right+" ") + marked(d.th, d.th.Added, is))
@@ -364,9 +364,9 @@ func (d *writer) overview(r *compare.Result) {
 	if c := r.Coverage; c != nil {
 		line("components", fmt.Sprintf("%d of %d seen", c.Visible, c.Components))
 	}
-	line("content only", span.Count(s.ContentOnly, "file"))
+	line("content only", humanize.Count(s.ContentOnly, "file"))
 	if s.ToolOnly > 0 {
-		line("tool only", span.Count(s.ToolOnly, "contract"))
+		line("tool only", humanize.Count(s.ToolOnly, "contract"))
 	}
 	if f := r.Freshness; f != nil && f.State == "stale" {
 		d.gap()

@@ -9,8 +9,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -71,7 +71,7 @@ func statusStyle(th *theme.Theme, r *compare.Result) theme.Style {
 func (p *Page) header(f *tui.Frame) []string {
 	th := f.Theme
 	r := p.result()
-	name := th.Strong.Render(plain.Line(filepath.Base(p.project().Path)))
+	name := th.Strong.Render(sanitize.Line(filepath.Base(p.project().Path)))
 	if n := len(p.state.Projects); n > 1 {
 		if at := p.place(); at >= 0 {
 			name += th.Faint.Render(fmt.Sprintf(" %d of %d", at+1, n))
@@ -88,7 +88,7 @@ func (p *Page) header(f *tui.Frame) []string {
 	against := th.Muted.Render("vs ") + p.baselineText(f, r)
 	made := th.Faint.Render("current: " + madeText(f, r))
 	if p.behind() > 0 {
-		made = th.Warn.Render(span.Count(p.behind(), "result") + " ago")
+		made = th.Warn.Render(humanize.Count(p.behind(), "result") + " ago")
 	}
 	if r.Status == compare.Failed {
 		return fold(f.W, badge, against)
@@ -102,7 +102,7 @@ func (p *Page) header(f *tui.Frame) []string {
 		counts = append(counts, th.Warn.Render(glyph(th, report.Warning)+fmt.Sprintf(" %d may break", s.Breaking.Warnings)))
 	}
 	if n := s.ChangedFolders + s.AddedFolders + s.RemovedFolders; n > 0 {
-		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, span.Count(s.TotalFolders, "folder"))))
+		counts = append(counts, th.Muted.Render(fmt.Sprintf("in %d of %s", n, humanize.Count(s.TotalFolders, "folder"))))
 	}
 	if d := r.Summary.TokenDelta; d.GPT4oMini != 0 || d.Claude != 0 {
 		counts = append(counts, tokens(th, r))
@@ -140,11 +140,11 @@ func contractCounts(th *theme.Theme, c compare.Contracts, wide bool) string {
 func baselineName(r *compare.Result) string {
 	i := r.BaselineInfo
 	if i == nil || i.SnapshotID == "" {
-		return plain.Line(report.BaselineName(r))
+		return sanitize.Line(report.BaselineName(r))
 	}
 	text := "snapshot " + shortID(i.SnapshotID)
 	if i.MadeBy != "" {
-		text += " of " + plain.Line(i.MadeBy)
+		text += " of " + sanitize.Line(i.MadeBy)
 	}
 	return text
 }
@@ -209,7 +209,7 @@ func join(w int, parts []string) string {
 func (w *work) text(f *tui.Frame, d *logicstamp.DeeperRun) string {
 	what, since := "", time.Time{}
 	if d != nil {
-		what, since = "analysing deeper in the background, for "+span.Took(d.Limit)+" at most", d.Since
+		what, since = "analysing deeper in the background, for "+humanize.Took(d.Limit)+" at most", d.Since
 	}
 	if w.run != nil {
 		what, since = w.run.what, w.run.since
@@ -217,5 +217,5 @@ func (w *work) text(f *tui.Frame, d *logicstamp.DeeperRun) string {
 	if what == "" {
 		return ""
 	}
-	return f.Theme.Info.Render(f.Spin()+" "+plain.Line(what)+"  "+span.Took(max(f.Now.Sub(since), 0).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
+	return f.Theme.Info.Render(f.Spin()+" "+sanitize.Line(what)+"  "+humanize.Took(max(f.Now.Sub(since), 0).Truncate(time.Second))) + f.Theme.Faint.Render("  x stops")
 }

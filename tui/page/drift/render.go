@@ -7,7 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -94,7 +94,7 @@ func (t *tree) row(f *tui.Frame, x row, w int) string {
 			mark = th.Glyph.Open
 		}
 	}
-	name := plain.Line(x.name)
+	name := sanitize.Line(x.name)
 	if until, ok := t.fresh[x.key]; ok && f.Now.Before(until) {
 		f.RedrawAfter(until.Sub(f.Now))
 		name = th.Match.Render(name)
@@ -120,13 +120,13 @@ func (t *tree) row(f *tui.Frame, x row, w int) string {
 	if right != "" {
 		room -= widget.Width(right) + 1
 	}
-	if strings.Contains(x.name, "/") && name == plain.Line(x.name) {
+	if strings.Contains(x.name, "/") && name == sanitize.Line(x.name) {
 		name = middle(name, room)
 	}
 	left := name + wordsText(th, x.words, room-widget.Width(name))
 	// The folder goes before the words are cut, the words before the name.
 	if rest := room - widget.Width(left) - 2; x.where != "" && x.where != "." && right == "" && rest >= 12 {
-		right = th.Faint.Render(middle(plain.Line(x.where), rest))
+		right = th.Faint.Render(middle(sanitize.Line(x.where), rest))
 	}
 	return widget.Ends(lead+sign+left, right, w)
 }
@@ -136,7 +136,7 @@ func wordsText(th *theme.Theme, list []word, room int) string {
 	out := ""
 	for i, one := range list {
 		sign := glyph(th, one.sign)
-		text := plain.Line(one.text)
+		text := sanitize.Line(one.text)
 		more := ""
 		if left := len(list) - i - 1; left > 0 {
 			more = fmt.Sprintf("  +%d", left)
@@ -291,17 +291,17 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	text, next, _ := strings.Cut(r.Error, ". Next: ")
 	rows := []string{"", th.Bad.Render(th.Glyph.Fail + " " + words(string(r.ErrorCode))), ""}
 	w := min(f.W-6, 90)
-	rows = append(rows, widget.Wrap(plain.Line(text), w)...)
+	rows = append(rows, widget.Wrap(sanitize.Line(text), w)...)
 	if next != "" {
 		rows = append(rows, "")
-		for _, line := range widget.Wrap(plain.Line(next), w) {
+		for _, line := range widget.Wrap(sanitize.Line(next), w) {
 			rows = append(rows, th.Muted.Render(line))
 		}
 	}
 	rows = append(rows, "")
 	if p.missingCLI() {
 		if p.work.notInstalled != "" {
-			for _, line := range widget.Wrap(plain.Text(p.work.notInstalled), w) {
+			for _, line := range widget.Wrap(sanitize.Text(p.work.notInstalled), w) {
 				rows = append(rows, th.Bad.Render(line))
 			}
 			rows = append(rows, "")

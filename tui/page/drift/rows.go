@@ -8,7 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/span"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // kind is what a row of the tree stands for.
@@ -146,7 +146,7 @@ func (b *board) rows(v view) []row {
 	out = section(out, v, "affected only", len(affected), affected)
 	out = section(out, v, "content only", r.Summary.ContentOnly, names(v, contentRow, report.Same, "t:", r.ContentOnly))
 	if n := r.Summary.UnchangedFolders; n > 0 && !v.narrowed() {
-		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: span.Count(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
+		out = append(out, row{kind: sameRow, key: "=", sign: report.Same, name: humanize.Count(n, "unchanged folder"), opens: b.hasSame(), open: v.same})
 		if v.same {
 			for i := range r.FolderDiffs {
 				if f := &r.FolderDiffs[i]; f.Status == compare.FolderUnchanged {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
@@ -248,7 +248,7 @@ func (t *tree) Restore(kept string) {
 	if !tui.Kept(kept, &l) || l.Kind < 0 || l.Kind >= len(kinds()) || l.Mode < unified || l.Mode > raw {
 		return
 	}
-	t.Filter.SetText(plain.Line(l.Filter))
+	t.Filter.SetText(sanitize.Line(l.Filter))
 	t.view.filter = strings.Fields(strings.ToLower(t.Filter.Text()))
 	t.view.breaking, t.view.same, t.mode = l.Breaking, l.Same, l.Mode
 	t.typeAt, t.view.sign = l.Kind, kinds()[l.Kind]

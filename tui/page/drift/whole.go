@@ -8,7 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -114,7 +114,7 @@ func (d *writer) whole(c *compare.ContractChange) {
 			field = p.field
 			d.add(d.th.Strong.Render(field))
 		}
-		p.before, p.after = plain.Line(p.before), plain.Line(p.after)
+		p.before, p.after = sanitize.Line(p.before), sanitize.Line(p.after)
 		sign := p.sign()
 		if side {
 			d.pairSide(p, sign, half)

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -68,7 +68,7 @@ func (w *Widget) Note(f *tui.Frame, width int) string {
 	if n := r.Summary.Breaking.Errors; n > 0 {
 		outcome = th.Bad.Render(fmt.Sprintf("%s %d breaking", glyph(th, report.Breaking), n))
 	}
-	note := th.Muted.Render("Drift ") + plain.Line(filepath.Base(project)) + " " + outcome
+	note := th.Muted.Render("Drift ") + sanitize.Line(filepath.Base(project)) + " " + outcome
 	var more []string
 	for _, b := range report.Badges(r) {
 		more = append(more, th.Warn.Render("["+b+"]"))

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/mcpdeck/mcpdeck/servers/edit"
+	"github.com/mcpdeck/mcpdeck/servers/support/diff"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -50,7 +50,7 @@ func wordDiff(before, after string) (was, is []piece) {
 	if len(was) > maxWords || len(is) > maxWords {
 		return was, is
 	}
-	for _, s := range edit.Steps(was, is, func(a, b piece) bool { return a.text == b.text }) {
+	for _, s := range diff.Steps(was, is, func(a, b piece) bool { return a.text == b.text }) {
 		switch {
 		case s.New < 0:
 			was[s.Old].lacks = true

@@ -11,7 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -76,7 +76,7 @@ func (c *Card) take(s pencil.Status) tea.Cmd {
 	c.status, c.known = s, true
 	switch {
 	case len(s.Asked) > len(before.Asked):
-		return tui.ToastUnless(tui.Warn, plain.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Cards page", c.opts.Page)
+		return tui.ToastUnless(tui.Warn, sanitize.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Cards page", c.opts.Page)
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == card.On:
@@ -125,10 +125,10 @@ func (c *Card) openSearch() tea.Cmd {
 			if reason == "" {
 				mark, reason = th.Good, "taken"
 			}
-			for _, l := range widget.Wrap(plain.Line(place.Path), w) {
+			for _, l := range widget.Wrap(sanitize.Line(place.Path), w) {
 				rows = append(rows, th.Text.Render(l))
 			}
-			rows = append(rows, "  "+mark.Render(reason)+th.Faint.Render("  "+plain.Line(place.Source)))
+			rows = append(rows, "  "+mark.Render(reason)+th.Faint.Render("  "+sanitize.Line(place.Source)))
 		}
 		return rows
 	}})
@@ -148,7 +148,7 @@ func (c *Card) openSave() tea.Cmd {
 func (c *Card) pictureName() string {
 	ext := ".png"
 	if _, kind, ok := strings.Cut(c.status.Picture.Type, "/"); ok && len(kind) <= 4 {
-		ext = "." + plain.Line(kind)
+		ext = "." + sanitize.Line(kind)
 	}
 	return filepath.Join(c.opts.Folder, "pencil-"+c.status.Picture.Time.Format("150405")+ext)
 }

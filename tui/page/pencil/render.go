@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -28,7 +28,7 @@ func (c *Card) Head(f *tui.Frame, w int) []string {
 	var more []string
 	add := func(name, value string) {
 		if value != "" {
-			more = append(more, th.Faint.Render(name+" ")+th.Muted.Render(plain.Line(value)))
+			more = append(more, th.Faint.Render(name+" ")+th.Muted.Render(sanitize.Line(value)))
 		}
 	}
 	if s.Mode == card.On || s.PID != 0 {
@@ -41,7 +41,7 @@ func (c *Card) Head(f *tui.Frame, w int) []string {
 	if s.Restarts > 0 {
 		add("restarts", fmt.Sprint(s.Restarts))
 	}
-	return []string{widget.Fit(toneStyle(th, sign.Tone).Render(label)+th.Muted.Render("  "+plain.Line(words))+"   "+strings.Join(more, "   "), w)}
+	return []string{widget.Fit(toneStyle(th, sign.Tone).Render(label)+th.Muted.Render("  "+sanitize.Line(words))+"   "+strings.Join(more, "   "), w)}
 }
 
 // Picture draws the last picture and its facts, or, with no room, the facts.
@@ -50,14 +50,14 @@ func (c *Card) Picture(f *tui.Frame, x, y, w, h int) []string {
 	if pic.Type == "" {
 		return nil
 	}
-	facts := plain.Line(pic.Tool) + ", " + f.Since(pic.Time)
+	facts := sanitize.Line(pic.Tool) + ", " + f.Since(pic.Time)
 	size := th.Faint.Render(tui.Bytes(pic.Bytes))
 	if pic.Width > 0 {
 		size = th.Faint.Render(fmt.Sprintf("%d×%d, ", pic.Width, pic.Height)) + size
 	}
 	cols, high := w-4, h-1
 	if high < 4 || cols < 8 || pic.Width == 0 {
-		row := th.Muted.Render(facts) + "  " + th.Faint.Render(plain.Line(pic.Type))
+		row := th.Muted.Render(facts) + "  " + th.Faint.Render(sanitize.Line(pic.Type))
 		return widget.Pane(th, "Last picture", size, false, []string{row}, w, h)
 	}
 	room := f.PictureRoom(cols, high)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -47,9 +47,9 @@ func (w *Widget) Note(f *tui.Frame, width int) string {
 		return ""
 	}
 	th := f.Theme
-	sign, more := toneStyle(th, s.Tone).Render(pencil.Label(s, th.Glyph.ASCII)), strings.TrimPrefix(plain.Line(s.Note), "Pencil failed: ") // the sign says that
+	sign, more := toneStyle(th, s.Tone).Render(pencil.Label(s, th.Glyph.ASCII)), strings.TrimPrefix(sanitize.Line(s.Note), "Pencil failed: ") // the sign says that
 	if s.Tone == card.Good {
-		more = plain.Line(w.status.File)
+		more = sanitize.Line(w.status.File)
 	}
 	if more == "" || widget.Width(sign)+2+widget.Width(more) > width {
 		return sign

@@ -6,7 +6,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -229,7 +229,7 @@ func (p *Page) mark() tea.Cmd {
 	}
 	p.versions.marked = marked{picture: pic, thing: p.thing}
 	if r := p.current(); r != nil {
-		p.versions.marked.name = plain.Line(r.Name)
+		p.versions.marked.name = sanitize.Line(r.Name)
 	}
 	p.view.SetBefore(p.before())
 	return tui.Toast(tui.Info, "marked: later versions, and pictures without earlier ones, are compared with this one")

@@ -8,7 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -84,9 +84,9 @@ func (cs *colours) pane(f *tui.Frame, v *viewer.Viewer, areas *tui.Areas, focus 
 		left := swatch(f, v, u.Color) + " "
 		hex := picture.Hex(u.Color)
 		if room := width - 3 - len(hex) - len(count) - 2; name != "" && room >= widget.Width(name) {
-			left += style.Render(plain.Line(name)) + " " + th.Faint.Render(hex)
+			left += style.Render(sanitize.Line(name)) + " " + th.Faint.Render(hex)
 		} else if name != "" {
-			left += style.Render(widget.Cut(plain.Line(name), width-4-len(count)))
+			left += style.Render(widget.Cut(sanitize.Line(name), width-4-len(count)))
 		} else {
 			left += hex
 		}
@@ -137,7 +137,7 @@ func letters(v *viewer.Viewer, w, rows int) []string {
 		if name == "" {
 			name = picture.Hex(u.Color)
 		}
-		one := letter + " " + plain.Line(name)
+		one := letter + " " + sanitize.Line(name)
 		switch last := len(lines) - 1; {
 		case last >= 0 && widget.Width(lines[last])+2+widget.Width(one) <= w:
 			lines[last] += "  " + one

@@ -11,10 +11,10 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	onDisk "github.com/mcpdeck/mcpdeck/servers/file"
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 
@@ -68,7 +68,7 @@ func (f *files) open(path string) {
 }
 
 func (f *files) poke() {
-	hint.Poke(f.hint)
+	notify.Poke(f.hint)
 }
 
 // load reads what has changed and returns the renders of all files, and how often
@@ -200,7 +200,7 @@ func (f *files) watch(folder string) {
 			return
 		}
 		f.watcher = w
-		safe.Go("watch pictures", func() { f.follow(w) })
+		recovery.Go("watch pictures", func() { f.follow(w) })
 	}
 	f.watched[folder] = f.watcher.Add(folder) == nil
 }
@@ -237,7 +237,7 @@ func (f *files) touched(name string) {
 			one.changed.Stop()
 		}
 		one.changed = time.AfterFunc(settle, func() {
-			defer safe.Recover("changed picture")
+			defer recovery.Recover("changed picture")
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			one.dirty = true

@@ -3,7 +3,7 @@ package pixels
 import (
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -17,7 +17,7 @@ func notes(r *Render) tui.Overlay {
 	return &tui.Reader{Name: "pixels.notes", Title: r.Name, Rows: func(f *tui.Frame, w int) []string {
 		var rows []string
 		for _, note := range list {
-			rows = append(rows, widget.Wrap(plain.Text(note), w)...)
+			rows = append(rows, widget.Wrap(sanitize.Text(note), w)...)
 			rows = append(rows, "")
 		}
 		return rows
@@ -30,7 +30,7 @@ func capabilities() tui.Overlay {
 		th, caps := f.Theme, f.PictureCaps()
 		rows := []string{"shown as " + th.Strong.Render(caps.Mode.String()) + th.Muted.Render(", in text "+caps.Cells.String()), ""}
 		for _, why := range caps.Reasons {
-			for i, line := range widget.Wrap(plain.Text(why), w-2) {
+			for i, line := range widget.Wrap(sanitize.Text(why), w-2) {
 				mark := "  "
 				if i == 0 {
 					mark = th.Glyph.Dot + " "
@@ -41,7 +41,7 @@ func capabilities() tui.Overlay {
 		rows = append(rows, "", th.Title.Render("Terminal queries and answers"))
 		wide := w >= 64
 		for _, fact := range caps.Facts {
-			line := th.Muted.Render(widget.Fit(fact.Asked, 23)) + " " + plain.Line(fact.Answer)
+			line := th.Muted.Render(widget.Fit(fact.Asked, 23)) + " " + sanitize.Line(fact.Answer)
 			if wide {
 				line = widget.Ends(line, th.Faint.Render(fact.Meaning), w)
 			}

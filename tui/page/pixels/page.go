@@ -11,9 +11,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/hint"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -209,14 +209,14 @@ func (p *Page) Feed() tui.Feed {
 	joined := make(chan struct{}, 1)
 	stop := make(chan struct{})
 	pass := func(from <-chan struct{}) {
-		safe.Go("pixels hints", func() {
+		recovery.Go("pixels hints", func() {
 			for {
 				select {
 				case <-stop:
 					return
 				case <-from:
 				}
-				hint.Poke(joined)
+				notify.Poke(joined)
 			}
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/plain"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -109,7 +109,7 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 		}
 		who := th.Muted.Render("file")
 		if r.Agent != "" {
-			who = th.Hue(r.Agent).Render(widget.Cut(plain.Line(r.Agent), 10))
+			who = th.Hue(r.Agent).Render(widget.Cut(sanitize.Line(r.Agent), 10))
 		}
 		right := f.Ago(r.Time)
 		if width >= 24 {
@@ -117,7 +117,7 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 		} else {
 			right = th.Faint.Render(right)
 		}
-		return widget.Ends(mark+widget.Cut(plain.Line(r.Name), max(width-widget.Width(right)-widget.Width(mark)-1, 4)), right, width)
+		return widget.Ends(mark+widget.Cut(sanitize.Line(r.Name), max(width-widget.Width(right)-widget.Width(mark)-1, 4)), right, width)
 	}
 }
 
@@ -140,7 +140,7 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 	if r == nil {
 		return ""
 	}
-	parts := []string{plain.Line(r.Name)}
+	parts := []string{sanitize.Line(r.Name)}
 	if pw, ph := p.view.Picture().Size(); pw > 0 {
 		parts = append(parts, fmt.Sprintf("%d×%d", pw, ph))
 		scale := p.view.Scale()
@@ -159,7 +159,7 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 		parts = append(parts, r.Kind)
 	}
 	if r.File != "" {
-		parts = append(parts, filepath.Base(plain.Line(r.File)))
+		parts = append(parts, filepath.Base(sanitize.Line(r.File)))
 	}
 	line := ""
 	for _, part := range parts {
@@ -187,7 +187,7 @@ func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 			text, style = "reading…", f.Theme.Faint
 		}
 		var rows []string
-		for _, line := range widget.Wrap(plain.Text(text), max(w-2, 8)) {
+		for _, line := range widget.Wrap(sanitize.Text(text), max(w-2, 8)) {
 			rows = append(rows, " "+style.Render(line))
 		}
 		return widget.Rows(rows, w, h)
@@ -231,7 +231,7 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 			rows = append(rows, th.Warn.Render(fmt.Sprintf("%d more; d shows all", len(notes)-i)))
 			break
 		}
-		rows = append(rows, style.Render(widget.Cut(plain.Line(note), w)))
+		rows = append(rows, style.Render(widget.Cut(sanitize.Line(note), w)))
 	}
 	return rows
 }

@@ -8,8 +8,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
@@ -19,7 +19,7 @@ import (
 type Shots struct {
 	// Host keeps the pictures.
 	Host interface {
-		Pictures() ([]deck.Picture, uint64)
+		Pictures() ([]snapshot.Picture, uint64)
 	}
 	// Hints is where changes are told, among others.
 	Hints func() (hint <-chan struct{}, cancel func())

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/deck"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
@@ -17,8 +17,8 @@ import (
 // shotsHost has one screenshot in the result of call 7 and a render of pixelsrc in that of call 8.
 type shotsHost struct{ data string }
 
-func (h shotsHost) Pictures() ([]deck.Picture, uint64) {
-	return []deck.Picture{
+func (h shotsHost) Pictures() ([]snapshot.Picture, uint64) {
+	return []snapshot.Picture{
 		{Call: 8, Server: "pixelsrc", Tool: "pixelsrc_render", Agent: "codex", Time: started(), MIME: "image/png", Data: h.data},
 		{Call: 7, Server: "pencil", Tool: "pencil_get_screenshot", Agent: "claude", Time: started(), MIME: "image/png", Data: h.data},
 		{Call: 6, Server: "pencil", Tool: "pencil_broken", Agent: "claude", Time: started().Add(-time.Second), MIME: "image/png", Data: "bm90IGEgcGljdHVyZQ=="},

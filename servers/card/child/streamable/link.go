@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 const (
@@ -194,7 +194,7 @@ func (l *link) spawn(what string, fn func()) {
 		return
 	}
 	l.work.Add(1)
-	safe.Go(l.o.Name+" "+what, func() {
+	recovery.Go(l.o.Name+" "+what, func() {
 		defer l.work.Done()
 		fn()
 	})
@@ -239,7 +239,7 @@ func (l *link) End(bool) {
 func (l *link) Kill() { l.fall("the connection was closed") }
 
 // fall ends the link without waiting.
-func (l *link) fall(cause string) { safe.Go(l.o.Name+" end", func() { l.finish(cause) }) }
+func (l *link) fall(cause string) { recovery.Go(l.o.Name+" end", func() { l.finish(cause) }) }
 
 // finish ends the link once.
 func (l *link) finish(cause string) {

@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/plain"
-	"github.com/mcpdeck/mcpdeck/servers/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 const (
@@ -132,9 +132,9 @@ func readFailure(answer *http.Response) *failure {
 	f := &failure{status: &child.StatusError{Code: answer.StatusCode, Challenge: answer.Header.Get("WWW-Authenticate")}}
 	if m, bad := (rpc.Rules{Lenient: true}).Decode(flat(body)); len(body) > 0 && bad == nil && m.Err != nil {
 		f.err = rpc.ReadError(m.Err)
-		f.status.Text = plain.Cut(plain.Line(f.err.Message), child.MaxRunes)
+		f.status.Text = sanitize.Cut(sanitize.Line(f.err.Message), child.MaxRunes)
 	} else if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); strings.HasPrefix(kind, "text/plain") {
-		f.status.Text = plain.Cut(plain.Line(string(body)), child.MaxRunes)
+		f.status.Text = sanitize.Cut(sanitize.Line(string(body)), child.MaxRunes)
 	}
 	return f
 }

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/rpc"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Start opens a connection over pipes, like that of a program that ends with its input.
@@ -26,7 +26,7 @@ func (s *Server) Start() (*process.Child, error) {
 		close(exited)
 	})
 	p.Kill, p.Terminate = end, end
-	safe.Go("fake", func() {
+	recovery.Go("fake", func() {
 		defer end() // a test may replace Kill
 		s.Serve(inR, outW)
 	})
@@ -62,7 +62,7 @@ func (s *Server) Serve(in io.Reader, out io.Writer) {
 			continue
 		}
 		work.Add(1)
-		safe.Go("fake", func() {
+		recovery.Go("fake", func() {
 			defer work.Done()
 			c.take(ctx, m, say)
 		})

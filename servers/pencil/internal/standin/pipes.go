@@ -7,8 +7,8 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/process"
-	"github.com/mcpdeck/mcpdeck/servers/safe"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // Pipes starts the stand-in inside this process, with more flags than those of the
@@ -32,7 +32,7 @@ func Pipes(flags ...string) func(process.Command) (*process.Child, error) {
 		}
 		p.Terminate = p.Kill
 		p.Code = func() string { return "code 0" }
-		safe.Go("stand-in", func() {
+		recovery.Go("stand-in", func() {
 			Serve(o, inR, outW, heard{errW})
 			p.Kill()
 		})

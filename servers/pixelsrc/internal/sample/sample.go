@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/json5"
-	"github.com/mcpdeck/mcpdeck/servers/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // ink is the colour of a letter.

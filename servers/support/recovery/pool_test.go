@@ -1,0 +1,51 @@
+package recovery
+
+import (
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestPool(t *testing.T) {
+	log := capture(t)
+	synctest.Test(t, func(*testing.T) {
+		var p Pool
+		block := make(chan struct{})
+		var done sync.WaitGroup
+		for range 100 { // none waits for another
+			done.Add(1)
+			p.Go("job", func() { defer done.Done(); <-block })
+		}
+		synctest.Wait()
+		close(block)
+		done.Wait()
+		synctest.Wait()
+		if n := p.idle.Load(); n != poolIdle {
+			t.Errorf("%d goroutines wait, want %d", n, poolIdle)
+		}
+		p.Go("job", func() { panic("boom") })
+		synctest.Wait()
+		done.Add(1)
+		p.Go("job", done.Done)
+		done.Wait()
+		time.Sleep(2 * poolWait)
+		synctest.Wait()
+		if n := p.idle.Load(); n != 0 {
+			t.Errorf("%d goroutines still wait", n)
+		}
+	})
+	if !strings.Contains(log.String(), "boom") {
+		t.Errorf("the panic is not in the log: %s", log)
+	}
+}
+
+func BenchmarkPool(b *testing.B) {
+	var p Pool
+	done := make(chan struct{})
+	for b.Loop() {
+		p.Go("job", func() { done <- struct{}{} })
+		<-done
+	}
+}

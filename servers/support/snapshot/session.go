@@ -1,0 +1,116 @@
+package snapshot
+
+import (
+	"strconv"
+	"time"
+)
+
+// Session is one conversation of an agent's program on this machine, whether or not it is
+// connected to the deck.
+type Session struct {
+	Agent   string // ID in the table of clients: "claude"
+	ID      string // the agent's own; unique among the sessions of one agent
+	Version string // of the agent's program; "" if unknown
+	PID     int    // of its process, or of the daemon that runs it; 0 if unknown
+
+	State      SessionState
+	Since      time.Time // when the state began; zero if unknown
+	Started    time.Time // when its process began; zero if unknown
+	WaitingFor string    // what a waiting session waits for, in a few words
+	Note       string    // why nothing more is known, such as "not set up"; "" if all is
+
+	Folder    string // where it works, absolute
+	Title     string // its name, as the agent's program gives it
+	Mode      string // of permissions, in the agent's word
+	Model     string
+	Subagents int // at work
+
+	LastTool, LastSubject string // the last call of a tool, and what it was about
+
+	Usage   Usage
+	Cost    Cost
+	Shared  Shared
+	Context Context
+	Place   Place
+
+	Transcript string // path of the file in which its program keeps the conversation; "" if unknown
+	Connection string // ID in [Snapshot] of its oldest connection to the deck; "" if it has none
+
+	Headless bool // it runs without a user at its terminal
+	Verified bool // the operating system confirms that the agent's program is behind it
+}
+
+// SessionState is what a session does.
+type SessionState string
+
+// The states of sessions. A session with an open prompt waits, whatever else is known.
+const (
+	WaitsForPermission SessionState = "permission"
+	WaitsForAnswer     SessionState = "answer"
+	Waiting            SessionState = "waiting" // for the user, in a way that is not known
+	Working            SessionState = "working"
+	Background         SessionState = "background" // only something it started still runs
+	Idle               SessionState = "idle"
+	Ended              SessionState = "ended"
+	StateUnknown       SessionState = "unknown"
+)
+
+// Waits reports whether the session waits for the user.
+func (s SessionState) Waits() bool {
+	return s == WaitsForPermission || s == WaitsForAnswer || s == Waiting
+}
+
+// Usage counts the tokens that the models of a session were sent and sent back. In leaves out what
+// came from the cache.
+type Usage struct {
+	In, Out, CacheRead, CacheWrite, Reasoning int64
+	Partial                                   bool // there were more
+}
+
+// Shared is what a session has in common with another, from which it was forked or the
+// other way round.
+type Shared struct {
+	With string // ID of the other session; "" if nothing is shared
+	// What of the session's tokens and cost is counted in the other, too. Only one of two
+	// sessions has it, so that sums can leave it out.
+	Tokens     int64
+	USD, Today float64
+}
+
+// Cost is what the tokens cost at list prices.
+type Cost struct {
+	USD      float64
+	Today    float64 // what of it was spent since midnight
+	Undated  bool    // when some of it was spent is not known; Today leaves that out
+	Known    bool    // else a model has no known price
+	Partial  bool    // there was more
+	Reported bool    // by the agent's program itself
+	Source   string  // of the prices
+}
+
+// Context is how full a model's context is, in tokens. Window is 0 if unknown.
+type Context struct{ Used, Window int64 }
+
+// Place is the terminal in which a session runs. All fields are empty if it has none.
+type Place struct {
+	TmuxSocket string // path of the server's socket
+	TmuxPane   string // such as "%3"
+	Tmux       string // for people: "work:1.0"
+	TTY        string // device
+	Other      string // another terminal's ID of its window: "kitty 3"
+}
+
+// CountTokens writes a number of tokens in at most five cells: "950", "14k", "1.2M".
+func CountTokens(n int64) string {
+	switch {
+	case n < 1000:
+		return strconv.FormatInt(n, 10)
+	case n < 9_950:
+		return strconv.FormatFloat(float64(n)/1e3, 'f', 1, 64) + "k"
+	case n < 999_500:
+		return strconv.FormatInt((n+500)/1e3, 10) + "k"
+	case n < 99_950_000:
+		return strconv.FormatFloat(float64(n)/1e6, 'f', 1, 64) + "M"
+	}
+	return strconv.FormatInt((n+500_000)/1e6, 10) + "M"
+}
