@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
 )
 
 // TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed holds that an agent is one value: its ID
@@ -19,19 +19,19 @@ import (
 // and only the list imports its package.
 func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 	free := []string{
-		"servers/support/clients", "servers/prompts/agents", "servers/prompts/agenttest", "servers/prompts/standin", "servers/support/realtest",
+		"servers/support/clients", "servers/agents", "servers/agents/agenttest", "servers/agents/standin", "servers/support/realtest",
 		"cmd/internal/demo", "cmd/internal/perf", "tui/internal/fake", "tui/internal/demo", "servers/logicstamp",
 	}
 	// These are to lose the names: the settings are one field an agent, the numbers of a
 	// price list and a program's own lines have the same words, and a flag has a default.
 	excepted := map[string]bool{
-		"cmd/internal/config/prompts.go": true, "servers/prompts/usage/internal/pricegen/main.go": true,
-		"servers/prompts/usage/gemini.go": true, "cmd/internal/ask/config.go": true,
+		"cmd/internal/config/prompts.go": true, "servers/agents/usage/internal/pricegen/main.go": true,
+		"servers/agents/usage/gemini.go": true, "cmd/internal/ask/config.go": true,
 	}
 	var ids []string
 	for _, a := range agents.All() {
 		ids = append(ids, a.ID)
-		free = append(free, "servers/prompts/"+a.ID)
+		free = append(free, "servers/agents/approvals/"+a.ID)
 	}
 	found := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
@@ -62,7 +62,7 @@ func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 			if err != nil {
 				return true
 			}
-			_, last, _ := strings.Cut(text, "mcpdeck/servers/prompts/")
+			_, last, _ := strings.Cut(text, "mcpdeck/servers/agents/approvals/")
 			if id := text; slices.Contains(ids, id) || slices.Contains(ids, last) {
 				if found[name] = true; !excepted[name] {
 					t.Errorf("%s names %s: say what differs in its prompts.Agent or in the table of clients", name, text)

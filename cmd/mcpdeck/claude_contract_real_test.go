@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
@@ -21,7 +21,7 @@ import (
 func TestTheRealClaudeKeepsItsContract(t *testing.T) {
 	realtest.On(t)
 	recorded := map[string]agenttest.Payload{}
-	files, err := filepath.Glob("../../servers/prompts/claude/testdata/contract/*.jsonl")
+	files, err := filepath.Glob("../../servers/agents/approvals/claude/testdata/contract/*.jsonl")
 	for _, file := range files {
 		var b []byte
 		if b, err = os.ReadFile(file); err != nil {

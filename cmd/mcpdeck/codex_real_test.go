@@ -19,10 +19,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/codex"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/codex"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -35,7 +35,7 @@ type codexTerminal struct {
 	project string
 	adapter *codex.Adapter
 	queue   *ask.Queue
-	roster  *roster.Roster
+	roster  *sessions.Roster
 	stop    func() // of the deck
 
 	pressed time.Time       // when the last key was typed
@@ -167,12 +167,12 @@ func (c *codexTerminal) until(what string, is func() bool) {
 // open starts a deck beside the terminal.
 func (c *codexTerminal) open() {
 	c.t.Helper()
-	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &roster.Roster{}
+	c.queue, c.roster = ask.New(ask.Options{Hold: -1}), &sessions.Roster{}
 	c.adapter = codex.New(codex.Options{
 		Homes: func() []string { return []string{c.home()} },
-		Deps: prompts.Deps{
-			Rules: func() prompts.Rules { return prompts.Rules{Hold: time.Hour} }, Queue: c.queue, Roster: c.roster, Home: filepath.Join(c.dir, "home"), Version: "test",
-			Frames: func(ctx context.Context, conn net.Conn) (prompts.Frames, error) {
+		Deps: approvals.Deps{
+			Rules: func() approvals.Rules { return approvals.Rules{Hold: time.Hour} }, Queue: c.queue, Roster: c.roster, Home: filepath.Join(c.dir, "home"), Version: "test",
+			Frames: func(ctx context.Context, conn net.Conn) (approvals.Frames, error) {
 				f, err := frames.Dial(ctx, conn)
 				return &listening{f, c}, err
 			},

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -105,7 +105,7 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 }
 
 // checkProgram tries to reach an agent's program as its adapter does.
-func (h *instance) checkProgram(ctx context.Context, agent string, try func(context.Context, prompts.Deps) (string, error)) (mark, text string) {
+func (h *instance) checkProgram(ctx context.Context, agent string, try func(context.Context, approvals.Deps) (string, error)) (mark, text string) {
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
 	start := time.Now()

@@ -15,6 +15,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	places "github.com/mcpdeck/mcpdeck/servers/agents/terminal"
+	tokens "github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/calls"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
@@ -22,9 +25,6 @@ import (
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
 	"github.com/mcpdeck/mcpdeck/servers/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	places "github.com/mcpdeck/mcpdeck/servers/prompts/place"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -44,11 +44,11 @@ type instance struct {
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
 	host     *host.Host
-	queue    *ask.Queue     // nil when headless: there is no person to answer here
-	asks     *ask.Client    // of a deck in another process; nil unless headless
-	gate     *userauth.Gate // nil when headless
-	roster   *roster.Roster // of agents' sessions; empty when headless
-	places   places.Finder  // of the terminals that they run in
+	queue    *ask.Queue       // nil when headless: there is no person to answer here
+	asks     *ask.Client      // of a deck in another process; nil unless headless
+	gate     *userauth.Gate   // nil when headless
+	roster   *sessions.Roster // of agents' sessions; empty when headless
+	places   places.Finder    // of the terminals that they run in
 	pencil   *pencil.Pencil
 	added    added
 	consents consents
@@ -76,7 +76,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		return nil, err
 	}
 	limitMemory()
-	h := &instance{cfg: cfg, person: person, roster: &roster.Roster{}, places: places.Finder{Environ: cfg.Environ}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
+	h := &instance{cfg: cfg, person: person, roster: &sessions.Roster{}, places: places.Finder{Environ: cfg.Environ}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
 		o.Redact = h.redact

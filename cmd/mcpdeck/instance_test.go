@@ -111,7 +111,7 @@ func TestImportsGoOneWay(t *testing.T) {
 // they import: those that carry servers or offer them. All others, also new ones, are
 // plain: the questions, the data of the deck, the screen.
 func TestImportsOfTheProtocol(t *testing.T) {
-	carry := []string{"servers/host", "servers/host/hosttest", "servers/wire", "servers/wire/wiretest", "servers/internal/conformance", "servers/card/child/streamable", "servers/support/rpc/frames", "servers/card/internal/fake", "servers/prompts/standin"}
+	carry := []string{"servers/host", "servers/host/hosttest", "servers/wire", "servers/wire/wiretest", "servers/internal/conformance", "servers/card/child/streamable", "servers/support/rpc/frames", "servers/card/internal/fake", "servers/agents/standin"}
 	for _, p := range packages(t) {
 		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
 			continue

@@ -5,16 +5,16 @@ import (
 	"log/slog"
 	"net"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 )
 
 // adapters returns what connects the deck to agents' own programs, by their IDs.
-func (h *instance) adapters() map[string]prompts.Adapter {
-	all := map[string]prompts.Adapter{}
+func (h *instance) adapters() map[string]approvals.Adapter {
+	all := map[string]approvals.Adapter{}
 	for _, a := range agents.All() {
 		if h.cfg.File.Prompts.Shows(a.ID) {
 			all[a.ID] = a.New(h.deps(a.ID))
@@ -23,15 +23,15 @@ func (h *instance) adapters() map[string]prompts.Adapter {
 	return all
 }
 
-func (h *instance) deps(agent string) prompts.Deps {
-	return prompts.Deps{
+func (h *instance) deps(agent string) approvals.Deps {
+	return approvals.Deps{
 		Queue: h.queue, Roster: h.roster, Rules: h.rules, HoldsHeadless: func(folder string) bool { return h.now.Load().HoldsHeadless(folder) },
-		Frames: func(ctx context.Context, c net.Conn) (prompts.Frames, error) { return frames.Dial(ctx, c) },
+		Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) },
 		Folder: h.cfg.ClientFolders().Program(agent), Alone: h.alone, Home: h.cfg.Home, Environ: h.cfg.Environ, Version: version(), Log: slog.Default(),
 	}
 }
 
-func (h *instance) rules() prompts.Rules { return h.now.Load().PromptRules() }
+func (h *instance) rules() approvals.Rules { return h.now.Load().PromptRules() }
 
 // servePrompts works until ctx ends, and returns the prompt socket. Without it, prompts
 // that come by hooks stay in their terminals.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -181,8 +181,8 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 	if said := reload(&cfg, nil); len(said) > 0 {
 		t.Errorf("told %q", said)
 	}
-	for _, rules := range []func() prompts.Rules{h.rules, h.deps("claude").Rules, h.deps("codex").Rules} {
-		if now := rules(); now != (prompts.Rules{Hold: time.Hour, OnceOnly: true}) {
+	for _, rules := range []func() approvals.Rules{h.rules, h.deps("claude").Rules, h.deps("codex").Rules} {
+		if now := rules(); now != (approvals.Rules{Hold: time.Hour, OnceOnly: true}) {
 			t.Errorf("prompts are handled by %+v", now)
 		}
 	}

@@ -12,10 +12,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
-	tokens "github.com/mcpdeck/mcpdeck/servers/prompts/usage"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	tokens "github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -31,7 +31,7 @@ func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
 		h.readPrices(h.now.Load())
 		count := h.counter()
 		count.Prune(time.Now())
-		h.roster.Run(ctx, roster.Options{
+		h.roster.Run(ctx, sessions.Options{
 			Queue: h.queue, Deck: h.host, Usage: count, Keep: h.keeps, Running: h.running,
 			Name: h.places.Name,
 		})
@@ -79,7 +79,7 @@ func (h *instance) counter() *tokens.Counter {
 // sessionFiles lists the sessions without a deck, by what the files and sockets of the
 // agents' programs say.
 func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) {
-	h := &instance{cfg: cfg, roster: &roster.Roster{}, queue: ask.New(ask.Options{})}
+	h := &instance{cfg: cfg, roster: &sessions.Roster{}, queue: ask.New(ask.Options{})}
 	h.now.Store(cfg)
 	h.readPrices(cfg)
 	if err := h.queue.Close(); err != nil { // nothing can be asked here
@@ -92,7 +92,7 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	defer stop()
 	found := false
 	for agent, a := range h.adapters() {
-		if f, ok := a.(prompts.Finder); !ok || !f.Left() { // without a deck, no other tells of any
+		if f, ok := a.(approvals.Finder); !ok || !f.Left() { // without a deck, no other tells of any
 			continue
 		}
 		found = true
@@ -101,7 +101,7 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 	done, looked := make(chan struct{}), make(chan struct{}, 1)
 	recovery.Go("sessions", func() {
 		defer close(done)
-		h.roster.Run(ctx, roster.Options{
+		h.roster.Run(ctx, sessions.Options{
 			Usage: h.counter(), Keep: h.keeps, Running: process.All, Looked: func() { notify.Poke(looked) },
 		})
 	})

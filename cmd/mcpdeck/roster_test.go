@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 )
 
 // crew is six sessions beside a deck: three of Claude Code, two of Codex and one of

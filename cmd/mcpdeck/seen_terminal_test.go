@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 )
 
 // asking is a session whose command a deck may allow, and its hook.

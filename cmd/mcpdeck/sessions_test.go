@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
@@ -30,7 +30,7 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 
 func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &instance{roster: &roster.Roster{}}
+		h := &instance{roster: &sessions.Roster{}}
 		h.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
 		first := askSessions(t, h, "")
 		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
 )
 
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
@@ -82,7 +82,7 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &instance{host: built, roster: &roster.Roster{}, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &instance{host: built, roster: &sessions.Roster{}, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
 	take := h.reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
@@ -80,9 +80,9 @@ func (c *Config) checkPrompts() {
 }
 
 // PromptRules say how prompts are handled.
-func (c *Config) PromptRules() prompts.Rules {
+func (c *Config) PromptRules() approvals.Rules {
 	f := c.File.Prompts
-	return prompts.Rules{Hold: time.Duration(f.Hold), OnceOnly: f.Lasting == "hide"}
+	return approvals.Rules{Hold: time.Duration(f.Hold), OnceOnly: f.Lasting == "hide"}
 }
 
 // HoldsHeadless tells whether what an agent without a terminal asks in a folder waits for

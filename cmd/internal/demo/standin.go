@@ -7,7 +7,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
+	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 )
 
 // Run is the whole of the program mcpdeck-hook, and of mcpdeck hook. The arguments are the

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 )
 
 func TestWhereAHookLooksForItsDeck(t *testing.T) {

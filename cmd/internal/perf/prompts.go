@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agenttest"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/standin"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
+	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 )
 
 // crew is ten sessions of agents beside a deck: four of Claude Code, three of Codex and
@@ -422,7 +422,7 @@ func (b bench) linked() (float64, error) {
 
 // ours reports whether a symbol is of a package that prompts alone need.
 func ours(symbol string) bool {
-	for _, p := range []string{"mcpdeck/servers/prompts", "mcpdeck/servers/support/rpc/frames", "coder/websocket", "mcpdeck/tui/page/agents"} {
+	for _, p := range []string{"mcpdeck/servers/agents/approvals", "mcpdeck/servers/support/rpc/frames", "coder/websocket", "mcpdeck/tui/page/agents"} {
 		if strings.Contains(symbol, p) {
 			return true
 		}

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 

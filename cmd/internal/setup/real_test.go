@@ -20,11 +20,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/prompts"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/gemini"
-	socket "github.com/mcpdeck/mcpdeck/servers/prompts/hook"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/opencode"
-	"github.com/mcpdeck/mcpdeck/servers/prompts/roster"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/gemini"
+	socket "github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -42,7 +42,7 @@ type inbox struct {
 	path   string // of the agent's program
 
 	q      *ask.Queue
-	roster *roster.Roster
+	roster *sessions.Roster
 	server *socket.Server
 }
 
@@ -74,12 +74,12 @@ func newInbox(t *testing.T, name string) *inbox {
 // open starts the deck.
 func (b *inbox) open() {
 	b.t.Helper()
-	b.q, b.roster = ask.New(ask.Options{Hold: -1, StateFile: filepath.Join(b.home, "ask.json")}), &roster.Roster{}
-	var a prompts.Adapter
+	b.q, b.roster = ask.New(ask.Options{Hold: -1, StateFile: filepath.Join(b.home, "ask.json")}), &sessions.Roster{}
+	var a approvals.Adapter
 	if b.client.ID == "gemini" {
-		a = gemini.New(prompts.Deps{Queue: b.q, Roster: b.roster, Folder: filepath.Join(b.home, ".gemini")})
+		a = gemini.New(approvals.Deps{Queue: b.q, Roster: b.roster, Folder: filepath.Join(b.home, ".gemini")})
 	} else {
-		a = opencode.New(prompts.Deps{Queue: b.q, Roster: b.roster})
+		a = opencode.New(approvals.Deps{Queue: b.q, Roster: b.roster})
 	}
 	s, err := socket.Listen(socket.Options{Path: socket.Path(socket.State(b.home), ""), Handlers: map[string]socket.Handler{b.client.ID: a.(socket.Handler)}})
 	if err != nil {
@@ -302,7 +302,7 @@ func TestRealOpenCode(t *testing.T) {
 		all := b.roster.Sessions()
 		return len(all) == 1 && all[0].State == snapshot.Idle && all[0].Version == b.client.Prompts.Tested
 	})
-	for i, want := range []string{"", "", "", "use make", prompts.Denied, "a file", "another", ""} {
+	for i, want := range []string{"", "", "", "use make", approvals.Denied, "a file", "another", ""} {
 		if s := model.Seen()[i]; !s.Called || !strings.Contains(s.Result, want) {
 			t.Errorf("step %d: %+v, want %q", i, s, want)
 		}

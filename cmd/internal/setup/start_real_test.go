@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	socket "github.com/mcpdeck/mcpdeck/servers/prompts/hook"
+	socket "github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 )
 
 // TestRealOpenCodeStartsNoLaterWithoutADeck starts the program in turns with the plugin,

@@ -1,0 +1,482 @@
+//go:build unix
+
+package codex
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+func TestACommandIsAllowedFromTheDeck(t *testing.T) {
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+	w.Runs("s", standin.Idle(), map[string]any{"name": "api"})
+	started(t, w.Codex)
+	until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	id := w.Asks("s", runCommand, command)
+	it := w.item()
+	r, p := it.Request, it.Request.Prompt
+	if p.Kind != ask.Permission || p.Command != "rm -rf build" || p.Words != "To tidy up" || p.Session != "s" || p.Door != ask.Shared || p.Mode != "on-request" {
+		t.Errorf("the prompt is %+v", p)
+	}
+	if r.Client() != "codex" || r.Cwd() != "/home/ana/api" || !p.Unconfirmed { // it is no program called codex
+		t.Errorf("the asker is %q in %s, unconfirmed %v", r.Client(), r.Cwd(), p.Unconfirmed)
+	}
+	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
+	w.choose(it, "Allow once", "")
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
+	w.Ends("s", "call_1", "completed")
+	w.says("allowed")
+	until(t, "the session works", func() bool { return w.roster.of("s").State == snapshot.Working })
+}
+
+func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("quiet", standin.Working(), nil)
+	w.Runs("s", standin.Idle(), nil)
+	w.Runs("title", standin.Idle(), map[string]any{"ephemeral": true})
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
+	w.choose(w.item(), "Deny", "")
+	until(t, "it is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
+	again := w.Asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
+	w.item()
+	w.Terminal(again)
+	until(t, "it is left again", func() bool {
+		return len(slices.DeleteFunc(w.Called(), func(m string) bool { return m != "thread/unsubscribe" })) == 2
+	})
+	w.Asks("title", runCommand, command)
+	w.Set("quiet", standin.Idle())
+	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == snapshot.Idle })
+	var calls []string
+	for _, m := range w.Called() {
+		if m != "thread/read" && m != "thread/list" {
+			calls = append(calls, m)
+		}
+	}
+	want := []string{
+		"initialize", "initialized", "thread/loaded/list", "thread/resume", "=" + id, "thread/unsubscribe", "thread/resume", "thread/unsubscribe",
+	}
+	if !slices.Equal(calls, want) {
+		t.Errorf("called %q, want %q", calls, want)
+	}
+	if s := w.roster.of("title"); s.ID != "" {
+		t.Error("a session that is not kept is in the list")
+	}
+}
+
+func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
+	w.choose(w.item(), "Deny with a note", "use make clean")
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
+	calls := w.Called()
+	steer, answer := slices.Index(calls, "turn/steer"), slices.Index(calls, "="+id)
+	if steer < 0 || steer > answer {
+		t.Errorf("called %q", calls)
+	}
+	want := `{"expectedTurnId":"turn","input":[{"text":"use make clean","text_elements":[],"type":"text"}],"threadId":"s"}`
+	if got := string(w.Calls()[steer].Params); got != want {
+		t.Errorf("the note is %s, want %s", got, want)
+	}
+}
+
+func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+	w.Runs("s", standin.Idle(), nil)
+	w.Refuses("turn/steer")
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
+	w.choose(w.item(), "Deny with a note", "use make clean")
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
+	w.Ends("s", "call_1", "declined")
+	w.says("denied")
+	if got := w.queue.Pending().Notices; len(got) != 1 || !strings.Contains(got[0], "not your note") {
+		t.Errorf("told is %q", got)
+	}
+}
+
+// says waits until this is what is said of the only prompt.
+func (w *world) says(want string) {
+	w.t.Helper()
+	got := ""
+	defer func() {
+		if w.t.Failed() {
+			w.t.Logf("it says %q", got)
+		}
+	}()
+	until(w.t, "it says "+want, func() bool {
+		h := w.queue.Pending().History
+		if len(h) == 1 {
+			got = h[0].Words("")
+		}
+		return got == want
+	})
+}
+
+func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
+	for name, tt := range map[string]struct {
+		how  func(w *world, id string)
+		want string
+	}{
+		"allowed": {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "failed") }, "answered elsewhere: allowed"},
+		"denied":  {func(w *world, id string) { w.Terminal(id); w.Ends("s", "call_1", "declined") }, "answered elsewhere: denied"},
+		"no longer waiting": {func(w *world, _ string) {
+			w.Set("s", standin.Working())
+			w.Ends("s", "call_1", "completed")
+		}, "answered elsewhere: allowed"},
+		"the turn was ended": {func(w *world, _ string) { w.Set("s", standin.Idle()) }, "gone: it is no longer asked"},
+		"the session closed": {func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) }, "gone: its session has ended"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+			w.Runs("s", standin.Idle(), nil)
+			started(t, w.Codex)
+			id := w.Asks("s", runCommand, command)
+			it := w.item()
+			w.queue.Show(it.ID)
+			tt.how(w, id)
+			until(t, "it leaves", func() bool { return len(w.queue.Pending().Items) == 0 })
+			w.says(tt.want)
+			if w.Answered(id) != "" {
+				t.Error("the deck answered, too")
+			}
+		})
+	}
+}
+
+// TestAnotherClientMayHaveBeenFaster answers what another client answers in the same moment
+// with something else: what became of the item counts.
+func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
+	for _, tt := range []struct{ option, status, want string }{
+		{"Allow once", "completed", "allowed"},
+		{"Allow once", "failed", "allowed"},
+		{"Allow once", "declined", "answered elsewhere: denied"},
+		{"Deny", "declined", "denied"},
+		{"Deny", "completed", "answered elsewhere: allowed"},
+	} {
+		t.Run(tt.option+" "+tt.status, func(t *testing.T) {
+			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+			w.Runs("s", standin.Idle(), nil)
+			started(t, w.Codex)
+			id := w.Asks("s", runCommand, command)
+			w.choose(w.item(), tt.option, "")
+			until(t, "the answer", func() bool { return w.Answered(id) != "" })
+			w.Ends("s", "call_1", tt.status)
+			w.says(tt.want)
+		})
+	}
+}
+
+func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+	w.Runs("s", standin.Idle(), nil)
+	w.Runs("other", standin.Idle(), nil)
+	started(t, w.Codex)
+	one := func(thread string, i int) string {
+		return w.Asks(thread, runCommand, strings.Replace(command, "call_1", "call_"+strconv.Itoa(i), 1))
+	}
+	settled := func(id string) {
+		w.item()
+		w.Terminal(id)
+		until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
+	}
+	for i := range approvals.PerMinute {
+		settled(one("s", i))
+	}
+	last := one("s", 100)
+	settled(one("other", 101)) // it came after the last
+	w.Terminal(last)
+	w.passed.Store(int64(time.Minute))
+	settled(one("s", 102))
+	if n := len(w.queue.Pending().History); n != approvals.PerMinute+2 {
+		t.Errorf("%d were shown", n)
+	}
+}
+
+func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	id := w.Asks("s", runCommand, command)
+	w.item()
+	foreign := w.Asks("s", "item/tool/call", `{"threadId":"THREAD","callId":"c","tool":"x","arguments":{}}`)
+	until(t, "the session is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
+	until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	w.Terminal(foreign)
+	w.Terminal(id)
+	until(t, "it works", func() bool { return w.roster.of("s").State == snapshot.Working })
+	for _, m := range w.Called() {
+		if strings.HasPrefix(m, "=") {
+			t.Errorf("the deck answered %s", m)
+		}
+	}
+	w.Asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
+	w.item() // it is listened to again
+}
+
+func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	const question = `{"threadId":"THREAD","turnId":"turn","itemId":"call_3","isBlocking":false,"questions":[{"id":"db","header":"Database","question":"Which database?","isOther":true,"isSecret":false,"options":[{"label":"SQLite","description":"A file."},{"label":"Postgres","description":"A server."}]}]}`
+	w.Asks("s", askUser, question)
+	it := w.item()
+	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "DuckDB", OtherOn: true}}})
+	w.Codex.Stop()
+	until(t, "the session is unknown", func() bool { return w.roster.of("s").State == snapshot.StateUnknown })
+	if s := w.queue.Pending(); len(s.Items) != 1 || s.Items[0].Absent != ask.Gone {
+		t.Fatalf("left is %+v", s.Items)
+	}
+	started(t, w.Codex)
+	again := w.item()
+	if again.ID != it.ID || again.Draft.Answers[0].Other != "DuckDB" {
+		t.Errorf("item %d with the draft %+v came back as %d with %+v", it.ID, it.Draft, again.ID, again.Draft)
+	}
+	if err := w.queue.Send(again.ID); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "the answer", func() bool {
+		return w.Answered("0") == `{"answers":{"db":{"answers":["None of the above","user_note: DuckDB"]}}}`
+	})
+}
+
+func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
+	state := ask.Options{Hold: -1, StateFile: filepath.Join(t.TempDir(), "state.json")}
+	w := newWorldWith(t, ask.New(state), time.Millisecond)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", runCommand, command)
+	w.queue.SetDraft(w.item().ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
+	w.Asks("s", fillForm, formParams)
+	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
+	w.stop()
+	if err := w.queue.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := beside(t, w.Codex, ask.New(state), time.Millisecond)
+	until(t, "both again", func() bool { return next.queue.Pending().Waiting == 2 })
+	kinds := map[ask.PromptKind]int{}
+	for _, it := range next.queue.Pending().Items {
+		kinds[it.Request.Prompt.Kind]++
+		if it.Request.Prompt.Kind == ask.Permission && it.Draft.Answers[0].Notes[3] != "use make" {
+			t.Errorf("its draft is %+v", it.Draft)
+		}
+	}
+	if kinds[ask.Permission] != 1 || kinds[ask.ServerForm] != 1 {
+		t.Errorf("there are %v", kinds)
+	}
+}
+
+func TestAPermissionComesBackOverALostConnection(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", runCommand, command)
+	it := w.item()
+	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
+	w.Codex.Stop()
+	until(t, "it is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	started(t, w.Codex)
+	if got := w.item().Draft.Answers[0].Notes[3]; got != "use make" {
+		t.Errorf("its draft is %q", got)
+	}
+}
+
+func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Working(), nil)
+	w.Runs("other", standin.Idle(), nil)
+	started(t, w.Codex)
+	until(t, "the sessions", func() bool {
+		return w.roster.of("s").State == snapshot.Working && w.roster.of("other").State == snapshot.Idle
+	})
+	w.Codex.Stop()
+	w.Forgets("s")
+	started(t, w.Codex)
+	until(t, "it has ended", func() bool {
+		return w.roster.of("s").State == snapshot.Ended && w.roster.of("other").State == snapshot.Idle
+	})
+}
+
+func TestStatesOfASession(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Working(), nil)
+	started(t, w.Codex)
+	until(t, "it", func() bool { return w.roster.of("s").State == snapshot.Working })
+	s := w.roster.of("s")
+	if s.Agent != "codex" || s.Version != "0.169.0" || s.Title != "Mend the tests" || s.Folder != "/home/ana/api" || s.Model != "gpt" || !strings.HasSuffix(s.Transcript, "s.jsonl") {
+		t.Errorf("got %+v", s)
+	}
+	for _, tt := range []struct {
+		status standin.Status
+		want   snapshot.SessionState
+	}{
+		{standin.Idle(), snapshot.Idle},
+		{standin.Status{Type: "active", Flags: []string{onInput}}, snapshot.WaitsForAnswer},
+		{standin.Status{Type: "active", Flags: []string{onInput, onApproval}}, snapshot.WaitsForPermission},
+		{standin.Status{Type: "systemError"}, snapshot.Idle},
+		{standin.Status{Type: "dreaming"}, snapshot.StateUnknown},
+		{standin.Status{Type: "active", Flags: []string{"dreaming"}}, snapshot.Working},
+		{standin.Status{Type: "notLoaded"}, snapshot.Ended},
+	} {
+		w.Set("s", tt.status)
+		until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
+	}
+	w.Runs("new", standin.Idle(), nil)
+	info := w.Described("new")
+	w.Push("thread/started", map[string]any{"thread": info})
+	w.Push("thread/name/updated", map[string]any{"threadId": "new", "threadName": "Release"})
+	w.Push("thread/settings/updated", map[string]any{"threadId": "new", "threadSettings": map[string]any{"model": "gpt-2", "approvalPolicy": map[string]any{"granular": map[string]any{}}}})
+	until(t, "the new session", func() bool {
+		s := w.roster.of("new")
+		return s.Title == "Release" && s.Model == "gpt-2" && s.Mode == "granular"
+	})
+}
+
+func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
+	w := newWorld(t) // whose clock is at 1000
+	w.passed.Store(int64(2 * time.Hour))
+	w.Runs("s", standin.Idle(), map[string]any{"updatedAt": 8000})
+	for id, more := range map[string]map[string]any{
+		"s": {"updatedAt": 8000}, "lately": {"updatedAt": 7000, "name": "Release"}, "long ago": {"updatedAt": 1000},
+		"title": {"updatedAt": 8000, "ephemeral": true}, "child": {"updatedAt": 8000, "parentThreadId": "lately"},
+	} {
+		w.Ran(id, more)
+	}
+	started(t, w.Codex)
+	until(t, "the session in use", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == snapshot.Ended })
+	if s := w.roster.of("lately"); s.Title != "Release" || !s.Since.Equal(time.Unix(7000, 0)) {
+		t.Errorf("got %+v", s)
+	}
+	for _, id := range []string{"long ago", "title", "child"} {
+		if s := w.roster.of(id); s.ID != "" {
+			t.Errorf("%s is listed", id)
+		}
+	}
+	if w.roster.of("s").State != snapshot.Idle {
+		t.Error("the session in use has ended")
+	}
+}
+
+func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Working(), nil)
+	w.Runs("child", standin.Working(), map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
+	started(t, w.Codex)
+	until(t, "the sub-agent", func() bool { return w.roster.of("s").Subagents == 1 })
+	w.Asks("child", runCommand, command)
+	if p := w.item().Request.Prompt; p.Session != "s" || p.Subagent != "Ada" {
+		t.Errorf("it is of %q, sub-agent %q", p.Session, p.Subagent)
+	}
+	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
+	if s := w.roster.of("child"); s.ID != "" {
+		t.Error("the sub-agent is a session of its own")
+	}
+}
+
+func TestAnEditIsShownAsADiff(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	w.Did("s",
+		json.RawMessage(`{"type":"userMessage","id":"u","content":[]}`),
+		json.RawMessage(`{"type":"fileChange","id":"call_4","changes":[{"path":"/etc/new.txt","kind":{"type":"add"},"diff":"hello\nthere\n"},{"path":"/home/ana/api/a.txt","kind":{"type":"update","move_path":null},"diff":"@@ -1 +1 @@\n-old\n+new\n"}],"status":"inProgress"}`),
+	)
+	started(t, w.Codex)
+	const edit = `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1,"reason":null,"grantRoot":null}`
+	id := w.Asks("s", changeFiles, edit)
+	it := w.item()
+	want := "--- /dev/null\n+++ /etc/new.txt\n@@ -0,0 +1,2 @@\n+hello\n+there\n--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n"
+	if got := it.Request.Prompt.Diff; got != want {
+		t.Errorf("the diff is\n%s", got)
+	}
+	w.choose(it, "Allow once", "")
+	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
+
+	// One that comes while the session is listened to.
+	w.Asks("s", runCommand, command)
+	w.item()
+	w.Push("item/started", map[string]any{"threadId": "s", "item": json.RawMessage(`{"type":"fileChange","id":"call_5","changes":[{"path":"/home/ana/api/b.txt","kind":{"type":"delete"},"diff":"gone"}]}`)})
+	w.Asks("s", changeFiles, strings.Replace(edit, "call_4", "call_5", 1))
+	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
+	if p := w.queue.Pending().Items[1].Request.Prompt; p.Diff != "--- b.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n" || p.Path != "/home/ana/api/b.txt" {
+		t.Errorf("got %+v", p)
+	}
+}
+
+func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	w.Asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
+	if it := w.item(); !it.Request.InTerminal() || w.queue.Send(it.ID) == nil {
+		t.Errorf("it could be answered: %+v", it.Request.Prompt)
+	}
+}
+
+func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
+	d := newDaemon(t)
+	o := approvals.Deps{Folder: d.Home, Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) }}
+	if _, err := probe(t.Context(), o); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a daemon: %v", err)
+	}
+	d.Runs("one", standin.Idle(), nil)
+	started(t, d)
+	if has, err := probe(t.Context(), o); err != nil || has != "its daemon 0.169.0 has 1 sessions" {
+		t.Errorf("%q, %v", has, err)
+	}
+}
+
+func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
+	for name, spoil := range map[string]func(d *standin.Codex) error{
+		"open folder of the link":   func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "app-server-control"), 0o755) },
+		"open folder of the socket": func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "run"), 0o770) },
+		"link to a link": func(d *standin.Codex) error {
+			if err := os.Rename(d.Path, d.Path+"2"); err != nil {
+				return err
+			}
+			return os.Symlink(d.Path+"2", d.Path)
+		},
+		"no socket": func(d *standin.Codex) error {
+			if err := os.Remove(d.Path); err != nil {
+				return err
+			}
+			return os.WriteFile(d.Path, nil, 0o600)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDaemon(t)
+			started(t, d)
+			c, err := dial(t.Context(), d.Home)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = c.Close()
+			if err := spoil(d); err != nil {
+				t.Fatal(err)
+			}
+			if c, err := dial(t.Context(), d.Home); err == nil {
+				_ = c.Close()
+				t.Error("it was taken")
+			}
+		})
+	}
+}

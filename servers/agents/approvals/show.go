@@ -1,0 +1,76 @@
+package approvals
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+)
+
+// Outside is what the deck notices about a command or an edit that names a path elsewhere.
+const Outside = "names a path outside the project"
+
+// Marks returns what the deck notices about a command that is to run for a project. It is
+// no judgement of the command.
+func Marks(command, project string) (all []string) {
+	if strings.Contains(strings.TrimSpace(command), "\n") {
+		all = append(all, "several lines")
+	}
+	if sanitize.Hides(command) {
+		all = append(all, "invisible characters")
+	}
+	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
+		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !Within(project, word) && !standard(word) {
+			return append(all, Outside)
+		}
+	}
+	return all
+}
+
+// standard reports whether a path names no file: the null device, or a command's own
+// streams.
+func standard(path string) bool {
+	return slices.Contains([]string{"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"}, path)
+}
+
+// Within reports whether a path lies in a folder, by its spelling.
+func Within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}
+
+// Tilde writes a path below the user's home as one that begins with ~.
+func Tilde(path, home string) string {
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
+		return "~/" + filepath.ToSlash(rest)
+	}
+	return path
+}
+
+// Distinct numbers labels that stand twice, since answers name options by their labels.
+func Distinct[T any](all []T, label func(*T) *string) {
+	seen := map[string]bool{}
+	for i := range all {
+		to := label(&all[i])
+		first := *to
+		for n := 2; seen[*to]; n++ {
+			*to = fmt.Sprintf("%s (%d)", first, n)
+		}
+		seen[*to] = true
+	}
+}
+
+// Answerable reports whether the label of an answer names one of the options.
+func Answerable(options []ask.Option) bool {
+	labels := map[string]bool{}
+	for _, o := range options {
+		if o.Label == "" || labels[o.Label] {
+			return false
+		}
+		labels[o.Label] = true
+	}
+	return len(options) <= ask.MaxOptions
+}
