@@ -20,7 +20,7 @@ import (
 func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 	free := []string{
 		"servers/support/clients", "servers/agents", "servers/agents/agenttest", "servers/agents/standin", "servers/support/realtest",
-		"cmd/internal/demo", "cmd/internal/perf", "tui/internal/fake", "tui/internal/demo", "servers/logicstamp",
+		"cmd/internal/demo", "cmd/internal/perf", "tui/internal/fake", "tui/internal/demo", "servers/builtin/logicstamp",
 	}
 	// These are to lose the names: the settings are one field an agent, the numbers of a
 	// price list and a program's own lines have the same words, and a flag has a default.

@@ -41,7 +41,7 @@ func holding(t *testing.T, method string) *driver {
 	t.Helper()
 	d := newDriver(t)
 	d.choosePort()
-	pencil := programs.Program(t, "servers/pencil/internal/standin/fakepencil")
+	pencil := programs.Program(t, "servers/builtin/pencil/internal/standin/fakepencil")
 	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + pencil + "\"\n")
 	return d
 }

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 )
 
 // analysing makes a driver whose deck analyses with a stand-in for stamp.

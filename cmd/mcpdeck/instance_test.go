@@ -78,7 +78,7 @@ func TestImportsGoOneWay(t *testing.T) {
 	}{
 		{"the screen knows neither the protocol nor HTTP", []string{"tui", "theme"}, append([]string{"net/http"}, mcp...), false},
 		{"questions and plain data have no screen", []string{"ask", "servers/support/snapshot", "servers/calls", "servers/support/query"}, charm, true},
-		{"the engine needs the standard library and the names of colours and words", []string{"servers/pixelsrc/pxl", "servers/support/fuzzy", "golang.org/x/image/colornames"}, []string{"github.com", "golang.org", "charm.land", "modernc.org"}, true},
+		{"the engine needs the standard library and the names of colours and words", []string{"servers/builtin/pixelsrc/pxl", "servers/support/fuzzy", "golang.org/x/image/colornames"}, []string{"github.com", "golang.org", "charm.land", "modernc.org"}, true},
 		{"servers do not know the screen", []string{"servers"}, append([]string{module + "tui", module + "theme"}, charm...), false},
 		{"nothing imports the commands", []string{"servers", "ask", "tui", "theme"}, []string{module + "cmd"}, true},
 	}

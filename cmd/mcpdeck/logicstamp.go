@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	command "github.com/mcpdeck/mcpdeck/cmd/internal/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 )
 
 // logicstampCommand compares contracts without a deck: the store of snapshots

@@ -12,8 +12,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
+	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/card"
-	server "github.com/mcpdeck/mcpdeck/servers/pencil"
 )
 
 // pencilCommand switches Pencil mode of the running deck.

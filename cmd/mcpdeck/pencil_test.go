@@ -13,10 +13,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
+	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	server "github.com/mcpdeck/mcpdeck/servers/pencil"
-	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 

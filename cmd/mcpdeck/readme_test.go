@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/ask/offer"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -91,7 +91,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 	b.WriteString("| client | a call may take | `ask` returns \"pending\" |\n|---|---|---|\n")
 	row := func(client, limit string, who snapshot.Caller) {
 		after := "never; progress keeps the call alive"
-		if d := offer.Patience(who, true); d > 0 {
+		if d := mcpserver.Patience(who, true); d > 0 {
 			after = "after " + seconds(d)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", client, limit, after)
@@ -106,7 +106,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 		}
 	}
 	row("all others", "not known", snapshot.Caller{Client: "some other client"})
-	written(t, "../../servers/ask/README.md", "-run Clients -update -->\n", "<!-- end of limits -->", b.String())
+	written(t, "../../servers/builtin/ask/README.md", "-run Clients -update -->\n", "<!-- end of limits -->", b.String())
 }
 
 // TestToolsInTheReadmes holds the lists of tools on the servers' pages to what agents

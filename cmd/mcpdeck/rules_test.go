@@ -89,7 +89,7 @@ func TestRulesOfTheCode(t *testing.T) {
 		{"programs start in one room", []string{"servers/support/process"}, starter},
 		{"the environment is read by the configuration alone", []string{"cmd/internal/config", "cmd/internal/hook"}, environment},
 		{"nothing happens at import", nil, initialiser},
-		{"a goroutine cannot bring the process down", []string{"servers/support/recovery", "servers/pixelsrc/pxl"}, bareGoroutine},
+		{"a goroutine cannot bring the process down", []string{"servers/support/recovery", "servers/builtin/pixelsrc/pxl"}, bareGoroutine},
 		{"what a terminal shows goes through one door", []string{"cmd/internal/console", "cmd/internal/hook"}, standardOutput},
 		{"package variables do not change", nil, changedVariable},
 		{"files are put in place by one room", []string{"servers/support/file"}, intoPlace},

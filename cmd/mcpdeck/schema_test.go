@@ -439,7 +439,7 @@ func TestTheSchemaTakesWhatTheProgramTakes(t *testing.T) {
 		"a server":     "[server.git]\ncommand = ['git-mcp']\ntools = { push = 'off' }\ncall_timeout = '1m30s'\n",
 		"a profile":    "[profile.shop]\nservers = ['git']\nlazy = 'auto'\nmatch = { client = 'claude' }\n[profile.b]\nlazy = ['git']\n",
 	}
-	for _, doc := range []string{"../../README.md", configFile, "../../servers/card/README.md", "../../servers/ask/README.md", "../../servers/clippy/README.md", "../../servers/logicstamp/README.md", "../../servers/pencil/README.md"} {
+	for _, doc := range []string{"../../README.md", configFile, "../../servers/card/README.md", "../../servers/builtin/ask/README.md", "../../servers/builtin/clippy/README.md", "../../servers/builtin/logicstamp/README.md", "../../servers/builtin/pencil/README.md"} {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)

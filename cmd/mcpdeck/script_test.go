@@ -21,7 +21,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 

@@ -2,16 +2,16 @@ package main
 
 import (
 	"github.com/mcpdeck/mcpdeck/ask"
-	askoffer "github.com/mcpdeck/mcpdeck/servers/ask/offer"
-	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	clippyoffer "github.com/mcpdeck/mcpdeck/servers/clippy/offer"
+	askoffer "github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
+	clippyoffer "github.com/mcpdeck/mcpdeck/servers/builtin/clippy/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	stampoffer "github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
+	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	pixelsoffer "github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	stampoffer "github.com/mcpdeck/mcpdeck/servers/logicstamp/offer"
-	"github.com/mcpdeck/mcpdeck/servers/pencil"
-	penciloffer "github.com/mcpdeck/mcpdeck/servers/pencil/offer"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	pixelsoffer "github.com/mcpdeck/mcpdeck/servers/pixelsrc/offer"
 )
 
 // hosted is one server.

@@ -12,7 +12,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/ask/offer"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -55,7 +55,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
 	o := host.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []host.Module{offer.New(offer.Remote(client))},
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []host.Module{mcpserver.New(mcpserver.Remote(client))},
 	}
 	if s.Journal != nil {
 		if err := s.Journal.OpenSpool(); err != nil {

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 

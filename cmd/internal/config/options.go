@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 )
 
 // AskOptions are the queue's.

@@ -3,8 +3,8 @@ package config
 import (
 	"fmt"
 
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 )
 
 // PixelsrcOptions are the pixel art server's. An unknown dialect is a warning,

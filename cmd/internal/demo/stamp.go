@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 

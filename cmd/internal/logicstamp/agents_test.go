@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stampcli"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 )
 
 func run(t *testing.T, o logicstamp.Options, args ...string) (stdout, stderr string, code int) {

@@ -126,7 +126,7 @@ func TestRealAgents(t *testing.T) {
 func build(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, pkg := range []string{"cmd/mcpdeck", "servers/pencil/internal/standin/fakepencil"} {
+	for _, pkg := range []string{"cmd/mcpdeck", "servers/builtin/pencil/internal/standin/fakepencil"} {
 		decktest.Program(t, dir, pkg)
 	}
 	return dir

@@ -11,10 +11,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/colour"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/swatch"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/swatch"
 	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )

@@ -7,8 +7,8 @@ import (
 	"image/color"
 	"image/draw"
 
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 )
 
 const examplesName = "pixelsrc.png"

@@ -7,10 +7,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/contract"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
 

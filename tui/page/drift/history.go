@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/compare"
-	"github.com/mcpdeck/mcpdeck/servers/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 

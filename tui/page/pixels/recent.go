@@ -3,7 +3,7 @@ package pixels
 import (
 	"fmt"
 
-	"github.com/mcpdeck/mcpdeck/servers/pixelsrc"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 

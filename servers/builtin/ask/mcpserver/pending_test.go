@@ -1,0 +1,53 @@
+package mcpserver
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/host"
+)
+
+func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
+	nowhere := filepath.Join(t.TempDir(), "none.sock")
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Remote(questions.NewClient(questions.ClientOptions{Path: nowhere, Wait: time.Hour})), nil, "somebody")
+		ch := b.start(askParams(oneQuestion, "t"))
+		time.Sleep(40 * time.Second)
+		synctest.Wait()
+		var last string
+		for len(b.ses.notes) > 0 {
+			last, _ = (<-b.ses.notes).Params.AdditionalFields["message"].(string)
+		}
+		if !strings.Contains(last, "waiting for mcpdeck, which has been away for 30s") {
+			t.Errorf("progress says %q", last)
+		}
+		s := (<-ch).StructuredContent
+		if s.Status != "pending" || strings.Contains(s.Message, "on their screen") || strings.Contains(s.Message, "waits for them") ||
+			!strings.Contains(s.Message, "mcpdeck is not running") {
+			t.Errorf("told: %+v", s)
+		}
+		time.Sleep(time.Hour) // the client gives up
+	})
+}
+
+func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
+	asking(t, "codex-mcp-client", func(t *testing.T, q *questions.Queue, b *bench) {
+		t.Helper()
+		params := askParams(oneQuestion, "t")
+		params["_meta"] = map[string]any{"progressToken": "t", host.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
+		start := time.Now()
+		ch := b.start(params)
+		synctest.Wait()
+		if at, _ := (<-b.ses.notes).Params.AdditionalFields["progress"].(float64); at < 200 {
+			t.Errorf("progress went back to %v", at)
+		}
+		<-ch
+		if got, want := time.Since(start), 80*time.Second; got != want {
+			t.Errorf("handed over after %v, want %v: the client counts from its call", got, want)
+		}
+	})
+}
