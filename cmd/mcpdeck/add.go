@@ -19,8 +19,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -350,7 +350,7 @@ func trials(cfg *config.Config) (m cards.Machine, end func()) {
 // trial starts a card, or connects to it, once and keeps what it would add while off.
 func trial(ctx context.Context, cfg *config.Config, m cards.Machine, full settings.Card) (cards.Tried, error) {
 	got, err := cards.Try(ctx, full, m) // of one that did not answer, what was counted is another's
-	if err := card.KeepCount(countFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
+	if err := upstream.KeepCount(countFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
 		slog.Debug("keep how many tools there are", "server", full.Name, "error", err)
 	}
 	return got, err

@@ -16,10 +16,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
@@ -33,7 +33,7 @@ type added struct {
 }
 
 type addedCard struct {
-	*card.Card
+	*upstream.Card
 	settings settings.Card
 	replaced chan struct{}                  // closed when another is in its place, or none
 	tools    *atomic.Pointer[settings.Card] // of what agents may have of it
@@ -121,7 +121,7 @@ func (h *instance) takeCard(name string, c addedCard, change func(context.Contex
 func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
-	o := card.Options{
+	o := upstream.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name), Count: countFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
@@ -130,36 +130,36 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 			Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim,
 			Without: func(k catalogue.Kind) bool { return isWithout(*tools.Load(), k) }, Off: func(tool string) string { return whyOff(*tools.Load(), tool) },
 		},
-		Limits: card.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
+		Limits: upstream.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
 	}
 	// Without a deck, there is only the agent to pass a question of the server on to the user.
 	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent" || s.Elicit == "deck" && !h.person, s.Sampling == "agent"
 	if h.person && s.Elicit != "refuse" && !o.ElicitAgent {
-		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
+		o.Elicit = func(ctx context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
 			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
 		}
 	}
 	o.Secrets = &redact.Known{}
-	o.Hooks.Find = func(from card.From) (card.Found, error) {
+	o.Hooks.Find = func(from upstream.From) (upstream.Found, error) {
 		o.Secrets.Add(cards.Secrets(s, machineOf(cfg, from))...)
 		return program(cfg, s, from)
 	}
-	var c *card.Card
+	var c *upstream.Card
 	o.Start = h.starter(func(text string) { c.Note(text) })
-	c = card.New(o)
+	c = upstream.New(o)
 	return addedCard{Card: c, settings: s, replaced: make(chan struct{}), tools: tools}
 }
 
 // shareOf is which agents have a child of the card in common.
-func shareOf(s settings.Card) card.Share {
+func shareOf(s settings.Card) upstream.Share {
 	if s.Share == "auto" && s.URL != "" {
-		return card.ShareSession // a session of HTTP is the agent's own, in either era
+		return upstream.ShareSession // a session of HTTP is the agent's own, in either era
 	}
-	return card.Share(s.Share)
+	return upstream.Share(s.Share)
 }
 
 // machineOf is where a card is started on someone's behalf: an agent's in its project.
-func machineOf(cfg *config.Config, from card.From) cards.Machine {
+func machineOf(cfg *config.Config, from upstream.From) cards.Machine {
 	m := machine(cfg)
 	if from.Agent == "" {
 		return m
@@ -172,8 +172,8 @@ func machineOf(cfg *config.Config, from card.From) cards.Machine {
 }
 
 // program is what runs behind a card on someone's behalf.
-func program(cfg *config.Config, s settings.Card, from card.From) (card.Found, error) {
-	found := card.Found{Source: s.File}
+func program(cfg *config.Config, s settings.Card, from upstream.From) (upstream.Found, error) {
+	found := upstream.Found{Source: s.File}
 	machine := machineOf(cfg, from)
 	var err error
 	if s.URL != "" {
@@ -247,7 +247,7 @@ func (h *instance) keepMode(name, mode string) {
 }
 
 // cards are all servers of somebody else's.
-func (h *instance) cards() (all []*card.Card) {
+func (h *instance) cards() (all []*upstream.Card) {
 	if h.pencil != nil {
 		all = append(all, h.pencil.Card)
 	}

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
@@ -83,7 +83,7 @@ func TestWhatACardCannotDoYetItDoesNotStartWithout(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err == nil || !strings.Contains(err.Error(), row.want) {
+			if _, err := c.Control(t.Context(), upstream.Request{Verb: "on"}); err == nil || !strings.Contains(err.Error(), row.want) {
 				t.Errorf("turned on: %v", err)
 			}
 		})
@@ -124,14 +124,14 @@ func TestAServerIsStartedInTheProjectOfWhoUsesIt(t *testing.T) {
 	for _, row := range []struct {
 		name      string
 		card      settings.Card
-		from      card.From
+		from      upstream.From
 		dir, args string
 	}{
-		{"the deck, for its list", files, card.From{}, deckFolder, deckFolder},
-		{"an agent", files, card.From{Agent: "a", Root: shop}, shop, shop},
-		{"an agent elsewhere", files, card.From{Agent: "a", Root: gone}, deckFolder, gone},
-		{"the settings say where", there, card.From{Agent: "a", Root: shop}, deckFolder, ""},
-		{"an agent without a project", there, card.From{Agent: "a"}, deckFolder, ""},
+		{"the deck, for its list", files, upstream.From{}, deckFolder, deckFolder},
+		{"an agent", files, upstream.From{Agent: "a", Root: shop}, shop, shop},
+		{"an agent elsewhere", files, upstream.From{Agent: "a", Root: gone}, deckFolder, gone},
+		{"the settings say where", there, upstream.From{Agent: "a", Root: shop}, deckFolder, ""},
+		{"an agent without a project", there, upstream.From{Agent: "a"}, deckFolder, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			found, err := program(cfg, row.card, row.from)
@@ -140,7 +140,7 @@ func TestAServerIsStartedInTheProjectOfWhoUsesIt(t *testing.T) {
 			}
 		})
 	}
-	if _, err := program(cfg, files, card.From{Agent: "a"}); err == nil || err.Error() != "it needs ${root}" {
+	if _, err := program(cfg, files, upstream.From{Agent: "a"}); err == nil || err.Error() != "it needs ${root}" {
 		t.Errorf("without a project: %v", err)
 	}
 }
@@ -149,12 +149,12 @@ func TestAServerIsStartedInTheProjectOfWhoUsesIt(t *testing.T) {
 func TestHowManyAgentsShareAServer(t *testing.T) {
 	for _, row := range []struct {
 		card settings.Card
-		want card.Share
+		want upstream.Share
 	}{
-		{settings.Card{Command: []string{"x"}}, card.ShareAuto},
-		{settings.Card{URL: "https://a.example/mcp"}, card.ShareSession},
-		{settings.Card{URL: "https://a.example/mcp", Share: "deck"}, card.ShareDeck},
-		{settings.Card{Command: []string{"x"}, Share: "project"}, card.ShareProject},
+		{settings.Card{Command: []string{"x"}}, upstream.ShareAuto},
+		{settings.Card{URL: "https://a.example/mcp"}, upstream.ShareSession},
+		{settings.Card{URL: "https://a.example/mcp", Share: "deck"}, upstream.ShareDeck},
+		{settings.Card{Command: []string{"x"}, Share: "project"}, upstream.ShareProject},
 	} {
 		c, _, err := row.card.Complete("x")
 		if err != nil || shareOf(c) != row.want {
@@ -178,9 +178,9 @@ func TestAFormOfAServerGoesToTheAgentWithoutADeck(t *testing.T) {
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for want, in := range map[string]card.Invocation{
-		`{\"action\":\"decline\"}`: {From: card.From{Agent: "1"}},
-		`{\"action\":\"accept\"}`: {From: card.From{Agent: "2", Answers: card.Answers{Forms: true}}, Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
+	for want, in := range map[string]upstream.Invocation{
+		`{\"action\":\"decline\"}`: {From: upstream.From{Agent: "1"}},
+		`{\"action\":\"accept\"}`: {From: upstream.From{Agent: "2", Answers: upstream.Answers{Forms: true}}, Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 			return json.RawMessage(`{"action":"accept"}`), nil
 		}},
 	} {

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -200,7 +200,7 @@ func listServers(cfg *config.Config) []listed {
 	}
 	for _, s := range cfg.Cards {
 		l := listed{Name: s.Name, Title: s.Title, Mode: s.Mode, File: s.File, URL: redact.Rules{}.Text(s.URL), Command: settings.Redacted(s.Command)}
-		l.Adds = card.LastCount(countFile(cfg, s.Name))
+		l.Adds = upstream.LastCount(countFile(cfg, s.Name))
 		l.Env = slices.Sorted(maps.Keys(s.Env))
 		out = append(out, l)
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -89,7 +89,7 @@ func TestConsentIsToWhatTheUserWasAskedFor(t *testing.T) {
 	default:
 		t.Error("who waits for the user is not told that there is another server")
 	}
-	if _, err := asked.control(t.Context(), card.Request{Verb: "on"}, asked.terms.Digest); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
+	if _, err := asked.control(t.Context(), upstream.Request{Verb: "on"}, asked.terms.Digest); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
 		t.Errorf("turned on: %v", err)
 	}
 	if h.terms(other.Cards[0]).Agreed {

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -25,14 +25,14 @@ func (h *instance) controls() map[string]wire.Control {
 }
 
 func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
-	var r card.Request
+	var r upstream.Request
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
 	return h.pencilAsked(ctx, from, r)
 }
 
-func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r card.Request) (any, error) {
+func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r upstream.Request) (any, error) {
 	if r.Verb == "accept" {
 		return h.acceptFor(ctx, from, h.pencil.Card, r.Tools)
 	}
@@ -41,7 +41,7 @@ func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r card.
 
 // acceptFor accepts held definitions for a command that shows a proof, and else
 // waits until the user does it on the screen.
-func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.Card, names []string) (any, error) {
+func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *upstream.Card, names []string) (any, error) {
 	if from.Agent != "" {
 		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent))
 	}
@@ -50,7 +50,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *card.C
 		return nil, err
 	}
 	if len(shown) == 0 {
-		return card.Reply{Text: "Nothing is held."}, nil
+		return upstream.Reply{Text: "Nothing is held."}, nil
 	}
 	ok, why, err := h.proved(ctx, from)
 	switch {

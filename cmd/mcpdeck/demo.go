@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
@@ -95,7 +95,7 @@ func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
 			if err != nil {
 				return err
 			}
-			_, err = s.control(context.Background(), card.Request{Verb: "on"}, s.terms.Digest) // which is the demo's own
+			_, err = s.control(context.Background(), upstream.Request{Verb: "on"}, s.terms.Digest) // which is the demo's own
 			return err
 		}}
 		if f.plain || !terminal() {

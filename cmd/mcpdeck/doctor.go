@@ -18,9 +18,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/wire"
@@ -218,7 +218,7 @@ func checkCards(cfg *config.Config) (out []finding) {
 		if why := whyNotStarted(cfg, s); why != "" {
 			out = append(out, finding{mark, "servers", s.Name + ": " + why})
 		}
-		if f := card.LastFault(faultFile(cfg, s.Name)); f.Text != "" {
+		if f := upstream.LastFault(faultFile(cfg, s.Name)); f.Text != "" {
 			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text)})
 		}
 	}

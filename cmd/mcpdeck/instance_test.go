@@ -111,7 +111,7 @@ func TestImportsGoOneWay(t *testing.T) {
 // they import: those that carry servers or offer them. All others, also new ones, are
 // plain: the questions, the data of the deck, the screen.
 func TestImportsOfTheProtocol(t *testing.T) {
-	carry := []string{"servers/host", "servers/host/hosttest", "servers/wire", "servers/wire/wiretest", "servers/internal/conformance", "servers/card/child/streamable", "servers/support/rpc/frames", "servers/card/internal/fake", "servers/agents/standin"}
+	carry := []string{"servers/host", "servers/host/hosttest", "servers/wire", "servers/wire/wiretest", "servers/internal/conformance", "servers/backend/upstream/child/streamable", "servers/support/rpc/frames", "servers/backend/upstream/internal/fake", "servers/agents/standin"}
 	for _, p := range packages(t) {
 		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
 			continue
@@ -125,7 +125,7 @@ func TestImportsOfTheProtocol(t *testing.T) {
 
 // What serves any server of somebody else's knows none by name.
 func TestNothingOfACardNamesAServer(t *testing.T) {
-	err := filepath.WalkDir("../../servers/card", func(path string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir("../../servers/backend/upstream", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 )
 
 // lazyWord stands in the file of a server's mode: alone when it is on and lazy, behind
@@ -40,7 +40,7 @@ func (h *instance) chooseLazy(name, verb string) (string, error) {
 }
 
 // sayLazy says in a sentence on a server that is on that it is lazy.
-func (h *instance) sayLazy(name string, r card.Reply) card.Reply {
+func (h *instance) sayLazy(name string, r upstream.Reply) upstream.Reply {
 	if !h.host.IsLazy(name) {
 		return r
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -37,11 +37,11 @@ func (h *instance) server(name string) snapshot.Server {
 }
 
 // controlOwn does what the user asks of a server of mcpdeck's own.
-func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
+func (h *instance) controlOwn(name, verb string) (upstream.Reply, error) {
 	s := h.server(name)
 	verb, err := h.chooseLazy(name, verb)
 	if err != nil {
-		return card.Reply{}, err
+		return upstream.Reply{}, err
 	}
 	on := s.State.Status != snapshot.Off
 	switch verb {
@@ -52,13 +52,13 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 	case "reconnect":
 		return h.restartOwn(s)
 	case "status":
-		return h.sayLazy(name, card.Reply{Text: statusOfOwn(s)}), nil
+		return h.sayLazy(name, upstream.Reply{Text: statusOfOwn(s)}), nil
 	default:
-		return card.Reply{}, fmt.Errorf("%s: no command %q (on, lazy, off, toggle, status, reconnect)", name, verb)
+		return upstream.Reply{}, fmt.Errorf("%s: no command %q (on, lazy, off, toggle, status, reconnect)", name, verb)
 	}
 	tools, err := h.host.Switch(name, on)
 	if err != nil {
-		return card.Reply{}, err
+		return upstream.Reply{}, err
 	}
 	mode, already := "on", ""
 	if was := s.State.Status != snapshot.Off; was == on {
@@ -72,7 +72,7 @@ func (h *instance) controlOwn(name, verb string) (card.Reply, error) {
 		mode, text = "off", s.Title+" is off: agents no longer have its tools."
 	}
 	h.keepMode(name, mode)
-	return h.sayLazy(name, card.Reply{Text: text}), nil
+	return h.sayLazy(name, upstream.Reply{Text: text}), nil
 }
 
 func statusOfOwn(s snapshot.Server) string {
@@ -90,14 +90,14 @@ func statusOfOwn(s snapshot.Server) string {
 // restartLimit is how long a server of mcpdeck's own may take to stop.
 const restartLimit = 30 * time.Second
 
-func (h *instance) restartOwn(s snapshot.Server) (card.Reply, error) {
+func (h *instance) restartOwn(s snapshot.Server) (upstream.Reply, error) {
 	if s.State.Status == snapshot.Off {
-		return card.Reply{}, fmt.Errorf("%s is off", s.Name)
+		return upstream.Reply{}, fmt.Errorf("%s is off", s.Name)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
 	defer cancel()
 	if err := h.host.RestartModule(ctx, s.Name); err != nil {
-		return card.Reply{}, err
+		return upstream.Reply{}, err
 	}
-	return card.Reply{Text: s.Title + " was restarted."}, nil
+	return upstream.Reply{Text: s.Title + " was restarted."}, nil
 }

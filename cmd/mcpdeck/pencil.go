@@ -12,14 +12,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 )
 
 // pencilCommand switches Pencil mode of the running deck.
 func pencilCommand(a *app) *cobra.Command {
 	var wait keyWait
-	c := pencil.Command(func(ctx context.Context, r card.Request) (reply card.Reply, err error) {
+	c := pencil.Command(func(ctx context.Context, r upstream.Request) (reply upstream.Reply, err error) {
 		cfg, err := a.load()
 		if err != nil {
 			return reply, err
@@ -55,19 +55,19 @@ func (h *instance) pencilOptions(cfg *config.Config, person bool) server.Options
 }
 
 // fillIn puts a form of Pencil's server among the questions of the agents.
-func (h *instance) fillIn(ctx context.Context, e card.Elicitation) (card.Elicited, error) {
+func (h *instance) fillIn(ctx context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
 	return h.form(ctx, e, "Pencil", h.pencil.Status().Program)
 }
 
 // form puts a form of a card's server among the questions of the agents.
-func (h *instance) form(ctx context.Context, e card.Elicitation, title, program string) (card.Elicited, error) {
+func (h *instance) form(ctx context.Context, e upstream.Elicitation, title, program string) (upstream.Elicited, error) {
 	if e.URL != "" { // which is shown, and never opened for the user
 		e.Message = "Open this page in your browser and follow it. Then choose Yes.\n\n" + e.URL + "\n\n" + e.Message
 		e.Schema = json.RawMessage(`{"type":"object"}`)
 	}
 	questions, err := ask.FormQuestions(e.Message, e.Schema)
 	if err != nil {
-		return card.Elicited{}, err
+		return upstream.Elicited{}, err
 	}
 	req := ask.Request{
 		Questions: questions, Local: true, From: ask.From{Client: title},
@@ -79,7 +79,7 @@ func (h *instance) form(ctx context.Context, e card.Elicitation, title, program 
 	}
 	// An error is the end of the wait: nobody answers any more.
 	r, call, err := h.queue.Elicit(ctx, req)
-	got := card.Elicited{Action: r.Action, Content: r.Content}
+	got := upstream.Elicited{Action: r.Action, Content: r.Content}
 	if err == nil {
 		got.Told = func(reached bool) {
 			if reached {

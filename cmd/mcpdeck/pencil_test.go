@@ -13,9 +13,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -23,11 +23,11 @@ import (
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &instance{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
-		got := make(chan card.Elicited, 1)
+		got := make(chan upstream.Elicited, 1)
 		go func() {
-			r, err := h.fillIn(t.Context(), card.Elicitation{
+			r, err := h.fillIn(t.Context(), upstream.Elicitation{
 				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
-				Calls: []card.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
+				Calls: []upstream.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
 			})
 			if err != nil {
 				t.Error(err)
@@ -62,7 +62,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 				t.Errorf("told %v, it says %q, want %q", tt.reached, got, tt.want)
 			}
 		}
-		if _, err := h.fillIn(t.Context(), card.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
+		if _, err := h.fillIn(t.Context(), upstream.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
 			t.Error("a form that is none was put")
 		}
 		if err := h.queue.Close(); err != nil {

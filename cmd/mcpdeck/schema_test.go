@@ -22,7 +22,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -41,7 +41,7 @@ func documented(t *testing.T) map[string]string {
 	t.Helper()
 	out := map[string]string{}
 	for path, of := range map[string]reflect.Type{
-		"../internal/config": reflect.TypeFor[config.File](), "../../servers/card/settings": reflect.TypeFor[settings.Card](),
+		"../internal/config": reflect.TypeFor[config.File](), "../../servers/backend/upstream/settings": reflect.TypeFor[settings.Card](),
 		"../../theme": reflect.TypeFor[theme.Palette](),
 	} {
 		files, err := filepath.Glob(filepath.Join(path, "*.go"))
@@ -439,7 +439,7 @@ func TestTheSchemaTakesWhatTheProgramTakes(t *testing.T) {
 		"a server":     "[server.git]\ncommand = ['git-mcp']\ntools = { push = 'off' }\ncall_timeout = '1m30s'\n",
 		"a profile":    "[profile.shop]\nservers = ['git']\nlazy = 'auto'\nmatch = { client = 'claude' }\n[profile.b]\nlazy = ['git']\n",
 	}
-	for _, doc := range []string{"../../README.md", configFile, "../../servers/card/README.md", "../../servers/builtin/ask/README.md", "../../servers/builtin/clippy/README.md", "../../servers/builtin/logicstamp/README.md", "../../servers/builtin/pencil/README.md"} {
+	for _, doc := range []string{"../../README.md", configFile, "../../servers/backend/upstream/README.md", "../../servers/builtin/ask/README.md", "../../servers/builtin/clippy/README.md", "../../servers/builtin/logicstamp/README.md", "../../servers/builtin/pencil/README.md"} {
 		b, err := os.ReadFile(doc)
 		if err != nil {
 			t.Fatal(err)

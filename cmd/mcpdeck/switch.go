@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -21,7 +21,7 @@ import (
 // cardRequest is what a command asks of one of the running deck's cards.
 type cardRequest struct {
 	Name string `json:"name"`
-	card.Request
+	upstream.Request
 }
 
 // switchCommands turn a server of the running deck on and off, and look at it.
@@ -44,7 +44,7 @@ func switchCommands(a *app) []*cobra.Command {
 				}
 				var failed []error // one that stays off keeps no other from being turned on
 				for _, name := range args {
-					failed = append(failed, askCard(c, a, &wait, cardRequest{name, card.Request{Verb: verb, Long: all}}))
+					failed = append(failed, askCard(c, a, &wait, cardRequest{name, upstream.Request{Verb: verb, Long: all}}))
 				}
 				return errors.Join(failed...)
 			},
@@ -90,7 +90,7 @@ func acceptCommand(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return askCard(c, a, &wait, cardRequest{args[0], card.Request{Verb: "accept", Tools: args[1:]}})
+			return askCard(c, a, &wait, cardRequest{args[0], upstream.Request{Verb: "accept", Tools: args[1:]}})
 		},
 	}
 	wait.flag(c)
@@ -103,7 +103,7 @@ func askCard(c *cobra.Command, a *app, wait *keyWait, r cardRequest) error {
 	if err != nil {
 		return err
 	}
-	var reply card.Reply
+	var reply upstream.Reply
 	if err := wait.ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (h *instance) cardControl(ctx context.Context, from wire.Requester, args js
 
 // turnable is a server as a command turns it on and off.
 type turnable struct {
-	card     *card.Card     // nil: it is part of mcpdeck
+	card     *upstream.Card // nil: it is part of mcpdeck
 	runs     string         // what, once it is on; "" for nothing
 	terms    snapshot.Terms // of turning it on, as the settings are now
 	on       func() bool
@@ -150,19 +150,19 @@ type turnable struct {
 	replaced <-chan struct{}                  // closed when it has other settings, or is gone
 	// control does something. seen is the digest of the terms that the user was shown, "" for
 	// none.
-	control func(ctx context.Context, r card.Request, seen string) (card.Reply, error)
-	confirm func(context.Context) (card.Reply, error) // once it is on
+	control func(ctx context.Context, r upstream.Request, seen string) (upstream.Reply, error)
+	confirm func(context.Context) (upstream.Reply, error) // once it is on
 }
 
 // turnable finds a server but Pencil by its name.
 func (h *instance) turnable(name string) (turnable, error) {
 	if h.isOwn(name) {
-		control := func(_ context.Context, r card.Request, _ string) (card.Reply, error) {
+		control := func(_ context.Context, r upstream.Request, _ string) (upstream.Reply, error) {
 			return h.controlOwn(name, r.Verb)
 		}
 		return turnable{
 			on: func() bool { return h.server(name).State.Status != snapshot.Off }, hints: h.host.Subscribe, control: control,
-			confirm: func(context.Context) (card.Reply, error) { return h.controlOwn(name, "status") },
+			confirm: func(context.Context) (upstream.Reply, error) { return h.controlOwn(name, "status") },
 		}, nil
 	}
 	c, err := h.addedCard(name)
@@ -171,8 +171,8 @@ func (h *instance) turnable(name string) (turnable, error) {
 	}
 	return turnable{
 		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", terms: h.terms(c.settings),
-		on: func() bool { return c.Status().Mode != card.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: func(ctx context.Context) (card.Reply, error) { return c.Confirm(ctx, "is on") },
-		control: func(ctx context.Context, r card.Request, seen string) (card.Reply, error) {
+		on: func() bool { return c.Status().Mode != upstream.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: func(ctx context.Context) (upstream.Reply, error) { return c.Confirm(ctx, "is on") },
+		control: func(ctx context.Context, r upstream.Request, seen string) (upstream.Reply, error) {
 			return h.control(ctx, c, r, seen)
 		},
 	}, nil
@@ -180,7 +180,7 @@ func (h *instance) turnable(name string) (turnable, error) {
 
 // startFor turns on a server that is off for a command that shows a proof, and else
 // waits until the user does it on the screen: an agent may have written what it runs.
-func (h *instance) startFor(ctx context.Context, from wire.Requester, name string, s turnable, r card.Request) (any, error) {
+func (h *instance) startFor(ctx context.Context, from wire.Requester, name string, s turnable, r upstream.Request) (any, error) {
 	if _, why := h.gate.Ready(); why == nil && s.terms.Digest != "" && !s.terms.Agreed { // a proof is about to turn it on
 		if err := from.Say(readable(name, s.terms)); err != nil {
 			return nil, err
@@ -236,32 +236,32 @@ func errReplaced(name string) error {
 // control does what the user asks of a card, with a command or a key, and returns when
 // it is done. Its program starts only if the user has agreed to all its settings, before or by
 // having been shown them: seen is the digest of those.
-func (h *instance) control(ctx context.Context, c addedCard, r card.Request, seen string) (reply card.Reply, err error) {
+func (h *instance) control(ctx context.Context, c addedCard, r upstream.Request, seen string) (reply upstream.Reply, err error) {
 	if r.Verb == "toggle" {
 		r.Verb = "on"
 		if h.host.IsLazy(c.Name()) {
 			r.Verb = lazyWord // as it was
 		}
-		if c.Status().Mode != card.Off {
+		if c.Status().Mode != upstream.Off {
 			r.Verb = "off"
 		}
 	}
 	if r.Verb != "off" && r.Verb != "status" {
 		select {
 		case <-c.replaced:
-			return card.Reply{}, errReplaced(c.Name())
+			return upstream.Reply{}, errReplaced(c.Name())
 		default:
 		}
 		switch t := h.terms(c.settings); {
 		case t.Agreed:
 		case seen == "":
-			return card.Reply{}, fmt.Errorf("%s: %w", c.Name(), snapshot.ErrNotAgreed)
+			return upstream.Reply{}, fmt.Errorf("%s: %w", c.Name(), snapshot.ErrNotAgreed)
 		case seen != t.Digest:
-			return card.Reply{}, errReplaced(c.Name())
+			return upstream.Reply{}, errReplaced(c.Name())
 		}
 	}
 	if r.Verb, err = h.chooseLazy(c.Name(), r.Verb); err != nil {
-		return card.Reply{}, err
+		return upstream.Reply{}, err
 	}
 	if r.Verb == "on" || r.Verb == "off" {
 		h.host.SetWarnings(c.Name(), false) // why it was off, or did not start
@@ -314,7 +314,7 @@ func (h *instance) turn(name, verb, seen string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reply, err := s.control(context.Background(), card.Request{Verb: verb}, seen)
+	reply, err := s.control(context.Background(), upstream.Request{Verb: verb}, seen)
 	if err != nil && s.card != nil && s.card.Status().Error == err.Error() {
 		return "", nil
 	}
@@ -335,7 +335,7 @@ func (h *instance) Restart(name string) error {
 	if err != nil {
 		return err
 	}
-	_, err = h.control(context.Background(), c, card.Request{Verb: "reconnect"}, "")
+	_, err = h.control(context.Background(), c, upstream.Request{Verb: "reconnect"}, "")
 	return err
 }
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/card/settings"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 )
 
 // lines are where each key of a file is written, by what it is called in full,

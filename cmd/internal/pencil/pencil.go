@@ -9,11 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 // Ask sends a request to the running deck.
-type Ask func(ctx context.Context, r card.Request) (card.Reply, error)
+type Ask func(ctx context.Context, r upstream.Request) (upstream.Reply, error)
 
 // UsageError is a mistake on the command line.
 type UsageError struct{ error }
@@ -38,7 +38,7 @@ func Command(ask Ask) *cobra.Command {
 	}
 	verb := func(use, short string) *cobra.Command {
 		return &cobra.Command{Use: use, Short: short, Args: none, RunE: func(c *cobra.Command, _ []string) error {
-			return send(c, ask, card.Request{Verb: use})
+			return send(c, ask, upstream.Request{Verb: use})
 		}}
 	}
 	cmd.AddCommand(
@@ -54,7 +54,7 @@ func Command(ask Ask) *cobra.Command {
 func statusCommand(ask Ask) *cobra.Command {
 	var long bool
 	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: none, RunE: func(c *cobra.Command, _ []string) error {
-		return send(c, ask, card.Request{Verb: "status", Long: long})
+		return send(c, ask, upstream.Request{Verb: "status", Long: long})
 	}}
 	c.Flags().BoolVarP(&long, "long", "l", false, "also show where mcpdeck looked, what changed, the instructions and the log")
 	return c
@@ -71,7 +71,7 @@ func acceptCommand(ask Ask) *cobra.Command {
 			"names (a pairing code or a passphrase); without one it waits until you accept on the\n" +
 			"deck's Cards page.",
 		RunE: func(c *cobra.Command, args []string) error {
-			return send(c, ask, card.Request{Verb: "accept", Tools: args})
+			return send(c, ask, upstream.Request{Verb: "accept", Tools: args})
 		},
 	}
 }
@@ -83,7 +83,7 @@ func none(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func send(c *cobra.Command, ask Ask, r card.Request) error {
+func send(c *cobra.Command, ask Ask, r upstream.Request) error {
 	reply, err := ask(c.Context(), r)
 	if err != nil {
 		return err

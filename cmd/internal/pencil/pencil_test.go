@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 func TestCommand(t *testing.T) {
@@ -34,9 +34,9 @@ func TestCommand(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			asked := ""
-			cmd := Command(func(_ context.Context, r card.Request) (card.Reply, error) {
+			cmd := Command(func(_ context.Context, r upstream.Request) (upstream.Reply, error) {
 				asked = fmt.Sprint(r)
-				return card.Reply{Text: "done"}, tt.fails
+				return upstream.Reply{Text: "done"}, tt.fails
 			})
 			var out bytes.Buffer
 			cmd.SetOut(&out)

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -31,12 +31,12 @@ const (
 )
 
 // newCard makes a card of a program.
-func newCard(name, dir, program string) *card.Card {
-	return card.New(card.Options{
+func newCard(name, dir, program string) *upstream.Card {
+	return upstream.New(upstream.Options{
 		Name: name, Version: "perf", OnDemand: true, Pins: filepath.Join(dir, name, "pins.json"),
-		Hooks: card.Hooks{Find: func(card.From) (card.Found, error) {
+		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) {
 			line := []string{program, "-role", "stock", "-tools", fmt.Sprint(cardTools)}
-			return card.Found{Command: process.Of(line, process.Install, os.Environ())}, nil
+			return upstream.Found{Command: process.Of(line, process.Install, os.Environ())}, nil
 		}},
 	})
 }
@@ -140,15 +140,15 @@ func playMemory(dir string, out io.Writer) error {
 		return err
 	}
 	ctx := context.Background()
-	some := func() (all []*card.Card) {
+	some := func() (all []*upstream.Card) {
 		for i := range someCards {
 			all = append(all, newCard(fmt.Sprintf("card%d", i+1), dir, self))
 		}
 		return all
 	}
 	for _, c := range some() {
-		c.Start(card.Events{})
-		if _, err := c.Control(ctx, card.Request{Verb: "on"}); err != nil {
+		c.Start(upstream.Events{})
+		if _, err := c.Control(ctx, upstream.Request{Verb: "on"}); err != nil {
 			return err
 		}
 		if err := c.Stop(ctx); err != nil {
@@ -172,14 +172,14 @@ func playMemory(dir string, out io.Writer) error {
 	}
 	rss = append(rss, settledRSS())
 	for _, c := range all {
-		if _, err := c.Control(ctx, card.Request{Verb: "on"}); err != nil {
+		if _, err := c.Control(ctx, upstream.Request{Verb: "on"}); err != nil {
 			return err
 		}
 	}
 	rss = append(rss, settledRSS())
 	var children int64
 	for _, c := range all {
-		r, err := c.Call(ctx, card.Invocation{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
+		r, err := c.Call(ctx, upstream.Invocation{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
 		if err != nil || r.IsError {
 			return fmt.Errorf("call %s: %w %s", c.Name(), cmp.Or(err, io.ErrUnexpectedEOF), r.JSON())
 		}

@@ -14,11 +14,11 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -92,7 +92,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 		defer j.Close(context.Background()) //nolint:errcheck // its folder goes away
 		opt.Recorder, opt.Redact = j, redact.Rules{}.Body
 	}
-	var c *card.Card
+	var c *upstream.Card
 	if o.card != "" {
 		c = newCard("card", dir, o.card)
 		opt.Modules = append(opt.Modules, host.Of(cardoffer.New(c, cardoffer.Options{})))
@@ -103,7 +103,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	}
 	h.Start()
 	if c != nil {
-		if _, err := c.Control(context.Background(), card.Request{Verb: "on"}); err != nil {
+		if _, err := c.Control(context.Background(), upstream.Request{Verb: "on"}); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
@@ -20,7 +20,7 @@ const (
 
 // repeat waits for the app where the answer is the one that the first read on a
 // fresh connection often gets, which goes away by itself.
-func repeat(o card.Outcome) (note string, wait time.Duration) {
+func repeat(o upstream.Outcome) (note string, wait time.Duration) {
 	if o.Tool.ReadOnly && o.Took < quickBlame && o.Age < firstUse && classify(o.Words()) == classConfused {
 		return "Pencil was just started; trying once more", repeatWait
 	}
@@ -70,7 +70,7 @@ func (w *appWatch) state() (detail, trouble string) {
 }
 
 // saw takes the outcome of a call. It reports whether the condition changed.
-func (w *appWatch) saw(o card.Outcome) bool {
+func (w *appWatch) saw(o upstream.Outcome) bool {
 	failed, file := o.Result.IsError, ""
 	if !failed && strings.HasSuffix(o.Tool.Original, "_state") {
 		file = documentIn(o.Result)
@@ -99,7 +99,7 @@ func (w *appWatch) saw(o card.Outcome) bool {
 }
 
 // documentIn is the first word of a result that names a document.
-func documentIn(r card.Result) string {
+func documentIn(r upstream.Result) string {
 	for _, raw := range r.Content {
 		o, err := rawjson.SplitObject(raw)
 		if err != nil {

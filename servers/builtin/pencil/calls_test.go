@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -71,7 +71,7 @@ func TestTwoUnansweredCallsMeanThatTheAppIsSilent(t *testing.T) {
 			w.call(t, "pencil_batch_get", "")
 		}
 		synctest.Wait()
-		if s := w.Status(); s.App != AppSilent || s.Sign() != (card.Sign{Tone: card.Warning, Note: "not answering"}) {
+		if s := w.Status(); s.App != AppSilent || s.Sign() != (upstream.Sign{Tone: upstream.Warning, Note: "not answering"}) {
 			t.Errorf("app %q, sign %+v", s.App, s.Sign())
 		}
 	})
@@ -101,7 +101,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 3 {
 			wg.Go(func() {
-				in := card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+				in := upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 					mu.Lock()
 					defer mu.Unlock()
 					notes = append(notes, fmt.Sprint(i, " ", p.Message))
@@ -135,7 +135,7 @@ func TestACallIsOverWhenItIsAnswered(t *testing.T) {
 		w.switchedOn(t)
 		w.busy.Store(int64(time.Minute)) // the screen is
 		for range 2 {
-			_, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+			_, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 				t.Errorf("told %q", p.Message)
 			}})
 			if n := w.Status().Running; err != nil || n != 0 {
@@ -153,7 +153,7 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for range child.MaxWaiting + 1 {
-			go w.Call(ctx, card.Invocation{Tool: "pencil_batch_get"})
+			go w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get"})
 			synctest.Wait()
 		}
 		if got := firstText(w.call(t, "pencil_batch_get", "")); got != fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", child.MaxWaiting) {
@@ -201,7 +201,7 @@ func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := w.Call(ctx, card.Invocation{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		if time.Since(began) != time.Second {
@@ -221,7 +221,7 @@ func TestProgressIsMappedAndGrows(t *testing.T) {
 	w := start(t, "--progress", "3")
 	w.switchedOn(t)
 	var got []child.Progress
-	_, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) {
+	_, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) {
 		p.Raw = nil
 		got = append(got, p)
 	}})
@@ -244,13 +244,13 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 	w := start(t)
 	call := func(args string) (string, bool) {
 		t.Helper()
-		r, err := w.Gateway(t.Context(), card.Invocation{Tool: CallTool, Args: json.RawMessage(args)})
+		r, err := w.Gateway(t.Context(), upstream.Invocation{Tool: CallTool, Args: json.RawMessage(args)})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var all []string
 		for _, c := range r.Content {
-			all = append(all, firstText(card.Result{Content: []json.RawMessage{c}}))
+			all = append(all, firstText(upstream.Result{Content: []json.RawMessage{c}}))
 		}
 		return strings.Join(all, "\n"), r.IsError
 	}
@@ -289,7 +289,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	w := start(t, "--result", "error")
 	w.switchedOn(t)
-	r, err := w.Gateway(t.Context(), card.Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
+	r, err := w.Gateway(t.Context(), upstream.Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
 	if err != nil || len(r.Content) != 2 || !strings.Contains(string(r.Content[1]), "describe") {
 		t.Errorf("%s %v", r.Content, err)
 	}
@@ -306,12 +306,12 @@ func TestControl(t *testing.T) {
 		{"toggle", "Pencil mode is off; Pencil's MCP server answers with 14 tools."},
 	}
 	for _, tt := range tests {
-		r, err := w.Control(t.Context(), card.Request{Verb: tt.verb})
+		r, err := w.Control(t.Context(), upstream.Request{Verb: tt.verb})
 		if err != nil || !strings.Contains(r.Text, tt.want) {
 			t.Errorf("%s: %q, %v", tt.verb, r.Text, err)
 		}
 	}
-	if _, err := w.Control(t.Context(), card.Request{Verb: "dance"}); err == nil {
+	if _, err := w.Control(t.Context(), upstream.Request{Verb: "dance"}); err == nil {
 		t.Error("an unknown verb was taken")
 	}
 }
@@ -333,7 +333,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 				default:
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+1)*time.Millisecond)
-				r, err := w.Call(ctx, card.Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
+				r, err := w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
 				cancel()
 				if err == nil && len(r.Content) != 1 {
 					t.Errorf("%d blocks", len(r.Content))
@@ -365,7 +365,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
 		var got []child.Progress
-		if _, err := w.Call(t.Context(), card.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
+		if _, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != 3 {
@@ -385,7 +385,7 @@ func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
 	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the response is larger than 32 MiB" {
 		t.Errorf("got %.100q", got)
 	}
-	if s := w.Status(); s.Link != card.LinkReady {
+	if s := w.Status(); s.Link != upstream.LinkReady {
 		t.Errorf("link %s", s.Link)
 	}
 }

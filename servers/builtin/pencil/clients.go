@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
@@ -57,7 +57,7 @@ func (s *search) configuration(path string, g clients.Grammar, ways [][]string) 
 		content, err = g.Decode(raw)
 	}
 	if err != nil {
-		s.searched = append(s.searched, card.Candidate{Path: source, Source: "client configuration", Reason: "skipped: cannot be read"})
+		s.searched = append(s.searched, upstream.Candidate{Path: source, Source: "client configuration", Reason: "skipped: cannot be read"})
 		return nil
 	}
 	var out []candidate
@@ -70,7 +70,7 @@ func (s *search) configuration(path string, g clients.Grammar, ways [][]string) 
 		switch {
 		case command == "":
 		case !s.named(command):
-			s.searched = append(s.searched, card.Candidate{Path: s.o.short(command), Source: source, Reason: "not named as Pencil's MCP server"})
+			s.searched = append(s.searched, upstream.Candidate{Path: s.o.short(command), Source: source, Reason: "not named as Pencil's MCP server"})
 		default:
 			out = append(out, candidate{path: command, source: source, app: appOf(args)})
 		}

@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
@@ -55,11 +55,11 @@ func (p platform) fileNames() []string {
 type search struct {
 	o        Options
 	p        platform
-	searched []card.Candidate
+	searched []upstream.Candidate
 }
 
 // find searches for the program. Its error is a sentence for the user.
-func find(o Options) (Found, []card.Candidate, error) {
+func find(o Options) (Found, []upstream.Candidate, error) {
 	s := &search{o: o, p: platform{runtime.GOOS, runtime.GOARCH}}
 	f, err := s.run()
 	return f, s.searched, err
@@ -93,7 +93,7 @@ func (s *search) configured() (Found, error) {
 		}
 	}
 	reason := unusable(path)
-	s.searched = append(s.searched, card.Candidate{Path: s.o.short(path), Source: "pencil.command", Reason: reason})
+	s.searched = append(s.searched, upstream.Candidate{Path: s.o.short(path), Source: "pencil.command", Reason: reason})
 	if reason != "" {
 		return Found{}, fmt.Errorf("pencil.command does not work: %s: %s", s.o.short(path), reason)
 	}
@@ -102,7 +102,7 @@ func (s *search) configured() (Found, error) {
 
 func (s *search) try(c candidate) (Found, bool) {
 	reason := unusable(c.path)
-	s.searched = append(s.searched, card.Candidate{Path: s.o.short(c.path), Source: c.source, Reason: reason})
+	s.searched = append(s.searched, upstream.Candidate{Path: s.o.short(c.path), Source: c.source, Reason: reason})
 	return s.found(c), reason == ""
 }
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
@@ -241,23 +241,23 @@ func TestFindTellsWhereItLooked(t *testing.T) {
 
 func TestTheSignNeedsNoColour(t *testing.T) {
 	seen := map[string]bool{}
-	for tone := card.Dim; tone <= card.Bad; tone++ {
-		plain := Label(card.Sign{Tone: tone}, true)
-		seen[plain], seen[Label(card.Sign{Tone: tone}, false)] = true, true
+	for tone := upstream.Dim; tone <= upstream.Bad; tone++ {
+		plain := Label(upstream.Sign{Tone: tone}, true)
+		seen[plain], seen[Label(upstream.Sign{Tone: tone}, false)] = true, true
 		if strings.IndexFunc(plain, func(r rune) bool { return r > 126 }) >= 0 {
 			t.Errorf("%q is not ASCII", plain)
 		}
 	}
-	if len(seen) != 2*int(card.Bad) {
+	if len(seen) != 2*int(upstream.Bad) {
 		t.Errorf("some tones look the same: %v", seen)
 	}
-	if s := Label(card.Sign{}, false); s != "" {
+	if s := Label(upstream.Sign{}, false); s != "" {
 		t.Errorf("no sign is %q", s)
 	}
 }
 
 func TestTheGatewayGoesToWhomTheSettingsSay(t *testing.T) {
-	for setting, want := range map[string]card.Audience{"always": card.AllClients, "never": card.NoClient, "": card.ClientsThatKeepLists, "auto": card.ClientsThatKeepLists} {
+	for setting, want := range map[string]upstream.Audience{"always": upstream.AllClients, "never": upstream.NoClient, "": upstream.ClientsThatKeepLists, "auto": upstream.ClientsThatKeepLists} {
 		if got := (Options{Gateway: setting}).gateway(); got.Audience != want || got.Tool != CallTool {
 			t.Errorf("%q: got %+v, want audience %v", setting, got, want)
 		}

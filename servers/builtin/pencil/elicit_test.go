@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 )
 
 const oneField = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
@@ -20,22 +20,22 @@ const oneField = `{"type":"object","properties":{"n":{"type":"integer","maximum"
 func TestElicitation_TheChildMayAsk(t *testing.T) {
 	tests := []struct {
 		name, mode string
-		answer     card.Elicited
+		answer     upstream.Elicited
 		err        error
 		want       string
 	}{
-		{"accepted", "form", card.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}, nil, `{"action":"accept","content":{"n":9007199254740993}}`},
-		{"mode left out", "", card.Elicited{Action: "accept", Content: []byte(`{}`)}, nil, `{"action":"accept","content":{}}`},
-		{"declined", "form", card.Elicited{Action: "decline"}, nil, `{"action":"decline"}`},
-		{"cancelled", "form", card.Elicited{Action: "cancel"}, nil, `{"action":"cancel"}`},
-		{"a form that cannot be shown", "form", card.Elicited{}, errors.New(`21 "fields" are too many`), `{"code":-32602,"message":"21 \"fields\" are too many"}`},
-		{"a web page", "url", card.Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be shown to the user: use mode form with requestedSchema"}`},
+		{"accepted", "form", upstream.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}, nil, `{"action":"accept","content":{"n":9007199254740993}}`},
+		{"mode left out", "", upstream.Elicited{Action: "accept", Content: []byte(`{}`)}, nil, `{"action":"accept","content":{}}`},
+		{"declined", "form", upstream.Elicited{Action: "decline"}, nil, `{"action":"decline"}`},
+		{"cancelled", "form", upstream.Elicited{Action: "cancel"}, nil, `{"action":"cancel"}`},
+		{"a form that cannot be shown", "form", upstream.Elicited{}, errors.New(`21 "fields" are too many`), `{"code":-32602,"message":"21 \"fields\" are too many"}`},
+		{"a web page", "url", upstream.Elicited{Action: "accept"}, nil, `{"code":-32602,"message":"only forms can be shown to the user: use mode form with requestedSchema"}`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			o := options(t, "--form", oneField, "--message", "How many?\nExactly.", "--mode", tt.mode)
-			var got card.Elicitation
-			o.Elicit = func(_ context.Context, e card.Elicitation) (card.Elicited, error) {
+			var got upstream.Elicitation
+			o.Elicit = func(_ context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
 				got = e
 				return tt.answer, tt.err
 			}
@@ -69,16 +69,16 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 		t.Helper()
 		o.becomes(standin.Pipes("--form", oneField))
 		var waits atomic.Int32
-		o.personWho(func(context.Context, card.Elicitation) (card.Elicited, error) {
+		o.personWho(func(context.Context, upstream.Elicitation) (upstream.Elicited, error) {
 			if waits.Load() != 1 {
 				t.Error("the call does not wait for the user")
 			}
 			time.Sleep(20*time.Minute + 7*time.Second) // not when a sign of life is due
-			return card.Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
+			return upstream.Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
 		})
 		w.switchedOn(t)
 		var last child.Progress
-		r, err := w.Call(t.Context(), card.Invocation{
+		r, err := w.Call(t.Context(), upstream.Invocation{
 			Tool: "pencil_batch_get", Progress: func(p child.Progress) { last = p },
 			WaitForUser: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
 		})
@@ -118,14 +118,14 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 				t.Helper()
 				o.becomes(standin.Pipes(append(tt.flags, "--form", oneField)...))
 				ended := make(chan time.Duration, 1)
-				o.personWho(func(ctx context.Context, _ card.Elicitation) (card.Elicited, error) {
+				o.personWho(func(ctx context.Context, _ upstream.Elicitation) (upstream.Elicited, error) {
 					began := time.Now()
 					<-ctx.Done()
 					ended <- time.Since(began)
-					return card.Elicited{Action: "cancel"}, ctx.Err()
+					return upstream.Elicited{Action: "cancel"}, ctx.Err()
 				})
 				w.switchedOn(t)
-				go w.Call(context.Background(), card.Invocation{Tool: "pencil_batch_get"})
+				go w.Call(context.Background(), upstream.Invocation{Tool: "pencil_batch_get"})
 				tt.end(o)
 				if got := <-ended; got != tt.after {
 					t.Errorf("withdrawn after %v, want %v", got, tt.after)

@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -54,14 +54,14 @@ func TestStartFailuresSayWhy(t *testing.T) {
 			w.On()
 			w.settle(t)
 			s := w.Status()
-			if s.Mode != card.Off || s.Link != card.LinkFailed || !strings.Contains(s.Error, tt.want) || s.Sign().Tone != card.Bad || s.PID != 0 {
+			if s.Mode != upstream.Off || s.Link != upstream.LinkFailed || !strings.Contains(s.Error, tt.want) || s.Sign().Tone != upstream.Bad || s.PID != 0 {
 				t.Fatalf("mode %s, link %s, sign %+v, error %q", s.Mode, s.Link, s.Sign(), s.Error)
 			}
 			if w.lists() != 0 {
 				t.Error("a notification was sent")
 			}
 			w.Dismiss()
-			if s := w.Status(); s.Sign() != (card.Sign{}) {
+			if s := w.Status(); s.Sign() != (upstream.Sign{}) {
 				t.Errorf("sign after dismissing: %+v", s.Sign())
 			}
 		})
@@ -75,9 +75,11 @@ func virtual(t *testing.T, fn func(t *testing.T, w *watched, o *program)) {
 	synctest.Test(t, func(t *testing.T) {
 		program := &program{starter: standin.Pipes()}
 		o.Start = program.run
-		o.Elicit = func(ctx context.Context, e card.Elicitation) (card.Elicited, error) { return program.person(ctx, e) }
+		o.Elicit = func(ctx context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
+			return program.person(ctx, e)
+		}
 		w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
-		w.Pencil.Start(card.Events{
+		w.Pencil.Start(upstream.Events{
 			Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() },
 			Look:   func() { time.Sleep(time.Duration(w.busy.Load())) },
 		})
@@ -96,10 +98,10 @@ type program struct {
 	starts  int
 	last    *process.Child // that was started
 	// person answers forms as a test wants.
-	person func(context.Context, card.Elicitation) (card.Elicited, error)
+	person func(context.Context, upstream.Elicitation) (upstream.Elicited, error)
 }
 
-func (p *program) personWho(answers func(context.Context, card.Elicitation) (card.Elicited, error)) {
+func (p *program) personWho(answers func(context.Context, upstream.Elicitation) (upstream.Elicited, error)) {
 	p.person = answers
 }
 
@@ -135,7 +137,7 @@ func TestHandshakeHasADeadline(t *testing.T) {
 		began := time.Now()
 		w.On()
 		synctest.Wait()
-		if s := w.Status(); s.Mode != card.TurningOn || s.Sign().Tone != card.Dim {
+		if s := w.Status(); s.Mode != upstream.TurningOn || s.Sign().Tone != upstream.Dim {
 			t.Fatalf("mode %s", s.Mode)
 		}
 		w.settle(t)
@@ -153,7 +155,7 @@ func TestToggleWhileTurningOnCancels(t *testing.T) {
 		synctest.Wait()
 		w.Toggle()
 		synctest.Wait()
-		if s := w.Status(); s.Mode != card.Off || s.Link != card.NoLink || s.Broken || w.lists() != 0 {
+		if s := w.Status(); s.Mode != upstream.Off || s.Link != upstream.NoLink || s.Broken || w.lists() != 0 {
 			t.Errorf("%s %s, broken %v, %d notifications", s.Mode, s.Link, s.Broken, w.lists())
 		}
 	})
@@ -183,17 +185,17 @@ func TestChildIsKeptForAMinute(t *testing.T) {
 		w.Off()
 		time.Sleep(59 * time.Second)
 		synctest.Wait()
-		if s := w.Status(); s.Link != card.LinkReady {
+		if s := w.Status(); s.Link != upstream.LinkReady {
 			t.Fatalf("link %s after 59 s", s.Link)
 		}
 		w.On() // at once, from what is known
-		if s := w.Status(); s.Mode != card.On || !s.Listed {
+		if s := w.Status(); s.Mode != upstream.On || !s.Listed {
 			t.Fatalf("mode %s", s.Mode)
 		}
 		w.Off()
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
-		if s := w.Status(); s.Link != card.NoLink || s.PID != 0 {
+		if s := w.Status(); s.Link != upstream.NoLink || s.PID != 0 {
 			t.Errorf("link %s after 61 s", s.Link)
 		}
 	})
@@ -211,7 +213,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		lose()
-		if s := w.Status(); s.Link != card.Lost || s.Mode != card.On || s.Sign() != (card.Sign{Tone: card.Warning, Note: "reconnecting"}) || !s.Listed {
+		if s := w.Status(); s.Link != upstream.Lost || s.Mode != upstream.On || s.Sign() != (upstream.Sign{Tone: upstream.Warning, Note: "reconnecting"}) || !s.Listed {
 			t.Fatalf("right after: %s %s %+v listed %v", s.Mode, s.Link, s.Sign(), s.Listed)
 		}
 		time.Sleep(5100 * time.Millisecond)
@@ -225,7 +227,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 		o.becomes(works)
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if s := w.Status(); s.Link != card.LinkReady || !s.Listed || w.lists() != 3 || s.Restarts == 0 {
+		if s := w.Status(); s.Link != upstream.LinkReady || !s.Listed || w.lists() != 3 || s.Restarts == 0 {
 			t.Fatalf("back: %s, listed %v, %d notifications, %d restarts", s.Link, s.Listed, w.lists(), s.Restarts)
 		}
 		time.Sleep(time.Minute) // it counts as stable
@@ -234,7 +236,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 		time.Sleep(15600 * time.Millisecond)
 		synctest.Wait()
 		s := w.Status()
-		if s.Mode != card.Off || s.Link != card.LinkFailed || s.Sign().Tone != card.Bad || !strings.Contains(s.Error, "Press r to reconnect") || w.lists() != 4 {
+		if s.Mode != upstream.Off || s.Link != upstream.LinkFailed || s.Sign().Tone != upstream.Bad || !strings.Contains(s.Error, "Press r to reconnect") || w.lists() != 4 {
 			t.Fatalf("given up: %s %s %+v %q, %d notifications", s.Mode, s.Link, s.Sign(), s.Error, w.lists())
 		}
 		if got := firstText(w.call(t, "pencil_batch_get", "")); got != failedText {
@@ -242,7 +244,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 		}
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		if s := w.Status(); s.Sign() != (card.Sign{}) {
+		if s := w.Status(); s.Sign() != (upstream.Sign{}) {
 			t.Errorf("sign later: %+v", s.Sign())
 		}
 	})
@@ -275,7 +277,7 @@ func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 		if _, err := w.Accept(w.Status().Held); err != nil { // they are new
 			t.Fatal(err)
 		}
-		if s := w.Status(); s.Mode != card.On || len(s.Tools) != 5 || w.lists() != 3 {
+		if s := w.Status(); s.Mode != upstream.On || len(s.Tools) != 5 || w.lists() != 3 {
 			t.Fatalf("%s, %d tools, %d notifications", s.Mode, len(s.Tools), w.lists())
 		}
 		if got := firstText(w.call(t, "pencil_batch_get", "")); !strings.HasPrefix(got, `Pencil offers no tool "pencil_batch_get" now`) {
@@ -284,13 +286,13 @@ func TestReconnectTakesTheNewCatalogue(t *testing.T) {
 		o.becomes(standin.Pipes("--exit-early"))
 		w.Reconnect()
 		w.settle(t)
-		if s := w.Status(); s.Mode != card.Off || s.Link != card.LinkFailed || s.Listed || w.lists() != 4 {
+		if s := w.Status(); s.Mode != upstream.Off || s.Link != upstream.LinkFailed || s.Listed || w.lists() != 4 {
 			t.Fatalf("failed: %s %s, listed %v, %d notifications", s.Mode, s.Link, s.Listed, w.lists())
 		}
 		o.becomes(standin.Pipes())
 		w.Reconnect()
 		w.settle(t)
-		if s := w.Status(); s.Mode != card.Off || s.Link != card.LinkReady || s.Listed || s.Error != "" {
+		if s := w.Status(); s.Mode != upstream.Off || s.Link != upstream.LinkReady || s.Listed || s.Error != "" {
 			t.Fatalf("while off: %s %s, listed %v, %q", s.Mode, s.Link, s.Listed, s.Error)
 		}
 	})
@@ -363,7 +365,7 @@ func TestChangedDescriptionIsHeld(t *testing.T) {
 	if got := firstText(w.call(t, "pencil_batch_design", `{}`)); !strings.HasPrefix(got, "Pencil offers no tool") {
 		t.Errorf("a held tool was called: %q", got)
 	}
-	if _, err := w.Control(t.Context(), card.Request{Verb: "accept"}); err == nil || len(w.Status().Held) != 1 {
+	if _, err := w.Control(t.Context(), upstream.Request{Verb: "accept"}); err == nil || len(w.Status().Held) != 1 {
 		t.Error("a command accepted a change")
 	}
 	shown, err := w.Status().HeldBy([]string{"pencil_batch_design"})

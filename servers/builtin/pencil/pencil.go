@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -38,7 +38,7 @@ type Options struct {
 	// Elicit puts a form of the program to a user and waits; it ends when ctx
 	// does. An error is that of a form no person can be asked. nil: the program is
 	// told that nobody can be asked.
-	Elicit func(context.Context, card.Elicitation) (card.Elicited, error)
+	Elicit func(context.Context, upstream.Elicitation) (upstream.Elicited, error)
 
 	Environ  []string        // the deck's environment; the program gets a few named variables of it
 	Home     string          // home folder, absolute
@@ -55,7 +55,7 @@ type Options struct {
 
 // Pencil is the card of Pencil's server, and what is known of its app.
 type Pencil struct {
-	*card.Card
+	*upstream.Card
 	opts Options
 	app  *appWatch
 }
@@ -70,34 +70,34 @@ func New(o Options) *Pencil {
 		o.Key = "p"
 	}
 	app := &appWatch{}
-	c := card.Options{
+	c := upstream.Options{
 		Name: "pencil", Title: title, Key: o.Key, Version: o.Version, StartOn: o.StartOn, Elicit: o.Elicit, Start: o.Start, Era: child.Legacy, ToolsOnly: true,
 		Gateway: o.gateway(), Catalogue: o.catalogue(), Texts: o.texts(),
-		Hooks:  card.Hooks{Find: o.find, Ready: app.reset, Explain: explain, Repeat: repeat, Observe: app.saw, State: app.state},
-		Limits: card.Limits{InFlight: o.MaxInFlight, Call: o.CallTimeout, Start: 10 * time.Second, Keep: time.Minute},
+		Hooks:  upstream.Hooks{Find: o.find, Ready: app.reset, Explain: explain, Repeat: repeat, Observe: app.saw, State: app.state},
+		Limits: upstream.Limits{InFlight: o.MaxInFlight, Call: o.CallTimeout, Start: 10 * time.Second, Keep: time.Minute},
 	}
 	if o.StateDir != "" {
 		c.Pins, c.Count = filepath.Join(o.StateDir, "pencil-tools.json"), filepath.Join(o.StateDir, "pencil-count.json")
 	}
-	return &Pencil{Card: card.New(c), opts: o, app: app}
+	return &Pencil{Card: upstream.New(c), opts: o, app: app}
 }
 
 // find searches for the program and says how to start it.
-func (o Options) find(card.From) (card.Found, error) {
+func (o Options) find(upstream.From) (upstream.Found, error) {
 	f, searched, err := find(o)
 	if err == nil && !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`).MatchString(f.App) {
 		err = fmt.Errorf("pencil.app %q cannot be used: letters, digits, - and _, at most 64, a letter or digit first", f.App)
 	}
-	return card.Found{Command: childCommand(o, f), Source: f.Source, For: f.App, Searched: searched}, err
+	return upstream.Found{Command: childCommand(o, f), Source: f.Source, For: f.App, Searched: searched}, err
 }
 
-func (o Options) gateway() card.Gateway {
-	g := card.Gateway{Tool: CallTool, Clients: o.GatewayClients}
+func (o Options) gateway() upstream.Gateway {
+	g := upstream.Gateway{Tool: CallTool, Clients: o.GatewayClients}
 	switch o.Gateway {
 	case "always":
-		g.Audience = card.AllClients
+		g.Audience = upstream.AllClients
 	case "never":
-		g.Audience = card.NoClient
+		g.Audience = upstream.NoClient
 	}
 	return g
 }
@@ -105,7 +105,7 @@ func (o Options) gateway() card.Gateway {
 // Brief is the state of things in a sentence for an agent.
 func (p *Pencil) Brief() string {
 	s := p.Status()
-	if s.Mode == card.Off {
+	if s.Mode == upstream.Off {
 		return p.Card.Brief()
 	}
 	return fmt.Sprintf("Pencil mode is %s: %d tools, app %s.\n", s.Mode, len(s.Tools), s.App)

@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -45,7 +45,7 @@ func beDeck() {
 		os.Exit(1)
 	}
 	p := New(Options{Command: exe, Args: []string{"--deaf", "--stubborn"}, Home: os.TempDir(), Root: os.TempDir(), Environ: os.Environ(), StartOn: true})
-	p.Start(card.Events{})
+	p.Start(upstream.Events{})
 	if err := p.Settle(context.Background()); err != nil {
 		os.Exit(1)
 	}
@@ -79,7 +79,7 @@ type watched struct {
 func startWith(t testing.TB, o Options) *watched {
 	t.Helper()
 	w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
-	w.Start(card.Events{
+	w.Start(upstream.Events{
 		Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() },
 		Look: func() {
 			select {
@@ -121,7 +121,7 @@ func (w *watched) switchedOn(t testing.TB) {
 	t.Helper()
 	w.On()
 	w.settle(t)
-	if s := w.Status(); s.Mode != card.On {
+	if s := w.Status(); s.Mode != upstream.On {
 		t.Fatalf("mode %s: %s\n%s", s.Mode, s.Error, s.Text(true))
 	}
 }
@@ -150,9 +150,9 @@ func (w *watched) lists() int {
 	return w.listed
 }
 
-func (w *watched) call(t testing.TB, tool, args string) card.Result {
+func (w *watched) call(t testing.TB, tool, args string) upstream.Result {
 	t.Helper()
-	in := card.Invocation{Tool: tool, Agent: "tester"}
+	in := upstream.Invocation{Tool: tool, Agent: "tester"}
 	if args != "" {
 		in.Args = json.RawMessage(args)
 	}
@@ -163,7 +163,7 @@ func (w *watched) call(t testing.TB, tool, args string) card.Result {
 	return r
 }
 
-func firstText(r card.Result) string {
+func firstText(r upstream.Result) string {
 	if len(r.Content) == 0 {
 		return ""
 	}
@@ -175,7 +175,7 @@ func firstText(r card.Result) string {
 }
 
 // joined is a result as JSON.
-func joined(t *testing.T, r card.Result) []byte {
+func joined(t *testing.T, r upstream.Result) []byte {
 	t.Helper()
 	all := map[string]any{"content": append([]json.RawMessage{}, r.Content...)}
 	if r.Structured != nil {
@@ -216,12 +216,12 @@ func TestOnOffersWhatTheChildLists(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := start(t, "--tools", tt.set)
-			if s := w.Status(); s.Mode != card.Off || s.Sign() != (card.Sign{}) || s.PID != 0 {
+			if s := w.Status(); s.Mode != upstream.Off || s.Sign() != (upstream.Sign{}) || s.PID != 0 {
 				t.Fatalf("before: %+v", s)
 			}
 			w.switchedOn(t)
 			s := w.Status()
-			if len(s.Tools) != tt.count || !s.Listed || s.Sign().Tone != card.Good || w.lists() != 1 {
+			if len(s.Tools) != tt.count || !s.Listed || s.Sign().Tone != upstream.Good || w.lists() != 1 {
 				t.Fatalf("%d tools, listed %v, %+v, %d notifications", len(s.Tools), s.Listed, s.Sign(), w.lists())
 			}
 			if !slices.IsSorted(names(s)) {
@@ -236,7 +236,7 @@ func TestOnOffersWhatTheChildLists(t *testing.T) {
 				}
 			}
 			w.Off()
-			if s := w.Status(); s.Mode != card.Off || s.Listed || s.PID == 0 || w.lists() != 2 {
+			if s := w.Status(); s.Mode != upstream.Off || s.Listed || s.PID == 0 || w.lists() != 2 {
 				t.Fatalf("after: mode %s, listed %v, child %d, %d notifications", s.Mode, s.Listed, s.PID, w.lists())
 			}
 			if got := firstText(w.call(t, "pencil_"+tt.entry, `{}`)); got != (Options{Key: "p"}).texts().Off {

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
@@ -36,7 +36,7 @@ func TestEndedChildrenAreGone(t *testing.T) {
 			w.switchedOn(t)
 			pid := w.Status().PID
 			if tt.busy {
-				go w.Call(context.Background(), card.Invocation{Tool: "pencil_batch_get"})
+				go w.Call(context.Background(), upstream.Invocation{Tool: "pencil_batch_get"})
 				w.until(t, "a call in flight", func(s Status) bool { return s.Running == 1 })
 			}
 			began := time.Now()

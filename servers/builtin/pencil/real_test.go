@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
@@ -57,7 +57,7 @@ func TestRealProgram(t *testing.T) {
 	if s.Source != "command line package" {
 		t.Errorf("found by %q", s.Source)
 	}
-	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != card.Good {
+	if len(s.Tools) == 0 || len(s.Notes) != 0 || s.Instructions == "" || s.Sign().Tone != upstream.Good {
 		t.Fatalf("%d tools, notes %v, sign %+v", len(s.Tools), s.Notes, s.Sign())
 	}
 	entries := 0
@@ -99,25 +99,27 @@ func TestRealProgram(t *testing.T) {
 	if !r.IsError || !strings.HasPrefix(firstText(r), absentText) || took < 2*time.Second {
 		t.Errorf("after %v: %q", took, firstText(r))
 	}
-	s = w.until(t, "yellow", func(s Status) bool { return s.Sign() == (card.Sign{Tone: card.Warning, Note: "app not running"}) })
+	s = w.until(t, "yellow", func(s Status) bool {
+		return s.Sign() == (upstream.Sign{Tone: upstream.Warning, Note: "app not running"})
+	})
 
 	pid := s.PID
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	began = time.Now()
-	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == card.Warning })
+	w.until(t, "yellow after the kill", func(s Status) bool { return s.PID != pid && s.Sign().Tone == upstream.Warning })
 	t.Logf("yellow after %v", time.Since(began))
-	if _, err := w.Control(t.Context(), card.Request{Verb: "reconnect"}); err != nil {
+	if _, err := w.Control(t.Context(), upstream.Request{Verb: "reconnect"}); err != nil {
 		t.Fatal(err)
 	}
-	if s := w.Status(); s.Sign().Tone != card.Good || s.PID == 0 || s.PID == pid {
+	if s := w.Status(); s.Sign().Tone != upstream.Good || s.PID == 0 || s.PID == pid {
 		t.Errorf("after reconnect: %+v, child %d", s.Sign(), s.PID)
 	}
 
 	// End with a call waiting, which the program would finish first.
 	pid = w.Status().PID
-	go w.Call(context.Background(), card.Invocation{Tool: tool.Name, Args: []byte(args)})
+	go w.Call(context.Background(), upstream.Invocation{Tool: tool.Name, Args: []byte(args)})
 	w.until(t, "a call at work", func(s Status) bool { return s.Running == 1 })
 	began = time.Now()
 	if err := w.Stop(t.Context()); err != nil {

@@ -12,9 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
@@ -80,7 +80,7 @@ func TestOneAttemptAtATime(t *testing.T) {
 				living++
 			}
 		}
-		if s := w.Status(); living != 1 || s.Link != card.LinkReady || s.Mode != card.On {
+		if s := w.Status(); living != 1 || s.Link != upstream.LinkReady || s.Mode != upstream.On {
 			t.Errorf("%d of %d children live; %s, %s", living, len(all), s.Mode, s.Link)
 		}
 	})
@@ -131,7 +131,7 @@ func TestOnlyChangesAreAnnounced(t *testing.T) {
 		w.Toggle()
 	}
 	w.settle(t)
-	if n, listed := w.lists(), w.Published().Catalogue() != nil; n > 10 || listed || w.Status().Mode != card.Off {
+	if n, listed := w.lists(), w.Published().Catalogue() != nil; n > 10 || listed || w.Status().Mode != upstream.Off {
 		t.Errorf("%d notifications, listed %v", n, listed)
 	}
 }
@@ -168,7 +168,7 @@ func TestTextsForAgentsPromiseNothing(t *testing.T) {
 			t.Errorf("inner matters in %q", text)
 		}
 	}
-	got := explain(card.Outcome{Err: errors.New("a\x1b[31mb\x00\u009bc\td\ne" + strings.Repeat("é", 5000))})
+	got := explain(upstream.Outcome{Err: errors.New("a\x1b[31mb\x00\u009bc\td\ne" + strings.Repeat("é", 5000))})
 	if !strings.HasPrefix(got, "Pencil tool error: a[31mbc\td\ne") || len([]rune(got)) != len("Pencil tool error: ")+maxSentence {
 		t.Errorf("%d characters: %.60q", len([]rune(got)), got)
 	}
@@ -193,7 +193,7 @@ func TestDamagedPinsAreNotGuessedAt(t *testing.T) {
 	w := startWith(t, o)
 	w.On()
 	w.settle(t)
-	if s := w.Status(); s.Mode != card.Off || !strings.Contains(s.Error, "delete it") {
+	if s := w.Status(); s.Mode != upstream.Off || !strings.Contains(s.Error, "delete it") {
 		t.Errorf("mode %s, %q", s.Mode, s.Error)
 	}
 }

@@ -3,14 +3,14 @@ package pencil
 import (
 	"context"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 // Status is what a user can know about Pencil mode, at one moment.
 type Status struct {
-	card.Status // its Program has ~ for the home folder
-	App         App
-	File        string // the active document, when a state call named one
+	upstream.Status // its Program has ~ for the home folder
+	App             App
+	File            string // the active document, when a state call named one
 }
 
 // Status returns the state of things. It waits for nothing.
@@ -34,7 +34,7 @@ func (a App) trouble() string {
 }
 
 // Sign returns the sign for the deck's page.
-func (s Status) Sign() card.Sign {
+func (s Status) Sign() upstream.Sign {
 	s.Trouble = s.App.trouble()
 	return s.Status.Sign()
 }
@@ -42,20 +42,20 @@ func (s Status) Sign() card.Sign {
 // Text is the status for a terminal, without styles. long adds what was
 // searched, the instructions and the last lines of the log.
 func (s Status) Text(long bool) string {
-	var more []card.Fact
+	var more []upstream.Fact
 	if s.For != "" {
-		more = append(more, card.Fact{Name: "app", Value: s.For + ", " + string(s.App)})
+		more = append(more, upstream.Fact{Name: "app", Value: s.For + ", " + string(s.App)})
 	}
 	if s.File != "" {
-		more = append(more, card.Fact{Name: "file", Value: s.File})
+		more = append(more, upstream.Fact{Name: "file", Value: s.File})
 	}
 	return s.Status.Text(long, more...)
 }
 
 // Control does what a command asks for, as a card does.
-func (p *Pencil) Control(ctx context.Context, r card.Request) (card.Reply, error) {
+func (p *Pencil) Control(ctx context.Context, r upstream.Request) (upstream.Reply, error) {
 	if r.Verb == "status" {
-		return card.Reply{Text: p.Status().Text(r.Long)}, nil
+		return upstream.Reply{Text: p.Status().Text(r.Long)}, nil
 	}
 	return p.Card.Control(ctx, r)
 }
@@ -65,10 +65,10 @@ func (p *Pencil) Control(ctx context.Context, r card.Request) (card.Reply, error
 // the selector that asks for an emoji: terminals do not agree on the width of
 // that one, so what stands behind it would be drawn over, and an emoji takes no
 // colour.
-func Label(s card.Sign, ascii bool) string {
+func Label(s upstream.Sign, ascii bool) string {
 	labels := [...][2]string{
-		card.Hidden: {"", ""}, card.Dim: {"⏳ Pencil", "Pencil ..."}, card.Good: {"✏ Pencil", "Pencil"},
-		card.Warning: {"✏ Pencil ⚠", "Pencil !"}, card.Bad: {"✏ Pencil ✗", "Pencil x"},
+		upstream.Hidden: {"", ""}, upstream.Dim: {"⏳ Pencil", "Pencil ..."}, upstream.Good: {"✏ Pencil", "Pencil"},
+		upstream.Warning: {"✏ Pencil ⚠", "Pencil !"}, upstream.Bad: {"✏ Pencil ✗", "Pencil x"},
 	}
 	if ascii {
 		return labels[s.Tone][1]

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -19,8 +19,8 @@ const (
 	doubtText  = "This message also appears when the app is busy, was just started, or stopped answering. Check that the file is open in Pencil before changing filePath."
 )
 
-func (o Options) texts() card.Texts {
-	return card.Texts{
+func (o Options) texts() upstream.Texts {
+	return upstream.Texts{
 		Mode: "Pencil mode", Lost: lostText, Failed: failedText, Accept: "on the Cards page",
 		Off: fmt.Sprintf("Pencil mode is off. The user can turn it on in mcpdeck with the key %s.", o.Key),
 		Deadline: fmt.Sprintf("Pencil did not answer within %d s. It may have taken effect: read the document state before repeating it.",
@@ -66,7 +66,7 @@ func classify(sentence string) class {
 
 // explain is what the agent reads for a sentence of the child, "" when that is the
 // result as it came.
-func explain(o card.Outcome) string {
+func explain(o upstream.Outcome) string {
 	sentence := sanitize.Passed(o.Words(), maxSentence)
 	switch classify(o.Words()) {
 	case classAbsent:

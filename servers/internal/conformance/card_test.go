@@ -7,11 +7,11 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
-	"github.com/mcpdeck/mcpdeck/servers/card/child/streamable"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/card/offer"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
+	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
@@ -54,7 +54,7 @@ func serveLines(in io.Reader, out io.Writer) error {
 // the protocol.
 func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 	t.Helper()
-	found := card.Found{Command: process.Of([]string{os.Args[0], "fixtures"}, process.Install, os.Environ())}
+	found := upstream.Found{Command: process.Of([]string{os.Args[0], "fixtures"}, process.Install, os.Environ())}
 	if overHTTP {
 		h, err := NewHost(t.TempDir())
 		if err != nil {
@@ -65,13 +65,13 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = card.Found{Open: func(log *child.Log) (child.Link, error) {
+		found = upstream.Found{Open: func(log *child.Log) (child.Link, error) {
 			return streamable.Open(streamable.Options{Name: "fixtures", URL: at, Version: "0", Log: log})
 		}}
 	}
-	c := card.New(card.Options{
-		Name: "fixtures", Version: "0", OnDemand: true, Share: card.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
-		Hooks: card.Hooks{Find: func(card.From) (card.Found, error) { return found, nil }},
+	c := upstream.New(upstream.Options{
+		Name: "fixtures", Version: "0", OnDemand: true, Share: upstream.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
+		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) { return found, nil }},
 	})
 	h, err := host.New(host.Options{Version: "0", Modules: []host.Module{host.Of(cardoffer.New(c, cardoffer.Options{}))}, Root: t.TempDir()})
 	if err != nil {
@@ -79,7 +79,7 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 	}
 	h.Start()
 	t.Cleanup(func() { _ = h.Stop(context.Background()) })
-	if _, err := c.Control(t.Context(), card.Request{Verb: "on"}); err != nil {
+	if _, err := c.Control(t.Context(), upstream.Request{Verb: "on"}); err != nil {
 		t.Fatal(err)
 	}
 	url, err = Serve(t.Context(), h)

@@ -9,8 +9,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -79,9 +79,9 @@ func (c *Card) take(s pencil.Status) tea.Cmd {
 		return tui.ToastUnless(tui.Warn, sanitize.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Cards page", c.opts.Page)
 	case !known || before.Mode == s.Mode:
 		return nil
-	case s.Mode == card.On:
+	case s.Mode == upstream.On:
 		return tui.Toast(tui.Good, fmt.Sprintf("Pencil mode is on: %d tools offered", len(s.Tools)))
-	case s.Mode == card.Off && !s.Broken:
+	case s.Mode == upstream.Off && !s.Broken:
 		return tui.Toast(tui.Info, "Pencil mode is off")
 	}
 	return nil

@@ -10,10 +10,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/card/child"
 	godeck "github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -94,8 +94,8 @@ func (m *mode) SavePicture(path string) error {
 func at() time.Time { return time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC) }
 
 func on() pencil.Status {
-	s := pencil.Status{App: pencil.AppReachable, File: "menu.pen", Status: card.Status{
-		Mode: card.On, Link: card.LinkReady, For: "desktop",
+	s := pencil.Status{App: pencil.AppReachable, File: "menu.pen", Status: upstream.Status{
+		Mode: upstream.On, Link: upstream.LinkReady, For: "desktop",
 		PID: 4321, Since: at().Add(-3 * time.Minute), Program: "~/apps/Pen/mcp-server-linux-x64", Source: "installed app",
 		Listed: true, Context: 12_713, OK: 3, Failed: 1, Instructions: "Look first.",
 	}}
@@ -106,12 +106,12 @@ func on() pencil.Status {
 		})
 	}
 	s.Listing = s.Tools
-	call := func(tool, outcome string, ago time.Duration, images ...card.ImageFact) {
-		s.Calls = append(s.Calls, card.CallFact{Agent: "claude", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
+	call := func(tool, outcome string, ago time.Duration, images ...upstream.ImageFact) {
+		s.Calls = append(s.Calls, upstream.CallFact{Agent: "claude", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
 	}
 	call("batch_get", "ok", 3*time.Minute)
 	call("batch_design", "deadline", 2*time.Minute)
-	call("get_screenshot", "ok", time.Minute, card.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
+	call("get_screenshot", "ok", time.Minute, upstream.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
 	for i := range 9 {
 		s.Log = append(s.Log, child.Line{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
 	}
@@ -139,8 +139,8 @@ func TestPageAtAllSizes(t *testing.T) {
 		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []catalogue.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
 		{Tool: "send_files", New: true, Now: 310, Diff: []catalogue.DiffLine{{Mark: '+', Text: "new"}}},
 	}
-	off := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.NoLink}}
-	failed := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}}
+	off := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.NoLink}}
+	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}}
 	for name, s := range map[string]pencil.Status{"on": on(), "held": held, "off": off, "failed": failed} {
 		for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
 			golden := fmt.Sprintf("%s-%d", name, size.W)
@@ -158,15 +158,15 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 		name string
 		s    pencil.Status
 	}{
-		{"off", pencil.Status{Status: card.Status{Mode: card.Off}}},
-		{"turning on", pencil.Status{Status: card.Status{Mode: card.TurningOn, Link: card.Connecting}}},
+		{"off", pencil.Status{Status: upstream.Status{Mode: upstream.Off}}},
+		{"turning on", pencil.Status{Status: upstream.Status{Mode: upstream.TurningOn, Link: upstream.Connecting}}},
 		{"on", on()},
-		{"app absent", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Context: 9000}, App: pencil.AppAbsent}},
-		{"app silent", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Context: 9000}, App: pencil.AppSilent}},
-		{"no file", pencil.Status{Status: card.Status{Mode: card.On, Link: card.LinkReady, Listed: true, Context: 9000}, App: pencil.AppNoFile}},
-		{"lost", pencil.Status{Status: card.Status{Mode: card.On, Link: card.Lost, Listed: true, Context: 9000}}},
-		{"failed", pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil failed: it ended"}}},
-		{"failed and seen", pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Error: "Pencil failed: it ended"}}},
+		{"app absent", pencil.Status{Status: upstream.Status{Mode: upstream.On, Link: upstream.LinkReady, Listed: true, Context: 9000}, App: pencil.AppAbsent}},
+		{"app silent", pencil.Status{Status: upstream.Status{Mode: upstream.On, Link: upstream.LinkReady, Listed: true, Context: 9000}, App: pencil.AppSilent}},
+		{"no file", pencil.Status{Status: upstream.Status{Mode: upstream.On, Link: upstream.LinkReady, Listed: true, Context: 9000}, App: pencil.AppNoFile}},
+		{"lost", pencil.Status{Status: upstream.Status{Mode: upstream.On, Link: upstream.Lost, Listed: true, Context: 9000}}},
+		{"failed", pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil failed: it ended"}}},
+		{"failed and seen", pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Error: "Pencil failed: it ended"}}},
 	}
 	themes := []struct {
 		name string
@@ -197,7 +197,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 func TestKeys(t *testing.T) {
 	held := on()
 	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
-	held.Picture = card.Picture{ImageFact: card.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
+	held.Picture = upstream.Picture{ImageFact: upstream.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
 	tests := []struct {
 		name string
 		keys []string
@@ -223,14 +223,14 @@ func TestKeys(t *testing.T) {
 }
 
 func TestScreenFollowsTheMode(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: card.Status{Mode: card.Off}}, func(s *frame.Screen, m *mode) {
+	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: upstream.Status{Mode: upstream.Off}}, func(s *frame.Screen, m *mode) {
 		s.Has("Pencil mode is off")
 		s.Keys("1")
 		s.Lacks("✏")
 		m.set(func(st *pencil.Status) { *st = on() })
 		s.Wait(time.Second)
 		s.Has("✏ Pencil  menu.pen", "Pencil mode is on: 4 tools offered")
-		m.set(func(st *pencil.Status) { st.Link = card.Lost })
+		m.set(func(st *pencil.Status) { st.Link = upstream.Lost })
 		s.Wait(time.Second)
 		s.Has("✏ Pencil ⚠  reconnecting")
 	})
@@ -239,7 +239,7 @@ func TestScreenFollowsTheMode(t *testing.T) {
 // The sign of a failure stays until a key is pressed, whichever and wherever.
 // (That it goes by itself is the mode's part.)
 func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
-	failed := pencil.Status{Status: card.Status{Mode: card.Off, Link: card.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
+	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
 	tests := []struct{ name, first, key string }{
 		{"a key of the page", "1", "tab"},
 		{"one that means nothing there", "1", "f9"},
@@ -249,7 +249,7 @@ func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: card.Status{Mode: card.On, Link: card.Lost, Listed: true}}, func(s *frame.Screen, m *mode) {
+			run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: upstream.Status{Mode: upstream.On, Link: upstream.Lost, Listed: true}}, func(s *frame.Screen, m *mode) {
 				s.Keys(tt.first)
 				m.set(func(st *pencil.Status) { *st = failed })
 				s.Wait(5 * time.Second)

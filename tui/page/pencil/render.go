@@ -5,8 +5,8 @@ import (
 	"image"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -19,10 +19,10 @@ func (c *Card) Head(f *tui.Frame, w int) []string {
 	sign := s.Sign()
 	label := pencil.Label(sign, th.Glyph.ASCII)
 	words := sign.Note
-	if s.App == pencil.AppSilent && sign.Tone == card.Warning {
+	if s.App == pencil.AppSilent && sign.Tone == upstream.Warning {
 		words += "; r restarts Pencil's server"
 	}
-	if sign.Tone == card.Hidden {
+	if sign.Tone == upstream.Hidden {
 		label, words = "Pencil mode is off", "no agent sees it"
 	}
 	var more []string
@@ -31,7 +31,7 @@ func (c *Card) Head(f *tui.Frame, w int) []string {
 			more = append(more, th.Faint.Render(name+" ")+th.Muted.Render(sanitize.Line(value)))
 		}
 	}
-	if s.Mode == card.On || s.PID != 0 {
+	if s.Mode == upstream.On || s.PID != 0 {
 		add("app", s.For+" ("+string(s.App)+")")
 		add("file", s.File)
 	}
@@ -86,7 +86,7 @@ func contain(w, h int, room picture.Room) (cols, rows int) {
 }
 
 // fit decodes a picture at a size. What cannot be read is an empty one.
-func fit(pic card.Picture, w, h int) *image.NRGBA {
+func fit(pic upstream.Picture, w, h int) *image.NRGBA {
 	img, err := pic.Image()
 	if err != nil {
 		return image.NewNRGBA(image.Rect(0, 0, w, h))

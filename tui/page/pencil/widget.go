@@ -5,8 +5,8 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -43,12 +43,12 @@ func (w *Widget) Actions() []tui.Action {
 // Note is the sign, and as far as there is room what is the matter, or the file.
 func (w *Widget) Note(f *tui.Frame, width int) string {
 	s := w.status.Sign()
-	if s.Tone == card.Hidden {
+	if s.Tone == upstream.Hidden {
 		return ""
 	}
 	th := f.Theme
 	sign, more := toneStyle(th, s.Tone).Render(pencil.Label(s, th.Glyph.ASCII)), strings.TrimPrefix(sanitize.Line(s.Note), "Pencil failed: ") // the sign says that
-	if s.Tone == card.Good {
+	if s.Tone == upstream.Good {
 		more = sanitize.Line(w.status.File)
 	}
 	if more == "" || widget.Width(sign)+2+widget.Width(more) > width {
@@ -57,13 +57,13 @@ func (w *Widget) Note(f *tui.Frame, width int) string {
 	return sign + th.Muted.Render("  "+more)
 }
 
-func toneStyle(th *theme.Theme, t card.Tone) theme.Style {
+func toneStyle(th *theme.Theme, t upstream.Tone) theme.Style {
 	switch t {
-	case card.Good:
+	case upstream.Good:
 		return th.Good
-	case card.Warning:
+	case upstream.Warning:
 		return th.Warn
-	case card.Bad:
+	case upstream.Bad:
 		return th.Bad
 	default:
 		return th.Muted
@@ -75,7 +75,7 @@ func modeActions(m Mode, status func() pencil.Status) []tui.Action {
 	return []tui.Action{
 		{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)},
 		{ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
-			if status().Link == card.Connecting {
+			if status().Link == upstream.Connecting {
 				return "connecting"
 			}
 			return ""

@@ -2,8 +2,8 @@
 package mcpserver
 
 import (
+	card "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	card "github.com/mcpdeck/mcpdeck/servers/card/offer"
 )
 
 // New makes the server of a Pencil.

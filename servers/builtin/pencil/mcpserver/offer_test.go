@@ -18,10 +18,10 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
-	"github.com/mcpdeck/mcpdeck/servers/card/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
@@ -84,7 +84,7 @@ func newDeck(t testing.TB, o pencil.Options) *testDeck {
 
 func (d *testDeck) on() {
 	d.t.Helper()
-	if _, err := d.p.Control(context.Background(), card.Request{Verb: "on"}); err != nil {
+	if _, err := d.p.Control(context.Background(), upstream.Request{Verb: "on"}); err != nil {
 		d.t.Fatal(err)
 	}
 }
@@ -387,7 +387,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()
-		if _, err := p.Control(t.Context(), card.Request{Verb: "on"}); err != nil {
+		if _, err := p.Control(t.Context(), upstream.Request{Verb: "on"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(9 * time.Second)
@@ -423,7 +423,7 @@ func TestRestartedModuleWorks(t *testing.T) {
 			t.Fatal(err)
 		}
 		a.read()
-		if s := d.p.Status(); s.Mode != card.Off || s.PID != 0 || len(a.tools()) != 1 {
+		if s := d.p.Status(); s.Mode != upstream.Off || s.PID != 0 || len(a.tools()) != 1 {
 			t.Errorf("mode %s, child %d", s.Mode, s.PID)
 		}
 	}
@@ -438,7 +438,7 @@ func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
 	if got := a.call("tools/call", `{"name":"echo","arguments":{"n":1}}`); !strings.Contains(got, `{\"n\":1}`) {
 		t.Errorf("got %s", got)
 	}
-	if s := d.p.Status(); s.Mode != card.TurningOn && time.Since(began) < 10*time.Second {
+	if s := d.p.Status(); s.Mode != upstream.TurningOn && time.Since(began) < 10*time.Second {
 		t.Errorf("mode %s", s.Mode)
 	}
 	d.p.Off()
@@ -454,7 +454,7 @@ func TestNoToolSwitchesOn(t *testing.T) {
 				a.call("tools/call", `{"name":"`+tool+`","arguments":`+args+`}`)
 			}
 		}
-		if s := d.p.Status(); s.Mode != card.Off || s.PID != 0 {
+		if s := d.p.Status(); s.Mode != upstream.Off || s.PID != 0 {
 			t.Errorf("%s: mode %s", name, s.Mode)
 		}
 	}

@@ -12,9 +12,9 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -205,18 +205,18 @@ func gateway(p *play) {
 func elicited(p *play) {
 	const form = `{"type":"object","properties":{"n":{"type":"integer","maximum":9007199254740993}}}`
 	answers := map[string]struct {
-		answer card.Elicited
+		answer upstream.Elicited
 		err    error
 	}{
-		"accept":  {answer: card.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}},
-		"decline": {answer: card.Elicited{Action: "decline"}},
-		"cancel":  {answer: card.Elicited{Action: "cancel"}},
+		"accept":  {answer: upstream.Elicited{Action: "accept", Content: []byte(`{"n":9007199254740993}`)}},
+		"decline": {answer: upstream.Elicited{Action: "decline"}},
+		"cancel":  {answer: upstream.Elicited{Action: "cancel"}},
 		"error":   {err: errors.New(`21 "fields" are too many`)},
 	}
 	for _, tt := range []struct{ answer, mode string }{{"accept", "form"}, {"decline", ""}, {"cancel", "form"}, {"error", "form"}, {"accept", "url"}, {"", "form"}} {
 		p.deck(func(o *pencil.Options) {
 			if a, ok := answers[tt.answer]; ok {
-				o.Elicit = func(_ context.Context, e card.Elicitation) (card.Elicited, error) {
+				o.Elicit = func(_ context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
 					p.note("# the user is asked %q, %s, of %s by %s", e.Message, e.Schema, e.Calls[0].Tool, e.Calls[0].Agent)
 					return a.answer, a.err
 				}
@@ -246,7 +246,7 @@ func reconnected(p *play) {
 	p.on()
 	c := p.connect("tester", "")
 	c.request("tools/call", design) // may have taken effect
-	p.until("the loss", func(s pencil.Status) bool { return s.Link != card.LinkReady })
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != upstream.LinkReady })
 	c.request("tools/call", design) // waits for the next child
 	c.request("tools/list", `{}`)
 	p.control("reconnect")
@@ -265,7 +265,7 @@ func lost(p *play) {
 	p.on()
 	c.hears("notifications/tools/list_changed")
 	c.request("tools/call", design)
-	p.until("the loss", func(s pencil.Status) bool { return s.Link != card.LinkReady })
+	p.until("the loss", func(s pencil.Status) bool { return s.Link != upstream.LinkReady })
 	c.hears("notifications/tools/list_changed") // withdrawn
 	c.request("tools/list", `{}`)
 	c.request("tools/call", design)

@@ -13,9 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/card"
 	"github.com/mcpdeck/mcpdeck/servers/host"
 )
 
@@ -160,7 +160,7 @@ func (p *play) off() { p.t.Helper(); p.control("off") }
 
 func (p *play) control(verb string) {
 	p.t.Helper()
-	reply, err := p.mode.Control(context.Background(), card.Request{Verb: verb})
+	reply, err := p.mode.Control(context.Background(), upstream.Request{Verb: verb})
 	if err != nil {
 		p.note("# mcpdeck pencil %s: error: %v", verb, err)
 		return
