@@ -20,7 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -69,7 +69,7 @@ func (h *instance) takeCards(cfg *config.Config) {
 		}
 		c := h.card(cfg, now[name])
 		h.host.SetLazy(name, startsLazy(cfg, now[name]))
-		module := host.Of(cardoffer.New(c.Card, cardoffer.Options{}))
+		module := router.Of(cardoffer.New(c.Card, cardoffer.Options{}))
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
 			if known {
 				return h.host.Replace(ctx, module)

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 // served is an instance that serves the cards of a configuration and nothing else.
@@ -21,7 +21,7 @@ func served(t *testing.T, cfg *config.Config) *instance {
 	t.Helper()
 	h := &instance{cfg: cfg}
 	var err error
-	if h.host, err = host.New(host.Options{}); err != nil {
+	if h.host, err = router.New(router.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	h.host.Start()

@@ -13,9 +13,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // toolInfo is what the commands need of a tool's definition.
@@ -92,7 +92,7 @@ func (t *toolInfo) parameters() []string {
 }
 
 // listTools asks for the tools of a connection.
-func listTools(ctx context.Context, client *wire.Client) ([]toolInfo, error) {
+func listTools(ctx context.Context, client *transport.Client) ([]toolInfo, error) {
 	var list struct{ Tools []toolInfo }
 	err := client.Call(ctx, "tools/list", map[string]any{}, &list)
 	return list.Tools, err
@@ -100,7 +100,7 @@ func listTools(ctx context.Context, client *wire.Client) ([]toolInfo, error) {
 
 // findTool returns a tool's definition, nil if there is none: the call says so
 // better.
-func findTool(ctx context.Context, client *wire.Client, name string) (*toolInfo, error) {
+func findTool(ctx context.Context, client *transport.Client, name string) (*toolInfo, error) {
 	tools, err := listTools(ctx, client)
 	if err != nil {
 		return nil, err

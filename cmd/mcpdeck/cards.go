@@ -19,11 +19,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func removeCommand(a *app) *cobra.Command {
@@ -152,7 +152,7 @@ type live struct {
 }
 
 // listControl tells a command about the servers.
-func (h *instance) listControl(context.Context, wire.Requester, json.RawMessage) (any, error) {
+func (h *instance) listControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
 	out := map[string]live{}
 	for _, s := range h.host.Snapshot().Servers {
 		d, _ := h.Details(s.Name)
@@ -174,8 +174,8 @@ func listCommand(a *app) *cobra.Command {
 			}
 			all := listServers(cfg)
 			running := map[string]*live{}
-			asked := wire.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running)
-			if errors.Is(asked, wire.ErrNoDeck) { // what is configured is all there is to say
+			asked := transport.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running)
+			if errors.Is(asked, transport.ErrNoDeck) { // what is configured is all there is to say
 				asked = nil
 			}
 			for i := range all {

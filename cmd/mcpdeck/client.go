@@ -9,20 +9,20 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // connect shakes hands with the running deck, or with an instance in this process
 // when none runs. The returned function ends it.
-func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, func(), error) {
+func connect(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, func(), error) {
 	c, err := connectDeck(ctx, cfg, names)
 	if err == nil {
 		return c, func() { c.Close() }, nil
 	}
-	if !errors.Is(err, wire.ErrNoDeck) {
+	if !errors.Is(err, transport.ErrNoDeck) {
 		return nil, nil, err
 	}
 	logs := console.Err()
@@ -33,31 +33,31 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*wire.Cli
 	if err != nil {
 		return nil, nil, err
 	}
-	s, _, err := h.stream(host.ViewSpec{Servers: names}, snapshot.Caller{Transport: snapshot.ByCommand, Root: cfg.ProjectRoot()})
+	s, _, err := h.stream(router.ViewSpec{Servers: names}, snapshot.Caller{Transport: snapshot.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
 		h.stop()
-		if errors.Is(err, host.ErrUnknownServer) {
+		if errors.Is(err, router.ErrUnknownServer) {
 			return nil, nil, usage{err}
 		}
 		return nil, nil, err
 	}
-	if c, err = wire.NewClient(ctx, s, nil, "mcpdeck", version()); err != nil {
+	if c, err = transport.NewClient(ctx, s, nil, "mcpdeck", version()); err != nil {
 		h.stop()
 		return nil, nil, err
 	}
 	return c, func() { c.Close(); h.stop() }, nil
 }
 
-func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire.Client, error) {
+func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, error) {
 	conn, err := dialer(cfg)(ctx)
 	if errors.Is(err, socket.ErrUnsafe) {
 		return nil, err
 	}
 	if err != nil {
-		return nil, wire.ErrNoDeck
+		return nil, transport.ErrNoDeck
 	}
 	conn = socket.Awake(conn)
-	w, lines, err := wire.Greet(conn, wire.Hello{
+	w, lines, err := transport.Greet(conn, transport.Hello{
 		Servers: names, Cwd: cfg.Dir, PID: os.Getpid(), Transport: snapshot.ByCommand, Hints: config.Hints(),
 	})
 	if stopped := new(socket.StoppedError); errors.As(err, &stopped) {
@@ -72,7 +72,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*wire
 	case w.Error != "":
 		return nil, errors.New(w.Error)
 	}
-	c, err := wire.NewClient(ctx, conn, lines, "mcpdeck", version())
+	c, err := transport.NewClient(ctx, conn, lines, "mcpdeck", version())
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("talk to the deck: %w", err)

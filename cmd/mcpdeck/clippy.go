@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 // clippyOptions joins the configuration and what a user at a deck can do.
@@ -33,8 +33,8 @@ func (h *instance) clippyOptions(cfg *config.Config, person bool) clippy.Options
 // approve asks the user whether an agent may call a tool. No answer is a no.
 func (h *instance) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
-	defer host.WaitForUser(ctx)()
-	back := host.Pause(ctx) // others may work meanwhile
+	defer router.WaitForUser(ctx)()
+	back := router.Pause(ctx) // others may work meanwhile
 	peer := ask.Peer{Key: a.AgentID}
 	for _, known := range h.host.Snapshot().Agents {
 		if known.Agent == a.AgentID {

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
@@ -38,7 +38,7 @@ func TestApprove(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				running, err := host.New(host.Options{})
+				running, err := router.New(router.Options{})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -80,7 +80,7 @@ func TestWhatIsToBeApprovedIsDrawnExactly(t *testing.T) {
 		"n.txt (3 bytes)", "> n.txt (3 bytes)", "*a* `b` [c](d/e).txt (3 bytes)", "# n.txt # (3 bytes)", "- n.txt (3 bytes)", "write ```", "```", "```` (3 bytes)", "~~~", "---",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			running, err := host.New(host.Options{})
+			running, err := router.New(router.Options{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -7,14 +7,14 @@ import (
 	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // controls are the requests that commands send to a running deck.
-func (h *instance) controls() map[string]wire.Control {
-	return map[string]wire.Control{
+func (h *instance) controls() map[string]transport.Control {
+	return map[string]transport.Control{
 		"card":     h.cardControl,
 		"config":   h.waitingControl,
 		"list":     h.listControl,
@@ -24,7 +24,7 @@ func (h *instance) controls() map[string]wire.Control {
 	}
 }
 
-func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) pencilControl(ctx context.Context, from transport.Requester, args json.RawMessage) (any, error) {
 	var r upstream.Request
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
@@ -32,7 +32,7 @@ func (h *instance) pencilControl(ctx context.Context, from wire.Requester, args 
 	return h.pencilAsked(ctx, from, r)
 }
 
-func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r upstream.Request) (any, error) {
+func (h *instance) pencilAsked(ctx context.Context, from transport.Requester, r upstream.Request) (any, error) {
 	if r.Verb == "accept" {
 		return h.acceptFor(ctx, from, h.pencil.Card, r.Tools)
 	}
@@ -41,7 +41,7 @@ func (h *instance) pencilAsked(ctx context.Context, from wire.Requester, r upstr
 
 // acceptFor accepts held definitions for a command that shows a proof, and else
 // waits until the user does it on the screen.
-func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *upstream.Card, names []string) (any, error) {
+func (h *instance) acceptFor(ctx context.Context, from transport.Requester, c *upstream.Card, names []string) (any, error) {
 	if from.Agent != "" {
 		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent))
 	}
@@ -70,7 +70,7 @@ func (h *instance) acceptFor(ctx context.Context, from wire.Requester, c *upstre
 
 // proved asks for a proof that the user is behind a command. Without one, why says
 // what is missing; a wrong one is an error.
-func (h *instance) proved(ctx context.Context, from wire.Requester) (ok bool, why, err error) {
+func (h *instance) proved(ctx context.Context, from transport.Requester) (ok bool, why, err error) {
 	method, why := h.gate.Ready()
 	if why != nil {
 		return false, why, nil
@@ -87,7 +87,7 @@ func (h *instance) proved(ctx context.Context, from wire.Requester) (ok bool, wh
 }
 
 // refused has the screen show that a command was refused, and returns why.
-func (h *instance) refused(from wire.Requester, why error) error {
+func (h *instance) refused(from transport.Requester, why error) error {
 	if h.gate != nil {
 		h.gate.Refused(behind(from), why)
 	}
@@ -95,7 +95,7 @@ func (h *instance) refused(from wire.Requester, why error) error {
 }
 
 // behind is who gave a command.
-func behind(from wire.Requester) userauth.Who {
+func behind(from transport.Requester) userauth.Who {
 	who := userauth.Who{Folder: socket.Folder(from.PID)}
 	who.PID, who.Program = socket.Behind(from.PID)
 	return who

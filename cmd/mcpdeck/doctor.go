@@ -21,9 +21,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -176,7 +176,7 @@ func checkClients(cfg *config.Config) []finding {
 func checkDeck(ctx context.Context, cfg *config.Config) finding {
 	client, err := connectDeck(ctx, cfg, nil)
 	switch {
-	case errors.Is(err, wire.ErrNoDeck):
+	case errors.Is(err, transport.ErrNoDeck):
 		return finding{"note", "deck", "not running; open it with: mcpdeck"}
 	case err != nil:
 		return finding{"bad", "deck", err.Error()}

@@ -5,14 +5,14 @@ import (
 	"log/slog"
 	"sync/atomic"
 
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // earlierCalls is how many calls of earlier runs the screen shows.
 const earlierCalls = 1000
 
-// earlier is the calls of earlier runs; it implements calls.Earlier.
+// earlier is the calls of earlier runs; it implements calllog.Earlier.
 type earlier struct {
 	journal *journal.Journal
 	hint    chan struct{}
@@ -39,10 +39,10 @@ func (e *earlier) load(ctx context.Context) {
 	e.hint <- struct{}{}
 }
 
-// Hint implements calls.Earlier.
+// Hint implements calllog.Earlier.
 func (e *earlier) Hint() <-chan struct{} { return e.hint }
 
-// Calls implements calls.Earlier.
+// Calls implements calllog.Earlier.
 func (e *earlier) Calls() []snapshot.Call {
 	if list := e.calls.Load(); list != nil {
 		return *list
@@ -50,7 +50,7 @@ func (e *earlier) Calls() []snapshot.Call {
 	return nil
 }
 
-// Body implements calls.Earlier.
+// Body implements calllog.Earlier.
 func (e *earlier) Body(ctx context.Context, id uint64) (snapshot.CallBody, bool) {
 	return e.journal.EntryBody(ctx, int64(id))
 }

@@ -22,16 +22,16 @@ import (
 	stampoffer "github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/calls"
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
@@ -43,7 +43,7 @@ type instance struct {
 	alone    bool        // what was not started by this process is none of its concern
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
-	host     *host.Host
+	host     *router.Host
 	queue    *ask.Queue       // nil when headless: there is no person to answer here
 	asks     *ask.Client      // of a deck in another process; nil unless headless
 	gate     *userauth.Gate   // nil when headless
@@ -91,7 +91,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err != nil {
 		return nil, err
 	}
-	h.host, err = host.New(host.Options{
+	h.host, err = router.New(router.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
 		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
@@ -128,7 +128,7 @@ func giveBack() {
 
 // recorder is the journal, where there is one. Only a deck writes its file; what
 // is called without one waits in the spool.
-func (h *instance) recorder(person bool) calls.Recorder {
+func (h *instance) recorder(person bool) calllog.Recorder {
 	f := h.cfg.File.Journal
 	if !f.Enabled {
 		return nil
@@ -162,7 +162,7 @@ func (h *instance) openJournal() bool {
 	return true
 }
 
-// Body implements calls.Bodies: what a call carried, from memory, else from the
+// Body implements calllog.Bodies: what a call carried, from memory, else from the
 // journal.
 func (h *instance) Body(ctx context.Context, id uint64) (snapshot.CallBody, bool) {
 	if b, ok := h.host.Body(id); ok || h.journal == nil {
@@ -231,19 +231,19 @@ func (h *instance) stop() {
 
 // stream serves a view of the instance inside the process, and names the tools whose
 // calls may be sent again.
-func (h *instance) stream(spec host.ViewSpec, who snapshot.Caller) (s wire.Stream, resumable []string, err error) {
+func (h *instance) stream(spec router.ViewSpec, who snapshot.Caller) (s transport.Stream, resumable []string, err error) {
 	view, err := h.host.View(spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	ours, theirs := wire.Pipe()
+	ours, theirs := transport.Pipe()
 	agent := h.host.Connect(who, view.Spec.Servers)
 	recovery.Go("stream", func() { serveStream(theirs, view, agent) })
 	return ours, view.Resumable(), nil
 }
 
-func serveStream(s wire.Stream, view *host.View, agent *host.Agent) {
+func serveStream(s transport.Stream, view *router.View, agent *router.Agent) {
 	defer agent.Close()
 	defer s.Close()
-	_ = wire.Serve(context.Background(), s, s, view, agent) // how it ended is nobody's concern
+	_ = transport.Serve(context.Background(), s, s, view, agent) // how it ended is nobody's concern
 }

@@ -77,7 +77,7 @@ func TestImportsGoOneWay(t *testing.T) {
 		deep  bool // whatever is imported, too
 	}{
 		{"the screen knows neither the protocol nor HTTP", []string{"tui", "theme"}, append([]string{"net/http"}, mcp...), false},
-		{"questions and plain data have no screen", []string{"ask", "servers/support/snapshot", "servers/calls", "servers/support/query"}, charm, true},
+		{"questions and plain data have no screen", []string{"ask", "servers/support/snapshot", "servers/gateway/calllog", "servers/support/query"}, charm, true},
 		{"the engine needs the standard library and the names of colours and words", []string{"servers/builtin/pixelsrc/pxl", "servers/support/fuzzy", "golang.org/x/image/colornames"}, []string{"github.com", "golang.org", "charm.land", "modernc.org"}, true},
 		{"servers do not know the screen", []string{"servers"}, append([]string{module + "tui", module + "theme"}, charm...), false},
 		{"nothing imports the commands", []string{"servers", "ask", "tui", "theme"}, []string{module + "cmd"}, true},
@@ -111,7 +111,7 @@ func TestImportsGoOneWay(t *testing.T) {
 // they import: those that carry servers or offer them. All others, also new ones, are
 // plain: the questions, the data of the deck, the screen.
 func TestImportsOfTheProtocol(t *testing.T) {
-	carry := []string{"servers/host", "servers/host/hosttest", "servers/wire", "servers/wire/wiretest", "servers/internal/conformance", "servers/backend/upstream/child/streamable", "servers/support/rpc/frames", "servers/backend/upstream/internal/fake", "servers/agents/standin"}
+	carry := []string{"servers/gateway/router", "servers/gateway/router/routertest", "servers/gateway/transport", "servers/gateway/transport/transporttest", "servers/internal/conformance", "servers/backend/upstream/child/streamable", "servers/support/rpc/frames", "servers/backend/upstream/internal/fake", "servers/agents/standin"}
 	for _, p := range packages(t) {
 		if under(p.ImportPath, "cmd") || strings.HasPrefix(p.ImportPath, "servers/") && strings.HasSuffix(p.ImportPath, "/offer") {
 			continue
@@ -164,7 +164,7 @@ func TestTheTransportNamesNoTool(t *testing.T) {
 	if len(names) < 20 {
 		t.Fatalf("%d names: %q", len(names), names)
 	}
-	files := slices.Concat(goFiles(t, "../../servers/wire"), goFiles(t, "../../servers/support/rpc"))
+	files := slices.Concat(goFiles(t, "../../servers/gateway/transport"), goFiles(t, "../../servers/support/rpc"))
 	for fset := token.NewFileSet(); len(files) > 0; files = files[1:] {
 		f, err := parser.ParseFile(fset, files[0], nil, parser.SkipObjectResolution)
 		if err != nil {

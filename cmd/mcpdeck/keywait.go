@@ -11,8 +11,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // keyWait is how long a command waits for a key that the user presses in the deck: at a
@@ -34,7 +34,7 @@ func (p *keyWait) ask(ctx context.Context, socket, control string, args, reply a
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	say := func(s string) { fmt.Fprintln(console.Err(), s) }
-	talk := wire.Talk{Prove: proveIfAsked, Note: say, Wait: func(note string) error {
+	talk := transport.Talk{Prove: proveIfAsked, Note: say, Wait: func(note string) error {
 		switch {
 		case p.limit > 0:
 			time.AfterFunc(p.limit, func() { cancel(errNobody) })

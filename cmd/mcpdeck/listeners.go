@@ -20,12 +20,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // listeners are where agents get at an instance: its sockets and its HTTP endpoint.
@@ -120,8 +120,8 @@ func (r *listeners) serve() error {
 	r.cancel = cancel
 	r.prompts = r.instance.servePrompts(ctx)
 	r.sessions = r.instance.followSessions(ctx)
-	srv := &wire.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls(), Log: slog.Default()}
-	srv.Controls["token"] = func(context.Context, wire.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
+	srv := &transport.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls(), Log: slog.Default()}
+	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	recovery.Go("state folder", func() { r.watch(ctx) })
 	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
 	if r.web == nil {
@@ -130,7 +130,7 @@ func (r *listeners) serve() error {
 	if err := r.takeToken(); err != nil {
 		return err
 	}
-	web := &wire.HTTP{Host: r.instance.host}
+	web := &transport.HTTP{Host: r.instance.host}
 	recovery.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
 	return nil
 }

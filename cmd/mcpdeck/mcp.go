@@ -15,15 +15,15 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func mcpCommand(a *app) *cobra.Command {
-	var spec host.ViewSpec
+	var spec router.ViewSpec
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",
 		Short: "Serve MCP on standard input and output, through the deck if one is running",
@@ -53,7 +53,7 @@ keeps its answer for whoever asks it again.`,
 	return c
 }
 
-func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
+func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A client that reads no more does not kill what has programs to end.
@@ -61,8 +61,8 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 	local := &hosting{app: a, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
-	r := &wire.Relay{
-		Hello: wire.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
+	r := &transport.Relay{
+		Hello: transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			c, err := dial(ctx)
 			if err == nil {
@@ -72,7 +72,7 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 		},
 		Moving: local.moving,
 		In:     os.Stdin, Out: console.Bytes(console.Out()),
-		Headless: func() (wire.Stream, []string, error) {
+		Headless: func() (transport.Stream, []string, error) {
 			h, err := local.open(linked.Load)
 			if err != nil {
 				return nil, nil, err
@@ -85,7 +85,7 @@ func relay(a *app, cfg *config.Config, spec host.ViewSpec) error {
 	}
 	err := r.Run(ctx)
 	local.stop()
-	if wire.IsUsage(err) || errors.Is(err, host.ErrUnknownServer) {
+	if transport.IsUsage(err) || errors.Is(err, router.ErrUnknownServer) {
 		return usage{err}
 	}
 	if ctx.Err() != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -99,7 +99,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 			}, nil
 		}})}
 		var err error
-		if h.host, err = host.New(host.Options{Modules: []host.Module{host.Of(penciloffer.New(h.pencil))}}); err != nil {
+		if h.host, err = router.New(router.Options{Modules: []router.Module{router.Of(penciloffer.New(h.pencil))}}); err != nil {
 			t.Fatal(err)
 		}
 		h.host.Start()

@@ -18,7 +18,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 // raw is a client that keeps what it is told byte by byte.
@@ -125,7 +125,7 @@ func (d *driver) ways(modern bool, names ...string) map[string]*raw {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	welcome, out, err := wire.Greet(conn, wire.Hello{Servers: names, Cwd: d.project})
+	welcome, out, err := transport.Greet(conn, transport.Hello{Servers: names, Cwd: d.project})
 	if err != nil || welcome.Error != "" {
 		d.t.Fatal(err, welcome.Error)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 // reloaded is some options that apply as soon as the configuration file is saved.
@@ -110,7 +110,7 @@ func waitingFor(rows []reloaded, running, now *config.Config) []string {
 }
 
 // waitingControl tells a command which options need a restart of this deck.
-func (h *instance) waitingControl(context.Context, wire.Requester, json.RawMessage) (any, error) {
+func (h *instance) waitingControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
 	if list := h.waiting.Load(); list != nil {
 		return *list, nil
 	}
@@ -119,7 +119,7 @@ func (h *instance) waitingControl(context.Context, wire.Requester, json.RawMessa
 
 // waitingIn asks the running deck which options need a restart; none when there is no deck.
 func waitingIn(ctx context.Context, cfg *config.Config) (out []string) {
-	var talk wire.Talk
+	var talk transport.Talk
 	_ = talk.Ask(ctx, cfg.Paths.Socket, "config", struct{}{}, &out) // without a deck nothing waits
 	return out
 }

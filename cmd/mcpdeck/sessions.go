@@ -15,11 +15,11 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/pause"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // sessionList is what mcpdeck sessions --json prints.
@@ -137,7 +137,7 @@ type sessionsReply struct {
 	List sessionList `json:"list"`
 }
 
-func (h *instance) sessionsControl(ctx context.Context, _ wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) sessionsControl(ctx context.Context, _ transport.Requester, args json.RawMessage) (any, error) {
 	var r sessionsRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
@@ -222,8 +222,8 @@ func listSessions(a *app, c *cobra.Command, o sessionsOptions) error {
 	known := ""
 	for {
 		var r sessionsReply
-		err := wire.Ask(c.Context(), cfg.Paths.Socket, "sessions", sessionsRequest{known}, &r)
-		if errors.Is(err, wire.ErrNoDeck) && !o.watch && o.wait == "" {
+		err := transport.Ask(c.Context(), cfg.Paths.Socket, "sessions", sessionsRequest{known}, &r)
+		if errors.Is(err, transport.ErrNoDeck) && !o.watch && o.wait == "" {
 			r.List, err = sessionFiles(c.Context(), cfg)
 		}
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func askSessions(t *testing.T, h *instance, known string) sessionsReply {
@@ -21,7 +21,7 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := h.sessionsControl(t.Context(), wire.Requester{}, args)
+	out, err := h.sessionsControl(t.Context(), transport.Requester{}, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := h.sessionsControl(ctx, wire.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
+		if _, err := h.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
 			t.Error("a command that is gone is still served")
 		}
 	})

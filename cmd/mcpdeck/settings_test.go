@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
@@ -77,7 +77,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 
 // What is wrong with the configuration is shown for as long as it is, and once.
 func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
-	built, err := host.New(host.Options{})
+	built, err := router.New(router.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -44,8 +44,8 @@ saved. To print a picture in the output of a script, use mcpdeck render --show.`
 				return err
 			}
 			if !here {
-				err = wire.Ask(c.Context(), cfg.Paths.Socket, "show", showRequest{files}, nil)
-				if !errors.Is(err, wire.ErrNoDeck) {
+				err = transport.Ask(c.Context(), cfg.Paths.Socket, "show", showRequest{files}, nil)
+				if !errors.Is(err, transport.ErrNoDeck) {
 					return err
 				}
 			}
@@ -109,7 +109,7 @@ func (h *instance) pixelsPage() *pixels.Page {
 
 // showControl opens pictures on the deck's page, which comes on screen unless an agent
 // asked for it.
-func (h *instance) showControl(_ context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) showControl(_ context.Context, from transport.Requester, args json.RawMessage) (any, error) {
 	var r showRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)

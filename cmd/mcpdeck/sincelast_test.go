@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 // What is written to the configuration while a deck runs, and needs a restart, is said by the
@@ -33,7 +33,7 @@ func TestWhatARestartMakesToHoldIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := &instance{cfg: cfg}
-		if h.host, err = host.New(host.Options{}); err != nil {
+		if h.host, err = router.New(router.Options{}); err != nil {
 			t.Fatal(err)
 		}
 		h.sayChanged()

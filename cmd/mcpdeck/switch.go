@@ -12,10 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // cardRequest is what a command asks of one of the running deck's cards.
@@ -112,7 +112,7 @@ func askCard(c *cobra.Command, a *app, wait *keyWait, r cardRequest) error {
 }
 
 // cardControl does what a command asks of a card.
-func (h *instance) cardControl(ctx context.Context, from wire.Requester, args json.RawMessage) (any, error) {
+func (h *instance) cardControl(ctx context.Context, from transport.Requester, args json.RawMessage) (any, error) {
 	var r cardRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
@@ -180,7 +180,7 @@ func (h *instance) turnable(name string) (turnable, error) {
 
 // startFor turns on a server that is off for a command that shows a proof, and else
 // waits until the user does it on the screen: an agent may have written what it runs.
-func (h *instance) startFor(ctx context.Context, from wire.Requester, name string, s turnable, r upstream.Request) (any, error) {
+func (h *instance) startFor(ctx context.Context, from transport.Requester, name string, s turnable, r upstream.Request) (any, error) {
 	if _, why := h.gate.Ready(); why == nil && s.terms.Digest != "" && !s.terms.Agreed { // a proof is about to turn it on
 		if err := from.Say(readable(name, s.terms)); err != nil {
 			return nil, err

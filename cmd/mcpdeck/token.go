@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 func tokenCommand(a *app) *cobra.Command {
@@ -48,7 +48,7 @@ func rotate(p config.Paths) (string, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	if err := wire.Ask(ctx, p.Socket, "token", nil, nil); err != nil && !errors.Is(err, wire.ErrNoDeck) {
+	if err := transport.Ask(ctx, p.Socket, "token", nil, nil); err != nil && !errors.Is(err, transport.ErrNoDeck) {
 		return "", fmt.Errorf("tell the running deck about the new token: %w; restart it", err)
 	}
 	return token, nil

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -27,7 +27,7 @@ func verdicts(h *instance, server string) map[string]snapshot.Verdict {
 
 func listedTools(t *testing.T, h *instance) []string {
 	t.Helper()
-	view, err := h.host.View(host.ViewSpec{})
+	view, err := h.host.View(router.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/form"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"

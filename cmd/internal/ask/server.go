@@ -13,11 +13,11 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // stopWithin is how long the server may take to end.
@@ -54,8 +54,8 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		wait = -1
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
-	o := host.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []host.Module{mcpserver.New(mcpserver.Remote(client))},
+	o := router.Options{
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []router.Module{mcpserver.New(mcpserver.Remote(client))},
 	}
 	if s.Journal != nil {
 		if err := s.Journal.OpenSpool(); err != nil {
@@ -63,12 +63,12 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		}
 		o.Recorder = s.Journal
 	}
-	running, err := host.New(o)
+	running, err := router.New(o)
 	if err != nil {
 		return err
 	}
 	running.Start()
-	view, err := running.View(host.ViewSpec{Servers: []string{"ask"}})
+	view, err := running.View(router.ViewSpec{Servers: []string{"ask"}})
 	if err != nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 		context.AfterFunc(ctx, func() { _ = closer.Close() })
 	}
 	done := make(chan error, 1)
-	recovery.Go("ask server", func() { done <- wire.Serve(ctx, in, out, view, agent) })
+	recovery.Go("ask server", func() { done <- transport.Serve(ctx, in, out, view, agent) })
 	select {
 	case err = <-done:
 	case <-ctx.Done():

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 // Profile is what some agents have of the servers that are on.
@@ -33,7 +33,7 @@ type ProfileMatch struct {
 }
 
 // Profiles are those of the file, in its order.
-func (c *Config) Profiles() (out []host.Profile) {
+func (c *Config) Profiles() (out []router.Profile) {
 	names := slices.DeleteFunc(slices.Clone(c.profiles), func(n string) bool { _, is := c.File.Profile[n]; return !is })
 	for _, n := range slices.Sorted(maps.Keys(c.File.Profile)) {
 		if !slices.Contains(names, n) {
@@ -42,7 +42,7 @@ func (c *Config) Profiles() (out []host.Profile) {
 	}
 	for _, n := range names {
 		p := c.File.Profile[n]
-		made := host.Profile{Name: n, Servers: p.Servers, Tools: p.Tools, Match: host.Match{Client: p.Match.Client, Program: p.Match.Program}}
+		made := router.Profile{Name: n, Servers: p.Servers, Tools: p.Tools, Match: router.Match{Client: p.Match.Client, Program: p.Match.Program}}
 		made.Lazy, _ = lazyIn(p.Lazy)
 		if dir := p.Match.Project; dir != "" {
 			if rest, home := strings.CutPrefix(dir, "~"); home && (rest == "" || rest[0] == '/') {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/pause"
 	"github.com/mcpdeck/mcpdeck/servers/support/query"

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 

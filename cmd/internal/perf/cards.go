@@ -18,7 +18,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -155,18 +155,18 @@ func playMemory(dir string, out io.Writer) error {
 			return err
 		}
 	}
-	h, err := host.New(host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir})
+	h, err := router.New(router.Options{Version: "perf", Modules: []router.Module{echoModule{}}, Root: dir})
 	if err != nil {
 		return err
 	}
 	h.Start()
-	if _, err := h.View(host.ViewSpec{}); err != nil { // whose lists count
+	if _, err := h.View(router.ViewSpec{}); err != nil { // whose lists count
 		return err
 	}
 	all := some()
 	rss := []int64{settledRSS()}
 	for _, c := range all {
-		if err := h.Add(host.Of(cardoffer.New(c, cardoffer.Options{}))); err != nil {
+		if err := h.Add(router.Of(cardoffer.New(c, cardoffer.Options{}))); err != nil {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 // hostProcess is a process that hosts servers.
@@ -259,7 +259,7 @@ func dial(path string) (*pipe, error) {
 	if err != nil {
 		return nil, err
 	}
-	welcome, r, err := wire.Greet(c, wire.Hello{Cwd: "/tmp"})
+	welcome, r, err := transport.Greet(c, transport.Hello{Cwd: "/tmp"})
 	if err == nil && welcome.Error != "" {
 		err = fmt.Errorf("greet: %s", strings.TrimSpace(welcome.Error))
 	}

@@ -18,13 +18,13 @@ import (
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/calls/journal"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 func echo() server.ServerTool {
@@ -51,19 +51,19 @@ func playStock(tools int) error {
 // echoModule is the echo tool as a server of the deck.
 type echoModule struct{}
 
-func (echoModule) Identity() host.Identity {
-	return host.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
+func (echoModule) Identity() router.Identity {
+	return router.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
 }
 
-func (echoModule) Start(_ context.Context, scope host.Scope) error {
+func (echoModule) Start(_ context.Context, scope router.Scope) error {
 	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 
 func (echoModule) Stop(context.Context) error { return nil }
 
-func (echoModule) Offer() host.Offer {
-	return host.Offer{Tools: []host.Tool{{Tool: echo().Tool, Handler: echo().Handler}}}
+func (echoModule) Offer() router.Offer {
+	return router.Offer{Tools: []router.Tool{{Tool: echo().Tool, Handler: echo().Handler}}}
 }
 
 // hostOptions say what a host process is.
@@ -78,9 +78,9 @@ type hostOptions struct {
 // its input ends. It prints the endpoint's address and token.
 func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	dir := o.dir
-	opt := host.Options{Version: "perf", Modules: []host.Module{echoModule{}}, Root: dir}
+	opt := router.Options{Version: "perf", Modules: []router.Module{echoModule{}}, Root: dir}
 	if o.child != "" {
-		opt.Modules = append(opt.Modules, host.Of(penciloffer.New(pencil.New(pencil.Options{
+		opt.Modules = append(opt.Modules, router.Of(penciloffer.New(pencil.New(pencil.Options{
 			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
 		}))))
 	}
@@ -95,9 +95,9 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	var c *upstream.Card
 	if o.card != "" {
 		c = newCard("card", dir, o.card)
-		opt.Modules = append(opt.Modules, host.Of(cardoffer.New(c, cardoffer.Options{})))
+		opt.Modules = append(opt.Modules, router.Of(cardoffer.New(c, cardoffer.Options{})))
 	}
-	h, err := host.New(opt)
+	h, err := router.New(opt)
 	if err != nil {
 		return err
 	}
@@ -114,14 +114,14 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 		return err
 	}
 	defer l.Close()
-	srv := &wire.Server{Host: h, Version: "perf"}
+	srv := &transport.Server{Host: h, Version: "perf"}
 	recovery.Go("socket", func() { srv.Serve(ctx, l) })
 	web, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	token := rand.Text()
-	endpoint := &wire.HTTP{Host: h}
+	endpoint := &transport.HTTP{Host: h}
 	recovery.Go("http", func() { _ = endpoint.Start(ctx, web, func() string { return token }) })
 	fmt.Fprintf(out, "http://%s/mcp %s\n", web.Addr(), token)
 	_, err = io.Copy(io.Discard, in)

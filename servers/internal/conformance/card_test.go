@@ -12,11 +12,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
 	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // TestMain makes the test binary a server with the fixtures, too.
@@ -41,13 +41,13 @@ func serveLines(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	view, err := h.View(host.ViewSpec{})
+	view, err := h.View(router.ViewSpec{})
 	if err != nil {
 		return err
 	}
 	agent := h.Connect(snapshot.Caller{Transport: "stdio"}, nil)
 	defer agent.Close()
-	return wire.Serve(context.Background(), in, out, view, agent)
+	return transport.Serve(context.Background(), in, out, view, agent)
 }
 
 // behindCard is a deck that has the fixtures as a card, over a pipe or HTTP, in an era of
@@ -73,7 +73,7 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 		Name: "fixtures", Version: "0", OnDemand: true, Share: upstream.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
 		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) { return found, nil }},
 	})
-	h, err := host.New(host.Options{Version: "0", Modules: []host.Module{host.Of(cardoffer.New(c, cardoffer.Options{}))}, Root: t.TempDir()})
+	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{router.Of(cardoffer.New(c, cardoffer.Options{}))}, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -17,7 +17,7 @@ type Module struct {
 	seal sealer
 
 	mu    sync.Mutex
-	scope host.Scope
+	scope router.Scope
 	tools int // added by test_trigger_tool_change
 	asked int // prompts, by test_trigger_prompt_change
 }
@@ -25,13 +25,13 @@ type Module struct {
 // New returns the fixtures.
 func New() *Module { return &Module{seal: newSealer()} }
 
-// Identity implements host.Module.
-func (*Module) Identity() host.Identity {
-	return host.Identity{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"}
+// Identity implements router.Module.
+func (*Module) Identity() router.Identity {
+	return router.Identity{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"}
 }
 
-// Start implements host.Module.
-func (m *Module) Start(_ context.Context, scope host.Scope) error {
+// Start implements router.Module.
+func (m *Module) Start(_ context.Context, scope router.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
@@ -39,14 +39,14 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	return nil
 }
 
-// Stop implements host.Module.
+// Stop implements router.Module.
 func (*Module) Stop(context.Context) error { return nil }
 
-// Offer implements host.Module.
-func (m *Module) Offer() host.Offer {
+// Offer implements router.Module.
+func (m *Module) Offer() router.Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o := host.Offer{
+	o := router.Offer{
 		Tools:            append(append(contentTools(), noticeTools()...), roundTripTools(m.seal)...),
 		Resources:        resources(),
 		Templates:        templates(),
@@ -90,12 +90,12 @@ func (completion) CompletePromptArgument(context.Context, string, mcp.CompleteAr
 }
 
 // tool is a tool without arguments.
-func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) host.Tool {
+func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) router.Tool {
 	no := false
 	options = append([]mcp.ToolOption{mcp.WithDescription(text), mcp.WithToolAnnotation(mcp.ToolAnnotation{
 		ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &no, OpenWorldHint: &no,
 	})}, options...)
-	return host.Tool{Tool: mcp.NewTool(name, options...), Handler: handler}
+	return router.Tool{Tool: mcp.NewTool(name, options...), Handler: handler}
 }
 
 func prompt(name, text string, args []string, messages ...any) server.ServerPrompt {

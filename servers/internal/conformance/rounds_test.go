@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -148,7 +148,7 @@ func enums() map[string]any {
 	}
 }
 
-func roundTripTools(seal sealer) []host.Tool {
+func roundTripTools(seal sealer) []router.Tool {
 	name := always(form("What is your name?", "name", "string"))
 	hello := func(a *mcp.ElicitationResult) string { return "Hello, " + field(a, "name") + "!" }
 	return append(statefulTools(seal),
@@ -181,7 +181,7 @@ func roundTripTools(seal sealer) []host.Tool {
 }
 
 // statefulTools hand the client a state and want it back unchanged.
-func statefulTools(seal sealer) []host.Tool {
+func statefulTools(seal sealer) []router.Tool {
 	confirm := form("Please confirm", "ok", "boolean")
 	confirmed := func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if server.ElicitationResponse(r.Params.InputResponses, "confirm") == nil {
@@ -192,7 +192,7 @@ func statefulTools(seal sealer) []host.Tool {
 		}
 		return mcp.NewToolResultText("state-ok"), nil
 	}
-	return []host.Tool{
+	return []router.Tool{
 		tool("test_input_required_result_request_state", "Keeps a state", confirmed),
 		tool("test_input_required_result_tampered_state", "Refuses a changed state", confirmed),
 		tool("test_input_required_result_multiple_inputs", "Asks three things at once", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -6,14 +6,14 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // NewHost returns a running host that has the fixtures and nothing else.
-func NewHost(root string) (*host.Host, error) {
-	h, err := host.New(host.Options{Version: "0", Modules: []host.Module{New()}, Root: root})
+func NewHost(root string) (*router.Host, error) {
+	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{New()}, Root: root})
 	if err != nil {
 		return nil, err
 	}
@@ -23,13 +23,13 @@ func NewHost(root string) (*host.Host, error) {
 
 // Serve offers the host at the address it returns, behind the guard with its
 // token off, since the suite cannot send one. It ends with ctx.
-func Serve(ctx context.Context, h *host.Host) (url string, err error) {
+func Serve(ctx context.Context, h *router.Host) (url string, err error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", fmt.Errorf("serve fixtures: %w", err)
 	}
 	srv := &http.Server{
-		Handler:     &wire.Guard{Next: &wire.HTTP{Host: h}},
+		Handler:     &transport.Guard{Next: &transport.HTTP{Host: h}},
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	context.AfterFunc(ctx, func() { srv.Close() })

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // The suite speaks HTTP only. What it proved there is carried over to byte
@@ -196,9 +196,9 @@ type streamClient struct {
 	out *bufio.Reader
 }
 
-func newStream(t *testing.T, h *host.Host, era string) *streamClient {
+func newStream(t *testing.T, h *router.Host, era string) *streamClient {
 	t.Helper()
-	view, err := h.View(host.ViewSpec{})
+	view, err := h.View(router.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func newStream(t *testing.T, h *host.Host, era string) *streamClient {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = wire.Serve(context.Background(), theirs, theirs, view, agent)
+		_ = transport.Serve(context.Background(), theirs, theirs, view, agent)
 	}()
 	t.Cleanup(func() {
 		_ = mine.Close()

@@ -43,7 +43,7 @@ type Earlier interface {
 	Body(ctx context.Context, id uint64) (snapshot.CallBody, bool)
 }
 
-// Pictures is where the pictures in results are; *host.Host is one.
+// Pictures is where the pictures in results are; *router.Host is one.
 type Pictures interface {
 	Pictures() ([]snapshot.Picture, uint64)
 }

@@ -7,22 +7,22 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // able plays a test with agents that have declared capabilities, over each carrier.
-func able(t *testing.T, s stage, can string, play func(t *testing.T, a wiretest.Talker)) {
+func able(t *testing.T, s stage, can string, play func(t *testing.T, a transporttest.Talker)) {
 	t.Helper()
-	for name, open := range map[string]func() wiretest.Talker{
-		"stdio":  func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, false) },
-		"socket": func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, true) },
-		"http":   func() wiretest.Talker { return wiretest.OverHTTP(t, s.host, "/") },
+	for name, open := range map[string]func() transporttest.Talker{
+		"stdio":  func() transporttest.Talker { return transporttest.OverStream(t, s.host, router.ViewSpec{}, false) },
+		"socket": func() transporttest.Talker { return transporttest.OverStream(t, s.host, router.ViewSpec{}, true) },
+		"http":   func() transporttest.Talker { return transporttest.OverHTTP(t, s.host, "/") },
 	} {
 		t.Run(name+" agent", func(t *testing.T) {
 			a := open()
-			a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":`+can, 1), "0")
+			a.Say(t, "initialize", strings.Replace(transporttest.Handshake, `"capabilities":{}`, `"capabilities":`+can, 1), "0")
 			a.Tell(t, "notifications/initialized", `{}`)
 			play(t, a)
 		})
@@ -39,7 +39,7 @@ func own(t *testing.T, play func(t *testing.T, s stage)) {
 func TestAnAgentAnswersWhatItsServerAsks(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		able(t, s, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`, func(t *testing.T, a wiretest.Talker) {
+		able(t, s, `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`, func(t *testing.T, a transporttest.Talker) {
 			t.Helper()
 			for tool, want := range map[string]string{
 				"ask":    `"params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}`,
@@ -76,8 +76,8 @@ func TestARequestToAnAgentEndsWithItsCall(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
 		for _, socket := range []bool{false, true} {
-			a := wiretest.OverStream(t, s.host, host.ViewSpec{}, socket)
-			a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":{"sampling":{}}`, 1), "0")
+			a := transporttest.OverStream(t, s.host, router.ViewSpec{}, socket)
+			a.Say(t, "initialize", strings.Replace(transporttest.Handshake, `"capabilities":{}`, `"capabilities":{"sampling":{}}`, 1), "0")
 			a.Begin(t, "tools/call", `{"name":"one_sample"}`, "4")
 			asked, err := rawjson.Parse([]byte(a.Next(t)))
 			if err != nil {
@@ -94,7 +94,7 @@ func TestARequestToAnAgentEndsWithItsCall(t *testing.T) {
 func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		able(t, s, `{"elicitation":{}}`, func(t *testing.T, a wiretest.Talker) {
+		able(t, s, `{"elicitation":{}}`, func(t *testing.T, a transporttest.Talker) {
 			t.Helper()
 			if got := ask(t, a, false, "tools/call", `{"name":"one_url"}`); !strings.Contains(got, `{\"action\":\"decline\"}`) {
 				t.Errorf("a page: got %s", got)
@@ -103,7 +103,7 @@ func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
 				t.Errorf("a model: got %s", got)
 			}
 		})
-		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+		transporttest.Everywhere(t, s.host, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 			t.Helper()
 			if got := ask(t, a, modern, "tools/call", `{"name":"one_ask","_meta":{}}`); !strings.Contains(got, `{\"action\":\"decline\"}`) {
 				t.Errorf("a form: got %s", got)
@@ -116,12 +116,12 @@ func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
 func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		for name, spec := range map[string]host.ViewSpec{"merged": {}, "as it is": {Servers: []string{"one"}, AsIs: true}} {
+		for name, spec := range map[string]router.ViewSpec{"merged": {}, "as it is": {Servers: []string{"one"}, AsIs: true}} {
 			t.Run(name, func(t *testing.T) {
-				var agents []wiretest.Talker
+				var agents []transporttest.Talker
 				for range 2 {
-					a := wiretest.OverStream(t, s.host, spec, false)
-					a.Say(t, "initialize", wiretest.Handshake, "0")
+					a := transporttest.OverStream(t, s.host, spec, false)
+					a.Say(t, "initialize", transporttest.Handshake, "0")
 					a.Tell(t, "notifications/initialized", `{}`)
 					agents = append(agents, a)
 				}
@@ -154,8 +154,8 @@ func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
 func TestAServerIsToldOfAnotherProject(t *testing.T) {
 	for _, web := range []bool{false, true} {
 		s := on(t, &fake.Server{NoModern: true}, web, upstream.Options{OnDemand: true, Share: upstream.ShareSession, Root: "/deck"})
-		a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
-		a.Say(t, "initialize", strings.Replace(wiretest.Handshake, `"capabilities":{}`, `"capabilities":{"roots":{"listChanged":true}}`, 1), "0")
+		a := transporttest.OverStream(t, s.host, router.ViewSpec{}, false)
+		a.Say(t, "initialize", strings.Replace(transporttest.Handshake, `"capabilities":{}`, `"capabilities":{"roots":{"listChanged":true}}`, 1), "0")
 		for i, root := range []string{"/src/shop", "/src/other"} {
 			if i == 0 {
 				a.Tell(t, "notifications/initialized", `{}`)

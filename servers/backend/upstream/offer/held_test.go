@@ -10,9 +10,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // A prompt or a template that is new or has changed reaches no agent until the user
@@ -40,15 +40,18 @@ func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
 	reach := func(step string, want bool) {
 		t.Helper()
 		for _, view := range []string{"", "one"} {
-			spec, path := host.ViewSpec{}, "/"
+			spec, path := router.ViewSpec{}, "/"
 			if view != "" {
-				spec, path = host.ViewSpec{Servers: []string{view}, AsIs: true}, "/one?as-is"
+				spec, path = router.ViewSpec{Servers: []string{view}, AsIs: true}, "/one?as-is"
 			}
-			stream := func(modern bool) func(t *testing.T) wiretest.Talker {
-				return func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, modern) }
+			stream := func(modern bool) func(t *testing.T) transporttest.Talker {
+				return func(t *testing.T) transporttest.Talker {
+					t.Helper()
+					return transporttest.OverStream(t, s.host, spec, modern)
+				}
 			}
-			web := func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, s.host, path) }
-			wiretest.Carriers(t, stream(false), stream(true), web, func(t *testing.T, a wiretest.Talker, modern bool) {
+			web := func(t *testing.T) transporttest.Talker { t.Helper(); return transporttest.OverHTTP(t, s.host, path) }
+			transporttest.Carriers(t, stream(false), stream(true), web, func(t *testing.T, a transporttest.Talker, modern bool) {
 				t.Helper()
 				for method, member := range map[string]string{"prompts/list": "mail first", "resources/templates/list": "{x}"} {
 					if got := ask(t, a, modern, method, `{"_meta":{}}`); strings.Contains(got, member) != want {
@@ -101,7 +104,7 @@ func TestResourcesAndPromptsAreTurnedOffAsAWhole(t *testing.T) {
 	for _, without := range []*catalogue.Kind{&prompt, &template, nil} {
 		off.Store(without)
 		s.card.Reoffer()
-		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+		transporttest.Everywhere(t, s.host, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 			t.Helper()
 			for method, kind := range lists {
 				has := map[string]string{"prompts/list": `"name":"one_greet"`, "resources/list": `"uri":`, "resources/templates/list": `"uriTemplate":`}[method]

@@ -16,18 +16,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // stage is a card of the fake, turned on, and the host that offers it.
 type stage struct {
 	server *fake.Server
 	card   *upstream.Card
-	host   *host.Host
+	host   *router.Host
 	modern bool // the server is of the newer era
 	web    bool // the server is reached over HTTP
 }
@@ -51,7 +51,7 @@ func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
 		}
 	}
 	c := upstream.New(o)
-	h := hosttest.Start(t, host.Of(offer.New(c, offer.Options{})))
+	h := routertest.Start(t, router.Of(offer.New(c, offer.Options{})))
 	c.On()
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)
@@ -76,18 +76,18 @@ func children(t *testing.T, o upstream.Options, play func(t *testing.T, s stage)
 }
 
 // everywhere plays a test with agents and servers of both eras, over each carrier.
-func everywhere(t *testing.T, play func(t *testing.T, s stage, a wiretest.Talker, modern bool)) {
+func everywhere(t *testing.T, play func(t *testing.T, s stage, a transporttest.Talker, modern bool)) {
 	t.Helper()
 	children(t, upstream.Options{}, func(t *testing.T, s stage) {
 		t.Helper()
-		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) { t.Helper(); play(t, s, a, modern) })
+		transporttest.Everywhere(t, s.host, "", func(t *testing.T, a transporttest.Talker, modern bool) { t.Helper(); play(t, s, a, modern) })
 	})
 }
 
 // ask sends a request and returns the last message that comes to it.
-func ask(t *testing.T, a wiretest.Talker, modern bool, method, params string) string {
+func ask(t *testing.T, a transporttest.Talker, modern bool, method, params string) string {
 	t.Helper()
-	got := a.Say(t, method, wiretest.With(params, modern), "5")
+	got := a.Say(t, method, transporttest.With(params, modern), "5")
 	if len(got) == 0 {
 		t.Fatalf("no answer to %s", method)
 	}
@@ -98,7 +98,7 @@ func ask(t *testing.T, a wiretest.Talker, modern bool, method, params string) st
 const whose = `"io.modelcontextprotocol/serverInfo":{"name":"one","version":"test","title":"one"}`
 
 func TestResultsAndErrorsPassAsTheyAre(t *testing.T) {
-	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		odd := `"result":` + fake.Odd + `}`
 		if modern {
@@ -124,10 +124,10 @@ func sameMembers(a, b string) bool {
 }
 
 func TestProgressPassesButForItsToken(t *testing.T) {
-	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		for _, token := range []string{`7`, `"<t>"`, `9007199254740993`} {
-			got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), "5")
+			got := a.Say(t, "tools/call", transporttest.With(`{"name":"one_steps","_meta":{"progressToken":`+token+`}}`, modern), "5")
 			if len(got) != 4 {
 				t.Fatalf("got %q", got)
 			}
@@ -146,15 +146,15 @@ func TestACancelledCallReachesTheServer(t *testing.T) {
 	children(t, upstream.Options{}, func(t *testing.T, s stage) {
 		t.Helper()
 		for _, modern := range []bool{false, true} {
-			a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
+			a := transporttest.OverStream(t, s.host, router.ViewSpec{}, false)
 			if !modern {
-				a.Say(t, "initialize", wiretest.Handshake, "0")
+				a.Say(t, "initialize", transporttest.Handshake, "0")
 			}
 			before, calls := s.server.Count("notifications/cancelled"), s.server.Count("tools/call")
-			a.Begin(t, "tools/call", wiretest.With(`{"name":"one_wait","_meta":{}}`, modern), "8")
+			a.Begin(t, "tools/call", transporttest.With(`{"name":"one_wait","_meta":{}}`, modern), "8")
 			until(t, "the call", func() bool { return s.server.Count("tools/call") > calls })
 			a.Tell(t, "notifications/cancelled", `{"requestId":8}`)
-			if got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_echo","_meta":{}}`, modern), "9"); len(got) != 1 {
+			if got := a.Say(t, "tools/call", transporttest.With(`{"name":"one_echo","_meta":{}}`, modern), "9"); len(got) != 1 {
 				t.Errorf("got %s", got)
 			}
 			until(t, "the server to hear of it", func() bool {
@@ -176,7 +176,7 @@ func until(t *testing.T, what string, is func() bool) {
 }
 
 func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
-	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, s stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		message := func(level string) string {
 			return fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"<\u00e9>","level":%q}}`, level)
@@ -210,7 +210,7 @@ func TestLogMessagesReachTheAgentsThatWantThem(t *testing.T) {
 			}
 			return
 		}
-		got := a.Say(t, "tools/call", wiretest.With(call, modern), "6")
+		got := a.Say(t, "tools/call", transporttest.With(call, modern), "6")
 		// Over HTTP, a server of the older era sends them on a stream of their own, perhaps
 		// too late for the request of an agent of the newer era.
 		if late := s.web && !s.modern && len(got) < 3; !late && !slices.Equal(got[:len(got)-1], want) {
@@ -224,8 +224,8 @@ func TestEachAgentHasItsOwnLevel(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{})
 	var heard []func() string
 	for i, level := range []string{"error", "debug", "none"} {
-		a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
-		a.Say(t, "initialize", wiretest.Handshake, "0")
+		a := transporttest.OverStream(t, s.host, router.ViewSpec{}, false)
+		a.Say(t, "initialize", transporttest.Handshake, "0")
 		a.Tell(t, "notifications/initialized", `{}`)
 		if level != "none" {
 			a.Say(t, "logging/setLevel", `{"level":"`+level+`"}`, "1")
@@ -247,7 +247,7 @@ func TestEachAgentHasItsOwnLevel(t *testing.T) {
 }
 
 func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
-	everywhere(t, func(t *testing.T, _ stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, _ stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		for method, want := range map[string]string{
 			"prompts/list":             strings.NewReplacer(`"name":"greet"`, `"name":"one_greet"`, `"later" : `, `"later":`, "greet()", "one_greet()").Replace(fake.Prompt),
@@ -279,7 +279,7 @@ func TestPromptsAndResourcesPassAsTheyAre(t *testing.T) {
 
 // An update reaches only the agents that subscribed, whatever their eras and the server's.
 func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
-	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, s stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		uri := "fake://" + rand.Text()
 		touch := func(uri string) {
@@ -290,7 +290,7 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 		tag, params := "", ""
 		if modern {
 			tag = `"_meta":{"io.modelcontextprotocol/subscriptionId":77},`
-			params = wiretest.With(`{"notifications":{"resourceSubscriptions":["`+uri+`"]},"_meta":{}}`, true)
+			params = transporttest.With(`{"notifications":{"resourceSubscriptions":["`+uri+`"]},"_meta":{}}`, true)
 		}
 		hear := a.Listen(t, params)
 		if modern {
@@ -323,10 +323,10 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 // If one of two agents that share a server unsubscribes, the other still gets updates.
 func TestASubscriptionEndsWithItsLastAgent(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{})
-	var agents []wiretest.Talker
+	var agents []transporttest.Talker
 	for range 2 {
-		a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
-		a.Say(t, "initialize", wiretest.Handshake, "0")
+		a := transporttest.OverStream(t, s.host, router.ViewSpec{}, false)
+		a.Say(t, "initialize", transporttest.Handshake, "0")
 		a.Say(t, "resources/subscribe", `{"uri":"fake://a"}`, "1")
 		agents = append(agents, a)
 	}
@@ -344,8 +344,8 @@ func TestASubscriptionEndsWithItsLastAgent(t *testing.T) {
 // Agents are notified once of each kind of list that changes.
 func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{})
-	a := wiretest.OverStream(t, s.host, host.ViewSpec{}, false)
-	a.Say(t, "initialize", wiretest.Handshake, "0")
+	a := transporttest.OverStream(t, s.host, router.ViewSpec{}, false)
+	a.Say(t, "initialize", transporttest.Handshake, "0")
 	a.Tell(t, "notifications/initialized", `{}`)
 	var told []string
 	hear := func(method, params string) string {
@@ -371,15 +371,24 @@ func TestAChangeOfAServersListsIsToldOnce(t *testing.T) {
 func TestAServerIsShownAsItIs(t *testing.T) {
 	children(t, upstream.Options{}, func(t *testing.T, s stage) {
 		t.Helper()
-		spec := host.ViewSpec{Servers: []string{"one"}, AsIs: true}
-		wiretest.Carriers(t, func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, false) },
-			func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverStream(t, s.host, spec, true) },
-			func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, s.host, "/one?as-is") },
-			func(t *testing.T, a wiretest.Talker, modern bool) {
+		spec := router.ViewSpec{Servers: []string{"one"}, AsIs: true}
+		transporttest.Carriers(t, func(t *testing.T) transporttest.Talker {
+			t.Helper()
+			return transporttest.OverStream(t, s.host, spec, false)
+		},
+			func(t *testing.T) transporttest.Talker {
 				t.Helper()
-				hello := a.Say(t, "initialize", wiretest.Handshake, "1")
+				return transporttest.OverStream(t, s.host, spec, true)
+			},
+			func(t *testing.T) transporttest.Talker {
+				t.Helper()
+				return transporttest.OverHTTP(t, s.host, "/one?as-is")
+			},
+			func(t *testing.T, a transporttest.Talker, modern bool) {
+				t.Helper()
+				hello := a.Say(t, "initialize", transporttest.Handshake, "1")
 				if modern {
-					hello = a.Say(t, "server/discover", wiretest.With(`{"_meta":{}}`, true), "1")
+					hello = a.Say(t, "server/discover", transporttest.With(`{"_meta":{}}`, true), "1")
 				}
 				for _, want := range []string{`erverInfo":{"name":"fake","version":"1"}`, `"experimental":{"later":{"z":1.0}}`, `"instructions":"Greet with greet()."`} {
 					if len(hello) != 1 || !strings.Contains(hello[0], want) {
@@ -431,7 +440,7 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 	})
 	children(t, o, func(t *testing.T, s stage) {
 		t.Helper()
-		wiretest.Everywhere(t, s.host, "", func(t *testing.T, a wiretest.Talker, modern bool) {
+		transporttest.Everywhere(t, s.host, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 			t.Helper()
 			for tool, want := range map[string]string{
 				"ask":   `{"action":"accept","content":{"name":"<\u00e9>"}}`,
@@ -463,7 +472,7 @@ func TestTheDeckAnswersWhatAServerAsks(t *testing.T) {
 
 // A tool that can only run as a task answers clients that do not know tasks.
 func TestATaskAnswersAsACall(t *testing.T) {
-	everywhere(t, func(t *testing.T, s stage, a wiretest.Talker, modern bool) {
+	everywhere(t, func(t *testing.T, s stage, a transporttest.Talker, modern bool) {
 		t.Helper()
 		if s.modern {
 			return // the newer era has no such tasks
@@ -471,7 +480,7 @@ func TestATaskAnswersAsACall(t *testing.T) {
 		if list := ask(t, a, modern, "tools/list", `{"_meta":{}}`); !strings.Contains(list, `"one_research"`) || strings.Contains(list, "taskSupport") {
 			t.Errorf("listed as %s", list)
 		}
-		got := a.Say(t, "tools/call", wiretest.With(`{"name":"one_research","_meta":{"progressToken":1}}`, modern), "5")
+		got := a.Say(t, "tools/call", transporttest.With(`{"name":"one_research","_meta":{"progressToken":1}}`, modern), "5")
 		if len(got) < 2 || !strings.Contains(got[len(got)-1], `"text":"report"`) || !strings.Contains(got[0], `"message":"reading"`) {
 			t.Errorf("got %s", got)
 		}
@@ -480,12 +489,12 @@ func TestATaskAnswersAsACall(t *testing.T) {
 
 func TestACallOfAHeldToolSaysThatItIsHeld(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{})
-	merged, asIs := wiretest.OverStream(t, s.host, host.ViewSpec{}, false), wiretest.OverStream(t, s.host, host.ViewSpec{Servers: []string{"one"}, AsIs: true}, false)
-	merged.Say(t, "initialize", wiretest.Handshake, "0")
-	asIs.Say(t, "initialize", wiretest.Handshake, "0")
+	merged, asIs := transporttest.OverStream(t, s.host, router.ViewSpec{}, false), transporttest.OverStream(t, s.host, router.ViewSpec{Servers: []string{"one"}, AsIs: true}, false)
+	merged.Say(t, "initialize", transporttest.Handshake, "0")
+	asIs.Say(t, "initialize", transporttest.Handshake, "0")
 	ask(t, merged, false, "tools/call", `{"name":"one_change"}`)
 	until(t, "the tool", func() bool { return len(s.card.Status().Held) == 1 })
-	for name, a := range map[string]wiretest.Talker{"one_new_1": merged, "new_1": asIs} {
+	for name, a := range map[string]transporttest.Talker{"one_new_1": merged, "new_1": asIs} {
 		want := name + " is held: it is new and the user has not accepted it yet."
 		if got := ask(t, a, false, "tools/call", `{"name":"`+name+`"}`); !strings.Contains(got, want) || !strings.Contains(got, `"isError":true`) {
 			t.Errorf("got %s, want %q", got, want)

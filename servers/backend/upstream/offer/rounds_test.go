@@ -6,18 +6,18 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
 )
 
 // newer plays a test with agents of the newer era, over each carrier.
-func newer(t *testing.T, s stage, play func(t *testing.T, a wiretest.Talker)) {
+func newer(t *testing.T, s stage, play func(t *testing.T, a transporttest.Talker)) {
 	t.Helper()
-	for name, open := range map[string]func() wiretest.Talker{
-		"stdio":  func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, false) },
-		"socket": func() wiretest.Talker { return wiretest.OverStream(t, s.host, host.ViewSpec{}, true) },
-		"http":   func() wiretest.Talker { return wiretest.OverHTTP(t, s.host, "/") },
+	for name, open := range map[string]func() transporttest.Talker{
+		"stdio":  func() transporttest.Talker { return transporttest.OverStream(t, s.host, router.ViewSpec{}, false) },
+		"socket": func() transporttest.Talker { return transporttest.OverStream(t, s.host, router.ViewSpec{}, true) },
+		"http":   func() transporttest.Talker { return transporttest.OverHTTP(t, s.host, "/") },
 	} {
 		t.Run(name+" agent", func(t *testing.T) { play(t, open()) })
 	}
@@ -25,13 +25,13 @@ func newer(t *testing.T, s stage, play func(t *testing.T, a wiretest.Talker)) {
 
 // can adds to params, in _meta, what an agent of the newer era can answer.
 func can(params, capabilities string) string {
-	return strings.Replace(wiretest.With(params, true), `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1)
+	return strings.Replace(transporttest.With(params, true), `clientCapabilities":{}`, `clientCapabilities":`+capabilities, 1)
 }
 
 const everything = `{"elicitation":{"form":{},"url":{}},"sampling":{"tools":{}}}`
 
 // resultOf sends a request with these params and returns its result.
-func resultOf(t *testing.T, a wiretest.Talker, method, params string) (result rawjson.Object, whole string) {
+func resultOf(t *testing.T, a transporttest.Talker, method, params string) (result rawjson.Object, whole string) {
 	t.Helper()
 	got := a.Say(t, method, params, "5")
 	whole = got[len(got)-1]
@@ -59,7 +59,7 @@ func required(t *testing.T, result rawjson.Object, whole string) (requests rawjs
 func TestAnAgentOfTheNewerEraIsAskedByAResult(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		newer(t, s, func(t *testing.T, a wiretest.Talker) {
+		newer(t, s, func(t *testing.T, a transporttest.Talker) {
 			t.Helper()
 			for tool, want := range map[string]string{
 				"ask":    `{"method":"elicitation/create","params":{"message":"Your name?","requestedSchema":{"type":"object","properties":{"name":{"type":"string"}}}}}`,
@@ -81,7 +81,7 @@ func TestAnAgentOfTheNewerEraIsAskedByAResult(t *testing.T) {
 }
 
 // asksFor returns what a call asks of an agent that can answer everything.
-func asksFor(t *testing.T, a wiretest.Talker, params string) (rawjson.Object, string) {
+func asksFor(t *testing.T, a transporttest.Talker, params string) (rawjson.Object, string) {
 	t.Helper()
 	result, whole := resultOf(t, a, "tools/call", can(params, everything))
 	return required(t, result, whole)
@@ -90,7 +90,7 @@ func asksFor(t *testing.T, a wiretest.Talker, params string) (rawjson.Object, st
 func TestAnAgentOfTheNewerEraIsAskedNoMoreThanItAnswers(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		newer(t, s, func(t *testing.T, a wiretest.Talker) {
+		newer(t, s, func(t *testing.T, a transporttest.Talker) {
 			t.Helper()
 			for tool, want := range map[string]string{"url": `{\"action\":\"decline\"}`, "sample": "the agent does not answer such requests"} {
 				_, whole := resultOf(t, a, "tools/call", can(`{"name":"one_`+tool+`","_meta":{}}`, `{"elicitation":{}}`))
@@ -104,7 +104,7 @@ func TestAnAgentOfTheNewerEraIsAskedNoMoreThanItAnswers(t *testing.T) {
 
 func TestAStateIsOfUseToItsRequestAlone(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{OnDemand: true, Share: upstream.ShareSession, ElicitAgent: true})
-	a, b := wiretest.OverStream(t, s.host, host.ViewSpec{}, true), wiretest.OverStream(t, s.host, host.ViewSpec{}, true)
+	a, b := transporttest.OverStream(t, s.host, router.ViewSpec{}, true), transporttest.OverStream(t, s.host, router.ViewSpec{}, true)
 	requests, state := asksFor(t, a, `{"name":"one_ask","_meta":{}}`)
 	rest := `,"inputResponses":{"` + requests[0].Key + `":{"action":"cancel"}},"requestState":` + state + `,"_meta":{}}`
 	for name, got := range map[string]func() (rawjson.Object, string){
@@ -133,7 +133,7 @@ func TestAStateIsOfUseToItsRequestAlone(t *testing.T) {
 // An agent that repeats its call without answering is asked again.
 func TestAnAgentThatDoesNotAnswerIsAskedAgain(t *testing.T) {
 	s := on(t, &fake.Server{NoModern: true}, false, upstream.Options{OnDemand: true, Share: upstream.ShareSession, ElicitAgent: true})
-	a := wiretest.OverStream(t, s.host, host.ViewSpec{}, true)
+	a := transporttest.OverStream(t, s.host, router.ViewSpec{}, true)
 	requests, state := asksFor(t, a, `{"name":"one_ask","_meta":{}}`)
 	again, same := asksFor(t, a, `{"name":"one_ask","inputResponses":{"other":{}},"requestState":`+state+`,"_meta":{}}`)
 	if string(again.JSON()) != string(requests.JSON()) || same != state {
@@ -147,7 +147,7 @@ func TestAgentsThatShareAServerOfTheNewerEraAreAskedByIt(t *testing.T) {
 		t.Run(string(share), func(t *testing.T) {
 			f := &fake.Server{NoLegacy: true}
 			s := on(t, f, false, upstream.Options{OnDemand: true, Share: share, ElicitAgent: true})
-			a := wiretest.OverStream(t, s.host, host.ViewSpec{}, true)
+			a := transporttest.OverStream(t, s.host, router.ViewSpec{}, true)
 			if requests, _ := asksFor(t, a, `{"name":"one_ask","_meta":{}}`); len(requests) != 1 {
 				t.Errorf("asked %s", requests.JSON())
 			}

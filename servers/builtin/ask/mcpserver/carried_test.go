@@ -4,24 +4,24 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/wire/wiretest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 )
 
 // A form is what the protocol of the handshake has, over each carrier.
 func TestAFormIsOfTheVersionThatWasAgreedOn(t *testing.T) {
-	h := hosttest.Start(t, New(nobody{}))
-	carriers := map[string]func(t *testing.T) wiretest.Talker{
-		"stdio": func(t *testing.T) wiretest.Talker {
+	h := routertest.Start(t, New(nobody{}))
+	carriers := map[string]func(t *testing.T) transporttest.Talker{
+		"stdio": func(t *testing.T) transporttest.Talker {
 			t.Helper()
-			return wiretest.OverStream(t, h, host.ViewSpec{}, false)
+			return transporttest.OverStream(t, h, router.ViewSpec{}, false)
 		},
-		"socket": func(t *testing.T) wiretest.Talker {
+		"socket": func(t *testing.T) transporttest.Talker {
 			t.Helper()
-			return wiretest.OverStream(t, h, host.ViewSpec{}, true)
+			return transporttest.OverStream(t, h, router.ViewSpec{}, true)
 		},
-		"http": func(t *testing.T) wiretest.Talker { t.Helper(); return wiretest.OverHTTP(t, h, "/") },
+		"http": func(t *testing.T) transporttest.Talker { t.Helper(); return transporttest.OverHTTP(t, h, "/") },
 	}
 	versions := []struct{ version, want, not string }{
 		{"2025-06-18", `"a0_1":{"title":"Q1: y","type":"boolean"}`, `"array"`},

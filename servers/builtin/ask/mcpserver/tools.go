@@ -13,7 +13,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -110,25 +110,25 @@ func New(desk Desk) *Module {
 	return &Module{desk: desk, sign: newSigner()}
 }
 
-// Identity implements [host.Module].
-func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
+// Identity implements [router.Module].
+func (m *Module) Identity() router.Identity {
+	return router.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
 }
 
-// Start implements [host.Module].
-func (*Module) Start(_ context.Context, scope host.Scope) error {
+// Start implements [router.Module].
+func (*Module) Start(_ context.Context, scope router.Scope) error {
 	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 
-// Stop implements [host.Module].
+// Stop implements [router.Module].
 func (m *Module) Stop(context.Context) error { return nil }
 
-// AgentGone implements [host.Leaver].
+// AgentGone implements [router.Leaver].
 func (m *Module) AgentGone(agent string) { m.desk.Left(agent) }
 
-// Offer implements [host.Module].
-func (m *Module) Offer() host.Offer {
+// Offer implements [router.Module].
+func (m *Module) Offer() router.Offer {
 	hints := mcp.ToolAnnotation{
 		Title: "Ask the user", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
@@ -138,10 +138,10 @@ func (m *Module) Offer() host.Offer {
 	meta := func(search string) *mcp.Meta {
 		return mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": search})
 	}
-	return host.Offer{
+	return router.Offer{
 		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
 			"If it returns status pending, call ask_wait with the id until there is an answer.",
-		Tools: []host.Tool{
+		Tools: []router.Tool{
 			{
 				Tool: mcp.Tool{
 					Name: "ask", Title: "Ask the user", Description: askDescription, Annotations: hints,
@@ -170,7 +170,7 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 	if res, done := m.elicited(ctx, req, args.Questions); done {
 		return res, nil
 	}
-	next := host.TakeTurn(ctx)
+	next := router.TakeTurn(ctx)
 	call, err := m.desk.Open(m.request(ctx, req, args))
 	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
@@ -188,7 +188,7 @@ func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.Cal
 	if id == "" {
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
-	who := host.CallerFrom(ctx)
+	who := router.CallerFrom(ctx)
 	call, err := m.desk.Resume(id, who.Identity, peerOf(who))
 	if err != nil {
 		return failure(err), nil
@@ -226,8 +226,8 @@ func parseAsk(req mcp.CallToolRequest) (arguments, error) {
 		a.Timeout = seconds(timeout)
 	}
 	if req.Params.Meta != nil {
-		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[host.ResumeKeyMeta].(string)
-		a.Again, _ = req.Params.Meta.AdditionalFields[host.AgainMeta].(bool)
+		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[router.ResumeKeyMeta].(string)
+		a.Again, _ = req.Params.Meta.AdditionalFields[router.AgainMeta].(bool)
 	}
 	if a.ResumeKey == "" {
 		a.ResumeKey = questions.NewKey()
@@ -241,7 +241,7 @@ func askedAt(req mcp.CallToolRequest, now time.Time) time.Time {
 	if req.Params.Meta == nil {
 		return now
 	}
-	ms, _ := req.Params.Meta.AdditionalFields[host.AskedMeta].(float64)
+	ms, _ := req.Params.Meta.AdditionalFields[router.AskedMeta].(float64)
 	if at := time.UnixMilli(int64(ms)); at.Before(now) && now.Sub(at) < 7*24*time.Hour {
 		return at
 	}
@@ -265,7 +265,7 @@ func seconds(v any) time.Duration {
 
 // request adds who is asking.
 func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments) questions.Request {
-	who := host.CallerFrom(ctx)
+	who := router.CallerFrom(ctx)
 	r := a.Request
 	r.Owner = who.Identity
 	r.From = questions.From{
@@ -309,11 +309,11 @@ func (w *waitFor) failed(err error) *mcp.CallToolResult {
 // wait keeps the call alive until there is an answer, the client is about to
 // give up, or has.
 func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
-	defer host.WaitForUser(ctx)()
+	defer router.WaitForUser(ctx)()
 	now := time.Now()
 	start := askedAt(req, now)
 	progress := newProgress(ctx, req, w, start)
-	limit := Patience(host.CallerFrom(ctx), progress.token != nil)
+	limit := Patience(router.CallerFrom(ctx), progress.token != nil)
 	if w.limit > 0 && (limit == 0 || w.limit < limit) {
 		limit = w.limit
 	}
@@ -364,7 +364,7 @@ func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error
 			w.call.Delivered(questions.NotTaken)
 		}
 	}
-	if !host.OnDelivery(ctx, told) {
+	if !router.OnDelivery(ctx, told) {
 		told(true)
 	}
 	return outcome(reply), nil

@@ -14,8 +14,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -67,7 +67,7 @@ func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench
 	for _, t := range New(desk).Offer().Tools {
 		b.srv.AddTool(t.Tool, t.Handler)
 	}
-	b.ctx = host.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() snapshot.Caller {
+	b.ctx = router.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() snapshot.Caller {
 		return snapshot.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
 	})
 	return b
@@ -243,7 +243,7 @@ func TestPendingHandOver(t *testing.T) {
 		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
 			asking(t, tt.client, func(t *testing.T, q *questions.Queue, b *bench) {
 				t.Helper()
-				b.ctx = host.WithCaller(b.ctx, func() snapshot.Caller {
+				b.ctx = router.WithCaller(b.ctx, func() snapshot.Caller {
 					return snapshot.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
 				})
 				start := time.Now()
@@ -275,7 +275,7 @@ func TestAskWait(t *testing.T) {
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
 		}
-		stranger := host.WithCaller(b.ctx, func() snapshot.Caller { return snapshot.Caller{Identity: "other"} })
+		stranger := router.WithCaller(b.ctx, func() snapshot.Caller { return snapshot.Caller{Identity: "other"} })
 		wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": id}}
 		if got := b.call(stranger, wait); !got.IsError {
 			t.Errorf("another agent fetched the answer: %+v", got)
@@ -309,7 +309,7 @@ func TestCancelMarksTheQuestion(t *testing.T) {
 
 func TestEveryToolIsWhole(t *testing.T) {
 	tools := New(nil).Offer().Tools
-	hosttest.EveryToolIsWhole(t, "../README.md", host.Offer{Tools: tools})
+	routertest.EveryToolIsWhole(t, "../README.md", router.Offer{Tools: tools})
 	for _, tool := range tools {
 		a := tool.Tool.Annotations
 		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint || tool.Tool.RawOutputSchema == nil {

@@ -8,7 +8,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -19,13 +19,13 @@ type Module struct{ s *clippy.Service }
 // New makes the module of a service.
 func New(s *clippy.Service) *Module { return &Module{s: s} }
 
-// Identity implements [host.Module].
-func (*Module) Identity() host.Identity {
-	return host.Identity{Name: "clippy", Title: "Clippy", ServerName: "clippy"}
+// Identity implements [router.Module].
+func (*Module) Identity() router.Identity {
+	return router.Identity{Name: "clippy", Title: "Clippy", ServerName: "clippy"}
 }
 
-// Start implements [host.Module].
-func (m *Module) Start(_ context.Context, scope host.Scope) error {
+// Start implements [router.Module].
+func (m *Module) Start(_ context.Context, scope router.Scope) error {
 	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	m.s.Begin(clippy.Hooks{
 		Changed: scope.Changed,
@@ -40,27 +40,27 @@ func (m *Module) Start(_ context.Context, scope host.Scope) error {
 	return nil
 }
 
-// Stop implements [host.Module].
+// Stop implements [router.Module].
 func (m *Module) Stop(context.Context) error {
 	m.s.End()
 	return nil
 }
 
-// Offer implements [host.Module].
-func (m *Module) Offer() host.Offer {
-	var offered []host.Tool
+// Offer implements [router.Module].
+func (m *Module) Offer() router.Offer {
+	var offered []router.Tool
 	for _, t := range tools() {
-		o := host.Tool{Tool: t.Tool, Handler: m.handler(t), Work: t.work, Redact: t.redact, Off: m.s.Off(t.Name)}
+		o := router.Tool{Tool: t.Tool, Handler: m.handler(t), Work: t.work, Redact: t.redact, Off: m.s.Off(t.Name)}
 		o.Tool.RawInputSchema = t.takes.Schema(arguments.Style{Closed: true})
 		o.Tool.Annotations.Title, o.Tool.Annotations.OpenWorldHint = o.Tool.Title, new(bool)
 		offered = append(offered, o)
 	}
-	return host.Offer{Tools: offered}
+	return router.Offer{Tools: offered}
 }
 
 func (m *Module) handler(t tool) func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		c := host.CallerFrom(ctx)
+		c := router.CallerFrom(ctx)
 		by := clippy.Caller{Name: c.Name(), ID: c.Agent, Root: c.Root, Refused: c.Refused}
 		in, err := t.takes.Read(req.Params.Arguments, wrong)
 		w, bad := t.prepare(m.s, in, by)

@@ -17,8 +17,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -76,7 +76,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 	if args != "" {
 		must(t, json.Unmarshal([]byte(args), &a))
 	}
-	ctx := host.WithCaller(t.Context(), func() snapshot.Caller { return snapshot.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
+	ctx := router.WithCaller(t.Context(), func() snapshot.Caller { return snapshot.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
 	req := mcp.CallToolRequest{}
 	req.Params.Name, req.Params.Arguments = tool, a
 	for _, st := range ts.Offer().Tools {
@@ -92,7 +92,7 @@ func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.Cal
 
 func TestEveryToolIsWhole(t *testing.T) {
 	ts := newServer(t, nil)
-	hosttest.EveryToolIsWhole(t, "../README.md", ts.Offer())
+	routertest.EveryToolIsWhole(t, "../README.md", ts.Offer())
 	for _, o := range ts.Offer().Tools {
 		name := o.Tool.Name
 		if !bytes.Contains(o.Tool.RawInputSchema, []byte(`"additionalProperties":false`)) {

@@ -14,15 +14,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 var (
-	_ host.Module = (*Module)(nil)
-	_ host.Leaver = (*Module)(nil)
+	_ router.Module = (*Module)(nil)
+	_ router.Leaver = (*Module)(nil)
 )
 
 // Module offers a service over MCP.
@@ -31,7 +31,7 @@ type Module struct {
 	pager pager
 
 	mu    sync.Mutex
-	scope host.Scope
+	scope router.Scope
 }
 
 // New makes the module of a service, which it closes when it stops.
@@ -45,14 +45,14 @@ func New(s *logicstamp.Service) *Module {
 // Service is the domain behind the module.
 func (m *Module) Service() *logicstamp.Service { return m.s }
 
-// Identity implements host.Module.
-func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"}
+// Identity implements router.Module.
+func (m *Module) Identity() router.Identity {
+	return router.Identity{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"}
 }
 
-// Start implements host.Module. That the stamp command is missing is told as
+// Start implements router.Module. That the stamp command is missing is told as
 // a degraded state: most tools work without it.
-func (m *Module) Start(ctx context.Context, scope host.Scope) error {
+func (m *Module) Start(ctx context.Context, scope router.Scope) error {
 	m.mu.Lock()
 	m.scope = scope
 	m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *Module) Start(ctx context.Context, scope host.Scope) error {
 	return nil
 }
 
-func (m *Module) look(ctx context.Context, scope host.Scope) {
+func (m *Module) look(ctx context.Context, scope router.Scope) {
 	_, version, err := m.s.CLI(ctx)
 	if err != nil {
 		// What helps comes first: a narrow screen shows the beginning.
@@ -130,7 +130,7 @@ func driftMessage(r *compare.Result) map[string]any {
 	return out
 }
 
-// Stop implements host.Module.
+// Stop implements router.Module.
 func (m *Module) Stop(ctx context.Context) error {
 	done := make(chan struct{})
 	recovery.Go("close logicstamp", func() {
@@ -145,17 +145,17 @@ func (m *Module) Stop(ctx context.Context) error {
 	}
 }
 
-// AgentGone implements host.Leaver: monitors end with those who started them.
+// AgentGone implements router.Leaver: monitors end with those who started them.
 func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
 
 const instructions = "Call logicstamp_refresh_snapshot before editing TypeScript or React components, and logicstamp_compare_snapshot afterwards: " +
 	"it reports which contracts changed and what breaks. logicstamp_read_logicstamp_docs explains bundles, depth and results."
 
-// Offer implements host.Module.
-func (m *Module) Offer() host.Offer {
-	offer := host.Offer{Instructions: instructions, Templates: m.templates()}
+// Offer implements router.Module.
+func (m *Module) Offer() router.Offer {
+	offer := router.Offer{Instructions: instructions, Templates: m.templates()}
 	for _, t := range m.tools() {
-		offer.Tools = append(offer.Tools, host.Tool{Tool: t.tool(), Handler: t.handle, Work: t.work})
+		offer.Tools = append(offer.Tools, router.Tool{Tool: t.tool(), Handler: t.handle, Work: t.work})
 	}
 	return offer
 }
@@ -201,9 +201,9 @@ func callFrom(who snapshot.Caller) logicstamp.Call {
 // callOf says who calls, and keeps a client that asked for progress informed
 // until done.
 func callOf(ctx context.Context, req mcp.CallToolRequest) (call logicstamp.Call, done func()) {
-	who := host.CallerFrom(ctx)
+	who := router.CallerFrom(ctx)
 	call = callFrom(who)
-	call.Pause = func() func(context.Context) error { return host.Pause(ctx) }
+	call.Pause = func() func(context.Context) error { return router.Pause(ctx) }
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return call, func() {}
 	}

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -65,7 +65,7 @@ func (p *progress) send() {
 	if p.total > now {
 		params["total"] = p.total
 	}
-	_ = host.Notify(p.ctx, "notifications/progress", params)
+	_ = router.Notify(p.ctx, "notifications/progress", params)
 }
 
 func (p *progress) end() {

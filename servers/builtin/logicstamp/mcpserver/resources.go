@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 // templates are the resources: files of snapshots, and the newest comparison of
@@ -40,7 +40,7 @@ func jsonResource(uri string, v any) ([]mcp.ResourceContents, error) {
 }
 
 func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	who := host.CallerFrom(ctx)
+	who := router.CallerFrom(ctx)
 	id, path, _ := strings.Cut(strings.TrimPrefix(req.Params.URI, "logicstamp://snapshot/"), "/")
 	if path == "index" {
 		path = "context_main.json"
@@ -53,7 +53,7 @@ func (m *Module) readSnapshotFile(ctx context.Context, req mcp.ReadResourceReque
 }
 
 func (m *Module) readDrift(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceContents, error) {
-	who := host.CallerFrom(ctx)
+	who := router.CallerFrom(ctx)
 	call := callFrom(who)
 	r := m.s.FindResult(call, func(r *compare.Result) bool { return logicstamp.DriftURI(r.ProjectPath) == req.Params.URI })
 	if r == nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -18,7 +18,7 @@ func (s *stage) resource(uri, root string) (string, error) {
 	if strings.HasPrefix(uri, "logicstamp://drift/") {
 		at = 1
 	}
-	ctx := host.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: root} })
+	ctx := router.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: root} })
 	out, err := s.module.Offer().Templates[at].Handler(ctx, mcp.ReadResourceRequest{Params: mcp.ReadResourceParams{URI: uri}})
 	if err != nil {
 		return "", err

@@ -14,8 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -40,7 +40,7 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 		if tool.Tool.Name != name {
 			continue
 		}
-		ctx := host.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: s.Project} })
+		ctx := router.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: s.Project} })
 		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
 		if err != nil {
 			s.T.Fatal(err)
@@ -64,7 +64,7 @@ func (s *stage) use(name string, args map[string]any) (answer map[string]any, fa
 }
 
 func TestEveryToolIsWhole(t *testing.T) {
-	hosttest.EveryToolIsWhole(t, "../README.md", newStage(t).module.Offer())
+	routertest.EveryToolIsWhole(t, "../README.md", newStage(t).module.Offer())
 }
 
 func TestTheToolListIsSmall(t *testing.T) {

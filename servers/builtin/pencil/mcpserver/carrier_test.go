@@ -16,10 +16,10 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // client is an agent's program, whose every word is noted.
@@ -46,7 +46,7 @@ func (p *play) connect(program, server string, more ...string) *client {
 	if server == "" {
 		c.name = strings.Join(append([]string{program, "of all"}, more...), " ")
 	}
-	spec := host.ViewSpec{Gateway: len(more) > 0}
+	spec := router.ViewSpec{Gateway: len(more) > 0}
 	if server != "" {
 		spec.Servers = []string{server}
 	}
@@ -226,7 +226,7 @@ func (s *stream) read(r io.Reader) {
 
 // overPipe is a program that was started by its client, as `mcpdeck mcp` without a
 // deck.
-func (p *play) overPipe(spec host.ViewSpec) carrier {
+func (p *play) overPipe(spec router.ViewSpec) carrier {
 	p.t.Helper()
 	view, err := p.host.View(spec)
 	if err != nil {
@@ -237,7 +237,7 @@ func (p *play) overPipe(spec host.ViewSpec) carrier {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		if err := wire.Serve(context.Background(), theirs, theirs, view, a); err != nil {
+		if err := transport.Serve(context.Background(), theirs, theirs, view, a); err != nil {
 			p.t.Error(err)
 		}
 		a.Close()
@@ -249,7 +249,7 @@ func (p *play) overPipe(spec host.ViewSpec) carrier {
 	return s
 }
 
-func (p *play) overSocket(spec host.ViewSpec) carrier {
+func (p *play) overSocket(spec router.ViewSpec) carrier {
 	p.t.Helper()
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: filepath.Join(p.t.TempDir(), "s"), Net: "unix"})
 	if err != nil {
@@ -258,13 +258,13 @@ func (p *play) overSocket(spec host.ViewSpec) carrier {
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		(&wire.Server{Host: p.host, Version: "test"}).Serve(p.t.Context(), l)
+		(&transport.Server{Host: p.host, Version: "test"}).Serve(p.t.Context(), l)
 	}()
 	ours, err := net.Dial("unix", l.Addr().String())
 	if err != nil {
 		p.t.Fatal(err)
 	}
-	_, r, err := wire.Greet(ours, wire.Hello{Servers: spec.Servers, Gateway: spec.Gateway, Cwd: "/deck"})
+	_, r, err := transport.Greet(ours, transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, Cwd: "/deck"})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -284,7 +284,7 @@ type httpCarrier struct {
 }
 
 func (p *play) overHTTP(server string) carrier {
-	s := httptest.NewServer(&wire.HTTP{Host: p.host})
+	s := httptest.NewServer(&transport.HTTP{Host: p.host})
 	p.ends = append(p.ends, func() { s.CloseClientConnections(); s.Close() })
 	return &httpCarrier{p: p, url: s.URL + "/mcp/" + server}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 // Clients that ask for the tools once have the gateway in both modes, and all
@@ -56,12 +56,12 @@ func TestClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 					t.Errorf("%s: %d other tools, want %d", when, len(got), others)
 				}
 			}
-			a := connectAs(t, d.host, host.ViewSpec{}, tt.client)
+			a := connectAs(t, d.host, router.ViewSpec{}, tt.client)
 			look("off", a, 1)
 			d.on()
 			a.read() // the list has changed
 			look("on", a, 15)
-			look("alone", connectAs(t, d.host, host.ViewSpec{Servers: []string{"pencil"}}, tt.client), 15)
+			look("alone", connectAs(t, d.host, router.ViewSpec{Servers: []string{"pencil"}}, tt.client), 15)
 			if got := a.call("tools/call", `{"name":"pencil_call","arguments":{"tool":"batch_get","arguments":{"n":1}}}`); tt.has && !strings.Contains(got, `{\"n\":1}`) {
 				t.Errorf("through the gateway: %s", got)
 			}
@@ -72,7 +72,7 @@ func TestClientsThatKeepTheirListHaveTheGateway(t *testing.T) {
 // The same through HTTP, where a request may bring the client's name.
 func TestGatewayThroughHTTP(t *testing.T) {
 	d := newDeck(t, options(t))
-	h := &wire.HTTP{Host: d.host}
+	h := &transport.HTTP{Host: d.host}
 	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
 		body := `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"` + client +
 			`","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`
@@ -94,7 +94,7 @@ func TestGatewayThroughHTTP(t *testing.T) {
 func TestAgentsWithTheGatewayAreKnown(t *testing.T) {
 	d := newDeck(t, options(t))
 	for client, has := range map[string]bool{"codex-mcp-client": true, "claude-code": false} {
-		a := connectAs(t, d.host, host.ViewSpec{}, client)
+		a := connectAs(t, d.host, router.ViewSpec{}, client)
 		a.tools()
 		for _, info := range d.host.Snapshot().Agents {
 			if info.Client == client && info.Gateway != has {
@@ -122,7 +122,7 @@ func TestGatewayIsNoReadOnlyTool(t *testing.T) {
 }
 
 func TestEveryToolOfTheDeckItselfIsWhole(t *testing.T) {
-	o := host.Of(New(pencil.New(pencil.Options{Gateway: "always"}))).Offer()
+	o := router.Of(New(pencil.New(pencil.Options{Gateway: "always"}))).Offer()
 	o.Tools = append(o.Stub, o.Gateway...)
-	hosttest.EveryToolIsWhole(t, "../README.md", o)
+	routertest.EveryToolIsWhole(t, "../README.md", o)
 }

@@ -22,12 +22,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/host"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // TestMain makes the test binary the child too: the deck starts its child with
@@ -55,13 +55,13 @@ func options(t testing.TB, flags ...string) pencil.Options {
 // other is a server beside Pencil.
 type other struct{}
 
-func (other) Identity() host.Identity {
-	return host.Identity{Name: "other", Title: "Other", ServerName: "other"}
+func (other) Identity() router.Identity {
+	return router.Identity{Name: "other", Title: "Other", ServerName: "other"}
 }
-func (other) Start(context.Context, host.Scope) error { return nil }
-func (other) Stop(context.Context) error              { return nil }
-func (other) Offer() host.Offer {
-	return host.Offer{Instructions: "Other.", Tools: []host.Tool{{
+func (other) Start(context.Context, router.Scope) error { return nil }
+func (other) Stop(context.Context) error                { return nil }
+func (other) Offer() router.Offer {
+	return router.Offer{Instructions: "Other.", Tools: []router.Tool{{
 		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
 		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
@@ -73,13 +73,13 @@ func (other) Offer() host.Offer {
 type testDeck struct {
 	t    testing.TB
 	p    *pencil.Pencil
-	host *host.Host
+	host *router.Host
 }
 
 func newDeck(t testing.TB, o pencil.Options) *testDeck {
 	t.Helper()
 	p := pencil.New(o)
-	return &testDeck{t, p, hosttest.Start(t, host.Of(New(p)), other{})}
+	return &testDeck{t, p, routertest.Start(t, router.Of(New(p)), other{})}
 }
 
 func (d *testDeck) on() {
@@ -97,12 +97,12 @@ type agent struct {
 	id   int
 }
 
-func connect(t testing.TB, h *host.Host, spec host.ViewSpec) *agent {
+func connect(t testing.TB, h *router.Host, spec router.ViewSpec) *agent {
 	t.Helper()
 	return connectAs(t, h, spec, "tester")
 }
 
-func connectAs(t testing.TB, h *host.Host, spec host.ViewSpec, client string) *agent {
+func connectAs(t testing.TB, h *router.Host, spec router.ViewSpec, client string) *agent {
 	t.Helper()
 	view, err := h.View(spec)
 	if err != nil {
@@ -113,7 +113,7 @@ func connectAs(t testing.TB, h *host.Host, spec host.ViewSpec, client string) *a
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		if err := wire.Serve(context.Background(), theirs, theirs, view, a); err != nil {
+		if err := transport.Serve(context.Background(), theirs, theirs, view, a); err != nil {
 			t.Log(err)
 		}
 		a.Close()
@@ -189,8 +189,8 @@ func (a *agent) tools() []string {
 // list change is all that others are told.
 func TestAgentsSeeTheSwitch(t *testing.T) {
 	d := newDeck(t, options(t))
-	all, alone := connect(t, d.host, host.ViewSpec{}), connect(t, d.host, host.ViewSpec{Servers: []string{"pencil"}})
-	gate := connect(t, d.host, host.ViewSpec{Gateway: true})
+	all, alone := connect(t, d.host, router.ViewSpec{}), connect(t, d.host, router.ViewSpec{Servers: []string{"pencil"}})
+	gate := connect(t, d.host, router.ViewSpec{Gateway: true})
 	look := func(name string, a *agent, want int, has ...string) {
 		t.Helper()
 		got := a.tools()
@@ -235,8 +235,8 @@ func TestAgentsSeeTheSwitch(t *testing.T) {
 }
 
 func TestOffCostsNothing(t *testing.T) {
-	with, without := newDeck(t, options(t)), hosttest.Start(t, other{})
-	answers := func(h *host.Host, spec host.ViewSpec) []string {
+	with, without := newDeck(t, options(t)), routertest.Start(t, other{})
+	answers := func(h *router.Host, spec router.ViewSpec) []string {
 		a := connect(t, h, spec)
 		out := []string{a.call("tools/list", `{}`)}
 		for _, m := range []string{"initialize", "server/discover"} {
@@ -246,11 +246,11 @@ func TestOffCostsNothing(t *testing.T) {
 		}
 		return out
 	}
-	want := answers(without, host.ViewSpec{})
-	got := answers(with.host, host.ViewSpec{})
+	want := answers(without, router.ViewSpec{})
+	got := answers(with.host, router.ViewSpec{})
 	with.on()
 	with.p.Off()
-	again := answers(with.host, host.ViewSpec{})
+	again := answers(with.host, router.ViewSpec{})
 	for i := range want {
 		if got[i] != want[i] || again[i] != want[i] {
 			t.Errorf("without Pencil: %s\nnever on: %s\noff again: %s", want[i], got[i], again[i])
@@ -262,7 +262,7 @@ func TestOffCostsNothing(t *testing.T) {
 func TestResultsPassTheWholePathUntouched(t *testing.T) {
 	d := newDeck(t, options(t, "--result", "odd", "--no-guide"))
 	d.on()
-	a := connect(t, d.host, host.ViewSpec{})
+	a := connect(t, d.host, router.ViewSpec{})
 	if got := catalogue.Canonical([]byte(a.call("tools/call", `{"name":"pencil_batch_get","arguments":{}}`))); got != catalogue.Canonical([]byte(standin.OddResult())) {
 		t.Errorf("got  %s\nwant %s", got, catalogue.Canonical([]byte(standin.OddResult())))
 	}
@@ -275,7 +275,7 @@ func BenchmarkToggle(b *testing.B) {
 	d.on()
 	agents := make([]*agent, 50)
 	for i := range agents {
-		agents[i] = connect(b, d.host, host.ViewSpec{})
+		agents[i] = connect(b, d.host, router.ViewSpec{})
 	}
 	for b.Loop() {
 		d.p.Toggle()
@@ -292,7 +292,7 @@ func BenchmarkCall(b *testing.B) {
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			d := newDeck(b, options(b, "--result", "big", "--size", fmt.Sprint(size)))
 			d.on()
-			a := connect(b, d.host, host.ViewSpec{})
+			a := connect(b, d.host, router.ViewSpec{})
 			var times []time.Duration
 			for b.Loop() {
 				began := time.Now()
@@ -313,7 +313,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	o.MaxInFlight = 4
 	d := newDeck(t, o)
 	d.on()
-	view, err := d.host.View(host.ViewSpec{})
+	view, err := d.host.View(router.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -325,7 +325,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 			served, drained := make(chan struct{}), make(chan struct{})
 			go func() {
 				defer close(served)
-				_ = wire.Serve(context.Background(), theirs, theirs, view, a) // it is hung up on
+				_ = transport.Serve(context.Background(), theirs, theirs, view, a) // it is hung up on
 				a.Close()
 				theirs.Close()
 			}()
@@ -360,7 +360,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	agents.Wait()
 	d.p.Off()
 	d.on()
-	a := connect(t, d.host, host.ViewSpec{})
+	a := connect(t, d.host, router.ViewSpec{})
 	if got := a.call("tools/call", `{"name":"pencil_batch_get","arguments":{"a":1}}`); !strings.Contains(got, `{\"a\":1}`) {
 		t.Errorf("afterwards: %s", got)
 	}
@@ -372,12 +372,12 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o.Start = standin.Pipes()
 		p := pencil.New(o)
-		h, err := host.New(host.Options{Version: "test", Modules: []host.Module{host.Of(New(p)), other{}}, Root: "/deck"})
+		h, err := router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(New(p)), other{}}, Root: "/deck"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		h.Start()
-		view, err := h.View(host.ViewSpec{})
+		view, err := h.View(router.ViewSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -412,7 +412,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 
 func TestRestartedModuleWorks(t *testing.T) {
 	d := newDeck(t, options(t))
-	a := connect(t, d.host, host.ViewSpec{})
+	a := connect(t, d.host, router.ViewSpec{})
 	for range 2 {
 		d.on()
 		a.read() // the list has changed
@@ -432,7 +432,7 @@ func TestRestartedModuleWorks(t *testing.T) {
 // Others' tools answer while Pencil's program hangs in its handshake.
 func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
 	d := newDeck(t, options(t, "--mute"))
-	a := connect(t, d.host, host.ViewSpec{})
+	a := connect(t, d.host, router.ViewSpec{})
 	began := time.Now()
 	d.p.On()
 	if got := a.call("tools/call", `{"name":"echo","arguments":{"n":1}}`); !strings.Contains(got, `{\"n\":1}`) {
@@ -447,7 +447,7 @@ func TestOtherToolsAnswerDuringTheHandshake(t *testing.T) {
 // No tool that an agent has while the mode is off switches it on.
 func TestNoToolSwitchesOn(t *testing.T) {
 	d := newDeck(t, options(t))
-	for name, spec := range map[string]host.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
+	for name, spec := range map[string]router.ViewSpec{"all": {}, "alone": {Servers: []string{"pencil"}}, "gateway": {Gateway: true}} {
 		a := connectAs(t, d.host, spec, "codex")
 		for _, tool := range append(a.tools(), "pencil_on", "pencil_mode", "pencil_toggle") {
 			for _, args := range []string{`{}`, `{"action":"on"}`, `{"action":"call","tool":"on"}`, `{"mode":"on"}`} {
@@ -461,15 +461,15 @@ func TestNoToolSwitchesOn(t *testing.T) {
 }
 
 func TestListChangesAreAlwaysAnnounced(t *testing.T) {
-	without := hosttest.Start(t, other{})
+	without := routertest.Start(t, other{})
 	with := newDeck(t, options(t))
-	for name, h := range map[string]*host.Host{"without Pencil": without, "with Pencil": with.host} {
-		a := connect(t, h, host.ViewSpec{})
+	for name, h := range map[string]*router.Host{"without Pencil": without, "with Pencil": with.host} {
+		a := connect(t, h, router.ViewSpec{})
 		if got := a.call("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}`); !strings.Contains(got, `"tools":{"listChanged":true}`) {
 			t.Errorf("%s: %s", name, got)
 		}
 		meta := `{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"x","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}`
-		if got := connect(t, h, host.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
+		if got := connect(t, h, router.ViewSpec{}).call("tools/list", meta); !strings.Contains(got, `"ttlMs":0`) {
 			t.Errorf("%s: a list that may be kept: %s", name, got)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // What agents have in their list is, byte for byte in canonical form, what the
@@ -19,15 +19,15 @@ import (
 func TestListedDefinitionsAreTheChildsOwn(t *testing.T) {
 	d := newDeck(t, options(t, "--no-guide"))
 	d.on()
-	stream := connect(t, d.host, host.ViewSpec{})
-	overHTTP := &wire.HTTP{Host: d.host}
+	stream := connect(t, d.host, router.ViewSpec{})
+	overHTTP := &transport.HTTP{Host: d.host}
 	tests := []struct {
 		name string
 		list func() string // the result, or what holds it
 	}{
 		{"stream", func() string { return stream.call("tools/list", `{}`) }},
 		{"stream, alone", func() string {
-			return connect(t, d.host, host.ViewSpec{Servers: []string{"pencil"}}).call("tools/list", `{}`)
+			return connect(t, d.host, router.ViewSpec{Servers: []string{"pencil"}}).call("tools/list", `{}`)
 		}},
 		{"HTTP", func() string {
 			r := httptest.NewRequest(http.MethodPost, "/mcp/pencil", strings.NewReader(`{"jsonrpc":"2.0","id":"l","method":"tools/list","params":{"_meta":`+

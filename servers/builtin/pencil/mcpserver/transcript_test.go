@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 var update = flag.Bool("update", false, "take the transcripts anew")
@@ -100,7 +100,7 @@ type play struct {
 
 	home string
 	mode *pencil.Pencil
-	host *host.Host
+	host *router.Host
 	look <-chan struct{}
 }
 
@@ -126,7 +126,7 @@ func (p *play) deck(set func(*pencil.Options), flags ...string) {
 		set(&o)
 	}
 	p.mode = pencil.New(o)
-	p.host, err = host.New(host.Options{Version: "test", Modules: []host.Module{host.Of(New(p.mode)), other{}}, Root: "/deck"})
+	p.host, err = router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(New(p.mode)), other{}}, Root: "/deck"})
 	if err != nil {
 		p.t.Fatal(err)
 	}

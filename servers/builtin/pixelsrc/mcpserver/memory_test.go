@@ -15,7 +15,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -38,14 +38,14 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	}
 	m := module(pixelsrc.Options{})
 	m.limit = time.Hour
-	h, err := host.New(host.Options{
-		Modules: []host.Module{m}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
+	h, err := router.New(router.Options{
+		Modules: []router.Module{m}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Start()
-	v, err := h.View(host.ViewSpec{})
+	v, err := h.View(router.ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -33,21 +33,21 @@ type Module struct {
 }
 
 // NewModule returns the module of a server.
-func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime, host.Need} }
+func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime, router.Need} }
 
-// Identity implements [host.Module].
-func (m *Module) Identity() host.Identity {
-	return host.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
+// Identity implements [router.Module].
+func (m *Module) Identity() router.Identity {
+	return router.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
 }
 
-// Start implements [host.Module].
-func (m *Module) Start(_ context.Context, scope host.Scope) error {
+// Start implements [router.Module].
+func (m *Module) Start(_ context.Context, scope router.Scope) error {
 	m.server.Notify(scope.Tell)
 	scope.SetState(snapshot.State{Status: snapshot.Ready})
 	return nil
 }
 
-// Stop implements [host.Module].
+// Stop implements [router.Module].
 func (m *Module) Stop(context.Context) error {
 	m.server.Notify(nil)
 	return nil
@@ -59,9 +59,9 @@ const instructions = "Pixel art as text: write .pxl source, look at the picture,
 	"pixelsrc_validate lists problems by line, pixelsrc_suggest says how to fix them, pixelsrc_import turns a PNG into source. " +
 	"Examples and palettes are resources: pixelsrc://example/coin, pixelsrc://palettes."
 
-// Offer implements [host.Module].
-func (m *Module) Offer() host.Offer {
-	o := host.Offer{Instructions: instructions, PromptCompletion: m, ResourceCompletion: m}
+// Offer implements [router.Module].
+func (m *Module) Offer() router.Offer {
+	o := router.Offer{Instructions: instructions, PromptCompletion: m, ResourceCompletion: m}
 	for _, t := range tools() {
 		o.Tools = append(o.Tools, m.offered(t))
 	}
@@ -83,7 +83,7 @@ func (m *Module) Offer() host.Offer {
 
 // caller is who is behind a request.
 func caller(ctx context.Context) pixelsrc.Caller {
-	c := host.CallerFrom(ctx)
+	c := router.CallerFrom(ctx)
 	return pixelsrc.Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root, Refused: c.Refused}
 }
 

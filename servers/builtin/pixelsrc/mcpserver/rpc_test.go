@@ -14,9 +14,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/internal/sample"
-	"github.com/mcpdeck/mcpdeck/servers/host"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/wire"
 )
 
 // The sources of the conformance cases.
@@ -68,12 +68,12 @@ type result struct {
 // newRig serves a fresh server in a project folder.
 func newRig(t *testing.T, root string) *rig {
 	t.Helper()
-	h, err := host.New(host.Options{Version: "test", Modules: []host.Module{module(pixelsrc.Options{})}, Root: root})
+	h, err := router.New(router.Options{Version: "test", Modules: []router.Module{module(pixelsrc.Options{})}, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.Start()
-	view, err := h.View(host.ViewSpec{Servers: []string{"pixelsrc"}})
+	view, err := h.View(router.ViewSpec{Servers: []string{"pixelsrc"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func newRig(t *testing.T, root string) *rig {
 	agent := h.Connect(snapshot.Caller{Transport: "unix", Root: root}, nil)
 	done := make(chan error, 1)
 	go func() {
-		done <- wire.Serve(context.Background(), theirs, theirs, view, agent)
+		done <- transport.Serve(context.Background(), theirs, theirs, view, agent)
 		agent.Close()
 		theirs.Close()
 	}()

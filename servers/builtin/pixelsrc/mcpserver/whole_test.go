@@ -7,12 +7,12 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/host/hosttest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 )
 
 func TestEveryToolIsWhole(t *testing.T) {
 	m := module(pixelsrc.Options{})
-	hosttest.EveryToolIsWhole(t, "../README.md", m.Offer())
+	routertest.EveryToolIsWhole(t, "../README.md", m.Offer())
 	for _, tool := range tools() {
 		t.Run(tool.name, func(t *testing.T) {
 			for _, a := range tool.takes {

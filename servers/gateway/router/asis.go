@@ -1,0 +1,99 @@
+package router
+
+import (
+	"encoding/json"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+)
+
+// offerOf is what a module offers in the view.
+func (v *View) offerOf(m *hosted) Offer {
+	o := m.current()
+	switch {
+	case !v.Spec.AsIs || o.AsIs == nil && (o.Router == nil || route{router: o.Router}.own()):
+		return v.narrowed(o)
+	case o.AsIs == nil:
+		return Offer{Stub: o.Stub, Refuse: o.Refuse, Router: o.Router}
+	}
+	as := o.AsIs.Offer
+	if as.Refuse == nil {
+		as.Refuse = o.Refuse
+	}
+	if as.Router == nil {
+		as.Router = o.Router
+	}
+	return as
+}
+
+// asIs is how the view's server introduces itself, nil if the deck does.
+func (v *View) asIs() *AsIs {
+	if all := v.all(); v.Spec.AsIs && len(all) == 1 {
+		return all[0].current().AsIs
+	}
+	return nil
+}
+
+// whose is who answers in the view, as JSON.
+func (v *View) whose() string {
+	if a := v.asIs(); a != nil && a.ServerInfo != nil {
+		return string(a.ServerInfo)
+	}
+	return v.info
+}
+
+// Introduce makes the result of a request, in which the deck introduces itself, the
+// introduction of the server that the view shows as it is. Other results, and those of
+// other views, are returned as they are.
+func (v *View) Introduce(method string, result json.RawMessage) json.RawMessage {
+	a := v.asIs()
+	if a == nil {
+		return result
+	}
+	o, err := rawjson.SplitObject(result)
+	if err != nil {
+		return result
+	}
+	meta, _ := rawjson.SplitObject(o.Get("_meta")) // it has none in a handshake
+	switch mcp.MCPMethod(method) {
+	case mcp.MethodInitialize:
+		replace(o, "serverInfo", a.ServerInfo)
+		replace(o, "capabilities", changing(a.Capabilities))
+	case mcp.MethodServerDiscover:
+		replace(o, "capabilities", changing(a.Capabilities))
+		fallthrough
+	default:
+		if len(meta) == 0 {
+			return result
+		}
+		replace(meta, mcp.MetaKeyServerInfo, a.ServerInfo)
+		replace(o, "_meta", meta.JSON())
+	}
+	return o.JSON()
+}
+
+// replace puts a value in the place of a member's, if there is one.
+func replace(o rawjson.Object, key string, value json.RawMessage) {
+	for i := range o {
+		if o[i].Key == key && value != nil {
+			o[i].Value = value
+		}
+	}
+}
+
+// changing are the capabilities of a server whose lists the deck tells of.
+func changing(capabilities json.RawMessage) json.RawMessage {
+	o, err := rawjson.SplitObject(capabilities)
+	if err != nil {
+		return nil
+	}
+	for _, list := range []string{"tools", "prompts", "resources"} {
+		if c, err := rawjson.SplitObject(o.Get(list)); err == nil {
+			c = with(c, "listChanged", "true")
+			replace(c, "listChanged", json.RawMessage("true"))
+			replace(o, list, c.JSON())
+		}
+	}
+	return o.JSON()
+}

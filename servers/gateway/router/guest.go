@@ -1,0 +1,148 @@
+package router
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// departure is how calls of a module end that goes while the host runs.
+type departure struct {
+	ctx context.Context //nolint:containedctx // it lasts as long as the module
+	end context.CancelCauseFunc
+}
+
+// goneError is why a call ended whose module has gone.
+type goneError struct{ text string }
+
+func (e *goneError) Error() string { return e.text }
+
+// all are the modules there are now. The slice must not be changed.
+func (h *Host) all() []*hosted { return *h.modules.Load() }
+
+// Add takes in a module while the host runs. Of what it offers, that is hidden which a
+// module before it offers too: those given to [New] come first, the others by name.
+func (h *Host) Add(m Module) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	id := m.Identity()
+	switch {
+	case h.Closing():
+		return errors.New("add a server: mcpdeck is shutting down")
+	case h.module(id.Name) != nil:
+		return fmt.Errorf("add a server: one is named %q already", id.Name)
+	}
+	g := h.guest(m, id)
+	g.start()
+	h.set(append(slices.Clone(h.all()), g))
+	h.tellWanted(g)
+	h.refreshViews(g)
+	h.findClashes()
+	h.tell()
+	return nil
+}
+
+// Remove takes away a module that was added. Its calls in flight end with a sentence
+// for the agent, clients are told what is listed no more, and within ctx the module
+// stops.
+func (h *Host) Remove(ctx context.Context, name string) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	m, err := h.added("remove", name)
+	if err != nil {
+		return err
+	}
+	h.set(slices.DeleteFunc(slices.Clone(h.all()), func(o *hosted) bool { return o == m }))
+	m.leave("was removed from mcpdeck")
+	h.refreshViews(m)
+	err = m.stop(ctx)
+	h.tell()
+	return err
+}
+
+// Replace puts a module in the place of one of its name that was added. That one stops
+// first, within ctx, with its calls; lists change once, to what the new one offers.
+func (h *Host) Replace(ctx context.Context, m Module) error {
+	h.changing.Lock()
+	defer h.changing.Unlock()
+	id := m.Identity()
+	old, err := h.added("replace", id.Name)
+	if err != nil {
+		return err
+	}
+	old.leave("was restarted")
+	err = old.stop(ctx)
+	g := h.guest(m, id)
+	g.start()
+	h.set(append(slices.DeleteFunc(slices.Clone(h.all()), func(o *hosted) bool { return o == old }), g))
+	h.tellWanted(g)
+	h.refreshViews(g)
+	h.findClashes()
+	h.tell()
+	return err
+}
+
+// added is the module of that name, if it came while the host ran.
+func (h *Host) added(verb, name string) (*hosted, error) {
+	m := h.module(name)
+	switch {
+	case m == nil:
+		return nil, fmt.Errorf("%s %q: %w", verb, name, ErrUnknownServer)
+	case m.gone == nil:
+		return nil, fmt.Errorf("%s %q: it is part of mcpdeck", verb, name)
+	case h.Closing():
+		return nil, fmt.Errorf("%s %q: mcpdeck is shutting down", verb, name)
+	}
+	return m, nil
+}
+
+func (h *Host) guest(m Module, id Identity) *hosted {
+	ctx, end := context.WithCancelCause(h.ctx)
+	return &hosted{Module: m, host: h, id: id, gone: &departure{ctx, end}, state: snapshot.State{Status: snapshot.Starting}}
+}
+
+// set puts the modules in their order: those that stay as they were given, then the
+// guests by name.
+func (h *Host) set(modules []*hosted) {
+	slices.SortStableFunc(modules, func(a, b *hosted) int {
+		switch {
+		case a.gone == nil && b.gone == nil:
+			return 0
+		case a.gone == nil:
+			return -1
+		case b.gone == nil:
+			return 1
+		}
+		return strings.Compare(a.id.Name, b.id.Name)
+	})
+	h.modules.Store(&modules)
+}
+
+// leave ends the calls of a guest.
+func (m *hosted) leave(why string) {
+	m.gone.end(&goneError{m.id.Title + " " + why + " during this call. It may have taken effect: check, then retry"})
+}
+
+// during is the context of a call of the module, which ends when the module goes.
+func (m *hosted) during(ctx context.Context) (context.Context, context.CancelFunc) {
+	if m == nil || m.gone == nil {
+		return ctx, func() {}
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(m.gone.ctx, func() { cancel(context.Cause(m.gone.ctx)) })
+	return ctx, func() { stop(); cancel(nil) }
+}
+
+// left is what the agent reads of a call that ended because its module has gone, ""
+// for any other.
+func left(during context.Context) string {
+	var gone *goneError
+	if errors.As(context.Cause(during), &gone) {
+		return gone.text
+	}
+	return ""
+}

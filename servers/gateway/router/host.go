@@ -1,0 +1,439 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// Options are what a Host is made of.
+type Options struct {
+	Name    string // of the deck; "" for the default one
+	Version string // of the program, for serverInfo
+	Modules []Module
+	Root    string       // project root of connections that bring none; absolute
+	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
+
+	// Off are the names of modules that are off from the start, of those that the host
+	// turns on and off.
+	Off []string
+	// Denied are the tools of such modules that the user has turned off, by module.
+	Denied map[string][]string
+
+	// Recorder gets every call; nil: none. It must not block.
+	Recorder calllog.Recorder
+	// Limits bound the work that agents can cause; the zero value has defaults.
+	Limits admission.Limits
+
+	// Redact returns a body without what must not be kept; nil: bodies as they are.
+	// It is called off the request path.
+	Redact func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
+}
+
+// Host runs the modules and knows who is connected and what is being called.
+// Make one with [New], then [Host.Start].
+type Host struct {
+	opts      Options
+	ctx       context.Context
+	admission *admission.Desk
+	cancel    context.CancelFunc
+	modules   atomic.Pointer[[]*hosted] // those there are now; the slice never changes
+	changing  sync.Mutex                // of that, one at a time
+	clashing  sync.Mutex                // held while clashes are found
+	calls     *calllog.Log
+	pool      recovery.Pool // of the requests of byte streams
+	hints     notify.Feed
+	own       *hosted // what the deck offers itself, whatever modules there are
+
+	cached atomic.Pointer[snapshot.Snapshot]
+
+	mu        sync.Mutex // guards what follows
+	closing   bool
+	started   time.Time
+	version   uint64
+	agents    []*Agent
+	gone      []snapshot.Agent
+	views     map[string]*View
+	lazy      map[string]bool // modules, by name
+	profiles  []Profile
+	endpoints snapshot.Endpoints
+	warnings  []snapshot.Warning
+	warned    uint64 // the ID of the newest
+	logging   bool   // warnings go to the log, too
+}
+
+// hosted is a module with its state. It is the module's Scope.
+type hosted struct {
+	Module
+	host *Host
+	id   Identity
+	gone *departure // of a guest; nil: it stays
+
+	offering sync.Mutex // held while an offer is made and kept, so that the last one made stays
+
+	mu     sync.Mutex // guards what follows
+	state  snapshot.State
+	off    bool               // by the host
+	whole  Offer              // also while it is off
+	offer  Offer              // to agents now
+	denied []string           // tools that the user has turned off
+	listed snapshot.Count     // that agents get
+	adds   snapshot.Count     // that they would get, while it is off
+	bytes  int                // of the definitions that are listed
+	hidden map[offered]string // what another module has in views of all, by its title
+	run    context.CancelFunc
+}
+
+// New makes a host that is not running yet. A tool name that two modules use is
+// an error.
+func New(opts Options) (*Host, error) {
+	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
+	h.ctx, h.cancel = context.WithCancel(context.Background())
+	h.calls = calllog.New(calllog.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.tell})
+	h.own = &hosted{host: h, id: Identity{Name: "mcpdeck", Title: "mcpdeck"}}
+	owner := map[string]string{}
+	var modules []*hosted
+	for _, m := range opts.Modules {
+		id := m.Identity()
+		for _, other := range modules {
+			if other.id.Name == id.Name {
+				return nil, fmt.Errorf("host servers: two are named %q", id.Name)
+			}
+		}
+		for _, t := range m.Offer().Tools {
+			if first, taken := owner[t.Tool.Name]; taken {
+				return nil, fmt.Errorf("host servers: the tool %q is offered by both %s and %s", t.Tool.Name, first, id.Name)
+			}
+			owner[t.Tool.Name] = id.Name
+		}
+		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: snapshot.State{Status: snapshot.Starting}})
+	}
+	h.modules.Store(&modules)
+	return h, nil
+}
+
+// Start starts every module. A module that fails shows it in its state; the
+// others are not touched.
+func (h *Host) Start() {
+	h.calls.Start()
+	for _, m := range h.all() {
+		m.start()
+	}
+}
+
+// Names of the modules there are, those that stay first.
+func (h *Host) Names() []string {
+	modules := h.all()
+	names := make([]string, len(modules))
+	for i, m := range modules {
+		names[i] = m.id.Name
+	}
+	return names
+}
+
+// RestartModule stops a module and starts it again.
+func (h *Host) RestartModule(ctx context.Context, name string) error {
+	m := h.module(name)
+	if m == nil {
+		return fmt.Errorf("restart %q: no such server", name)
+	}
+	err := m.stop(ctx)
+	m.start()
+	return err
+}
+
+// Stop ends everything within ctx: no new calls; those in flight get two thirds
+// of the time, and the modules, side by side, what is left of it.
+func (h *Host) Stop(ctx context.Context) error {
+	h.mu.Lock()
+	h.closing = true
+	h.mu.Unlock()
+	for _, m := range h.all() {
+		if q, ok := m.Module.(Quitter); ok {
+			_ = recovery.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
+		}
+	}
+	h.drain(ctx)
+	h.cancel()
+	err := h.stopModules(ctx)
+	h.calls.Stop()
+	return err
+}
+
+func (h *Host) drain(ctx context.Context) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
+		defer cancel()
+	}
+	h.calls.Drain(ctx)
+}
+
+func (h *Host) stopModules(ctx context.Context) error {
+	modules := h.all()
+	ended := make([]chan error, len(modules))
+	for i, m := range modules {
+		ended[i] = make(chan error, 1)
+		recovery.Go("stop "+m.id.Name, func() { ended[i] <- m.stop(ctx) })
+	}
+	var errs []error
+	for i, m := range modules {
+		select {
+		case err := <-ended[i]:
+			errs = append(errs, err)
+		case <-ctx.Done():
+			errs = append(errs, fmt.Errorf("stop %s: %w", m.id.Name, ctx.Err()))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Closing tells whether the host takes no more calls.
+func (h *Host) Closing() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.closing
+}
+
+// SetEndpoints says where agents reach the deck.
+func (h *Host) SetEndpoints(e snapshot.Endpoints) {
+	h.mu.Lock()
+	h.endpoints = e
+	h.mu.Unlock()
+	h.tell()
+}
+
+// Warn shows a sentence to the user.
+func (h *Host) Warn(from, text string) {
+	h.mu.Lock()
+	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text)})
+	h.mu.Unlock()
+	h.tell()
+}
+
+// WarnOnce shows a sentence to the user that need not stay on the screen: nothing is lost
+// by what it says.
+func (h *Host) WarnOnce(from, text string) {
+	h.mu.Lock()
+	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text), Once: true})
+	h.mu.Unlock()
+	h.tell()
+}
+
+// SetWarnings shows the user all that is the matter with from, in place of what
+// was: what is still the matter is not said again. Pinned ones are shown on every
+// page.
+func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
+	h.mu.Lock()
+	stays := map[string]bool{}
+	for _, text := range texts {
+		stays[sanitize.Line(text)] = true
+	}
+	h.warnings = slices.DeleteFunc(slices.Clone(h.warnings), func(w snapshot.Warning) bool {
+		return w.From == from && (w.Pinned != pinned || !stays[w.Text])
+	})
+	for _, w := range h.warnings {
+		if w.From == from {
+			delete(stays, w.Text)
+		}
+	}
+	for _, text := range texts {
+		if text = sanitize.Line(text); stays[text] {
+			delete(stays, text)
+			h.warn(snapshot.Warning{From: from, Text: text, Pinned: pinned})
+		}
+	}
+	h.mu.Unlock()
+	h.tell()
+}
+
+// warn adds a warning to those that are kept.
+func (h *Host) warn(w snapshot.Warning) {
+	const kept = 32
+	h.warned++
+	w.ID, w.Time = h.warned, time.Now()
+	h.warnings = append(h.warnings, w)
+	if len(h.warnings) > kept {
+		h.warnings = slices.Clone(h.warnings[len(h.warnings)-kept:])
+	}
+	if h.logging {
+		slog.Warn(w.Text, "from", w.From)
+	}
+}
+
+// LogWarnings sends the warnings there are, and those to come, to the default
+// logger.
+func (h *Host) LogWarnings() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.logging = true
+	for _, w := range h.warnings {
+		slog.Warn(w.Text, "from", w.From)
+	}
+}
+
+func (h *Host) module(name string) *hosted {
+	for _, m := range h.all() {
+		if m.id.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// tell makes the next Snapshot a new version and hints to look at it.
+func (h *Host) tell() {
+	h.mu.Lock()
+	h.version++
+	h.mu.Unlock()
+	h.hints.Send()
+}
+
+func (m *hosted) start() {
+	ctx, cancel := context.WithCancel(m.host.ctx)
+	m.mu.Lock()
+	m.run = cancel
+	m.state = snapshot.State{Status: snapshot.Ready}
+	m.mu.Unlock()
+	err := recovery.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
+	if err != nil {
+		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
+	}
+	m.Changed()
+}
+
+func (m *hosted) stop(ctx context.Context) error {
+	m.mu.Lock()
+	cancel := m.run
+	m.mu.Unlock()
+	err := recovery.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
+	if cancel != nil {
+		cancel()
+	}
+	if err != nil {
+		return fmt.Errorf("stop %s: %w", m.id.Name, err)
+	}
+	return nil
+}
+
+// SetState implements Scope.
+func (m *hosted) SetState(s snapshot.State) {
+	s.Reason, s.Detail, s.Lacks = sanitize.Line(s.Reason), sanitize.Line(s.Detail), sanitize.Line(s.Lacks)
+	m.mu.Lock()
+	m.state = s
+	m.mu.Unlock()
+	m.host.tell()
+}
+
+// Changed implements Scope.
+func (m *hosted) Changed() {
+	if !m.reoffer() {
+		return
+	}
+	m.host.refreshViews(m)
+	m.host.findClashes()
+	m.host.tell()
+}
+
+// reoffer asks the module what it offers. It reports whether that counts.
+func (m *hosted) reoffer() bool {
+	m.offering.Lock()
+	defer m.offering.Unlock()
+	var offer Offer
+	err := recovery.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
+	if err != nil {
+		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
+		return false
+	}
+	m.mu.Lock()
+	off, denied := m.off, m.denied
+	m.mu.Unlock()
+	offer.Tools = without(offer.Tools, denied)
+	offer = offer.routed(m.id, m.host.opts.Version)
+	whole := offer
+	if off {
+		offer = m.turnedOff(whole).routed(m.id, m.host.opts.Version)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.off != off || !slices.Equal(m.denied, denied) { // turned on or off meanwhile; who did that asks again
+		return false
+	}
+	m.whole, m.offer = whole, offer
+	m.count()
+	return true
+}
+
+// count adds up what agents have of the module. The caller holds mu.
+func (m *hosted) count() {
+	sum := func(o Offer) (n snapshot.Count, bytes int) {
+		n.Context = len(o.Instructions)
+		for _, t := range o.Tools {
+			if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
+				continue
+			}
+			n.Tools++
+			b := t.definition()
+			bytes += len(b)
+			n.Context += contextOf(b)
+		}
+		return n, bytes
+	}
+	m.listed, m.bytes = sum(m.offer)
+	m.adds = snapshot.Count{}
+	if m.off {
+		m.adds, _ = sum(m.whole)
+	}
+}
+
+// ResourceUpdated implements Scope.
+func (m *hosted) ResourceUpdated(uri string) {
+	if m.isOff() {
+		return
+	}
+	m.broadcast(resourceUpdated, map[string]any{"uri": uri})
+}
+
+// Log implements Scope.
+func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool) {
+	if m.isOff() {
+		return
+	}
+	n := mcp.NewLoggingMessageNotification(level, m.id.Name, data)
+	m.host.mu.Lock()
+	agents := slices.Clone(m.host.agents)
+	m.host.mu.Unlock()
+	for _, a := range agents {
+		a.log(m, n, to)
+	}
+}
+
+// Warn implements Scope.
+func (m *hosted) Warn(text string) { m.host.Warn(m.id.Name, text) }
+
+// Tell implements Scope.
+func (m *hosted) Tell() { m.host.tell() }
+
+func (m *hosted) current() Offer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.offer
+}

@@ -1,0 +1,199 @@
+package router
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// listing is what a view lists, and who answers for it. It never changes.
+type listing struct {
+	lists   map[string][]entry                // by method, each sorted by name
+	finder  *finder                           // of tools that not all clients list; nil: there are none
+	turns   map[string]bool                   // of tools that are InTurn
+	routes  map[backend.Kind]map[string]route // who answers for what is listed
+	routers []route                           // the modules that answer for more than they list
+}
+
+// entry is a definition in a list.
+type entry struct {
+	Name     string          // by which the list is sorted
+	Raw      json.RawMessage // what is listed
+	Audience string          // the name of its audience
+	has      func(snapshot.Caller) bool
+	context  int // bytes of what a model gets of it
+}
+
+// audience are the sessions that something is listed for. The zero value is everybody.
+type audience struct {
+	name string
+	has  func(snapshot.Caller) bool
+}
+
+// searching are the sessions that find tools in a long list by themselves, or the others.
+func (v *View) searching(really bool) audience {
+	return audience{fmt.Sprint("searching: ", really), func(c snapshot.Caller) bool { return v.searches(c) == really }}
+}
+
+// gateway is the audience of the tool for sessions that keep the list they started with.
+const gateway = "gateway"
+
+const (
+	toolsList     = "tools/list"
+	promptsList   = "prompts/list"
+	resourcesList = "resources/list"
+	templatesList = "resources/templates/list"
+)
+
+// listMember is the member of the result that has a list.
+var listMember = map[string]string{
+	toolsList: "tools", promptsList: "prompts", resourcesList: "resources", templatesList: "resourceTemplates",
+}
+
+// lists are those of a view while they are made.
+type lists struct {
+	listing
+	to audience // of what is added
+}
+
+// add lists a definition and says who answers for its key. It returns false if an earlier
+// module has one with the key.
+func (l *lists) add(list string, kind backend.Kind, key string, definition json.RawMessage, to route) bool {
+	if _, has := l.routes[kind][key]; has {
+		return false
+	}
+	if l.routes[kind] == nil {
+		l.routes[kind] = map[string]route{}
+	}
+	l.routes[kind][key] = to
+	o, _ := rawjson.SplitObject(definition) // anything else has no name
+	l.lists[list] = append(l.lists[list], entry{Name: o.Str("name"), Raw: definition, Audience: l.to.name, has: l.to.has, context: contextOf(definition)})
+	return true
+}
+
+// addTool lists a tool. It returns false if an earlier module has one of its name, or it is the
+// deck's.
+func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
+	name := t.Tool.Name
+	to := route{module: m, tool: t, work: t.Work, router: router}
+	if t.router != nil {
+		to.router = t.router
+	}
+	if v.taken(m, backend.Tool, name) || !l.add(toolsList, backend.Tool, name, t.definition(), to) {
+		return false
+	}
+	if t.InTurn {
+		l.turns[name] = true
+	}
+	return true
+}
+
+// addRaw lists what a module's router answers for. What an earlier module has keeps its
+// place.
+func (l *lists) addRaw(v *View, m *hosted, o Offer) {
+	to := route{module: m, router: o.Router, work: admission.Waits}
+	if to.own() {
+		to.work = admission.Medium
+	}
+	l.routers = append(l.routers, to)
+	for _, d := range o.RawResources {
+		l.add(resourcesList, backend.Resource, d.Key, d.Raw, to)
+	}
+	for _, d := range o.RawTemplates {
+		l.add(templatesList, backend.Template, d.Key, d.Raw, to)
+	}
+	for _, d := range o.RawPrompts {
+		if !v.taken(m, backend.Prompt, d.Key) {
+			l.add(promptsList, backend.Prompt, d.Key, d.Raw, to)
+		}
+	}
+}
+
+// sort puts the lists into the order in which clients get them.
+func (l *lists) sort() {
+	for _, list := range l.lists {
+		slices.SortStableFunc(list, func(a, b entry) int { return cmp.Compare(a.Name, b.Name) })
+	}
+}
+
+// forCaller returns the entries of a list that a session gets.
+func (l *listing) forCaller(list string, c snapshot.Caller) (has []entry) {
+	for _, e := range l.lists[list] {
+		if e.has == nil || e.has(c) {
+			has = append(has, e)
+		}
+	}
+	return has
+}
+
+// list answers a request for a list; nil if it is for something else.
+func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
+	member, ok := listMember[r.Method]
+	if !ok {
+		return nil
+	}
+	return func(ctx context.Context) backend.Reply {
+		if r.Params.Str("cursor") != "" { // lists come whole, so nobody was given one
+			return backend.Failed(rpc.CodeParams, "invalid cursor")
+		}
+		if r.Method == resourcesList {
+			v.freshen()
+		}
+		who := callerOf(ctx)
+		l := v.listing.Load()
+		entries := l.forCaller(r.Method, who)
+		if q := requestFrom(ctx); q != nil && r.Method == toolsList {
+			q.agent.listed(v, slices.ContainsFunc(entries, func(e entry) bool { return e.Audience == gateway }), v.got(l, who, entries))
+		}
+		var b strings.Builder
+		b.WriteByte('{')
+		if r.Stateless() {
+			b.WriteString(`"_meta":{"` + mcp.MetaKeyServerInfo + `":` + v.whose() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+		}
+		b.WriteString(`"` + member + `":[`)
+		for i, e := range entries {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			b.Write(e.Raw)
+		}
+		b.WriteString("]}")
+		return backend.Reply{Result: json.RawMessage(b.String())}
+	}
+}
+
+// got is what a session gets by a list of tools.
+func (v *View) got(l *listing, c snapshot.Caller, tools []entry) (g snapshot.Got) {
+	for _, t := range tools {
+		g.Tools++
+		g.Context += t.context
+	}
+	if l.finder != nil {
+		g.Lazy = snapshot.Finds
+		if v.searches(c) {
+			g.Lazy = snapshot.Searches
+		}
+	}
+	return g
+}
+
+// HeaderTool is a tool of the view with the arguments that clients also send in headers; nil
+// if there is none of that name.
+func (v *View) HeaderTool(name string) *mcp.Tool {
+	to, ok := v.listing.Load().routes[backend.Tool][name]
+	if !ok {
+		return nil
+	}
+	return &to.tool.Tool
+}

@@ -1,0 +1,275 @@
+package router
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// Router is the part of a module that answers requests as they came, for a server that
+// is not made of the library's types: params and results stay the bytes they are.
+//
+// The host asks it for what the [Offer] lists as a definition without a handler, and
+// for what Owns. It records the calls, has them wait for their turn and refuses them,
+// as those of any other module. Serve must return once its context ends.
+type Router interface {
+	// Owns tells whether the module answers for something that it does not list: an
+	// address that fits one of its templates, a task it has begun, a tool that is called
+	// by a name from elsewhere. It must not wait.
+	Owns(kind backend.Kind, key string) bool
+	// Serve answers a request. What it wants to say meanwhile goes through [NotifyRaw].
+	Serve(ctx context.Context, r *backend.Request) backend.Reply
+}
+
+// failedWith is the reply to a request whose handler returned an error.
+func failedWith(err error) backend.Reply {
+	if chosen, ok := errors.AsType[*rpc.Error](err); ok {
+		return backend.Failed(chosen.Code, chosen.Message)
+	}
+	return backend.Failed(rpc.CodeInternal, err.Error())
+}
+
+// route is who answers a request.
+type route struct {
+	module *hosted
+	router Router
+	work   admission.Class
+	tool   Tool
+}
+
+// own reports whether a server of the deck's own answers.
+func (to route) own() bool {
+	_, own := to.router.(*inproc)
+	return own
+}
+
+// Route returns how to answer a request, nil if the library does that.
+func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
+	if list := v.list(r); list != nil {
+		return list
+	}
+	l := v.listing.Load()
+	if r.Stateless() && (r.Method == string(mcp.MethodResourcesSubscribe) || r.Method == string(mcp.MethodResourcesUnsubscribe)) {
+		return nil // that era has a subscription for all
+	}
+	r.Passthrough = v.Spec.AsIs
+	if l.finder != nil && r.Kind == backend.Tool && r.Key == callName {
+		return func(ctx context.Context) backend.Reply { return v.called(ctx, l, r) }
+	}
+	to, ok := l.routes[r.Kind][r.Key]
+	if !ok {
+		to, ok = v.owner(l, r)
+	}
+	switch {
+	case ok && to.router != nil:
+		return func(ctx context.Context) backend.Reply { return to.serve(ctx, v, r) }
+	case r.Method == string(mcp.MethodToolsCall):
+		return func(ctx context.Context) backend.Reply { return v.unlisted(ctx, r) }
+	}
+	return nil
+}
+
+// owner finds the module that answers for what no module lists.
+func (v *View) owner(l *listing, r *backend.Request) (to route, ok bool) {
+	if r.Kind == "" || r.Kind == backend.Method && len(v.all()) > 1 {
+		return to, false
+	}
+	if r.Kind == backend.Tool {
+		if text, _ := v.refusal(r.Key); text != "" {
+			return to, false
+		}
+	}
+	if to, ok = l.whose(r.Kind, r.Key); !ok && (r.Kind == backend.Resource || r.Kind == backend.Task) && len(v.all()) == 1 {
+		to, ok = l.whose(backend.Method, r.Method) // there is nobody else to ask
+	}
+	return to, ok
+}
+
+// whose finds the module that owns something.
+func (l *listing) whose(kind backend.Kind, key string) (to route, ok bool) {
+	for _, to := range l.routers {
+		owns := false
+		_ = recovery.Call("router of "+to.module.id.Name, func() error { owns = to.router.Owns(kind, key); return nil })
+		if owns {
+			return to, true
+		}
+	}
+	return to, false
+}
+
+// unlisted answers a call of a tool that is unknown or turned off.
+func (v *View) unlisted(ctx context.Context, r *backend.Request) backend.Reply {
+	c := calllog.Request{Tool: r.Key, Args: r.Args, Redact: v.host.redactOf(r.Key)}
+	if text, module := v.refusal(r.Key); text != "" {
+		c.Server = module
+		return v.refuse(ctx, c, text)
+	}
+	why := v.unknown(r.Key)
+	if q := requestFrom(ctx); q != nil {
+		v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.Refused, nil, why)
+	}
+	return backend.Failed(rpc.CodeParams, why)
+}
+
+// serve answers a request in its turn.
+func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.Reply {
+	q := requestFrom(ctx)
+	if q == nil {
+		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
+	}
+	q.server, q.raw = v.MCP, r
+	session := server.ClientSessionFromContext(ctx)
+	if r.Stateless() && session != nil {
+		session.Initialize() // without a handshake; else it is sent no notifications
+	}
+	var reply backend.Reply
+	var err error
+	if r.Method == string(mcp.MethodToolsCall) {
+		c := calllog.Request{Server: to.module.id.Name, Tool: r.Key, Args: r.Args, Redact: to.tool.Redact}
+		reply, err = record(ctx, q, to, c, r)
+	} else {
+		during, done := to.module.during(ctx)
+		defer done()
+		reply, err = admitted(during, q.agent.host, to.work, func() (reply backend.Reply, err error) {
+			err = recovery.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
+			return reply, err
+		})
+		if text := left(during); text != "" && reply.Result == nil {
+			return backend.Failed(rpc.CodeInternal, text)
+		}
+	}
+	switch {
+	case err != nil:
+		return failedWith(err)
+	case reply.Result == nil && reply.Error == nil:
+		return backend.Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
+	}
+	if on := r.Method == string(mcp.MethodResourcesSubscribe); (on || r.Method == string(mcp.MethodResourcesUnsubscribe)) && reply.Error == nil {
+		q.agent.subscribe(r.Key, on)
+	}
+	if r.Stateless() && reply.Result != nil {
+		reply.Result = v.complete(r.Method, reply.Result, to.own())
+	}
+	return oneLine(reply)
+}
+
+// complete gives a result what every client of 2026-07-28 must find in it, and what a
+// server of an earlier protocol did not give. A server of the deck's own has said who it is,
+// but the view's is another name.
+func (v *View) complete(method string, result json.RawMessage, own bool) json.RawMessage {
+	o, err := rawjson.SplitObject(result)
+	if err != nil {
+		return result
+	}
+	n := len(o)
+	o = with(o, "resultType", `"complete"`)
+	if method == string(mcp.MethodResourcesRead) {
+		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
+	}
+	meta, err := rawjson.SplitObject(o.Get("_meta"))
+	if own {
+		replace(meta, mcp.MetaKeyServerInfo, json.RawMessage(v.whose()))
+		replace(o, "_meta", meta.JSON())
+		n = -1 // changed
+	}
+	whose := with(meta, mcp.MetaKeyServerInfo, v.whose())
+	switch {
+	case o.Get("_meta") == nil:
+		o = with(o, "_meta", string(whose.JSON()))
+	case err == nil && len(whose) > len(meta):
+		o = slices.Clone(o)
+		o[slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" })].Value = whose.JSON()
+	case len(o) == n:
+		return result
+	}
+	return o.JSON()
+}
+
+// with is an object with a member more, unless it has one of that name. It is put before
+// those behind it in the alphabet.
+func with(o rawjson.Object, key, value string) rawjson.Object {
+	if o.Get(key) != nil {
+		return o
+	}
+	at := slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key > key })
+	if at < 0 {
+		at = len(o)
+	}
+	return slices.Insert(slices.Clone(o), at, rawjson.Member{Key: key, Value: json.RawMessage(value)})
+}
+
+// oneLine makes a reply fit a line, which those of other servers need not be.
+func oneLine(r backend.Reply) backend.Reply {
+	for _, raw := range []*json.RawMessage{&r.Result, &r.Error} {
+		if bytes.ContainsAny(*raw, "\r\n") {
+			var b bytes.Buffer
+			if json.Compact(&b, *raw) == nil {
+				*raw = b.Bytes()
+			}
+		}
+	}
+	return r
+}
+
+// Instead has a request that the library gets answered by serve, once the library
+// comes to it; what the library answers is an error that is to be replaced by
+// [Served].
+func Instead(ctx context.Context, serve func(context.Context) backend.Reply) {
+	if q := requestFrom(ctx); q != nil {
+		q.mu.Lock()
+		q.serve = serve
+		q.mu.Unlock()
+	}
+}
+
+// Served is the reply to a request that was answered [Instead]; false before.
+func Served(ctx context.Context) (backend.Reply, bool) {
+	q := requestFrom(ctx)
+	if q == nil {
+		return backend.Reply{}, false
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.reply == nil {
+		return backend.Reply{}, false
+	}
+	return *q.reply, true
+}
+
+var errServed = errors.New("answered elsewhere")
+
+// instead is the hook by which the library comes to a request.
+func instead(ctx context.Context, _, _ any) error {
+	if o := outletOf(ctx); o != nil {
+		o.Open(ctx)
+	}
+	q := requestFrom(ctx)
+	if q == nil {
+		return nil
+	}
+	q.mu.Lock()
+	serve := q.serve
+	q.mu.Unlock()
+	if serve == nil {
+		return nil
+	}
+	reply := serve(ctx)
+	drained(ctx)
+	q.mu.Lock()
+	q.reply = &reply
+	q.mu.Unlock()
+	return errServed
+}

@@ -1,0 +1,321 @@
+package router
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// ViewSpec names what a connection wants.
+type ViewSpec struct {
+	Servers []string // none: all
+	// Gateway asks for a fixed list of tools where a module's list changes, for
+	// clients that never refresh theirs.
+	Gateway bool
+	// AsIs asks for one server as it is without the deck, under its own names.
+	AsIs bool
+	// Profile is the name of the profile that the connection has; "" for none.
+	Profile string
+}
+
+// View is the merged MCP server for one spec. Connections with the same spec
+// share it.
+type View struct {
+	MCP  *server.MCPServer
+	Spec ViewSpec
+
+	host *Host
+	info string // whose results are, as JSON
+
+	// How often the list of tools has changed, and when last, in Unix nanoseconds.
+	toolsVersion atomic.Uint64
+	toolsAt      atomic.Int64
+
+	listing atomic.Pointer[listing]
+	profile atomic.Pointer[Profile] // nil: none
+
+	mu     sync.Mutex // one refresh at a time; guards what follows
+	digest map[string]string
+}
+
+// refreshPatience is how long an agent may take to ask for a changed list.
+const refreshPatience = 10 * time.Second
+
+// ErrUnknownServer is what View returns for a name that is no server's.
+var ErrUnknownServer = errors.New("no such server")
+
+// View returns the view for spec. The error names the first unknown server and
+// wraps ErrUnknownServer.
+func (h *Host) View(spec ViewSpec) (*View, error) {
+	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
+	for _, n := range names {
+		if h.module(n) == nil {
+			return nil, h.unknownServer(n, spec)
+		}
+	}
+	if spec.AsIs && len(names) != 1 {
+		return nil, fmt.Errorf("%w: a view as it is has one server", ErrUnknownServer)
+	}
+	spec.Servers = names
+	key := fmt.Sprintf("%v %v %q %v", spec.Gateway, spec.AsIs, spec.Profile, names)
+	h.mu.Lock()
+	profile := h.profile(spec.Profile)
+	if spec.Profile != "" && profile == nil {
+		h.mu.Unlock()
+		return nil, fmt.Errorf("%w: there is no profile %q", ErrUnknownServer, spec.Profile)
+	}
+	v := h.views[key]
+	fresh := v == nil
+	if fresh {
+		v = &View{Spec: spec, host: h, digest: map[string]string{}}
+		v.profile.Store(profile)
+		v.MCP = v.build()
+		v.mu.Lock() // whoever finds it now waits until it lists something
+		h.views[key] = v
+	}
+	h.mu.Unlock()
+	if fresh {
+		v.makeLists()
+		v.mu.Unlock()
+	} else {
+		v.mu.Lock()
+		v.mu.Unlock() //nolint:staticcheck // an empty section: it waits for the first list
+	}
+	return v, nil
+}
+
+// unknownServer names the servers that there are, unless some of them may be hidden from
+// whoever asks: an agent reads it, too.
+func (h *Host) unknownServer(name string, spec ViewSpec) error {
+	h.mu.Lock()
+	hides := spec.AsIs || slices.ContainsFunc(h.profiles, func(p Profile) bool { return len(p.Servers) > 0 })
+	h.mu.Unlock()
+	if hides {
+		return fmt.Errorf("%w: %q", ErrUnknownServer, name)
+	}
+	return fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, name, strings.Join(h.Names(), ", "))
+}
+
+func (v *View) build() *server.MCPServer {
+	name, title := "mcpdeck", "mcpdeck"
+	if all := v.all(); len(all) == 1 {
+		name, title = all[0].id.ServerName, all[0].id.Title
+	}
+	info, _ := rpc.Raw(mcp.Implementation{Name: name, Version: v.host.opts.Version, Title: title}) // always encodes
+	v.info = string(info)
+	hooks := &server.Hooks{}
+	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
+		r.Instructions = v.instructions(callerOf(ctx))
+		r.Capabilities.Resources.ListChanged = true // makeLists tells
+	})
+	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
+		r.Instructions = v.instructions(callerOf(ctx))
+		r.Capabilities.Resources.ListChanged = true // makeLists tells
+	})
+	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, r *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
+		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
+			q.agent.wantsLog(v, s.SessionID(), r.Params.Level)
+		}
+	})
+	hooks.AddBeforeSubscriptionsListen(listens)
+	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, r *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
+		if q := requestFrom(ctx); q != nil {
+			q.agent.subscribe(r.Params.URI, true)
+		}
+	})
+	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, r *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
+		if q := requestFrom(ctx); q != nil {
+			q.agent.subscribe(r.Params.URI, false)
+		}
+	})
+	hooks.AddOnRequestInitialization(instead)
+	hooks.AddOnSuccess(func(ctx context.Context, _ any, _ mcp.MCPMethod, _, _ any) { drained(ctx) })
+	hooks.AddOnError(func(ctx context.Context, id any, _ mcp.MCPMethod, _ any, _ error) {
+		if id != nil { // else it is not about a request
+			drained(ctx)
+		}
+	})
+	return server.NewMCPServer(name, v.host.opts.Version,
+		server.WithTitle(title),
+		server.WithHooks(hooks),
+		server.WithToolCapabilities(true),
+		server.WithPromptCapabilities(true),
+		server.WithResourceCapabilities(true, false),
+		server.WithCompletions(),
+		server.WithLogging(),
+	)
+}
+
+// freshen tells modules that resources are listed.
+func (v *View) freshen() {
+	for _, m := range v.all() {
+		if r, ok := m.Module.(Refresher); ok {
+			_ = recovery.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
+		}
+	}
+}
+
+// wants tells whether a module belongs in the view.
+func (v *View) wants(m *hosted) bool {
+	if p := v.profile.Load(); p != nil && len(p.Servers) > 0 && !slices.Contains(p.Servers, m.id.Name) {
+		return false
+	}
+	return len(v.Spec.Servers) == 0 || slices.Contains(v.Spec.Servers, m.id.Name)
+}
+
+// all are the view's modules now.
+func (v *View) all() []*hosted {
+	all := v.host.all()
+	if len(v.Spec.Servers) == 0 && v.profile.Load() == nil {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(m *hosted) bool { return !v.wants(m) })
+}
+
+// has tells whether a module is there, and in the view.
+func (v *View) has(m *hosted) bool { return v.wants(m) && slices.Contains(v.host.all(), m) }
+
+// alone tells whether a module is the view's only one.
+func (v *View) alone(m *hosted) bool {
+	all := v.all()
+	return len(all) == 1 && all[0] == m
+}
+
+// Go runs one request of a connection on the host's pool of goroutines.
+func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
+
+// refresh lists what the modules offer now. What is the same as before causes no notification.
+func (v *View) refresh() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.makeLists()
+}
+
+// makeLists is refresh for a caller that holds mu.
+func (v *View) makeLists() {
+	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), turns: map[string]bool{}, routes: map[backend.Kind]map[string]route{}}}
+	if l.finder != nil {
+		l.to = v.searching(false)
+		for _, t := range (Offer{Tools: l.finder.definitions()}).routed(v.host.own.id, v.host.opts.Version).Tools {
+			l.addTool(v, v.host.own, nil, t)
+		}
+	}
+	for _, m := range v.all() {
+		v.addModule(&l, m, v.offerOf(m))
+	}
+	l.sort()
+	v.listing.Store(&l.listing)
+	if v.changed(toolsList) {
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
+		v.toolsVersion.Add(1)
+		v.toolsAt.Store(time.Now().UnixNano())
+		time.AfterFunc(refreshPatience, v.host.tell)
+	}
+	resources, templates := v.changed(resourcesList), v.changed(templatesList)
+	if resources || templates { // told once
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+	}
+	if v.changed(promptsList) {
+		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
+	}
+}
+
+// addModule lists what a module offers.
+func (v *View) addModule(l *lists, m *hosted, o Offer) {
+	lazy := l.finder.has(m.id.Name)
+	toFind := map[string]bool{}
+	if lazy {
+		for _, t := range v.lazyTools(o) {
+			toFind[t.Tool.Name] = true
+		}
+	}
+	for _, t := range v.toolsOf(m, o) {
+		l.to = audience{}
+		switch {
+		case !v.Spec.Gateway && o.ForGateway != nil && slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name }):
+			l.to = audience{gateway, func(c snapshot.Caller) bool { return o.ForGateway(c.Client) }}
+		case toFind[t.Tool.Name]:
+			l.to = v.searching(true)
+		}
+		if l.addTool(v, m, o.Router, t) && toFind[t.Tool.Name] {
+			l.finder.add(m.id.Name, t)
+		}
+	}
+	l.to = audience{}
+	if lazy {
+		l.to = v.searching(true)
+	}
+	if o.Router != nil {
+		l.addRaw(v, m, o)
+	}
+}
+
+// changed reports whether a list, or who gets what of it, differs from what it was.
+func (v *View) changed(list string) bool {
+	content, _ := json.Marshal(v.listing.Load().lists[list]) // always encodes
+	before, listed := v.digest[list]
+	v.digest[list] = string(content)
+	return before != string(content) && (listed || string(content) != "null")
+}
+
+func (v *View) toolsOf(m *hosted, o Offer) []Tool {
+	if v.Spec.Gateway && len(o.Gateway) > 0 {
+		return o.Gateway
+	}
+	tools := slices.Clone(o.Tools)
+	if v.alone(m) {
+		tools = append(tools, o.Stub...)
+	}
+	if o.ForGateway != nil {
+		tools = append(tools, o.Gateway...)
+	}
+	return slices.DeleteFunc(tools, func(t Tool) bool { return t.Off != "" })
+}
+
+// instructions are those of the view for a session. Those of what it does not list, it
+// finds.
+func (v *View) instructions(c snapshot.Caller) string {
+	var parts []string
+	finder := v.listing.Load().finder
+	for _, m := range v.all() {
+		if finder.has(m.id.Name) && !v.searches(c) {
+			continue
+		}
+		s := strings.TrimSpace(v.offerOf(m).Instructions)
+		if s != "" && m.gone != nil && !v.alone(m) { // whose words they are
+			s = m.id.Title + ":\n" + s
+		}
+		if s != "" {
+			parts = append(parts, s)
+		}
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+func (h *Host) refreshViews(m *hosted) {
+	h.mu.Lock()
+	var views []*View
+	for _, v := range h.views {
+		if v.wants(m) {
+			views = append(views, v)
+		}
+	}
+	h.mu.Unlock()
+	for _, v := range views {
+		v.refresh()
+	}
+}

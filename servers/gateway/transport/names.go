@@ -1,0 +1,55 @@
+package transport
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/mark3labs/mcp-go/mcp"
+
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+)
+
+// rules define which names messages may contain.
+type rules struct{ message, hello *rawjson.Rule }
+
+// ruled returns the rules, which are built once. The library decodes these names into
+// struct fields and so accepts "Name" for "name", while the log, the relay and a child do
+// not.
+var ruled = sync.OnceValue(func() rules {
+	data := &rawjson.Rule{}
+	// arguments of a tool or prompt: their own decoders may fold the first level.
+	arguments := &rawjson.Rule{Fold: true, Rest: data}
+	meta := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
+		"progressToken", router.ResumeKeyMeta, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeySubscriptionID,
+	)}
+	body := &rawjson.Rule{Fold: true, Known: rawjson.Names(
+		"name", "arguments", "_meta", "uri", "cursor", "task", "ttl", "level", "logger", "protocolVersion", "capabilities", "clientInfo", "version",
+		"title", "ref", "type", "argument", "value", "context", "requestId", "reason", "progressToken", "progress", "total", "message",
+		"notifications", "toolsListChanged", "promptsListChanged", "resourcesListChanged", "resourceSubscriptions", "inputResponses", "requestState",
+		"action", "content", "roots", "role", "model", "stopReason", "code", "data",
+		"extensions", "experimental", "listChanged", "sampling", "elicitation", "form", "url", "tasks", "list", "cancel", "requests", "tools", "call",
+		"createMessage", "create", "description", "websiteUrl", "icons", "src", "mimeType", "sizes", "theme", "resultType",
+	)}
+	body.Rest = body
+	answers := &rawjson.Rule{Rest: body} // keys are IDs that the deck chose
+	body.Inner = map[string]*rawjson.Rule{
+		"arguments": arguments, "content": arguments, "inputResponses": answers, "_meta": meta,
+		"experimental": data, "extensions": data, "data": data, "structuredContent": data,
+	}
+	meta.Inner = map[string]*rawjson.Rule{mcp.MetaKeyClientInfo: body, mcp.MetaKeyClientCapabilities: body}
+	message := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names("jsonrpc", "id", "method", "params", "result", "error")}
+	message.Inner = map[string]*rawjson.Rule{"params": body, "result": body, "error": body}
+	hello := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
+		"mcpdeck", "servers", "gateway", "asIs", "profile", "cwd", "pid", "transport", "hints", "control", "args",
+	)}
+	return rules{message, hello}
+})
+
+// checkNames refuses a message that two parsers could interpret differently.
+func checkNames(line []byte) error {
+	if err := ruled().message.Check(line); err != nil {
+		return fmt.Errorf("message is ambiguous: %w", err)
+	}
+	return nil
+}

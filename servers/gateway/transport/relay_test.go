@@ -1,0 +1,435 @@
+package transport_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+)
+
+// deck is a host behind a socket that can be killed.
+type running struct {
+	host *router.Host
+	kill func()
+}
+
+func socketPath(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "rl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "deck.sock")
+}
+
+func startDeck(t *testing.T, path string, modules ...router.Module) *running {
+	t.Helper()
+	l, err := socket.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := routertest.Start(t, modules...)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	s := &transport.Server{Host: h, Version: "test", Controls: map[string]transport.Control{
+		"echo": func(_ context.Context, _ transport.Requester, args json.RawMessage) (any, error) { return args, nil },
+		"back": func(ctx context.Context, from transport.Requester, _ json.RawMessage) (any, error) {
+			if err := from.Say("one moment"); err != nil {
+				return nil, err
+			}
+			return from.Prove(ctx, "pair")
+		},
+	}}
+	go func() { defer close(done); s.Serve(ctx, l) }()
+	d := &running{host: h}
+	var once atomic.Bool
+	d.kill = func() {
+		if !once.Swap(true) {
+			cancel()
+			l.Close()
+			<-done
+		}
+	}
+	t.Cleanup(d.kill)
+	return d
+}
+
+// relayed is a client on the stdio side of a relay.
+type relayed struct {
+	*client
+	end  func() // closes the client's output
+	over chan error
+}
+
+func startRelay(t *testing.T, path string, local ...router.Module) *relayed {
+	t.Helper()
+	return startMovingRelay(t, path, nil, local...)
+}
+
+// startMovingRelay tells moving before the relay leaves its own host.
+func startMovingRelay(t *testing.T, path string, moving func() func(), local ...router.Module) *relayed {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	r := &transport.Relay{
+		Hello: transport.Hello{Cwd: "/project"}, In: inR, Out: outW, Patience: 300 * time.Millisecond, Moving: moving,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+		Headless: func() (transport.Stream, []string, error) {
+			h := routertest.Start(t, local...)
+			v, err := h.View(router.ViewSpec{})
+			if err != nil {
+				return nil, nil, err
+			}
+			ours, theirs := transport.Pipe()
+			agent := h.Connect(snapshot.Caller{Transport: "stdio", Root: "/project"}, nil)
+			go func() {
+				_ = transport.Serve(context.Background(), theirs, theirs, v, agent)
+				theirs.Close()
+			}()
+			return ours, v.Resumable(), nil
+		},
+	}
+	c := &relayed{over: make(chan error, 1), end: func() { inW.Close() }}
+	c.client = &client{t: t, conn: pipeConn{outR, inW, time.AfterFunc(time.Hour, func() { outR.CloseWithError(os.ErrDeadlineExceeded) })}, in: bufio.NewReader(outR)}
+	go func() { c.over <- r.Run(context.Background()); outW.Close() }()
+	t.Cleanup(c.end)
+	return c
+}
+
+type pipeConn struct {
+	*io.PipeReader
+	w     *io.PipeWriter
+	watch *time.Timer
+}
+
+func (p pipeConn) Write(b []byte) (int, error) { return p.w.Write(b) }
+func (p pipeConn) Close() error                { return p.w.Close() }
+func (p pipeConn) LocalAddr() net.Addr         { return nil }
+func (p pipeConn) RemoteAddr() net.Addr        { return nil }
+func (p pipeConn) SetDeadline(time.Time) error { return nil }
+
+// SetReadDeadline ends the test's wait; a pipe has no deadlines of its own.
+func (p pipeConn) SetReadDeadline(t time.Time) error {
+	p.watch.Reset(time.Until(t))
+	return nil
+}
+
+func (p pipeConn) SetWriteDeadline(time.Time) error { return nil }
+
+func (c *relayed) answer(id string) message {
+	c.t.Helper()
+	for {
+		if m := c.next(); string(m.ID) == id {
+			return m
+		}
+	}
+}
+
+func TestRelayToADeck(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.initialize()
+	c.send(call(`1`, "who", `{}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("got %s", m.Result)
+	}
+	agents := d.host.Snapshot().Agents
+	if len(agents) != 1 || agents[0].Name() != "tester" || agents[0].Transport != "unix" {
+		t.Fatalf("the deck shows %+v", agents)
+	}
+	c.end()
+	if err := <-c.over; err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestDeckDiesInACallAndComesBack(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.initialize()
+	c.send(call(`1`, "block", `{}`))
+	for len(d.host.Snapshot().Agents) == 0 || len(d.host.Snapshot().Agents[0].InFlight) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	d.kill()
+	m := c.answer(`1`)
+	if m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry") {
+		t.Fatalf("a call in flight must end with an error to retry on: %+v", m)
+	}
+	startDeck(t, path, newFixture())
+	c.send(call(`2`, "who", `{}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("the handshake was not said again: %s %+v", m.Result, m.Error)
+	}
+}
+
+func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
+	ours, theirs := transport.Pipe()
+	go func() {
+		_, _ = bufio.NewReader(theirs).ReadString('\n')
+		theirs.Close()
+	}()
+	_, err := transport.NewClient(t.Context(), ours, nil, "command", "1")
+	if err == nil || !strings.HasSuffix(err.Error(), "check, then retry") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestHeadlessThenADeckAppears(t *testing.T) {
+	t.Parallel()
+	path := socketPath(t)
+	c := startRelay(t, path, newFixture())
+	c.initialize()
+	c.send(call(`1`, "who", `{}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
+		t.Fatalf("got %s", m.Result)
+	}
+	f := newFixture()
+	f.extra.Store(true)
+	startDeck(t, path, f)
+	for m := c.next(); m.Method != "notifications/tools/list_changed"; {
+		m = c.next()
+	}
+	c.send(call(`2`, "extra_tool", `{}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), `"extra"`) {
+		t.Fatalf("not on the deck: %s", m.Result)
+	}
+}
+
+func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
+	t.Parallel()
+	path := socketPath(t)
+	alone := asking(newFixture(), false)
+	c := startRelay(t, path, alone)
+	c.initialize()
+	c.send(call(`1`, "ask", `{}`))
+	c.send(call(`2`, "block", `{}`))
+	d := startDeck(t, path, asking(newFixture(), true))
+	for range 4 { // the relay looks for a deck twice a second
+		time.Sleep(300 * time.Millisecond)
+		if n := len(d.host.Snapshot().Agents); n != 0 {
+			t.Fatalf("%d agents while a call is under way elsewhere", n)
+		}
+	}
+	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	if alone.waiting.Load() != 0 {
+		t.Error("the question was asked again before the first call of it had ended")
+	}
+}
+
+func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
+	t.Parallel()
+	path := socketPath(t)
+	alone, there := asking(newFixture(), false), asking(newFixture(), true)
+	var waiting []int32
+	look := func() { waiting = append(waiting, alone.waiting.Load(), there.waiting.Load()) }
+	c := startMovingRelay(t, path, func() func() { look(); return look }, alone)
+	c.initialize()
+	c.send(call(`1`, "ask", `{}`))
+	startDeck(t, path, there)
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	if !slices.Equal(waiting, []int32{1, 0, 0, 0}) {
+		t.Errorf("calls that waited alone and at the deck, before and after: %v", waiting)
+	}
+}
+
+// asking gives the fixture a tool that waits for a user, who is at the deck alone.
+func asking(f *fixture, person bool) *fixture {
+	f.asks, f.person = true, person
+	return f
+}
+
+func TestDeckGoneForGood(t *testing.T) {
+	t.Parallel()
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path, newFixture())
+	c.initialize()
+	d.kill()
+	c.send(call(`1`, "echo", `{"text":"still here"}`))
+	if m := c.answer(`1`); !strings.Contains(string(m.Result), "still here") && (m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry")) {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+	c.send(call(`2`, "echo", `{"text":"still here"}`))
+	if m := c.answer(`2`); !strings.Contains(string(m.Result), "still here") {
+		t.Fatalf("got %s %+v", m.Result, m.Error)
+	}
+}
+
+func TestListenIsReplayed(t *testing.T) {
+	path := socketPath(t)
+	d := startDeck(t, path, newFixture())
+	c := startRelay(t, path)
+	c.send(`{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
+	if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
+		t.Fatalf("got %+v", m)
+	}
+	d.kill()
+	f := newFixture()
+	startDeck(t, path, f)
+	tagged := func(m message) bool {
+		return m.Method == "notifications/tools/list_changed" && strings.Contains(string(m.Params), `"L"`)
+	}
+	if m := c.next(); !tagged(m) { // one list change, and no second acknowledgement
+		t.Fatalf("got %s %s", m.Method, m.Params)
+	}
+	c.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
+	c.answer(`1`)
+	f.extra.Store(true)
+	f.scope.Changed()
+	if m := c.next(); !tagged(m) {
+		t.Fatalf("the filter was not said again: %s %s", m.Method, m.Params)
+	}
+}
+
+func TestUnknownServerIsTheCallersMistake(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	r := &transport.Relay{
+		Hello: transport.Hello{Servers: []string{"nope"}}, In: strings.NewReader(""), Out: io.Discard,
+		Dial:     func(context.Context) (net.Conn, error) { return net.Dial("unix", path) },
+		Headless: func() (transport.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
+	}
+	if err := r.Run(context.Background()); !transport.IsUsage(err) || !strings.Contains(err.Error(), "fixture") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	path := socketPath(t)
+	if err := transport.Ask(context.Background(), path, "echo", 1, nil); err == nil || !strings.Contains(err.Error(), "no deck is running") {
+		t.Fatalf("got %v", err)
+	}
+	startDeck(t, path, newFixture())
+	var got []int
+	if err := transport.Ask(context.Background(), path, "echo", []int{4, 2}, &got); err != nil || len(got) != 2 {
+		t.Fatalf("got %v %v", got, err)
+	}
+	if err := transport.Ask(context.Background(), path, "nope", nil, nil); err == nil || !strings.Contains(err.Error(), `unknown request "nope"`) {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func TestADeckAsksACommandBack(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	var said, shown string
+	talk := transport.Talk{
+		Note:  func(s string) { said = s },
+		Prove: func(method string) (string, error) { return method + " it is", nil },
+	}
+	if err := talk.Ask(context.Background(), path, "back", nil, &shown); err != nil || said != "one moment" || shown != "pair it is" {
+		t.Errorf("said %q, shown %q, %v", said, shown, err)
+	}
+	shown = "?"
+	if err := transport.Ask(context.Background(), path, "back", nil, &shown); err != nil || shown != "" {
+		t.Errorf("who has nothing to show shows %q, %v", shown, err)
+	}
+}
+
+// What came whole goes on, whatever came with it.
+func TestRelayHoldsNothingBack(t *testing.T) {
+	path := socketPath(t)
+	startDeck(t, path, newFixture())
+	who := func(id string) string { return call(id, "who", `{}`) + "\n" }
+	half := who(`9`)[:20]
+	tests := []struct {
+		name, write string
+		ids         []string // whose answers must come
+		then        string   // written once they have come
+		last        string   // whose answer must come then
+	}{
+		{"blank lines behind", who(`1`) + "\n \r\n", []string{`1`}, who(`2`), `2`},
+		{"half a line behind", who(`1`) + who(`2`) + half, []string{`1`, `2`}, who(`9`)[20:], `9`},
+		{"no line behind a bad one", who(`1`) + "{bad\n", []string{`1`}, who(`2`), `2`},
+		{"a burst", who(`1`) + who(`2`) + who(`3`) + who(`4`), []string{`1`, `2`, `3`, `4`}, who(`5`), `5`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c := startRelay(t, path)
+			c.initialize()
+			c.write(tt.write)
+			missing := slices.Clone(tt.ids)
+			for len(missing) > 0 {
+				id := string(c.next().ID)
+				missing = slices.DeleteFunc(missing, func(s string) bool { return s == id })
+			}
+			c.write(tt.then)
+			c.answer(tt.last)
+		})
+	}
+}
+
+func (c *relayed) write(s string) {
+	c.t.Helper()
+	if _, err := io.WriteString(c.conn, s); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// A deck that says much before it listens is heard, whatever the client wants to say.
+func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
+	ours, theirs := net.Pipe() // which holds nothing
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	const large, lines = 1 << 20, 1000
+	r := &transport.Relay{
+		In: inR, Out: outW,
+		Dial:     func(context.Context) (net.Conn, error) { return ours, nil },
+		Headless: func() (transport.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
+	}
+	over := make(chan error, 1)
+	go func() { over <- r.Run(context.Background()); outW.Close() }()
+	go func() { _, _ = io.WriteString(inW, call(`1`, "echo", `"`+strings.Repeat("x", large)+`"`)+"\n") }()
+	go func() { _, _ = io.Copy(io.Discard, outR) }()
+
+	_ = theirs.SetDeadline(time.Now().Add(time.Minute)) // a relay that hangs must not hang the test
+	in := bufio.NewReader(theirs)
+	if _, err := in.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(theirs, `{"mcpdeck":1}`+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Peek(1); err != nil { // the client's line has begun
+		t.Fatal(err)
+	}
+	for range lines {
+		if _, err := io.WriteString(theirs, `{"jsonrpc":"2.0","method":"notifications/message","params":{}}`+"\n"); err != nil {
+			t.Fatalf("the relay reads nothing while it writes: %v", err)
+		}
+	}
+	if line, err := in.ReadString('\n'); err != nil || len(line) < large {
+		t.Fatalf("got %d bytes, %v", len(line), err)
+	}
+	theirs.Close()
+	inW.Close()
+	if err := <-over; err != nil {
+		t.Fatal(err)
+	}
+}
