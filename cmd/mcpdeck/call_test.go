@@ -43,7 +43,7 @@ func TestEveryServerIsWhole(t *testing.T) {
 		if s.Name != name || s.Title == "" {
 			t.Errorf("row %q makes the server %q with title %q: want the same name, and a title", name, s.Name, s.Title)
 		}
-		page := "servers/" + name + "/README.md"
+		page := "servers/builtin/" + name + "/README.md"
 		if _, err := os.Stat("../../" + page); err != nil || !strings.Contains(string(readme), "("+page+")") {
 			t.Errorf("server %s: the README has no link to its page %s, or there is none", name, page)
 		}

@@ -16,7 +16,7 @@ import (
 const guide = "../../.github/CONTRIBUTING.md"
 
 // roomOf is the box of the picture in which a package lies: the longest name that is
-// the package's or above it. NAME stands for any, below servers for one of the servers.
+// the package's or above it. NAME stands for any.
 func roomOf(pkg string, boxes map[string]place) (room string) {
 	fits := func(box string) bool {
 		parts, want := strings.Split(pkg, "/"), strings.Split(box, "/")
@@ -24,7 +24,7 @@ func roomOf(pkg string, boxes map[string]place) (room string) {
 			return false
 		}
 		for i, w := range want {
-			if w != parts[i] && (w != "NAME" || i == 1 && want[0] == "servers" && !slices.Contains(serverNames(), parts[i])) {
+			if w != parts[i] && w != "NAME" {
 				return false
 			}
 		}
@@ -103,7 +103,7 @@ func TestRoomsInTheGuide(t *testing.T) {
 	b.WriteString("| package | what |\n|---|---|\n")
 	for _, p := range packages(t) {
 		parts := strings.Split(p.ImportPath, "/")
-		if len(parts) > 2 && parts[0] == "servers" && slices.Contains(serverNames(), parts[1]) || strings.Contains(p.ImportPath, "/internal/") && parts[0] != "cmd" {
+		if len(parts) > 3 && parts[1] == "builtin" || strings.Contains(p.ImportPath, "/internal/") && parts[0] != "cmd" {
 			continue
 		}
 		_, what, _ := strings.Cut(p.Doc, " ") // after "Package" or "Command"

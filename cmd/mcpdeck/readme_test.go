@@ -128,7 +128,7 @@ func TestToolsInTheReadmes(t *testing.T) {
 			what := strings.ReplaceAll(tool.Description, "\n\n", "<br>")
 			fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", tool.Name, strings.ReplaceAll(what, "|", "\\|"), argumentsOf(t, tool.Input), snapshot.AboutTokens(tool.Context))
 		}
-		written(t, "../../servers/"+name+"/README.md", "-run Tools -update -->\n", "<!-- end of tools -->", b.String())
+		written(t, "../../servers/builtin/"+name+"/README.md", "-run Tools -update -->\n", "<!-- end of tools -->", b.String())
 	}
 }
 

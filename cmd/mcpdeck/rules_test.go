@@ -181,10 +181,10 @@ func initialiser(_ source, n ast.Node) string {
 func bareGoroutine(_ source, n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:
-		return "go statement; use safe.Go"
+		return "go statement; use recovery.Go"
 	case *ast.CallExpr:
 		x, name := member(n.Fun)
-		if x == "safe" || len(n.Args) == 0 || name != "Go" && name != "AfterFunc" {
+		if x == "recovery" || len(n.Args) == 0 || name != "Go" && name != "AfterFunc" {
 			return ""
 		}
 		body, ok := n.Args[len(n.Args)-1].(*ast.FuncLit)
@@ -194,11 +194,11 @@ func bareGoroutine(_ source, n ast.Node) string {
 		guarded := false
 		ast.Inspect(body, func(n ast.Node) bool {
 			x, _ := member(n)
-			guarded = guarded || x == "safe"
+			guarded = guarded || x == "recovery"
 			return !guarded
 		})
 		if !guarded {
-			return name + " without safe.Recover"
+			return name + " without recovery.Recover"
 		}
 	}
 	return ""
