@@ -74,26 +74,24 @@ const (
 // Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
 // ctx ends, Call returns at once, although the child may still be working on the call.
 func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
-	return inRounds(ctx, c, "tools/call "+in.Tool, in, func(raw json.RawMessage) Result { return Result{Raw: raw} }, func(ctx context.Context, in Invocation) (Result, error) {
-		told := child.NewSteps(in.Progress)
-		defer told.End()
-		arrived := time.Now()
-		var tool *catalogue.Tool
-		offered := func(now *Published) (err error) {
-			tool, err = now.tool(in)
-			return err
-		}
-		to, child, leave, err := c.enter(ctx, in.From, told, offered)
-		if err != nil {
-			return refused(err)
-		}
-		made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
-		return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
-			defer leave()
-			made.run(func(r Result, err error) {
-				leave() // before answering: the agent may make its next call as soon as it has the answer
-				answer(r, err)
-			})
+	told := child.NewSteps(in.Progress)
+	defer told.End()
+	arrived := time.Now()
+	var tool *catalogue.Tool
+	offered := func(now *Published) (err error) {
+		tool, err = now.tool(in)
+		return err
+	}
+	to, child, leave, err := c.enter(ctx, in.From, told, offered)
+	if err != nil {
+		return refused(err)
+	}
+	made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
+	return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
+		defer leave()
+		made.run(func(r Result, err error) {
+			leave() // before answering: the agent may make its next call as soon as it has the answer
+			answer(r, err)
 		})
 	})
 }

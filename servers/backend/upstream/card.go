@@ -157,7 +157,6 @@ type Card struct {
 	log    child.Log
 	pins   catalogue.Pins
 	calls  callLog
-	rounds rounds
 	hints  notify.Feed
 	work   tasks
 

@@ -15,24 +15,21 @@ import (
 // error is the server's, an *[rpc.Error], that of ctx, or one whose text is meant for the
 // agent.
 func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
-	about := method + " " + params.Str("uri") + params.Str("name")
-	return inRounds(ctx, c, about, in, func(raw json.RawMessage) json.RawMessage { return raw }, func(ctx context.Context, in Invocation) (json.RawMessage, error) {
-		told := child.NewSteps(in.Progress)
-		defer told.End()
-		to, l, leave, err := c.enter(ctx, in.From, told, isUsable)
-		if err != nil {
-			return nil, err
-		}
-		in.Args, in.More = nil, nil
-		made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
-		return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
-			defer leave()
-			o := made.exchange()
-			told.End()
-			raw, err := made.reply(o)
-			leave()
-			answer(raw, err)
-		})
+	told := child.NewSteps(in.Progress)
+	defer told.End()
+	to, l, leave, err := c.enter(ctx, in.From, told, isUsable)
+	if err != nil {
+		return nil, err
+	}
+	in.Args, in.More = nil, nil
+	made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
+	return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
+		defer leave()
+		o := made.exchange()
+		told.End()
+		raw, err := made.reply(o)
+		leave()
+		answer(raw, err)
 	})
 }
 

@@ -124,7 +124,6 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 
 // AgentGone ends what was started for a single agent after its connection has closed.
 func (c *Card) AgentGone(agent string) {
-	c.rounds.left(agent)
 	c.update(func() {
 		delete(c.wanted, agent)
 		for _, s := range c.all() {

@@ -11,10 +11,13 @@ import (
 )
 
 // Of is the module of a server.
-func Of(s backend.Server) Module { return &served{s} }
+func Of(s backend.Server) Module { return &served{Server: s} }
 
 // served is a server as a module, and as its router.
-type served struct{ backend.Server }
+type served struct {
+	backend.Server
+	rounds rounds
+}
 
 // Identity implements [Module].
 func (s *served) Identity() Identity { return s.Info() }
@@ -30,6 +33,12 @@ type events struct{ Scope }
 // Notify implements [backend.Events].
 func (e events) Notify(session, method string, params json.RawMessage) {
 	e.Pass(session, method, params)
+}
+
+// Stop implements [Module].
+func (s *served) Stop(ctx context.Context) error {
+	s.rounds.left("")
+	return s.Server.Stop(ctx)
 }
 
 // Offer implements [Module].
@@ -64,6 +73,7 @@ func rawTools(all []backend.ToolDefinition) (tools []Tool) {
 
 // AgentGone implements [Leaver].
 func (s *served) AgentGone(agent string) {
+	s.rounds.left(agent)
 	if e, ok := s.Server.(backend.SessionEnder); ok {
 		e.SessionEnded(agent)
 	}
@@ -99,7 +109,12 @@ func (s *served) Owns(kind backend.Kind, key string) bool {
 // Serve implements [Router].
 func (s *served) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	r.Client, r.Capabilities = client{ctx}, capabilitiesOf(ctx, r)
-	return s.Server.Serve(backend.WithCall(ctx, backend.Call{Caller: CallerFrom(ctx), Wait: func() func() { return WaitForUser(ctx) }}), r)
+	ctx = backend.WithCall(ctx, backend.Call{Caller: CallerFrom(ctx), Wait: func() func() { return WaitForUser(ctx) }})
+	reply, err := s.rounds.serve(ctx, r, s.Server.Serve)
+	if err != nil {
+		return failedWith(err)
+	}
+	return reply
 }
 
 // capabilitiesOf are those of a request's client.

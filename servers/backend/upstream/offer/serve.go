@@ -111,8 +111,7 @@ func invocation(ctx context.Context, r *backend.Request, plain bool) upstream.In
 		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: upstream.From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
 		WaitForUser: deck.WaitForUser, Said: r.Client.Notify,
 	}
-	in.From.Answers = answers(r)
-	if !r.Stateless() && in.From.Answers != (upstream.Answers{}) {
+	if in.From.Answers = answers(r); in.From.Answers != (upstream.Answers{}) {
 		in.Ask = r.Client.Ask
 	}
 	for _, p := range r.Params {
