@@ -32,7 +32,9 @@ func Searches(introduced, hint string) bool {
 }
 
 // claudeSearches is as Claude Code 2.1 decides it. With auto it puts a list into each
-// request up to a tenth of the context, so that is no search.
+// request up to a tenth of the context, so that is no search. At an address that is not
+// Anthropic's, 2.1.197 does not search, and 2.1.330 does until that refuses a request: which
+// it will be is not known, and without a search a long list costs the most.
 func claudeSearches(env func(name string) string) bool {
 	set := strings.ToLower(env("ENABLE_TOOL_SEARCH"))
 	share, isShare := strings.CutPrefix(set, "auto:")
