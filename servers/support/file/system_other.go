@@ -13,12 +13,15 @@ const NoFollow = 0
 
 const noWait = 0
 
-// OwnedByUser tells whether a file is the user's own. Files below the user's
+// OwnedByUser reports whether a file is the user's own. Files below the user's
 // profile are, here.
 func OwnedByUser(fs.FileInfo) bool { return true }
 
 // OwnedBySystem reports false: there is no owner that would tell.
 func OwnedBySystem(fs.FileInfo) bool { return false }
+
+// OwnedBy reports false: users have no numbers.
+func OwnedBy(fs.FileInfo, int) bool { return false }
 
 // Modes say nothing of others here.
 func modeOf(fs.FileInfo) fs.FileMode { return 0 }

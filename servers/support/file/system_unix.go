@@ -13,16 +13,16 @@ const NoFollow = syscall.O_NOFOLLOW
 
 const noWait = syscall.O_NONBLOCK
 
-// OwnedByUser tells whether a file is the user's own.
-func OwnedByUser(info fs.FileInfo) bool {
-	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && int(s.Uid) == os.Geteuid()
-}
+// OwnedByUser reports whether a file is the user's own.
+func OwnedByUser(info fs.FileInfo) bool { return OwnedBy(info, os.Geteuid()) }
 
-// OwnedBySystem tells whether a file belongs to the administrator of the machine.
-func OwnedBySystem(info fs.FileInfo) bool {
+// OwnedBySystem reports whether a file belongs to the administrator of the machine.
+func OwnedBySystem(info fs.FileInfo) bool { return OwnedBy(info, 0) }
+
+// OwnedBy reports whether a file belongs to the user with a number.
+func OwnedBy(info fs.FileInfo, uid int) bool {
 	s, ok := info.Sys().(*syscall.Stat_t)
-	return ok && s.Uid == 0
+	return ok && int(s.Uid) == uid
 }
 
 func modeOf(info fs.FileInfo) fs.FileMode { return info.Mode().Perm() }

@@ -1,11 +1,6 @@
 package gittree
 
 import (
-	"io/fs"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -47,38 +42,5 @@ func TestLinksThatLeaveAreLeftOut(t *testing.T) {
 				t.Errorf("stays = %v", got)
 			}
 		})
-	}
-}
-
-// Each part of a repository has to be the user's own.
-func TestARepositoryOfAnotherUserIsRefused(t *testing.T) {
-	top := t.TempDir()
-	p := place{top: top, own: filepath.Join(top, "own"), common: filepath.Join(top, "common")}
-	for _, name := range []string{".git", "own", "common"} {
-		if err := os.Mkdir(filepath.Join(top, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := checkOwner(p, func(fs.FileInfo) bool { return true }); err != nil {
-		t.Errorf("of the user's own: %v", err)
-	}
-	for _, foreign := range []string{filepath.Base(top), ".git", "own", "common"} {
-		err := checkOwner(p, func(info fs.FileInfo) bool { return info.Name() != foreign })
-		if problem.CodeOf(err) != problem.GitUnsafe || !strings.Contains(err.Error(), foreign+" belongs to another user") {
-			t.Errorf("%s: %v", foreign, err)
-		}
-	}
-	if os.Geteuid() != 0 || runtime.GOOS == "windows" {
-		t.Skip("only root can give a file away: that comparing looks at the owner is not tested")
-	}
-	dir := t.TempDir()
-	if out, err := exec.Command("git", "init", "-q", dir).CombinedOutput(); err != nil {
-		t.Skipf("no git here: %v %s", err, out)
-	}
-	if err := os.Chown(filepath.Join(dir, ".git"), 12345, -1); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (Repo{Project: dir}).open(t.Context(), false); problem.CodeOf(err) != problem.GitUnsafe {
-		t.Errorf("a repository of another: %v", err)
 	}
 }

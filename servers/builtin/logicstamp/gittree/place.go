@@ -99,17 +99,6 @@ func isRepository(dir string) bool {
 	return err == nil && objErr == nil && (info.IsDir() || info.Mode()&fs.ModeSymlink != 0) // a link is refused later, with its reason
 }
 
-// checkOwner sees that the repository is the user's own, as git does: another could have
-// put it above the project, or in it.
-func checkOwner(p place, owned func(fs.FileInfo) bool) error {
-	for _, path := range []string{p.top, filepath.Join(p.top, ".git"), p.own, p.common} {
-		if info, err := os.Lstat(path); err != nil || !owned(info) {
-			return refuse("compare with a snapshot, or have the repository belong to you", "%s belongs to another user", path)
-		}
-	}
-	return nil
-}
-
 // follow goes where a .git file leads: inside the project, to a working tree's
 // part of a repository that names this project in turn, or to the repository of a
 // submodule in that of the project around it.

@@ -45,7 +45,7 @@ func (r Repo) open(ctx context.Context, history bool) (_ *view, err error) {
 		return nil, problem.New(problem.GitNoRepo, "compare with a snapshot, or run `git init`", "%s is not in a git repository", r.Project).Because(err)
 	}
 	if err == nil {
-		err = checkOwner(p, file.OwnedByUser)
+		err = r.checkOwner(ctx, p, r.owned)
 	}
 	if err != nil {
 		return nil, err
@@ -397,8 +397,10 @@ func (r Repo) stream(ctx context.Context, limit time.Duration, c process.Command
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c.Program, c.Kind, c.Own = "git", process.Tool, r.Environ
-	c.Extra = append(c.Extra, "GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",
-		"GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
+	c.Extra = append([]string{
+		"GIT_CONFIG_NOSYSTEM=1", "GIT_ATTR_NOSYSTEM=1", "GIT_NO_REPLACE_OBJECTS=1", "GIT_NO_LAZY_FETCH=1",
+		"GIT_ALLOW_PROTOCOL=none", "GIT_OPTIONAL_LOCKS=0", "GIT_TERMINAL_PROMPT=0", "LC_ALL=C",
+	}, c.Extra...)
 	var errs bytes.Buffer
 	if err := process.Run(ctx, c, process.Streams{In: in, Out: out, Err: &errs}); err != nil {
 		first, _, _ := strings.Cut(strings.TrimSpace(errs.String()), "\n")
