@@ -88,7 +88,7 @@ func assignment(text string, i int, plainTokens bool) span {
 	switch {
 	case inQuotes && !quoted && isInside(text, start, text[v.from-1]):
 		return span{} // the quotes end here: "Password: "
-	case sign == ':' && isLexeme(name, got), plain && !isRandom(got):
+	case sign == ':' && (isLexeme(name, got) || isLabel(name, got)), plain && !isRandom(got):
 		return span{}
 	case inQuotes && !isReference(got):
 		if isTypeWord(got) || isSentence(got) || isHeader(name) && isReference(afterScheme(got)) {

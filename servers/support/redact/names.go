@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // secretName reports whether a name, as of a key, a header or a variable of the
@@ -111,6 +112,24 @@ func isSecretWord(w string) bool {
 		return true
 	}
 	return false
+}
+
+// isLabel reports whether what stands in the place of a secret is what people read beside
+// one: the name itself, or some words of which one is a word for password, as translations
+// have them. It begins with a capital, in scripts that have some: without, it may be a
+// password that somebody has chosen.
+func isLabel(name, s string) bool {
+	if len(s) > 64 || strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsMark(r) && r != ' ' }) {
+		return false
+	}
+	words := split(s)
+	if first, _ := utf8.DecodeRuneInString(s); unicode.IsLower(first) || len(words) == 0 || len(words) > 4 {
+		return false
+	}
+	joined := strings.Join(words, "")
+	return joined == strings.Join(split(name), "") || joined == "motdepasse" || !isASCII(joined) && isForeign(joined) || slices.ContainsFunc(words, func(w string) bool {
+		return w == "password" || w == "passwort" || len(w) >= len("senha") && isSecretWord(w)
+	})
 }
 
 // isVersion reports whether a last word says which of several secrets is meant.

@@ -349,7 +349,7 @@ func (w *walker) text(s string, secret bool) string {
 	switch {
 	case w.rules.ShapeOnly && !w.structural():
 		return fmt.Sprintf("[text, %d characters]", n)
-	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !(w.ofColours() && isEnglish(s)) && !(len(w.path) > 0 && isLexeme(w.path[len(w.path)-1], s)):
+	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !(w.ofColours() && isEnglish(s)) && !w.isWord(s):
 		return hidden
 	case w.isMemory():
 		return fmt.Sprintf("[redacted, %d characters]", n)
@@ -365,6 +365,15 @@ func (w *walker) text(s string, secret bool) string {
 		return in
 	}
 	return w.rules.words(s, w.plainTokens)
+}
+
+// isWord tells of a text that its own name explains.
+func (w *walker) isWord(s string) bool {
+	if len(w.path) == 0 {
+		return false
+	}
+	name := w.path[len(w.path)-1]
+	return isLexeme(name, s) || isLabel(name, s)
 }
 
 // nested returns what is kept of a text that is JSON; false if it is none.

@@ -48,6 +48,12 @@ var wideShapes = [...]shape{
 	{"SQL", "password identified", `(?i)^(?:password|identified(?:[ \t]+with[ \t]+\S+)?[ \t]+by)[ \t]+'([^']+)'`},
 	{"said", "password passphrase", "(?i)^(?:password|passphrase) is[: ]+[\"'`]?([^\\s\"'`]*[0-9][^\\s\"'`]*)"},
 	{"set", "env set setx setenv", `(?i)^(?:env|set|setx|setenv)[ \t]+[\w.:/-]*(?:passw(?:or)?d|secret|token|api_?key|credential)[\w.-]*[ \t]+["']?(?-i:([^\s"'=]*[0-9A-Z_/+!$%-][^\s"'=]*))`},
+	{"httpie", "httpie http https xh xhs", `^(?:httpie|https?|xhs?)[ \t](?:[^|;&]*?[ \t])?(?:-a|--auth)[ =]?["']?[^\s:"']+:([^\s"']+)`},
+	{"httpie", "httpie http https xh xhs", `^(?:httpie|https?|xhs?)[ \t](?:[^|;&]*?[ \t])?(?:-A|--auth-type)[ =]?bearer[ \t](?:[^|;&]*?[ \t])?(?:-a|--auth)[ =]?["']?([^\s"']+)`},
+	// What is written into a program that reads its password there.
+	{"piped", "echo printf", `^(?:echo|printf)[ \t]+(?:-[neE]+[ \t]+)*(?:["']?%s(?:\\n)?["']?[ \t]+)?(?:"([^"]+)"|'([^']+)'|([^\s"'|;&]+))[ \t]*\|[ \t]*` +
+		`(?:sudo[ \t](?:[^|;&]*?[ \t])?(?:-[A-Za-z]*S[A-Za-z]*|--stdin)(?:[\s"']|$)|(?:sudo[ \t]+)?(?:chpasswd\b|passwd[ \t]+--stdin)|[^|;&]*?[ \t]--(?:password-stdin|with-token)\b)`},
+	{"here", "sudo", `^sudo[ \t](?:[^|;&]*?[ \t])?(?:-[A-Za-z]*S[A-Za-z]*|--stdin)[ \t][^|;&]*?<<<[ \t]*(?:"([^"]+)"|'([^']+)'|([^\s"'|;&]+))`},
 	{"openssl", "openssl", `\bopenssl\b[^|;&]*?\s-k ["']?([^\s"']+)`},
 }
 
@@ -83,6 +89,11 @@ func (sh shape) window(text string, at int) (w span, ok bool) {
 			w.to = at + n
 		}
 		return w, strings.IndexByte(text[w.from:at], ':') >= 0
+	case "httpie": // not each address
+		rest := strings.TrimLeft(text[at+2:min(w.to, at+8)], "tpies")
+		if rest == "" || rest[0] != ' ' && rest[0] != '\t' {
+			return w, false
+		}
 	}
 	if n := strings.IndexByte(text[at:w.to], '\n'); n >= 0 {
 		w.to = at + n
