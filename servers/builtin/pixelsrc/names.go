@@ -7,35 +7,17 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
-// distance is the optimal string alignment distance of two words without regard
-// to case and braces: inserting, deleting, replacing and swapping neighbours count
-// one each.
+// distance is how many slips lie between two words, without regard to case and braces.
 func distance(a, b string) int {
-	p, q := []rune(strings.ToLower(pxl.Bare(a))), []rune(strings.ToLower(pxl.Bare(b)))
-	if len(p) > 64 || len(q) > 64 {
-		return 64
+	const most = 64
+	a, b = strings.ToLower(pxl.Bare(a)), strings.ToLower(pxl.Bare(b))
+	if utf8.RuneCountInString(a) > most || utf8.RuneCountInString(b) > most {
+		return most
 	}
-	older, old, row := make([]int, len(q)+1), make([]int, len(q)+1), make([]int, len(q)+1)
-	for j := range old {
-		old[j] = j
-	}
-	for i := 1; i <= len(p); i++ {
-		row[0] = i
-		for j := 1; j <= len(q); j++ {
-			cost := 1
-			if p[i-1] == q[j-1] {
-				cost = 0
-			}
-			row[j] = min(old[j]+1, row[j-1]+1, old[j-1]+cost)
-			if i > 1 && j > 1 && p[i-1] == q[j-2] && p[i-2] == q[j-1] {
-				row[j] = min(row[j], older[j-2]+1)
-			}
-		}
-		older, old, row = old, row, older
-	}
-	return old[len(q)]
+	return fuzzy.Slips(a, b)
 }
 
 // reach is how far a misspelt token may be from the meant one.

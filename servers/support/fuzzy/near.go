@@ -7,24 +7,29 @@ import (
 	"strings"
 )
 
-// Slips counts the bytes to insert, delete or replace that turn a into b.
+// Slips counts the letters to insert, delete or replace, and the neighbours to swap, that
+// turn a into b.
 func Slips(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	p, q := []rune(a), []rune(b)
+	older, old, row := make([]int, len(q)+1), make([]int, len(q)+1), make([]int, len(q)+1)
+	for j := range old {
+		old[j] = j
 	}
-	for i := range len(a) {
-		diagonal := row[0]
+	for i, r := range p {
 		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
+		for j, s := range q {
+			d := old[j]
+			if r != s {
+				d = 1 + min(d, old[j+1], row[j])
 			}
-			diagonal, row[j+1] = row[j+1], d
+			if i > 0 && j > 0 && r == q[j-1] && p[i-1] == s {
+				d = min(d, older[j-1]+1)
+			}
+			row[j+1] = d
 		}
+		older, old, row = old, row, older
 	}
-	return row[len(b)]
+	return old[len(q)]
 }
 
 // Meant is the name that a wrong one may stand for: one that it is the end of, or

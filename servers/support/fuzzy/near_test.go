@@ -17,7 +17,8 @@ func TestSlips(t *testing.T) {
 		{"one left out", "rendr", "render", 1},
 		{"one too many", "rrender", "render", 1},
 		{"one another", "rander", "render", 1},
-		{"two changed places", "redner", "render", 2},
+		{"two changed places", "redner", "render", 1},
+		{"a letter of two bytes", "grün", "grüm", 1},
 		{"nothing alike", "abc", "xyz", 3},
 	}
 	for _, tt := range tests {

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
 // Query says what to look for. All filters must hold.
@@ -229,7 +230,7 @@ func (x *Index) candidates(word string) map[string]float64 {
 	out := map[string]float64{}
 	if len(word) >= 5 {
 		for _, w := range x.words {
-			if d := len(w) - len(word); d >= -1 && d <= 1 && oneTypo(word, w) {
+			if d := len(w) - len(word); d >= -1 && d <= 1 && fuzzy.Slips(word, w) < 2 {
 				out[w] = 0.4
 			}
 		}
@@ -243,28 +244,6 @@ func (x *Index) candidates(word string) map[string]float64 {
 		out[word] = 1
 	}
 	return out
-}
-
-// oneTypo reports whether two words differ by one letter changed, added, left out
-// or swapped with the next.
-func oneTypo(a, b string) bool {
-	if len(a) > len(b) {
-		a, b = b, a
-	}
-	i := 0
-	for i < len(a) && a[i] == b[i] {
-		i++
-	}
-	if len(a) < len(b) {
-		return a[i:] == b[i+1:]
-	}
-	if i == len(a) {
-		return true
-	}
-	if a[i+1:] == b[i+1:] {
-		return true
-	}
-	return i+1 < len(a) && a[i] == b[i+1] && a[i+1] == b[i] && a[i+2:] == b[i+2:]
 }
 
 // holds reports whether every filter holds.
