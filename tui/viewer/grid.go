@@ -3,6 +3,7 @@ package viewer
 import (
 	"image"
 	"image/color"
+	"image/draw"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -111,13 +112,19 @@ func drawCursor(img *image.NRGBA, at image.Point, factor int) {
 		return
 	}
 	mark := standsOut(img.NRGBAAt((r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2))
-	thick := max(1, factor/10)
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			if x < r.Min.X+thick || x >= r.Max.X-thick || y < r.Min.Y+thick || y >= r.Max.Y-thick {
-				img.SetNRGBA(x, y, mark)
-			}
-		}
+	drawFrame(img, r, max(1, factor/10), mark)
+}
+
+// drawFrame draws the sides of a rectangle.
+func drawFrame(img *image.NRGBA, r image.Rectangle, thick int, c color.NRGBA) {
+	inside := r.Inset(thick)
+	for _, side := range [...]image.Rectangle{
+		{r.Min, image.Pt(r.Max.X, inside.Min.Y)},
+		{image.Pt(r.Min.X, inside.Max.Y), r.Max},
+		{r.Min, image.Pt(inside.Min.X, r.Max.Y)},
+		{image.Pt(inside.Max.X, r.Min.Y), r.Max},
+	} {
+		draw.Draw(img, side, image.NewUniform(c), image.Point{}, draw.Src)
 	}
 }
 
@@ -128,27 +135,12 @@ func fillUnit(img *image.NRGBA, r image.Rectangle) {
 		return
 	}
 	mark := standsOut(img.NRGBAAt((r.Min.X+r.Max.X)/2, (r.Min.Y+r.Max.Y)/2))
-	for y := r.Min.Y; y < r.Max.Y; y++ {
-		for x := r.Min.X; x < r.Max.X; x++ {
-			img.SetNRGBA(x, y, mark)
-		}
-	}
+	draw.Draw(img, r, image.NewUniform(mark), image.Point{}, draw.Src)
 }
 
 // drawRing marks a place that is too small to be framed: white round it, black round that.
 func drawRing(img *image.NRGBA, at image.Point) {
-	for y := at.Y - 4; y <= at.Y+4; y++ {
-		for x := at.X - 4; x <= at.X+4; x++ {
-			p := image.Point{X: x, Y: y}
-			if !p.In(img.Bounds()) {
-				continue
-			}
-			switch d := p.Sub(at); max(d.X, -d.X, d.Y, -d.Y) {
-			case 3:
-				img.SetNRGBA(x, y, color.NRGBA{255, 255, 255, 255})
-			case 4:
-				img.SetNRGBA(x, y, color.NRGBA{0, 0, 0, 255})
-			}
-		}
+	for d, c := range map[int]color.NRGBA{3: {255, 255, 255, 255}, 4: {0, 0, 0, 255}} {
+		drawFrame(img, image.Rect(at.X-d, at.Y-d, at.X+d+1, at.Y+d+1), 1, c)
 	}
 }

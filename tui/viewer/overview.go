@@ -47,14 +47,6 @@ func overview(img *image.NRGBA, w, h int, crop image.Rectangle, ground *picture.
 	}
 	b := img.Bounds()
 	r := image.Rect(crop.Min.X*w/b.Dx(), crop.Min.Y*h/b.Dy(), (crop.Max.X*w+b.Dx()-1)/b.Dx(), (crop.Max.Y*h+b.Dy()-1)/b.Dy())
-	line := color.NRGBA{255, 80, 80, 255}
-	for px := r.Min.X; px < r.Max.X; px++ {
-		out.SetNRGBA(px, r.Min.Y, line)
-		out.SetNRGBA(px, r.Max.Y-1, line)
-	}
-	for py := r.Min.Y; py < r.Max.Y; py++ {
-		out.SetNRGBA(r.Min.X, py, line)
-		out.SetNRGBA(r.Max.X-1, py, line)
-	}
+	drawFrame(out, r, 1, color.NRGBA{255, 80, 80, 255})
 	return out
 }

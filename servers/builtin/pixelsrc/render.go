@@ -64,7 +64,9 @@ func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (
 	if o.Format == "ansi" {
 		img := res.Image()
 		if res.Kind == pxl.KindAnimation {
-			img = contactSheet(res.Frames)
+			if img, err = res.Sheet(sheetColumns); err != nil {
+				return Drawing{}, Failf("Cannot render: %v.", err)
+			}
 		}
 		return Drawing{Text: halfBlocks(img)}, nil
 	}
@@ -303,15 +305,6 @@ func (b *bounded) Write(p []byte) (int, error) {
 		return 0, errPictures
 	}
 	return b.Buffer.Write(p)
-}
-
-// contactSheet lays the frames out left to right, in rows of at most [sheetColumns].
-func contactSheet(list []pxl.Frame) *image.NRGBA {
-	imgs := make([]*image.NRGBA, len(list))
-	for i, f := range list {
-		imgs[i] = f.Image
-	}
-	return frames.Sheet(imgs, min(len(imgs), sheetColumns))
 }
 
 // tally is how many visible pixels a colour has.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -31,7 +30,7 @@ func compile(schema json.RawMessage) (*jsonschema.Schema, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
-	if !bounded(doc) {
+	if !bounded(schema, doc) {
 		return nil, errors.New("the schema takes too long to check")
 	}
 	c := jsonschema.NewCompiler()
@@ -55,13 +54,13 @@ const (
 
 // bounded reports whether a schema is looked at in reasonable time: references can lead
 // to the same place in more ways than anybody can wait for.
-func bounded(doc any) bool {
-	b := bound{root: doc, known: map[string]int{}}
+func bounded(schema json.RawMessage, doc any) bool {
+	b := bound{root: schema, known: map[string]int{}}
 	return b.steps(doc) <= maxSteps
 }
 
 type bound struct {
-	root  any
+	root  json.RawMessage
 	known map[string]int // steps behind a reference; 1 while they are counted
 }
 
@@ -93,36 +92,17 @@ func (b *bound) behind(ref string) int {
 	if n, ok := b.known[ref]; ok {
 		return n
 	}
-	target, ok := found(b.root, ref)
+	at, ok := pointed(b.root, ref)
 	if !ok {
+		return maxSteps
+	}
+	target, err := jsonschema.UnmarshalJSON(bytes.NewReader(at))
+	if err != nil {
 		return maxSteps
 	}
 	b.known[ref] = 1
 	b.known[ref] = b.steps(target)
 	return b.known[ref]
-}
-
-// found is what a reference within the schema leads to.
-func found(root any, ref string) (any, bool) {
-	steps, ok := stepsOf(ref)
-	at := root
-	for _, step := range steps {
-		switch v := at.(type) {
-		case []any:
-			n, err := strconv.Atoi(step)
-			if err != nil || n < 0 || n >= len(v) {
-				return nil, false
-			}
-			at = v[n]
-		case map[string]any:
-			if at, ok = v[step]; !ok {
-				return nil, false
-			}
-		default:
-			return nil, false
-		}
-	}
-	return at, ok
 }
 
 // deep reports whether JSON is nested further than is looked at.

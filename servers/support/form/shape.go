@@ -119,27 +119,19 @@ func over(below, above rawjson.Object, key string) rawjson.Object {
 	return out
 }
 
-// stepsOf takes apart a reference within the schema; ok is false for any other.
-func stepsOf(ref string) (steps []string, ok bool) {
+// pointed finds what a reference within the schema leads to; ok is false for any other.
+func pointed(root json.RawMessage, ref string) (at json.RawMessage, ok bool) {
 	path, ok := strings.CutPrefix(ref, "#")
-	if !ok || path != "" && path[0] != '/' {
+	if !ok || path == "" {
+		return root, ok
+	}
+	steps, err := url.PathUnescape(path)
+	if err != nil || path[0] != '/' {
 		return nil, false
 	}
-	if path == "" {
-		return nil, true
-	}
-	path, err := url.PathUnescape(path)
-	for step := range strings.SplitSeq(path, "/") {
-		steps = append(steps, strings.NewReplacer("~1", "/", "~0", "~").Replace(step))
-	}
-	return steps[min(1, len(steps)):], err == nil
-}
-
-// pointed finds what a reference within the schema leads to.
-func pointed(root json.RawMessage, ref string) (json.RawMessage, bool) {
-	steps, ok := stepsOf(ref)
-	at := root
-	for _, step := range steps {
+	at = root
+	for step := range strings.SplitSeq(steps[1:], "/") {
+		step = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
 		if list, isList := rawjson.SplitArray(at); isList {
 			n, err := strconv.Atoi(step)
 			if err != nil || n < 0 || n >= len(list) {
@@ -149,14 +141,11 @@ func pointed(root json.RawMessage, ref string) (json.RawMessage, bool) {
 			continue
 		}
 		o, err := rawjson.SplitObject(at)
-		if err != nil {
-			return nil, false
-		}
-		if at = o.Get(step); at == nil {
+		if at = o.Get(step); err != nil || at == nil {
 			return nil, false
 		}
 	}
-	return at, ok
+	return at, true
 }
 
 // shape reads a schema.
