@@ -32,8 +32,8 @@ type stage struct {
 	web    bool // the server is reached over HTTP
 }
 
-// on makes a card of a server and turns it on.
-func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
+// cardOf makes a card of a server.
+func cardOf(t *testing.T, s *fake.Server, web bool, o upstream.Options) *upstream.Card {
 	t.Helper()
 	o.Name, o.Hooks.Find = "one", func(upstream.From) (upstream.Found, error) { return upstream.Found{}, nil }
 	o.Start = func(process.Command) (*process.Child, error) { return s.Start() }
@@ -50,7 +50,13 @@ func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
 			}}, nil
 		}
 	}
-	c := upstream.New(o)
+	return upstream.New(o)
+}
+
+// on makes a card of a server and turns it on.
+func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
+	t.Helper()
+	c := cardOf(t, s, web, o)
 	h := routertest.Start(t, router.Of(offer.New(c, offer.Options{})))
 	c.On()
 	if err := c.Settle(t.Context()); err != nil {

@@ -28,6 +28,7 @@ type Server struct {
 	NoLegacy, NoModern bool   // does not know that era
 	Sticky             bool   // keeps to the era of its first message
 	Silent             bool   // does not answer unknown requests
+	Crashes            bool   // has the tool crash, which ends the connection
 	Version            string // of the server; "" is 1
 	Instructions       string
 	Prompts, Templates []string // listed; nil: Prompt and Template
@@ -74,6 +75,7 @@ type session struct {
 	s     *Server
 	id    string
 	tell  func(line []byte) // sends a message that is not a reply
+	crash func()            // ends the connection
 	calls atomic.Int32      // of count
 
 	mu        sync.Mutex
@@ -199,6 +201,9 @@ func (s *Server) tools() []string {
 		all = append(all, `{"name":"`+name+`","inputSchema":{"type":"object"}}`)
 	}
 	all = append(all, moreTools()...)
+	if s.Crashes {
+		all = append(all, `{"name":"crash","inputSchema":{"type":"object"}}`)
+	}
 	for i := range s.grown.Load() {
 		all = append(all, fmt.Sprintf(`{"name":"new_%d","inputSchema":{"type":"object"}}`, i+1))
 	}
@@ -222,16 +227,24 @@ func (c *session) listen(ctx context.Context, m rpc.Message, reply func([]byte))
 	c.mu.Unlock()
 }
 
-// Change adds a tool and notifies all connections.
+// Change adds a tool and notifies all connections over HTTP.
 func (s *Server) Change() {
 	s.grown.Add(1)
+	s.notify(nil)
+}
+
+// notify tells all connections over HTTP, or else one, that lists have changed.
+func (s *Server) notify(c *session) {
 	s.mu.Lock()
 	web := s.web
 	s.mu.Unlock()
-	if web != nil {
+	switch {
+	case web != nil:
 		for _, c := range web.sessions() {
 			c.changed()
 		}
+	case c != nil:
+		c.changed()
 	}
 }
 
@@ -270,6 +283,8 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 	case "large":
 		n, _ := strconv.Atoi(string(args.Get("bytes")))
 		reply(result(m.ID, text(strings.Repeat("x", n))))
+	case "crash":
+		c.crash()
 	case "count":
 		reply(result(m.ID, text(strconv.Itoa(int(c.calls.Add(1))))))
 	case "fail":
@@ -277,7 +292,7 @@ func (c *session) call(ctx context.Context, m rpc.Message, modern bool, reply fu
 	case "change":
 		c.s.grown.Add(1)
 		reply(result(m.ID, text("changed")))
-		c.changed()
+		c.s.notify(c)
 	default:
 		if !c.callMore(ctx, m, params, modern, reply) {
 			reply(rpc.Failure(m.ID, rpc.Error{Code: rpc.CodeParams, Message: "Unknown tool: " + params.Str("name")}))

@@ -28,13 +28,15 @@ func (s *Server) Start() (*process.Child, error) {
 	p.Kill, p.Terminate = end, end
 	recovery.Go("fake", func() {
 		defer end() // a test may replace Kill
-		s.Serve(inR, outW)
+		s.serve(inR, outW, end)
 	})
 	return p, nil
 }
 
 // Serve serves one connection over a pair of streams, until what it reads ends.
-func (s *Server) Serve(in io.Reader, out io.Writer) {
+func (s *Server) Serve(in io.Reader, out io.Writer) { s.serve(in, out, func() {}) }
+
+func (s *Server) serve(in io.Reader, out io.Writer, crash func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var mu sync.Mutex
 	say := func(line []byte) {
@@ -43,6 +45,7 @@ func (s *Server) Serve(in io.Reader, out io.Writer) {
 		_, _ = out.Write(line) // the reader may be gone
 	}
 	c := s.newSession("", say)
+	c.crash = crash
 	var work sync.WaitGroup
 	defer work.Wait()
 	defer cancel()

@@ -83,6 +83,11 @@ func (w *web) begin() *remote {
 	r.streams = []*stream{r.own}
 	r.session = w.s.newSession(fmt.Sprintf("session-%d", w.next), func(line []byte) { r.say(r.own, line) })
 	w.all[r.id] = r
+	r.crash = func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		delete(w.all, r.id)
+	}
 	return r
 }
 

@@ -1,0 +1,26 @@
+package offer_test
+
+import (
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
+)
+
+func TestCardsKeepTheContract(t *testing.T) {
+	for _, era := range []string{"legacy", "modern"} {
+		for carrier, web := range map[string]bool{"a child": false, "a URL": true} {
+			t.Run(era+" server, "+carrier, func(t *testing.T) {
+				backendtest.Contract(t, func(t *testing.T) backend.Server {
+					t.Helper()
+					return offer.New(cardOf(t, &fake.Server{NoModern: era == "legacy", NoLegacy: era == "modern", Crashes: true}, web, upstream.Options{
+						OnDemand: true, Share: upstream.ShareSession, ElicitAgent: true, StartOn: true,
+					}), offer.Options{})
+				})
+			})
+		}
+	}
+}
