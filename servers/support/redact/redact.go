@@ -10,15 +10,14 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -99,7 +98,7 @@ func (r Rules) Body(kind Kind, result bool, body json.RawMessage) json.RawMessag
 	if kind.Keep != nil && result {
 		w.holds = holdsValue(body)
 	}
-	if err := w.walk(body); err != nil {
+	if !w.walk(body) {
 		return quote(fmt.Sprintf("[not JSON, %d bytes]", len(body)))
 	}
 	return w.out.Bytes()
@@ -112,8 +111,8 @@ type walker struct {
 	result bool
 	holds  bool // its result has a remembered value in it
 	inner  int  // texts that the value was found inside of
-	in     *json.Decoder
-	body   []byte // that in reads
+	in     []byte
+	next   int // where in is read
 	out    bytes.Buffer
 	path   []string // keys on the way here; "" for an array
 	taken  int      // values that were not kept as they were
@@ -121,16 +120,30 @@ type walker struct {
 	plainTokens bool // a token is a colour here
 }
 
-func (w *walker) walk(body []byte) error {
-	w.in, w.body = json.NewDecoder(bytes.NewReader(body)), body
-	w.in.UseNumber()
-	if err := w.value(false); err != nil {
-		return err
+// walk copies body, false if it is no JSON.
+func (w *walker) walk(body []byte) bool {
+	if !json.Valid(body) {
+		return false
 	}
-	if _, err := w.in.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("more than one value")
+	w.in, w.next = body, 0
+	w.value(false)
+	return true
+}
+
+// peek returns the sign with which the next value, key or end begins.
+func (w *walker) peek() byte {
+	for strings.IndexByte(" \t\r\n,:", w.in[w.next]) >= 0 {
+		w.next++
 	}
-	return nil
+	return w.in[w.next]
+}
+
+// raw takes the next value as it stands.
+func (w *walker) raw() []byte {
+	w.peek()
+	from := w.next
+	w.next = rawjson.End(w.in, from)
+	return w.in[from:w.next]
 }
 
 // instead writes a text in place of a value.
@@ -140,62 +153,51 @@ func (w *walker) instead(text string) {
 }
 
 // value copies the next value; secret means that a key on the way names one.
-func (w *walker) value(secret bool) error {
+func (w *walker) value(secret bool) {
 	if len(w.path) > maxDepth {
-		var skip json.RawMessage
-		if err := w.in.Decode(&skip); err != nil {
-			return err
-		}
+		w.raw()
 		w.instead("[too deep]")
-		return nil
+		return
 	}
-	t, err := w.in.Token()
-	if err != nil {
-		return err
-	}
-	switch t := t.(type) {
-	case json.Delim:
-		if t == '{' {
-			return w.object(secret)
-		}
-		return w.array(secret)
-	case string:
-		if kept := w.text(t, secret); kept != t {
+	switch w.peek() {
+	case '{':
+		w.object(secret)
+	case '[':
+		w.array(secret)
+	case '"':
+		text, _ := rawjson.Text(w.raw()) // it is valid
+		if kept := w.text(text, secret); kept != text {
 			w.instead(kept)
 		} else {
-			w.out.Write(quote(t))
+			w.out.Write(quote(text))
 		}
-	case json.Number:
-		switch {
+	case 't', 'f':
+		if b := w.raw(); w.rules.ShapeOnly {
+			w.instead("[boolean]")
+		} else {
+			w.out.Write(b)
+		}
+	case 'n':
+		w.out.Write(w.raw())
+	default:
+		switch b := w.raw(); {
 		case w.rules.ShapeOnly:
 			w.instead("[number]")
 		case (secret && !w.ofColours() || w.isMemory()) && !w.under("pass") && !w.counts(): // so many tests did
 			w.instead(hidden)
 		default:
-			w.out.WriteString(t.String())
+			w.out.Write(b)
 		}
-	case bool:
-		if w.rules.ShapeOnly {
-			w.instead("[boolean]")
-		} else {
-			fmt.Fprint(&w.out, t)
-		}
-	default:
-		w.out.WriteString("null")
 	}
-	return nil
 }
 
-func (w *walker) object(secret bool) error {
+func (w *walker) object(secret bool) {
+	w.next++
 	w.out.WriteByte('{')
 	schema := w.under("properties")
 	var p pair
-	for n := 0; w.in.More(); n++ {
-		t, err := w.in.Token()
-		if err != nil {
-			return err
-		}
-		key, _ := t.(string) // the decoder allows nothing else
+	for n := 0; w.peek() != '}'; n++ {
+		key, _ := rawjson.Text(w.raw()) // it is valid
 		if n > 0 {
 			w.out.WriteByte(',')
 		}
@@ -208,34 +210,30 @@ func (w *walker) object(secret bool) error {
 		w.path = append(w.path, key)
 		from := w.out.Len()
 		// What a schema says of a password is no password.
-		object := schema && w.opens('{')
-		if err := w.value(secret || !object && secretName(key, w.plainTokens)); err != nil {
-			return err
-		}
+		object := schema && w.peek() == '{'
+		w.value(secret || !object && secretName(key, w.plainTokens))
 		p.take(key, span{from, w.out.Len()}, w)
 		w.path = w.path[:len(w.path)-1]
 	}
+	w.next++
 	w.hidePair(p)
 	w.out.WriteByte('}')
-	_, err := w.in.Token()
-	return err
 }
 
-func (w *walker) array(secret bool) error {
+func (w *walker) array(secret bool) {
+	w.next++
 	w.out.WriteByte('[')
 	inList, headers := w.under(""), w.underHeaders()
 	w.path = append(w.path, "")
 	var p pair
 	option, n := false, 0
 	command := "" // what the list says as a line
-	for ; w.in.More(); n++ {
+	for ; w.peek() != ']'; n++ {
 		if n > 0 {
 			w.out.WriteByte(',')
 		}
 		from := w.out.Len()
-		if err := w.value(secret || option); err != nil {
-			return err
-		}
+		w.value(secret || option)
 		said := w.said(span{from, w.out.Len()})
 		if command = w.argument(command, said, from); command != "" {
 			said = w.said(span{from, w.out.Len()})
@@ -248,13 +246,12 @@ func (w *walker) array(secret bool) error {
 			p.values = []span{last}
 		}
 	}
+	w.next++
 	if n == 2 { // a name and its value
 		w.hidePair(p)
 	}
 	w.path = w.path[:len(w.path)-1]
 	w.out.WriteByte(']')
-	_, err := w.in.Token()
-	return err
 }
 
 // longestCommand is how much of a list is taken for a command, in bytes.
@@ -333,13 +330,6 @@ func (w *walker) hidePair(p pair) {
 	}
 }
 
-// opens reports whether the next value begins with a sign.
-func (w *walker) opens(sign byte) bool {
-	rest := w.body[w.in.InputOffset():]
-	rest = bytes.TrimLeft(rest, ": \t\r\n")
-	return len(rest) > 0 && rest[0] == sign
-}
-
 // text returns what is kept of a text.
 func (w *walker) text(s string, secret bool) string {
 	n := utf8.RuneCountInString(s)
@@ -384,7 +374,7 @@ func (w *walker) nested(s string) (string, bool) {
 	}
 	in := walker{rules: w.rules, result: w.result, inner: w.inner + 1, plainTokens: w.plainTokens}
 	switch {
-	case in.walk([]byte(s)) != nil:
+	case !in.walk([]byte(s)):
 		return "", false
 	case in.taken > 0:
 		return in.out.String(), true
@@ -481,9 +471,5 @@ func quote(s string) []byte {
 	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
 		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
 	}
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string can always be encoded
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	return rawjson.Quote(s)
 }
