@@ -38,7 +38,7 @@ func chosenIn(d *driver) (n int) {
 	return n
 }
 
-// TestAHeldKeyHasOneEffect is W-93: whatever its rate and delay, with and without event types.
+// Whatever its rate and delay, with and without event types.
 func TestAHeldKeyHasOneEffect(t *testing.T) {
 	six := func(d *driver) (calls []*questions.Call) {
 		for i := range 6 {
@@ -87,6 +87,51 @@ func TestAHeldKeyHasOneEffect(t *testing.T) {
 						}
 					})
 				}
+			}
+		}
+	}
+}
+
+// The key that opens the dialog before the end neither ends the deck nor answers, and one that
+// chooses in it does nothing to what is below.
+func TestAHeldKeyQuitsAtMostOnce(t *testing.T) {
+	const seed = 95
+	r := rand.New(rand.NewPCG(seed, seed))
+	for name, tt := range map[string]struct {
+		before   []string // keys
+		key      string
+		ends     bool
+		answered int // of three
+	}{
+		"opened":        {nil, "q", false, 0},
+		"kept":          {[]string{"q"}, "k", true, 0},
+		"enter":         {[]string{"q"}, "enter", true, 0},
+		"all declined":  {[]string{"q"}, "d", true, 3},
+		"stay":          {[]string{"q"}, "s", false, 0},
+		"escaped":       {[]string{"q"}, "esc", false, 0},
+		"another key":   {[]string{"q"}, "y", false, 0},
+		"a digit":       {[]string{"q"}, "1", false, 0},
+		"opened twice":  {[]string{"q", "s"}, "q", false, 0},
+		"an answer too": {[]string{"q", "s"}, "y", false, 1},
+	} {
+		for _, with := range []bool{false, true} {
+			for range rounds / 2 {
+				delay, hz := time.Duration(150+r.IntN(2250))*time.Millisecond, 2+58*r.Float64()
+				setup{}.run(t, func(d *driver) {
+					d.EventTypes(with)
+					var calls []*questions.Call
+					for i := range 3 {
+						calls = append(calls, d.ask(fmt.Sprintf(`[{"question":"Shall I %d?","options":["Yes","No"],"kind":"confirm"}]`, i)))
+					}
+					d.Wait(5 * time.Second)
+					d.Keys(tt.before...)
+					d.Wait(3 * time.Second)
+					d.Hold(tt.key, with, delay, hz)
+					d.Wait(5 * time.Second)
+					if n := answers(calls); d.Ended() != tt.ends || n != tt.answered {
+						t.Errorf("%s, %s held, event types %v, after %v at %.1f Hz (seed %d): ended %v, %d answered\n%s", name, tt.key, with, delay, hz, seed, d.Ended(), n, d.Text())
+					}
+				})
 			}
 		}
 	}
