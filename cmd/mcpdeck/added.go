@@ -18,7 +18,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
@@ -69,7 +68,7 @@ func (h *instance) takeCards(cfg *config.Config) {
 		}
 		c := h.card(cfg, now[name])
 		h.host.SetLazy(name, startsLazy(cfg, now[name]))
-		module := router.Of(cardoffer.New(c.Card, cardoffer.Options{}))
+		module := router.Of(upstream.NewAdapter(c.Card, upstream.AdapterOptions{}))
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
 			if known {
 				return h.host.Replace(ctx, module)

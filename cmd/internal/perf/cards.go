@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -166,7 +165,7 @@ func playMemory(dir string, out io.Writer) error {
 	all := some()
 	rss := []int64{settledRSS()}
 	for _, c := range all {
-		if err := h.Add(router.Of(cardoffer.New(c, cardoffer.Options{}))); err != nil {
+		if err := h.Add(router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{}))); err != nil {
 			return err
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
@@ -95,7 +94,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	var c *upstream.Card
 	if o.card != "" {
 		c = newCard("card", dir, o.card)
-		opt.Modules = append(opt.Modules, router.Of(cardoffer.New(c, cardoffer.Options{})))
+		opt.Modules = append(opt.Modules, router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{})))
 	}
 	h, err := router.New(opt)
 	if err != nil {

@@ -11,7 +11,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
-	cardoffer "github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -73,7 +72,7 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 		Name: "fixtures", Version: "0", OnDemand: true, Share: upstream.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
 		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) { return found, nil }},
 	})
-	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{router.Of(cardoffer.New(c, cardoffer.Options{}))}, Root: t.TempDir()})
+	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{}))}, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

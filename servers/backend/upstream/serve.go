@@ -1,4 +1,4 @@
-package offer
+package upstream
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -40,7 +39,7 @@ func (a *Adapter) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	case r.Method == toolsCall && r.Key == a.c.Options().Gateway.Tool && !r.Passthrough:
 		return a.replyTo(a.c.Gateway(ctx, in))
 	case r.Method == toolsCall && a.isStatus(r):
-		return a.replyTo(upstream.Text(a.o.Brief()), nil)
+		return a.replyTo(Text(a.o.Brief()), nil)
 	case r.Method == toolsCall:
 		return a.replyTo(a.c.Call(ctx, in))
 	case strings.HasPrefix(r.Method, "tasks/") && !r.Passthrough:
@@ -105,13 +104,13 @@ func (a *Adapter) passed(r *backend.Request) rawjson.Object {
 
 // invocation converts a request for the card. What _meta has for the connection between
 // agent and deck is not passed to the server. plain rebuilds the server's progress.
-func invocation(ctx context.Context, r *backend.Request, plain bool) upstream.Invocation {
+func invocation(ctx context.Context, r *backend.Request, plain bool) Invocation {
 	deck := backend.CallFrom(ctx)
-	in := upstream.Invocation{
-		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: upstream.From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
+	in := Invocation{
+		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
 		WaitForUser: deck.WaitForUser, Said: r.Client.Notify,
 	}
-	if in.From.Answers = answers(r); in.From.Answers != (upstream.Answers{}) {
+	if in.From.Answers = answers(r); in.From.Answers != (Answers{}) {
 		in.Ask = r.Client.Ask
 	}
 	for _, p := range r.Params {
@@ -143,7 +142,7 @@ func invocation(ctx context.Context, r *backend.Request, plain bool) upstream.In
 }
 
 // answers returns which requests of a server a client answers, as it has declared.
-func answers(r *backend.Request) (a upstream.Answers) {
+func answers(r *backend.Request) (a Answers) {
 	can, _ := rawjson.SplitObject(r.Capabilities) // anything else declares nothing
 	if raw := can.Some("elicitation"); raw != nil {
 		modes, _ := rawjson.SplitObject(raw) // as above
@@ -191,7 +190,7 @@ func withToken(params, token json.RawMessage) json.RawMessage {
 }
 
 // replyTo converts the outcome of a call for the agent.
-func (a *Adapter) replyTo(result upstream.Result, err error) backend.Reply {
+func (a *Adapter) replyTo(result Result, err error) backend.Reply {
 	switch {
 	case err != nil:
 		return a.failed(err)
@@ -221,7 +220,7 @@ func (a *Adapter) failed(err error) backend.Reply {
 }
 
 // plain rebuilds a result from the members that every client knows.
-func plain(r upstream.Result) json.RawMessage {
+func plain(r Result) json.RawMessage {
 	var o rawjson.Object
 	if r.Meta != nil {
 		o = append(o, rawjson.Member{Key: "_meta", Value: r.Meta})

@@ -1,4 +1,4 @@
-package offer_test
+package upstream_test
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
@@ -57,7 +56,7 @@ func cardOf(t *testing.T, s *fake.Server, web bool, o upstream.Options) *upstrea
 func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
 	t.Helper()
 	c := cardOf(t, s, web, o)
-	h := routertest.Start(t, router.Of(offer.New(c, offer.Options{})))
+	h := routertest.Start(t, router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{})))
 	c.On()
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)

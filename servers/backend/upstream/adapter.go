@@ -1,5 +1,4 @@
-// Package offer serves a card to the deck's router.
-package offer
+package upstream
 
 import (
 	"context"
@@ -8,15 +7,14 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// Options are the settings of one server's card. Empty ones have defaults.
-type Options struct {
+// AdapterOptions are the settings of one server's card. Empty ones have defaults.
+type AdapterOptions struct {
 	// Plain rebuilds results from the members that every client knows, in alphabetical
 	// order.
 	Plain   bool
@@ -28,8 +26,8 @@ type Options struct {
 
 // Adapter is a card as a server behind the router.
 type Adapter struct {
-	c *upstream.Card
-	o Options
+	c *Card
+	o AdapterOptions
 
 	looking sync.Mutex
 }
@@ -43,8 +41,8 @@ var _ interface {
 	backend.Quitter
 } = (*Adapter)(nil)
 
-// New makes the adapter of a card.
-func New(c *upstream.Card, o Options) *Adapter {
+// NewAdapter makes the adapter of a card.
+func NewAdapter(c *Card, o AdapterOptions) *Adapter {
 	if o.Brief == nil {
 		o.Brief = c.Brief
 	}
@@ -72,7 +70,7 @@ func (a *Adapter) Start(_ context.Context, e backend.Events) error {
 		e.SetState(a.state())
 	}
 	look()
-	a.c.Start(upstream.Events{Listed: e.Changed, Look: look, Warn: e.Warn, Pass: e.Notify})
+	a.c.Start(Events{Listed: e.Changed, Look: look, Warn: e.Warn, Pass: e.Notify})
 	return nil
 }
 
@@ -87,7 +85,7 @@ func (a *Adapter) SessionEnded(session string) { a.c.AgentGone(session) }
 
 // Subscribed implements [backend.Subscriber].
 func (a *Adapter) Subscribed(session string, s backend.Subscriptions) {
-	a.c.Wants(upstream.From{Agent: session, Root: s.Root}, upstream.Wanted{Level: s.Level, Resources: s.Resources})
+	a.c.Wants(From{Agent: session, Root: s.Root}, Wanted{Level: s.Level, Resources: s.Resources})
 }
 
 // Refresh implements [backend.Refresher].
@@ -101,26 +99,26 @@ func (a *Adapter) state() snapshot.State {
 	state := snapshot.State{Status: snapshot.Off, Reason: strings.TrimPrefix(s.Error, name)}
 	sign := s.Sign()
 	switch {
-	case s.Mode == upstream.TurningOn:
+	case s.Mode == TurningOn:
 		state = snapshot.State{Status: snapshot.Starting}
-	case s.Mode == upstream.On && s.OnDemand && s.GaveUp:
+	case s.Mode == On && s.OnDemand && s.GaveUp:
 		state = snapshot.State{Status: snapshot.Failed, Reason: strings.TrimPrefix(s.Error, name)}
-	case s.Mode == upstream.On && sign.Tone == upstream.Warning:
+	case s.Mode == On && sign.Tone == Warning:
 		state = snapshot.State{Status: snapshot.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
-	case s.Mode == upstream.On && s.OnDemand && len(s.Held) > 0:
+	case s.Mode == On && s.OnDemand && len(s.Held) > 0:
 		state = snapshot.State{Status: snapshot.Degraded, Reason: "held: " + s.Holding()}
-	case s.Mode == upstream.On:
+	case s.Mode == On:
 		state = snapshot.State{Status: snapshot.Ready, Detail: s.Detail}
 		if s.OnDemand {
 			state.Detail = s.Doing()
 		}
 	case s.Broken:
 		state.Status = snapshot.Failed
-	case s.Link != upstream.LinkFailed:
+	case s.Link != LinkFailed:
 		state.Reason = ""
 	}
 	state.Held = len(s.Held)
-	if s.Mode == upstream.Off {
+	if s.Mode == Off {
 		state.Adds = s.Adds
 	}
 	return state
@@ -157,10 +155,10 @@ func (a *Adapter) Catalogue() *backend.Catalogue {
 		}
 		as.Templates, as.Resources = c.Templates, c.Resources
 	}
-	if audience := o.GatewayFor(); audience != upstream.NoClient {
+	if audience := o.GatewayFor(); audience != NoClient {
 		c.Gateway = []backend.ToolDefinition{a.own(o.Gateway.Tool, " tools", a.o.Gateway, gatewaySchema, false)}
 		c.GatewayFor = o.KeepsList
-		if audience == upstream.AllClients {
+		if audience == AllClients {
 			c.Tools, c.GatewayFor = append(c.Tools, c.Gateway...), nil
 		}
 	}

@@ -1,4 +1,4 @@
-package offer_test
+package upstream_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -50,7 +49,7 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 	}
 	o.Start = func(process.Command) (*process.Child, error) { return server.Start() }
 	c := upstream.New(o)
-	m, s := offer.New(c, offer.Options{}), &shown{}
+	m, s := upstream.NewAdapter(c, upstream.AdapterOptions{}), &shown{}
 	if err := m.Start(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}

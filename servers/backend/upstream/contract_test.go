@@ -1,4 +1,4 @@
-package offer_test
+package upstream_test
 
 import (
 	"testing"
@@ -7,7 +7,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/offer"
 )
 
 func TestCardsKeepTheContract(t *testing.T) {
@@ -16,9 +15,9 @@ func TestCardsKeepTheContract(t *testing.T) {
 			t.Run(era+" server, "+carrier, func(t *testing.T) {
 				backendtest.Contract(t, func(t *testing.T) backend.Server {
 					t.Helper()
-					return offer.New(cardOf(t, &fake.Server{NoModern: era == "legacy", NoLegacy: era == "modern", Crashes: true}, web, upstream.Options{
+					return upstream.NewAdapter(cardOf(t, &fake.Server{NoModern: era == "legacy", NoLegacy: era == "modern", Crashes: true}, web, upstream.Options{
 						OnDemand: true, Share: upstream.ShareSession, ElicitAgent: true, StartOn: true,
-					}), offer.Options{})
+					}), upstream.AdapterOptions{})
 				})
 			})
 		}

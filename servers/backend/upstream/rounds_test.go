@@ -1,4 +1,4 @@
-package offer_test
+package upstream_test
 
 import (
 	"strings"

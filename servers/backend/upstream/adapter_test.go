@@ -1,4 +1,4 @@
-package offer
+package upstream
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -26,18 +25,18 @@ func TestTheConnectionsOwnMetaIsLeftOut(t *testing.T) {
 // server's.
 func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	server := new(fake.Server)
-	c := upstream.New(upstream.Options{
+	c := New(Options{
 		Name: "git", OnDemand: true, Start: func(process.Command) (*process.Child, error) { return server.Start() },
-		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) { return upstream.Found{}, nil }},
+		Hooks: Hooks{Find: func(From) (Found, error) { return Found{}, nil }},
 	})
-	m := New(c, Options{})
-	c.Start(upstream.Events{})
+	m := NewAdapter(c, AdapterOptions{})
+	c.Start(Events{})
 	t.Cleanup(func() { _ = c.Stop(context.Background()) })
 	stub := func() bool { return len(m.Catalogue().Fallback) == 1 }
 	if off := stub(); !off || len(m.Catalogue().Tools) != 0 {
 		t.Error("a card that is off does not list the status tool")
 	}
-	if _, err := c.Control(t.Context(), upstream.Request{Verb: "on"}); err != nil {
+	if _, err := c.Control(t.Context(), Request{Verb: "on"}); err != nil {
 		t.Fatal(err)
 	}
 	if on := stub(); on || len(m.Catalogue().Tools) == 0 {
