@@ -121,7 +121,7 @@ func (p Palette) Over(base Palette) Palette {
 	return base
 }
 
-// isHex tells whether s is "#rrggbb". lipgloss.Color also reads short forms and
+// isHex reports whether s is "#rrggbb". lipgloss.Color also reads short forms and
 // numbers, and says nothing of what it cannot read.
 func isHex(s string) bool {
 	return len(s) == 7 && s[0] == '#' && lipgloss.Color(s) != lipgloss.NoColor{}

@@ -66,7 +66,7 @@ func (m *Model) actions() []Action {
 				}
 				return ""
 			},
-			Run: func() tea.Cmd { m.open(newPicker(&m.opts, m.wear)); return nil },
+			Run: func() tea.Cmd { m.open(newPicker(&m.opts, m.applyTheme)); return nil },
 		},
 		Action{
 			ID: "suspend", Title: "Suspend to the shell; agents wait until you run fg", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,

@@ -48,7 +48,7 @@ func (c *Completion) Offer(field *widget.Editor, after func() tea.Cmd, word stri
 	c.list.MoveTo(at)
 }
 
-// Open tells whether there is something to choose from, Picking whether the keys do.
+// Open reports whether there is something to choose from, Picking whether the keys do.
 func (c *Completion) Open() bool { return len(c.offers) > 0 }
 
 // Picking implies Open.

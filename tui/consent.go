@@ -44,7 +44,7 @@ func (c *Consent) Render(f *Frame, rows []string, w, h int, give, leave string) 
 	return append(out, note, widget.Ends(keys, beside, w+1))
 }
 
-// Agreed tells whether all of the text was shown; else the window moves to what was not.
+// Agreed reports whether all of the text was shown; else the window moves to what was not.
 func (c *Consent) Agreed() bool {
 	if c.drawn == nil {
 		return false

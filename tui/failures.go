@@ -10,7 +10,7 @@ import (
 )
 
 // Failures are the failed calls of this run of the deck, and which of them the user has
-// seen. It is of the update loop.
+// seen. Only the update loop may use it.
 type Failures struct {
 	calls  map[uint64]failure // by ID
 	fresh  int                // of them not seen
@@ -24,7 +24,7 @@ type failure struct {
 	seen    bool
 }
 
-// FailuresMsg tells pages, once, where failed calls are counted.
+// FailuresMsg hands pages, once, the count of failed calls.
 type FailuresMsg struct{ Failures *Failures }
 
 const (
@@ -59,7 +59,7 @@ func (l *Failures) Fresh() int {
 	return l.fresh
 }
 
-// fresh tells whether a call is one of those.
+// fresh reports whether a call is one of those.
 func (f *Frame) fresh(c *snapshot.Call) bool {
 	if f.failures == nil {
 		return c.Status.Failed()

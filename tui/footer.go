@@ -28,7 +28,7 @@ type footer struct {
 // mean that the user sees for the first time.
 func (b *footer) rows(f *Frame) []string {
 	note, w := "", b.w
-	if n, ok := b.page().(Noter); ok && b.top() == nil {
+	if n, ok := b.page().(FooterStatus); ok && b.top() == nil {
 		note = n.FooterNote(b.w)
 	}
 	if nw := widget.Width(note); nw > 0 && nw < b.w/2 {

@@ -44,7 +44,7 @@ func Standing(c *snapshot.Call, left []ask.Item) *snapshot.Call {
 	return c
 }
 
-// asks tells whether a request begins with a question that a call's row shows,
+// asks reports whether a request begins with a question that a call's row shows,
 // which may be cut, or followed by how many more there are.
 func asks(r *ask.Request, row string) bool {
 	whole := sanitize.Line(r.Questions[0].Question)

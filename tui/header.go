@@ -82,7 +82,7 @@ func (h *header) rows(l layout) []string {
 			from, to = x, x+w
 		}
 		*h.targets = append(*h.targets, Area{X: x, W: w, H: 1, Run: func() tea.Cmd { return h.show(i) }})
-		if n, ok := h.pages[i].(Narrower); ok && t.badge > 0 {
+		if n, ok := h.pages[i].(BadgeFilter); ok && t.badge > 0 {
 			*h.targets = append(*h.targets, Area{X: x + w - t.badge, W: t.badge, H: 1, Run: func() tea.Cmd { return tea.Batch(h.show(i), n.Narrow()) }})
 		}
 		row += " "

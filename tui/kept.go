@@ -16,14 +16,14 @@ const keepEvery = time.Second
 
 type keepMsg struct{}
 
-// Keep writes what a page keeps between runs, a struct of a few words.
-func Keep(state any) string {
+// EncodeState writes what a page keeps between runs, a struct of a few words.
+func EncodeState(state any) string {
 	b, _ := json.Marshal(state) // plain words and numbers
 	return string(b)
 }
 
-// Kept reads what Keep wrote; false when it is nothing of the kind.
-func Kept(kept string, state any) bool {
+// DecodeState reads what EncodeState wrote; it reports whether it could.
+func DecodeState(kept string, state any) bool {
 	const most = 4 << 10
 	return kept != "" && len(kept) <= most && json.Unmarshal([]byte(kept), state) == nil
 }
@@ -36,8 +36,8 @@ func (m *Model) restore() {
 	}
 	m.allKeys = m.opts.Store.Get(footerKey) == allKeysWord
 	for _, p := range m.pages {
-		if k, ok := p.(Keeper); ok {
-			k.Restore(m.opts.Store.Get(pageKey(p)))
+		if k, ok := p.(StateSaver); ok {
+			k.LoadState(m.opts.Store.Get(pageKey(p)))
 		}
 	}
 	if known := m.opts.Store.Get(signsKey); known != "" {
@@ -62,8 +62,8 @@ func (m *Model) keeps() map[string]string {
 		out[footerKey] = allKeysWord
 	}
 	for _, p := range m.pages {
-		if k, ok := p.(Keeper); ok {
-			out[pageKey(p)] = k.Kept()
+		if k, ok := p.(StateSaver); ok {
+			out[pageKey(p)] = k.SaveState()
 		}
 	}
 	return out

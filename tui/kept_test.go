@@ -26,8 +26,8 @@ type keeper struct {
 	state, restored string
 }
 
-func (k *keeper) Kept() string        { return k.state }
-func (k *keeper) Restore(kept string) { k.restored, k.state = kept, kept }
+func (k *keeper) SaveState() string     { return k.state }
+func (k *keeper) LoadState(kept string) { k.restored, k.state = kept, kept }
 func (k *keeper) Update(m tea.Msg) tea.Cmd {
 	if key, ok := m.(tea.KeyPressMsg); ok {
 		k.state = key.String()
@@ -117,16 +117,16 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for _, kept := range tt.kept {
-				p := tt.make().(tui.Keeper)
-				if p.Restore(kept); p.Kept() != kept {
-					t.Errorf("kept %s, want %s", p.Kept(), kept)
+				p := tt.make().(tui.StateSaver)
+				if p.LoadState(kept); p.SaveState() != kept {
+					t.Errorf("kept %s, want %s", p.SaveState(), kept)
 				}
 			}
-			fresh := tt.make().(tui.Keeper).Kept()
+			fresh := tt.make().(tui.StateSaver).SaveState()
 			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Folds":["gone.tsx"],"Widgets":{"clippy":"loud","gone":"x"}}`, `{"Sort":-1}`} {
-				p := tt.make().(tui.Keeper)
-				if p.Restore(bad); p.Kept() != fresh {
-					t.Errorf("%s became %s", bad, p.Kept())
+				p := tt.make().(tui.StateSaver)
+				if p.LoadState(bad); p.SaveState() != fresh {
+					t.Errorf("%s became %s", bad, p.SaveState())
 				}
 			}
 		})

@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// anyKey tells the pages that want to know that the user is there.
+// anyKey tells Keyed pages that a key was pressed.
 func (m *Model) anyKey() tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.pages {

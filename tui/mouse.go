@@ -26,7 +26,7 @@ func (m *Model) mouse(msg tea.MouseMsg) tea.Cmd {
 		m.sel.press(e.X, e.Y)
 		return nil
 	case tea.MouseReleaseMsg:
-		return m.letGo(e.X, e.Y)
+		return m.endDrag(e.X, e.Y)
 	case tea.MouseMotionMsg:
 		switch {
 		case e.Button == tea.MouseLeft && m.sel.held:

@@ -2,8 +2,8 @@ package tui
 
 import "slices"
 
-// raised is an overlay that is open.
-type raised struct {
+// openOverlay is an overlay that is open.
+type openOverlay struct {
 	overlay Overlay
 	table   table
 	undrawn bool // it could not be drawn
@@ -18,9 +18,9 @@ func (m *Model) open(o Overlay) {
 		}
 	}
 	m.toasts.leave("")
-	m.overlays = append(m.overlays, &raised{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys, nil)})
+	m.overlays = append(m.overlays, &openOverlay{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys, nil)})
 }
 
 func (m *Model) close(id string) {
-	m.overlays = slices.DeleteFunc(m.overlays, func(r *raised) bool { return r.overlay.ID() == id })
+	m.overlays = slices.DeleteFunc(m.overlays, func(r *openOverlay) bool { return r.overlay.ID() == id })
 }

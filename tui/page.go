@@ -27,7 +27,7 @@ type Page interface {
 	// Part names the part of the page that has the focus; actions whose Part is
 	// another one do not act. "" when the page has one part.
 	Part() string
-	// TextEntry tells whether a text field has the focus. While it has, keys go
+	// TextEntry reports whether a text field has the focus. While it has, keys go
 	// to Update, but for actions that say InText.
 	TextEntry() bool
 	// Update gets what the root does not keep for itself: messages of feeds and
@@ -61,11 +61,11 @@ type (
 		// BadgeMark is the sign before the number, and the style of both.
 		BadgeMark(th *theme.Theme) (mark string, style theme.Style)
 	}
-	// Narrower is a page that can show nothing but what its badge counts.
-	Narrower interface{ Narrow() tea.Cmd }
-	// Noter is a page that has something for the right end of a footer of w
+	// BadgeFilter is a page that can show nothing but what its badge counts.
+	BadgeFilter interface{ Narrow() tea.Cmd }
+	// FooterStatus is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
-	Noter interface{ FooterNote(w int) string }
+	FooterStatus interface{ FooterNote(w int) string }
 	// Commander is a page with actions of what comes and goes. They are asked for when
 	// the command palette opens, and are only there.
 	Commander interface{ Commands() []Action }
@@ -77,17 +77,17 @@ type (
 	// Hovers says so.
 	Hoverer interface{ Hovers() bool }
 	// Dragger is a page on which the mouse moves something, with ClickMsg and DragMsg:
-	// Drags tells whether it does from a cell. Elsewhere dragging marks text.
+	// Drags reports whether it does from a cell. Elsewhere dragging marks text.
 	Dragger interface{ Drags(x, y int) bool }
 	// Keyed is a page that wants to hear of every key pressed on the screen, before
 	// it does what it does, for what stands there until the user is back.
 	Keyed interface{ AnyKey() tea.Cmd }
-	// Keeper is a page that keeps between runs how the user looks at it: filters, order,
-	// zoom. Restore is called before the first frame with what Kept said in the last run,
+	// StateSaver is a page that keeps between runs how the user looks at it: filters, order,
+	// zoom. LoadState is called before the first frame with what SaveState returned in the last run,
 	// "" in the first; what it cannot read it leaves alone.
-	Keeper interface {
-		Kept() string
-		Restore(kept string)
+	StateSaver interface {
+		SaveState() string
+		LoadState(kept string)
 	}
 	// Quitter is a page that wants a word before the program ends: an overlay
 	// that ends in Quit or Close; nil lets it end.
@@ -220,7 +220,7 @@ type HoverMsg struct{ X, Y int }
 // WheelMsg is the wheel turned over a cell: Delta rows down.
 type WheelMsg struct{ X, Y, Delta int }
 
-// SizeMsg tells pages how many cells they have, before the first Render at that
+// SizeMsg gives pages how many cells they have, before the first Render at that
 // size.
 type SizeMsg struct{ W, H int }
 

@@ -49,7 +49,7 @@ type restMsg struct {
 	due       time.Time
 }
 
-// come takes a key that is pressed or held down, and tells whether it is only held: then
+// come takes a key that is pressed or held down and reports whether it is only held: then
 // it may move, scroll and type, and nothing else.
 func (p *presses) come(k tea.Key) (held bool) {
 	p.seq++
@@ -71,7 +71,7 @@ func (p *presses) ignore(k tea.Key, now time.Time, why string) {
 	}
 }
 
-// quiet tells since when no key was ignored that a decision must not follow.
+// quiet returns since when no key was ignored that a decision must not follow.
 func (p *presses) quiet(now time.Time) bool { return now.Sub(p.ignored) >= ignoredFor }
 
 // held says why a key that is spent does nothing.
@@ -106,7 +106,7 @@ func (p *presses) step(step int) tea.Cmd {
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })
 }
 
-// rested takes the end of a step. rest tells that it was the last one.
+// rested takes the end of a step. rest says that it was the last one.
 func (p *presses) rested(msg restMsg, now time.Time) (rest bool, next tea.Cmd) {
 	switch {
 	case msg.seq != p.seq || !p.counts:
@@ -120,7 +120,7 @@ func (p *presses) rested(msg restMsg, now time.Time) (rest bool, next tea.Cmd) {
 	return true, nil
 }
 
-// release takes a key that is let go, and tells whether it is the one that was spent.
+// release takes a key that is let go, and reports whether it is the one that was spent.
 func (p *presses) release(k tea.Key) bool {
 	if !p.types || p.spent == 0 || k.Code != p.spent {
 		return false

@@ -35,9 +35,9 @@ func (s *selection) drag(x, y int) {
 	s.on = s.on || s.to != s.from
 }
 
-// letGo ends a click, or copies what was marked. The mark stays until a key or the
+// endDrag ends a click, or copies what was marked. The mark stays until a key or the
 // mouse does something else.
-func (m *Model) letGo(x, y int) tea.Cmd {
+func (m *Model) endDrag(x, y int) tea.Cmd {
 	if !m.sel.held {
 		m.unchanged()
 		return nil

@@ -110,7 +110,7 @@ func SessionMark(f *Frame, s *snapshot.Session) (mark string, style theme.Style,
 	return "?", th.Faint, "unknown"
 }
 
-// onlyCalls tells whether all that is known of what a session does is what it calls here.
+// onlyCalls reports whether all that is known of what a session does is what it calls here.
 func onlyCalls(s *snapshot.Session) bool {
 	return s.State == snapshot.StateUnknown && (s.Note == "connected" || s.Connection != "")
 }

@@ -65,7 +65,7 @@ func DigestOf(r *ask.Request) uint64 {
 	return Digest(string(b))
 }
 
-// SightMsg tells pages, once, where it is noted what is in sight.
+// SightMsg hands pages, once, the record of what is in sight.
 type SightMsg struct{ Sight *Sight }
 
 // Asks says that a frame shows something that a key would decide.
@@ -75,17 +75,17 @@ func (f *Frame) Asks(a Asked) {
 	}
 }
 
-// Ready tells whether what is asked on the frame can be decided by a key: parts draw such
+// Ready reports whether what is asked on the frame can be decided by a key: parts draw such
 // keys faint until then.
 func (f *Frame) Ready() bool { return f.sight == nil || f.sight.Ready() }
 
-// Ready tells whether what is on the frame on screen can be decided by a key.
+// Ready reports whether what is on the frame on screen can be decided by a key.
 func (s *Sight) Ready() bool { return s.ready }
 
 // begin starts a frame.
 func (s *Sight) begin() { s.next, s.nextViews = Asked{}, nil }
 
-// end notes what the frame shows that was drawn at a place. covered tells that something
+// end notes what the frame shows that was drawn at a place. covered says that something
 // lies over it. It returns when another frame is needed, 0 for never.
 func (s *Sight) end(now, lastKey time.Time, place string, w, h int, covered bool) time.Duration {
 	same := s.next == s.asked && place == s.place && w == s.w && h == s.h && !covered

@@ -26,7 +26,7 @@ type stage struct {
 	at       int  // index of the page that is shown
 	back     int  // the page before it
 	undrawn  bool // the page could not be drawn
-	overlays []*raised
+	overlays []*openOverlay
 
 	keys    map[string][]string // those of the options that are taken
 	tables  []table             // of actions, by page
@@ -74,7 +74,7 @@ func (s *stage) title() string {
 	return strings.TrimSpace(name)
 }
 
-func (s *stage) top() *raised {
+func (s *stage) top() *openOverlay {
 	if len(s.overlays) == 0 {
 		return nil
 	}

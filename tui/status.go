@@ -11,7 +11,7 @@ import (
 // statusID is the record of the deck among those that programs report to the terminal.
 const statusID = "mcpdeck"
 
-// report tells the terminal what goes on, for its tab and its overview: whether
+// report sends the terminal its status, for its tab and its overview: whether
 // something waits for the user (OSC 7501), and that calls run (OSC 9;4).
 func (m *Model) report(v *tea.View) {
 	waits, kind, title := 0, tea.ProgramStatusKind(""), v.WindowTitle
@@ -44,7 +44,7 @@ func (m *Model) report(v *tea.View) {
 // clearStatus takes the deck's record back when the program ends.
 func clearStatus() string { return ansi.ClearProgramStatusID(statusID) }
 
-// showsBars tells whether a terminal is one of those that show OSC 9;4 as progress:
+// showsBars reports whether a terminal is one of those that show OSC 9;4 as progress:
 // others take every OSC 9 for a notification.
 func showsBars(environ []string) bool {
 	vars := map[string]string{}

@@ -30,16 +30,16 @@ const pickerID = "theme"
 
 // picker is the list of themes. The screen has the one under the cursor.
 type picker struct {
-	all  []theme.Scheme
-	was  theme.Scheme
-	wear func(theme.Scheme) tea.Cmd
-	save func(name string) (file string, err error) // nil: it lasts until the end
-	list widget.List
-	y    int // of the list within the overlay
+	all        []theme.Scheme
+	was        theme.Scheme
+	applyTheme func(theme.Scheme) tea.Cmd
+	save       func(name string) (file string, err error) // nil: it lasts until the end
+	list       widget.List
+	y          int // of the list within the overlay
 }
 
-func newPicker(o *Options, wear func(theme.Scheme) tea.Cmd) *picker {
-	p := &picker{all: o.Themes, was: o.Theme.Scheme, wear: wear, save: o.KeepTheme}
+func newPicker(o *Options, applyTheme func(theme.Scheme) tea.Cmd) *picker {
+	p := &picker{all: o.Themes, was: o.Theme.Scheme, applyTheme: applyTheme, save: o.KeepTheme}
 	p.list.SetLen(len(p.all))
 	p.list.MoveTo(max(o.themeAt(p.was.Name), 0))
 	return p
@@ -53,7 +53,7 @@ func (p *picker) Actions() []Action {
 	out := []Action{
 		{ID: "theme.keep", Title: "Keep this theme", Hint: "keep", Keys: []string{"enter"}, Run: p.keep},
 		{ID: "theme.back", Title: "Back to the theme before", Hint: "back", Keys: []string{"esc", "q", "ctrl+c"}, Run: func() tea.Cmd {
-			return tea.Batch(Close(pickerID), p.wear(p.was))
+			return tea.Batch(Close(pickerID), p.applyTheme(p.was))
 		}},
 	}
 	for _, a := range ListActions("theme", "", &p.list) {
@@ -64,15 +64,15 @@ func (p *picker) Actions() []Action {
 	return out
 }
 
-// wear gives the screen the colours of a scheme.
-func (m *Model) wear(s theme.Scheme) tea.Cmd {
+// applyTheme gives the screen the colours of a scheme.
+func (m *Model) applyTheme(s theme.Scheme) tea.Cmd {
 	m.opts.Theme.Scheme = s
 	return m.retheme()
 }
 
 func (p *picker) at() theme.Scheme { return p.all[p.list.Cursor] }
 
-func (p *picker) preview() tea.Cmd { return p.wear(p.at()) }
+func (p *picker) preview() tea.Cmd { return p.applyTheme(p.at()) }
 
 func (p *picker) keep() tea.Cmd {
 	name, keep := p.at().Name, p.save

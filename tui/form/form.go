@@ -128,7 +128,7 @@ func (f *Form) Part() string {
 	return PartOptions
 }
 
-// TextEntry tells whether letters are text.
+// TextEntry reports whether letters are text.
 func (f *Form) TextEntry() bool {
 	p := f.Part()
 	return !f.opt.Watch && (p == PartText || p == PartFilter || p == PartJSON)
@@ -142,13 +142,13 @@ func (f *Form) at() (model.Field, bool) {
 	return f.fields[f.cursor], true
 }
 
-// chooses tells whether a field is filled in from a list.
+// chooses reports whether a field is filled in from a list.
 func chooses(field model.Field) bool {
 	k := field.Kind()
 	return k == model.Choice || k == model.Several || k == model.Variant
 }
 
-// takes tells whether there is something to fill in at a field itself.
+// takes reports whether there is something to fill in at a field itself.
 func takes(field model.Field) bool {
 	return field.Role != model.Added && field.Role != model.Extra && !field.Heading() && !field.Closed()
 }

@@ -162,7 +162,7 @@ func (f *Form) problem(field model.Field) *model.Problem {
 	return nil
 }
 
-// missing tells whether a field has no answer and needs one.
+// missing reports whether a field has no answer and needs one.
 func (f *Form) missing(field model.Field) bool {
 	return field.Required && takes(field) && field.Words() == "" && f.problem(field) != nil
 }

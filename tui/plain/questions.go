@@ -194,7 +194,7 @@ func (t *teller) line(l string) {
 	}
 }
 
-// meant tells whether a line can be about the question that is open, and says so
+// meant reports whether a line can be about the question that is open, and says so
 // where it cannot.
 func (t *teller) meant() bool {
 	o := t.current
@@ -308,7 +308,7 @@ func (t *teller) text(words string) {
 	}
 }
 
-// takesWords tells whether q can be answered in the user's own words.
+// takesWords reports whether q can be answered in the user's own words.
 func takesWords(q *ask.Question) bool { return q.HasOther() || len(q.Options) == 0 }
 
 // answer reads an answer to the question that is open.

@@ -68,7 +68,7 @@ func (e *Editor) Value() string {
 	return b.String()
 }
 
-// Empty tells whether there is no text.
+// Empty reports whether there is no text.
 func (e *Editor) Empty() bool { return len(e.lines) == 0 || len(e.lines) == 1 && len(e.lines[0]) == 0 }
 
 // Insert puts text at the cursor, as a paste does: with its line breaks in a
@@ -171,7 +171,7 @@ func clusters(s string) []string {
 	return out
 }
 
-// letter tells whether a byte is a printable character of its own.
+// letter reports whether a byte is a printable character of its own.
 func letter(b byte) bool { return b >= 0x20 && b < 0x7f }
 
 func (e *Editor) init() {
@@ -190,7 +190,7 @@ func (e *Editor) breakLine() {
 	e.row, e.col = e.row+1, 0
 }
 
-// Key acts on a key and tells whether it was one for the editor. Enter, Esc and
+// Key acts on a key and reports whether it was one for the editor. Enter, Esc and
 // Tab are the owner's; in a Multi editor shift+enter, alt+enter and ctrl+j break
 // the line.
 func (e *Editor) Key(k tea.KeyPressMsg) bool {
@@ -208,7 +208,7 @@ func (e *Editor) Key(k tea.KeyPressMsg) bool {
 }
 
 // editorKeys is what keys do; goal is the column up and down keep to. The
-// functions tell whether the key was for the editor.
+// functions report whether the key was for the editor.
 var editorKeys = sync.OnceValue(func() map[string]func(e *Editor, goal int) bool {
 	always := func(f func(e *Editor)) func(*Editor, int) bool {
 		return func(e *Editor, _ int) bool { f(e); return true }

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
-// Match tells how well text fits a filter: 0 not at all, more is better. All
+// Match returns how well text fits a filter: 0 not at all, more is better. All
 // words of the filter must be found, each as it is or, failing that, as letters
 // in order. Capitals matter only when the filter has some.
 func Match(filter, text string) int {

@@ -141,7 +141,7 @@ func (f *Folds) Show(row int) {
 	f.cursor, f.found = row, true
 }
 
-// Value tells whether there is a value at the cursor, and whether it is folded.
+// Value reports whether there is a value at the cursor, and whether it is folded.
 func (f *Folds) Value() (folded, ok bool) {
 	v := f.value()
 	return f.folded[v], v >= 0
@@ -223,7 +223,7 @@ func (f *Folds) moveTo(i int) {
 	}
 }
 
-// follow moves the window to the cursor and tells whether it had to.
+// follow moves the window to the cursor and reports whether it had to.
 func (f *Folds) follow() bool {
 	at, top, h := f.place(), f.Window.At(0), f.Height()
 	switch {

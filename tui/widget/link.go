@@ -29,7 +29,7 @@ func Link(th *theme.Theme, text, address string) string {
 	return linkStart + address + "\a" + th.Link.Render(text) + linkEnd
 }
 
-// followable tells whether an address may become a link: http or https, with a host
+// followable reports whether an address may become a link: http or https, with a host
 // and without a name or password before it, in printable ASCII.
 func followable(address string) bool {
 	if len(address) > longestLink || strings.ContainsFunc(address, func(r rune) bool { return r <= ' ' || r >= 0x7f }) {

@@ -41,7 +41,7 @@ func (l *List) Page(d int) { l.Move(d * max(l.height-1, 1)) }
 // Half moves the cursor by d half screens.
 func (l *List) Half(d int) { l.Move(d * max(l.height/2, 1)) }
 
-// AtEnd tells whether the cursor is on the last item, or there is none.
+// AtEnd reports whether the cursor is on the last item, or there is none.
 func (l *List) AtEnd() bool { return l.Cursor >= l.n-1 }
 
 // Scroll moves what is on the screen by d rows and takes the cursor along when
@@ -51,7 +51,7 @@ func (l *List) Scroll(d int) {
 	l.Cursor = min(max(l.Cursor, l.Top), max(l.Top+l.height-1, l.Top), l.n-1)
 }
 
-// Click moves the cursor to the item at row y of the list and tells whether
+// Click moves the cursor to the item at row y of the list and reports whether
 // there is one.
 func (l *List) Click(y int) bool {
 	i := l.Top + y

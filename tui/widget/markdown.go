@@ -27,7 +27,7 @@ func Markdown(th *theme.Theme, text string, w int) []string {
 	return m.rows
 }
 
-// LooksMarkdown tells whether text is likely to be meant as Markdown: it has a heading,
+// LooksMarkdown reports whether text is likely to be meant as Markdown: it has a heading,
 // a list with emphasis or links, fenced code or a table.
 func LooksMarkdown(text string) bool {
 	score := 0
@@ -154,7 +154,7 @@ func item(s string) int {
 	return 0
 }
 
-// rule tells whether a line is a rule: "---", "* * *".
+// rule reports whether a line is a rule: "---", "* * *".
 func rule(s string) bool {
 	s = strings.ReplaceAll(s, " ", "")
 	return len(s) > 2 && (strings.Trim(s, "-") == "" || strings.Trim(s, "*") == "" || strings.Trim(s, "_") == "")
@@ -184,7 +184,7 @@ func Closed(rows []string) []string {
 	return rows
 }
 
-// tableRule tells whether a line is the one under the head of a table.
+// tableRule reports whether a line is the one under the head of a table.
 func tableRule(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.Contains(s, "-") && strings.Contains(s, "|") && strings.Trim(s, "|-: ") == ""

@@ -113,7 +113,7 @@ func (s *perCodePoint) row(x int) (string, int) {
 	return b.String(), at
 }
 
-// isFrame tells whether a cluster is a vertical line of a frame.
+// isFrame reports whether a cluster is a vertical line of a frame.
 func isFrame(cluster string) bool {
 	return cluster == "│" || cluster == "┃" || cluster == "|"
 }

@@ -24,7 +24,7 @@ func Pane(th *theme.Theme, title, note string, focus bool, rows []string, w, h i
 	return out
 }
 
-// PaneRule is the rule above a pane of w cells, the last of them air. With focus it is
+// PaneRule is the rule above a pane of w cells, the last one blank. With focus it is
 // heavy, so that it can be told without colour. note stands near its right end.
 func PaneRule(th *theme.Theme, title, note string, focus bool, w int) string {
 	line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top

@@ -180,13 +180,13 @@ func closing(s string, sign byte) int {
 	return -1
 }
 
-// opens tells whether a mark may begin behind a text.
+// opens reports whether a mark may begin behind a text.
 func opens(before string) bool {
 	r, _ := utf8.DecodeLastRuneInString(before)
 	return before == "" || unicode.IsSpace(r) || r > unicode.MaxASCII || strings.ContainsRune(`([{"'`, r)
 }
 
-// closes tells whether a mark may end before a text. A sentence goes on after its
+// closes reports whether a mark may end before a text. A sentence goes on after its
 // punctuation with a space, a pattern or a path does not.
 func closes(after string) bool {
 	r, n := utf8.DecodeRuneInString(after)
@@ -200,7 +200,7 @@ func closes(after string) bool {
 	return !word(next) && next != '/'
 }
 
-// prose tells whether n signs around a text mark it: in a pattern, an expression or an
+// prose reports whether n signs around a text mark it: in a pattern, an expression or an
 // identifier such as __init__ they belong to it.
 func prose(text string, sign byte, n int) bool {
 	if text == "" || strings.TrimSpace(text) != text || strings.ContainsAny(text[:1], `./\,`) || strings.ContainsAny(text[len(text)-1:], `/\,(`) {
@@ -243,7 +243,7 @@ func restOfAddress(s string) int {
 	return i
 }
 
-// address tells whether a text is where a link may lead, and no part of a pattern.
+// address reports whether a text is where a link may lead, and no part of a pattern.
 func address(s string) bool {
 	return strings.Contains(s, "://") || strings.HasPrefix(s, "mailto:") || strings.ContainsAny(s, "/.#") && !strings.ContainsAny(s, `*+^$|\`)
 }
@@ -251,7 +251,7 @@ func address(s string) bool {
 // run is how often the first sign of s is repeated at its beginning.
 func run(s string) int { return len(s) - len(strings.TrimLeft(s, s[:1])) }
 
-// word tells whether r is part of an ASCII word.
+// word reports whether r is part of an ASCII word.
 func word(r rune) bool {
 	return r == '_' || r <= unicode.MaxASCII && (unicode.IsLetter(r) || unicode.IsDigit(r))
 }

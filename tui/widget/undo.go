@@ -59,7 +59,7 @@ func (e *Editor) note(row, col int, removed, written string) {
 
 func (c *edit) size() int { return len(c.removed) + len(c.written) }
 
-// joins tells whether a change in the same row goes on with this one: both write one
+// joins reports whether a change in the same row goes on with this one: both write one
 // word, or take one away from its end.
 func (c *edit) joins(l []string, next edit) bool {
 	if c.row != next.row || max(c.from, next.from) > len(l) || max(c.from, next.from)-min(c.from, next.from) > 1000 {
@@ -72,7 +72,7 @@ func (c *edit) joins(l []string, next edit) bool {
 	return c.written == "" && next.written == "" && distance == -len(next.removed) && isWord(next.removed) && isWord(c.removed)
 }
 
-// Undo takes the last change back, Redo makes it again. They tell whether there was
+// Undo takes the last change back, Redo makes it again. They report whether there was
 // one.
 func (e *Editor) Undo() bool { return e.travel(&e.history.done, &e.history.undone, false) }
 

@@ -296,7 +296,7 @@ func (s *Screen) Raw() string {
 	return s.raw.String()
 }
 
-// Ended tells whether the program has ended.
+// Ended reports whether the program has ended.
 func (s *Screen) Ended() bool {
 	select {
 	case err := <-s.done:

@@ -70,13 +70,13 @@ type look struct {
 	Filter string
 }
 
-// Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.Order, p.group, p.Filter.Text()}) }
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string { return tui.EncodeState(look{p.Order, p.group, p.Filter.Text()}) }
 
-// Restore implements tui.Keeper.
-func (p *Page) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
+	if tui.DecodeState(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
 		p.Order, p.group = l.Order, l.Group
 		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.narrow()

@@ -122,7 +122,7 @@ func (p *Page) accept() tea.Cmd {
 	}
 	p.unsure = warning{}
 	if a.Skipped || a.Asks {
-		return p.goOn() // as decided before; choosing takes it back
+		return p.nextQuestion() // as decided before; choosing takes it back
 	}
 	switch {
 	case q.Multi && len(q.Options) > 0:
@@ -130,13 +130,13 @@ func (p *Page) accept() tea.Cmd {
 	case onOther(q, a):
 		if strings.TrimSpace(a.Other) == "" {
 			if !q.Required && len(q.Options) == 0 {
-				return p.goOn()
+				return p.nextQuestion()
 			}
 			p.openField(questions.OtherField)
 			return nil
 		}
 		a.Chosen, a.OtherOn = nil, true
-		return p.goOn()
+		return p.nextQuestion()
 	}
 	return p.pick(a.Cursor)
 }
@@ -186,7 +186,7 @@ func (p *Page) acceptMulti(q questions.Question, a *questions.AnswerDraft) tea.C
 		p.keep()
 		return nil
 	}
-	return p.goOn()
+	return p.nextQuestion()
 }
 
 // pick takes an option of a single choice and goes on. Typed free text that
@@ -203,7 +203,7 @@ func (p *Page) pick(option int) tea.Cmd {
 	}
 	p.warned = warning{}
 	a.Cursor, a.Chosen, a.OtherOn, a.Skipped, a.Asks = option, []int{option}, false, false, false
-	return p.goOn()
+	return p.nextQuestion()
 }
 
 // toggle is Space.
@@ -286,7 +286,7 @@ func (p *Page) other() tea.Cmd {
 	if p.warned.on && strings.TrimSpace(a.Other) != "" {
 		p.warned, p.message = warning{}, ""
 		a.Chosen, a.OtherOn = nil, true
-		return p.goOn()
+		return p.nextQuestion()
 	}
 	p.openField(questions.OtherField)
 	return nil
@@ -323,7 +323,7 @@ func (p *Page) skip() tea.Cmd {
 		return nil
 	}
 	a.Skipped, a.Asks = true, false
-	return p.goOn()
+	return p.nextQuestion()
 }
 
 // skipText skips a question for a text and stays: the key is close to what one
@@ -363,9 +363,9 @@ func (p *Page) allRecommended() {
 	p.keep()
 }
 
-// goOn goes to the next question without an answer, then to the review; a lone
+// nextQuestion goes to the next question without an answer, then to the review; a lone
 // question is sent.
-func (p *Page) goOn() tea.Cmd {
+func (p *Page) nextQuestion() tea.Cmd {
 	qs := p.questions()
 	p.keep()
 	if len(qs) == 1 {

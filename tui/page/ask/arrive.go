@@ -30,7 +30,7 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	}
 	fresh := p.arrived()
 	if len(fresh) > 0 {
-		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.bring(p.waiting == 0))
+		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify), p.openOnArrival(p.waiting == 0))
 	}
 	p.waiting = len(due(s))
 	if p.place == partGroup {
@@ -100,9 +100,9 @@ func (p *Page) arrived() []questions.Item {
 	return fresh
 }
 
-// bring puts a new request on screen, if the user is not busy elsewhere. first
-// tells that nothing else waits.
-func (p *Page) bring(first bool) tea.Cmd {
+// openOnArrival puts a new request on screen, if the user is not busy elsewhere; first
+// says that nothing else waits.
+func (p *Page) openOnArrival(first bool) tea.Cmd {
 	if p.opt.Focus == FocusNever {
 		return nil
 	}
@@ -119,10 +119,10 @@ func (p *Page) bring(first bool) tea.Cmd {
 
 // goBack leaves the page that came by itself when nothing is left to answer.
 func (p *Page) goBack() tea.Cmd {
-	if !p.brought || p.place != partList || p.snap.Waiting > 0 || p.isSending() {
+	if !p.openedItself || p.place != partList || p.snap.Waiting > 0 || p.isSending() {
 		return nil
 	}
-	p.brought = false
+	p.openedItself = false
 	return tui.Go("")
 }
 

@@ -81,13 +81,13 @@ type Page struct {
 	snap  *questions.Snapshot
 	shown bool // the page is on screen
 
-	place   string // partList, partRequest, partHistory, partReader, partSettled or partGroup
-	id      int    // of the open request
-	digests tui.Digests
-	unasked time.Time // when the page was asked on screen by itself
-	brought bool      // it came by itself, and goes when all is answered
-	lastKey time.Time
-	message string // about the last key; one line
+	place        string // partList, partRequest, partHistory, partReader, partSettled or partGroup
+	id           int    // of the open request
+	digests      tui.Digests
+	unasked      time.Time // when the page was asked on screen by itself
+	openedItself bool      // it came by itself, and goes when all is answered
+	lastKey      time.Time
+	message      string // about the last key; one line
 
 	list       widget.List
 	rows       []int // ids behind the list's rows; 0 is a heading
@@ -220,7 +220,7 @@ func (p *Page) WindowTitle() string {
 	return ""
 }
 
-// Waits tells the terminal how many requests wait, and whether the first is for a
+// Waits returns how many requests wait, and whether the first is for a
 // permission.
 func (p *Page) Waits() (int, tea.ProgramStatusKind) {
 	for _, it := range p.snap.Items {
@@ -238,7 +238,7 @@ func (p *Page) Waits() (int, tea.ProgramStatusKind) {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if time.Since(p.unasked) < time.Second {
-		p.brought = true
+		p.openedItself = true
 	}
 	p.unasked = time.Time{}
 	if p.place == partHistory && p.snap.Waiting > 0 {
@@ -253,7 +253,7 @@ func (p *Page) Show() tea.Cmd {
 
 // Hide implements tui.Page.
 func (p *Page) Hide() {
-	p.shown, p.brought = false, false
+	p.shown, p.openedItself = false, false
 	if p.place == partSettled {
 		p.place = partList
 	}

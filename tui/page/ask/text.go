@@ -127,13 +127,13 @@ func (p *Page) textEnter() tea.Cmd {
 	case f == questions.NoteField && p.deciding() != nil:
 		return p.noted()
 	case f == questions.ClarifyField && a.Asks:
-		return p.goOn()
+		return p.nextQuestion()
 	case f == questions.OtherField && strings.TrimSpace(a.Other) == "":
 		p.draft.Field = questions.OtherField // blank is no answer
 		p.message = "type an answer, or esc"
 		p.keep()
 	case f == questions.OtherField && (!q.Multi || len(q.Options) == 0):
-		return p.goOn()
+		return p.nextQuestion()
 	}
 	return nil
 }

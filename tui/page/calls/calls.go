@@ -293,13 +293,15 @@ type look struct {
 	tui.Order
 }
 
-// Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.Filter.Text(), p.failed, p.raw, p.Order}) }
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string {
+	return tui.EncodeState(look{p.Filter.Text(), p.failed, p.raw, p.Order})
+}
 
-// Restore implements tui.Keeper.
-func (p *Page) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
 	var l look
-	if tui.Kept(kept, &l) {
+	if tui.DecodeState(kept, &l) {
 		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.failed, p.raw = l.Failed, l.Raw
 		if tui.SortingBy(sorts(), l.By) != nil {

@@ -158,8 +158,8 @@ func TestTheOrderIsKeptBetweenRuns(t *testing.T) {
 			}
 		}
 		p := calls.New(calls.Options{})
-		p.Restore(`{"Sort":"unknown"}`)
-		p.Restore(before.Kept())
+		p.LoadState(`{"Sort":"unknown"}`)
+		p.LoadState(before.SaveState())
 		return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{p}})
 	}, func(s *frame.Screen) { s.Has("by tool  1 of 9", "Tool↓") })
 }

@@ -313,7 +313,7 @@ func (p *Page) panes() []string {
 	return append(out, partCalls, partLog)
 }
 
-// without tells whether the user has turned off what a list of the card has.
+// without reports whether the user has turned off what a list of the card has.
 func (p *Page) without(pane string) bool {
 	return slices.Contains(p.details.Without, snapshot.Kind(pane))
 }
@@ -393,7 +393,7 @@ func (p *Page) logMoved() {
 // title is what the user calls the server.
 func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
 
-// isOn tells whether a server is on, or is being turned on.
+// isOn reports whether a server is on, or is being turned on.
 func isOn(s *snapshot.Server) bool {
 	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
 }

@@ -121,13 +121,13 @@ func (p *Page) rowName(r *row) string {
 // look is what the page keeps between runs.
 type look struct{ tui.Order }
 
-// Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(look{p.order}) }
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string { return tui.EncodeState(look{p.order}) }
 
-// Restore implements tui.Keeper.
-func (p *Page) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
 	var l look
-	if tui.Kept(kept, &l) && slices.Contains(sorts(), l.By) {
+	if tui.DecodeState(kept, &l) && slices.Contains(sorts(), l.By) {
 		p.order = l.Order
 	}
 }

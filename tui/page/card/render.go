@@ -182,7 +182,7 @@ func (p *Page) card(f *tui.Frame, x, w, h int) []string {
 	return append(append(rows, p.paneBox(f, x, len(rows), w, left-len(below))...), below...)
 }
 
-// third tells whether there is a column for the definition under the cursor.
+// third reports whether there is a column for the definition under the cursor.
 func (p *Page) third(f *tui.Frame) bool {
 	return f.W-p.listSize(f.W) >= 130
 }

@@ -89,7 +89,7 @@ func NewWidget(t Tools) *Widget {
 	return &Widget{tools: t, usual: usual, chosen: usual}
 }
 
-// Name implements the Keeper of the Deck page.
+// Name implements the StateSaver of the Deck page.
 func (w *Widget) Name() string { return "clippy" }
 
 // What is kept of a key that mutes sounds, or has them on again.
@@ -98,9 +98,9 @@ const (
 	heard = "heard"
 )
 
-// Kept implements the Keeper of the Deck page: what the user chose by a key, unless the
+// SaveState implements the StateSaver of the Deck page: what the user chose by a key, unless the
 // configuration says the same, or has changed since.
-func (w *Widget) Kept() string {
+func (w *Widget) SaveState() string {
 	switch {
 	case w.chosen == w.usual || w.chosen != w.tools.Muted():
 		return ""
@@ -110,8 +110,8 @@ func (w *Widget) Kept() string {
 	return heard
 }
 
-// Restore implements the Keeper of the Deck page.
-func (w *Widget) Restore(kept string) {
+// LoadState implements the StateSaver of the Deck page.
+func (w *Widget) LoadState(kept string) {
 	if kept == muted || kept == heard {
 		w.chosen = kept == muted
 		w.tools.Mute(w.chosen)

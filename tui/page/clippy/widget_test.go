@@ -121,23 +121,23 @@ func TestWhatTheKeyForSoundsDidIsKept(t *testing.T) {
 		w := NewWidget(f)
 		press := func() { results(action(t, w, "clippy.mute").Run()) }
 		press()
-		kept := w.Kept()
+		kept := w.SaveState()
 		next := &fakeTools{muted: usual}
 		again := NewWidget(next)
-		again.Restore(kept)
-		if next.muted == usual || again.Kept() != kept {
-			t.Errorf("after a restart sounds are muted: %v, as without the key; kept %q, then %q", next.muted, kept, again.Kept())
+		again.LoadState(kept)
+		if next.muted == usual || again.SaveState() != kept {
+			t.Errorf("after a restart sounds are muted: %v, as without the key; kept %q, then %q", next.muted, kept, again.SaveState())
 		}
 		f.muted = usual // by the configuration, which has changed
-		if kept := w.Kept(); kept != "" {
+		if kept := w.SaveState(); kept != "" {
 			t.Errorf("the configuration has changed, and it keeps %q", kept)
 		}
 		f.muted = !usual
 		press()
-		if kept := w.Kept(); kept != "" {
+		if kept := w.SaveState(); kept != "" {
 			t.Errorf("all is as without the key, and it keeps %q", kept)
 		}
-		again.Restore("nonsense")
+		again.LoadState("nonsense")
 		if next.muted == usual {
 			t.Error("what it does not know changed something")
 		}

@@ -24,7 +24,7 @@ func (p *Page) toggleAction() tui.Action {
 	}
 }
 
-// isOn tells whether a server is on, or is being turned on.
+// isOn reports whether a server is on, or is being turned on.
 func isOn(s *snapshot.Server) bool {
 	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
 }

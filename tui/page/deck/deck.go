@@ -54,12 +54,12 @@ type Widget interface {
 	Update(msg tea.Msg) tea.Cmd
 }
 
-// Keeper is a widget that keeps something between runs, as a page does. Its name tells it
+// StateSaver is a widget that keeps something between runs, as a page does. Its name tells it
 // from the others'.
-type Keeper interface {
+type StateSaver interface {
 	Name() string
-	Kept() string
-	Restore(kept string)
+	SaveState() string
+	LoadState(kept string)
 }
 
 // Questions is where the questions wait; *ask.Queue is one. The page answers permissions.
@@ -101,24 +101,24 @@ const (
 
 // Page is the deck.
 type Page struct {
-	opts    Options
-	snap    *snapshot.Snapshot
-	part    string
-	servers widget.List
-	agents  widget.List
-	calls   widget.List
-	waits   widget.List
-	ledger  []entry // behind waits
-	digests tui.Digests
-	sight   *tui.Sight
-	work    []worker  // behind agents
-	sort    tui.Order // by the head of the column by which those are sorted; "" is by need
-	active  map[string]activity
-	follow  bool   // the calls' cursor stays on the newest
-	warned  uint64 // the last warning that the user was told of
-	areas   tui.Areas
-	what    string // the line about what there is, on the frame on screen
-	said    string // by it, "" where it is not drawn
+	opts     Options
+	snap     *snapshot.Snapshot
+	part     string
+	servers  widget.List
+	agents   widget.List
+	calls    widget.List
+	waits    widget.List
+	waitList []waitRow // behind waits
+	digests  tui.Digests
+	sight    *tui.Sight
+	work     []worker  // behind agents
+	sort     tui.Order // by the head of the column by which those are sorted; "" is by need
+	active   map[string]activity
+	follow   bool   // the calls' cursor stays on the newest
+	warned   uint64 // the last warning that the user was told of
+	areas    tui.Areas
+	what     string // the line about what there is, on the frame on screen
+	said     string // by it, "" where it is not drawn
 
 	sessions []snapshot.Session
 	figures  figures  // of the calls, as they were drawn last
@@ -155,7 +155,7 @@ func (p *Page) TextEntry() bool { return false }
 // that is what the user comes for.
 func (p *Page) Show() tea.Cmd {
 	p.lay(time.Now())
-	if len(p.ledger) > 0 {
+	if len(p.waitList) > 0 {
 		p.part = partWaiting
 	}
 	return p.lookForClients()
@@ -169,7 +169,7 @@ func (p *Page) Hide() {}
 func (p *Page) FooterNote(w int) string {
 	e := p.snap.Endpoints
 	var parts []string
-	if w < 100 || len(p.ledger) > 0 {
+	if w < 100 || len(p.waitList) > 0 {
 		return ""
 	}
 	if e.Socket != "" {
@@ -210,7 +210,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.SightMsg:
 		p.sight = msg.Sight
 	case tui.RestMsg:
-		p.goOn()
+		p.nextWaiting()
 	case clientsMsg:
 		p.clients, p.snippet = msg.found, msg.snippet
 	case planMsg:
@@ -346,7 +346,7 @@ func (p *Page) Actions() []tui.Action {
 	for _, w := range p.opts.Widgets {
 		out = append(out, w.Actions()...)
 	}
-	out = append(out, tui.ListActions("deck.waiting", partWaiting, &p.waits, p.goOn)...)
+	out = append(out, tui.ListActions("deck.waiting", partWaiting, &p.waits, p.nextWaiting)...)
 	out = append(out, tui.ListActions("deck.servers", partServers, &p.servers)...)
 	out = append(out, tui.ListActions("deck.agents", partAgents, &p.agents)...)
 	return append(out, tui.ListActions("deck.calls", partCalls, &p.calls, func() { p.follow = p.calls.AtEnd() })...)
@@ -355,7 +355,7 @@ func (p *Page) Actions() []tui.Action {
 // parts are those that can have the focus, from the top.
 func (p *Page) parts() []string {
 	out := []string{partAgents, partCalls, partServers}
-	if len(p.ledger) > 0 {
+	if len(p.waitList) > 0 {
 		out = append([]string{partWaiting}, out...)
 	}
 	return out

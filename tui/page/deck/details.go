@@ -172,7 +172,7 @@ func (p *Page) whyNoAnswer() string {
 	if p.opts.AskPage == "" {
 		return "this deck has no Ask page"
 	}
-	if slices.ContainsFunc(p.ledger, func(e entry) bool { return e.done.IsZero() }) {
+	if slices.ContainsFunc(p.waitList, func(e waitRow) bool { return e.done.IsZero() }) {
 		return ""
 	}
 	for _, a := range p.snap.Agents {

@@ -31,7 +31,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 		p.said = ansi.Strip(p.what)
 	}
 	rows := p.warning(f)
-	if len(p.ledger) == 0 && p.opts.Questions != nil && len(p.work) > 0 && f.H >= 14 {
+	if len(p.waitList) == 0 && p.opts.Questions != nil && len(p.work) > 0 && f.H >= 14 {
 		rows = append(rows, p.nothingWaits(f))
 	}
 	parts := p.parts()
@@ -171,7 +171,7 @@ func (p *Page) warning(f *tui.Frame) []string {
 	return []string{widget.Ends(" "+th.Warn.Render("! "+text), more, f.W)}
 }
 
-// saidElsewhere tells whether a warning needs no line here: every page shows it, it was said
+// saidElsewhere reports whether a warning needs no line here: every page shows it, it was said
 // once, or the line about what there is says what it says of its server.
 func (p *Page) saidElsewhere(w snapshot.Warning) bool {
 	if w.Pinned || w.Once {
@@ -288,7 +288,7 @@ func (p *Page) rows(f *tui.Frame, part string, w, h int, focus bool) []string {
 	return l.Render(f.Theme, w-margin, h, focus, func(i, w int) string {
 		switch part {
 		case partWaiting:
-			return p.waitingRow(f, &p.ledger[i], w)
+			return p.waitingRow(f, &p.waitList[i], w)
 		case partServers:
 			return p.serverRow(f, &p.snap.Servers[i], w)
 		case partAgents:
@@ -381,8 +381,8 @@ func (p *Page) nameWidth(w int) int {
 	for _, wk := range p.work {
 		n = max(n, widget.Width(wk.name()))
 	}
-	for i := range p.ledger {
-		n = max(n, widget.Width(sanitize.Line(p.ledger[i].item.Request.Client())))
+	for i := range p.waitList {
+		n = max(n, widget.Width(sanitize.Line(p.waitList[i].item.Request.Client())))
 	}
 	return min(n, max(w/3, 8))
 }

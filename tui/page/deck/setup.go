@@ -154,9 +154,9 @@ func (p *Page) whyNoSnippet() string {
 func (p *Page) nobody(f *tui.Frame, w int) []string {
 	th, roomy := f.Theme, f.H >= 20
 	switch {
-	case p.anyKnown(), slices.ContainsFunc(p.ledger, func(e entry) bool { return e.item.Request.Prompt != nil }):
+	case p.anyKnown(), slices.ContainsFunc(p.waitList, func(e waitRow) bool { return e.item.Request.Prompt != nil }):
 		return []string{"  " + th.Faint.Render("Every agent is listed above.")}
-	case len(p.ledger) > 0: // who asks is no agent, such as a shell
+	case len(p.waitList) > 0: // who asks is no agent, such as a shell
 		return []string{"  " + th.Faint.Render("No agent is connected.")}
 	}
 	rows := []string{"  " + th.Strong.Render("Waiting for the first agent.")}

@@ -36,7 +36,7 @@ func (w worker) name() string {
 	return sanitize.Line(w.agent.Name())
 }
 
-// busy tells whether the row is at work.
+// busy reports whether the row is at work.
 func (w worker) busy() bool {
 	if w.session != nil {
 		return w.session.State == snapshot.Working
@@ -77,7 +77,7 @@ func (p *Page) layWork() {
 	}
 }
 
-// anyKnown tells whether anything is connected, or known of a session. Programs that are
+// anyKnown reports whether anything is connected, or known of a session. Programs that are
 // not set up are no reason not to say how the first one is.
 func (p *Page) anyKnown() bool {
 	return len(p.snap.Agents) > 0 || slices.ContainsFunc(p.sessions, func(s snapshot.Session) bool { return s.State != snapshot.StateUnknown })
@@ -241,38 +241,38 @@ type look struct {
 	Widgets map[string]string `json:",omitempty"` // what each keeps, by its name
 }
 
-// keepers are the widgets that keep something between runs.
-func (p *Page) keepers() (all []Keeper) {
+// stateSavers are the widgets that keep something between runs.
+func (p *Page) stateSavers() (all []StateSaver) {
 	for _, w := range p.opts.Widgets {
-		if k, ok := w.(Keeper); ok {
+		if k, ok := w.(StateSaver); ok {
 			all = append(all, k)
 		}
 	}
 	return all
 }
 
-// Kept implements tui.Keeper.
-func (p *Page) Kept() string {
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string {
 	l := look{p.sort, map[string]string{}}
-	for _, k := range p.keepers() {
-		if kept := k.Kept(); kept != "" {
+	for _, k := range p.stateSavers() {
+		if kept := k.SaveState(); kept != "" {
 			l.Widgets[k.Name()] = kept
 		}
 	}
-	return tui.Keep(l)
+	return tui.EncodeState(l)
 }
 
-// Restore implements tui.Keeper.
-func (p *Page) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
 	var l look
-	if !tui.Kept(kept, &l) {
+	if !tui.DecodeState(kept, &l) {
 		return
 	}
 	if tui.SortingBy(sorts(), l.By) != nil {
 		p.sort = l.Order
 	}
-	for _, k := range p.keepers() {
-		k.Restore(l.Widgets[k.Name()])
+	for _, k := range p.stateSavers() {
+		k.LoadState(l.Widgets[k.Name()])
 	}
 }
 

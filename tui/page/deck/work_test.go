@@ -26,7 +26,7 @@ func order(text string, folders ...string) string {
 }
 
 func TestAgentsAreSortedByTheHeadOfAColumn(t *testing.T) {
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All[:4]})
 		l.Has("2 of 4 at work", " calls ", " today ", " context ")
 		for _, tt := range []struct{ key, want string }{
@@ -54,7 +54,7 @@ func TestAgentsAreSortedByTheHeadOfAColumn(t *testing.T) {
 }
 
 func TestAtEightyColumnsStateAndSubjectStay(t *testing.T) {
-	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
 		l.Has("answer?  How should the payments service authenticate its", "Bash  go test ./internal/...")
 		l.Lacks("61 %", "0.85 $", " api ")
@@ -62,7 +62,7 @@ func TestAtEightyColumnsStateAndSubjectStay(t *testing.T) {
 }
 
 func TestASessionAtWorkShowsHowOftenItCallsSomething(t *testing.T) {
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		s := snapshot.Session{Agent: "gemini", ID: "g", State: snapshot.Working, Folder: "/src/docs", LastTool: "read", LastSubject: "0"}
 		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{s}})
 		l.Lacks("▁")
@@ -82,7 +82,7 @@ func TestASessionAtWorkShowsHowOftenItCallsSomething(t *testing.T) {
 }
 
 func TestACallThatTellsHowFarItIsHasABar(t *testing.T) {
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{{Agent: "claude", ID: "c", State: snapshot.Working, Folder: "/src/docs", LastTool: "pencil_get_screenshot", Connection: "a1"}}})
 		l.Do(func() {
 			l.deck.Add(snapshot.Call{ID: 9, Agent: "a1", AgentName: "claude", Tool: "pencil_get_screenshot", Status: snapshot.Running, Started: time.Now(), Done: 3, Total: 5})
@@ -95,7 +95,7 @@ func TestACallThatTellsHowFarItIsHasABar(t *testing.T) {
 }
 
 func TestTheRuleOfTheCallsHasTheirVerdict(t *testing.T) {
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.deck.Change(func(s *snapshot.Snapshot) { s.Total, s.Errors = 412, 1 })
 		l.Wait(time.Second)
 		l.Has("412 · 1 failed · p50 41 ms · p95 380 ms")
@@ -103,7 +103,7 @@ func TestTheRuleOfTheCallsHasTheirVerdict(t *testing.T) {
 }
 
 func TestAnAnsweredRowIsStruckThroughForAWhile(t *testing.T) {
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Keys("y")
 		l.calls[0].Delivered(ask.Delivered)

@@ -344,7 +344,7 @@ func TestFoldsAreAsTheUserLeftThem(t *testing.T) {
 		var page *drift.Page
 		frame.Run(t, frame.Size{W: 120, H: 60}, colorprofile.TrueColor, func() tea.Model {
 			page = drift.New(drift.Options{Source: fake.NewDrift(time.Now(), fake.DriftResult(time.Now())), Project: "/home/ann/shop"})
-			page.Restore(kept)
+			page.LoadState(kept)
 			return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Background: "dark", Pages: []tui.Page{page}})
 		}, func(s *frame.Screen) {
 			look := func(folded, unfolded bool) {
@@ -356,7 +356,7 @@ func TestFoldsAreAsTheUserLeftThem(t *testing.T) {
 			look(run == 1, run > 0)
 			s.Keys(keys...)
 			look(run == 0, true)
-			s.Do(func() { kept = page.Kept() })
+			s.Do(func() { kept = page.SaveState() })
 		})
 	}
 }

@@ -318,7 +318,7 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	return p.message(f, rows, h)
 }
 
-// lacksBaseline tells that a new snapshot would help.
+// lacksBaseline reports whether a new snapshot would help.
 func lacksBaseline(code problem.Code) bool {
 	switch code {
 	case problem.NoSnapshot, problem.SnapshotUnknown, problem.SnapshotExpired, problem.SnapshotLost, problem.SnapshotCorrupt,

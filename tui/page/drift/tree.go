@@ -237,15 +237,15 @@ func kinds() []report.Sign {
 	return []report.Sign{0, report.Added, report.Removed, report.Changed, report.Through, report.Moved, report.Unseen}
 }
 
-// Kept implements tui.Keeper.
-func (t *tree) Kept() string {
-	return tui.Keep(look{t.Filter.Text(), t.typeAt, t.view.breaking, t.view.same, t.mode, t.view.unusual()})
+// SaveState implements tui.StateSaver.
+func (t *tree) SaveState() string {
+	return tui.EncodeState(look{t.Filter.Text(), t.typeAt, t.view.breaking, t.view.same, t.mode, t.view.unusual()})
 }
 
-// Restore implements tui.Keeper.
-func (t *tree) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (t *tree) LoadState(kept string) {
 	var l look
-	if !tui.Kept(kept, &l) || l.Kind < 0 || l.Kind >= len(kinds()) || l.Mode < unified || l.Mode > raw {
+	if !tui.DecodeState(kept, &l) || l.Kind < 0 || l.Kind >= len(kinds()) || l.Mode < unified || l.Mode > raw {
 		return
 	}
 	t.Filter.SetText(sanitize.Line(l.Filter))

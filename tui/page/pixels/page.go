@@ -70,9 +70,9 @@ type Source interface {
 }
 
 var (
-	_ tui.Page   = (*Page)(nil)
-	_ tui.Feeder = (*Page)(nil)
-	_ tui.Noter  = (*Page)(nil)
+	_ tui.Page         = (*Page)(nil)
+	_ tui.Feeder       = (*Page)(nil)
+	_ tui.FooterStatus = (*Page)(nil)
 )
 
 // Options are what the page needs.
@@ -130,13 +130,13 @@ type sheet struct {
 	of          *viewer.Picture
 }
 
-// Kept implements tui.Keeper.
-func (p *Page) Kept() string { return tui.Keep(p.view.Look()) }
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string { return tui.EncodeState(p.view.Look()) }
 
-// Restore implements tui.Keeper.
-func (p *Page) Restore(kept string) {
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
 	var l viewer.Look
-	if tui.Kept(kept, &l) {
+	if tui.DecodeState(kept, &l) {
 		p.view.LookSo(l)
 	}
 }

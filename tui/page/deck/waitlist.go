@@ -19,8 +19,8 @@ import (
 // place under a key.
 const doneFor = 5 * time.Second
 
-// entry is an asker that waits for the user.
-type entry struct {
+// waitRow is an asker that waits for the user.
+type waitRow struct {
 	asker string
 	item  ask.Item
 	more  int       // of the same asker
@@ -53,8 +53,8 @@ func (p *Page) lay(now time.Time) {
 		}
 		byAsker[who] = append(byAsker[who], it)
 	}
-	kept := p.ledger[:0]
-	for _, e := range p.ledger {
+	kept := p.waitList[:0]
+	for _, e := range p.waitList {
 		items := byAsker[e.asker]
 		i := slices.IndexFunc(items, func(it ask.Item) bool { return it.ID == e.item.ID })
 		switch {
@@ -66,38 +66,38 @@ func (p *Page) lay(now time.Time) {
 			e.done, e.end = now, p.record(e.item.ID).End()
 		case !e.left && (e.end == ask.EndSent || now.Sub(e.done) < doneFor):
 		case len(items) > 0:
-			e = entry{asker: e.asker, item: items[0], more: len(items) - 1}
+			e = waitRow{asker: e.asker, item: items[0], more: len(items) - 1}
 		default:
 			continue
 		}
 		kept = append(kept, e)
 		delete(byAsker, e.asker)
 	}
-	p.ledger = kept
+	p.waitList = kept
 	for _, who := range askers {
 		if items := byAsker[who]; items != nil {
-			p.ledger = append(p.ledger, entry{asker: who, item: items[0], more: len(items) - 1})
+			p.waitList = append(p.waitList, waitRow{asker: who, item: items[0], more: len(items) - 1})
 		}
 	}
-	p.waits.SetLen(len(p.ledger))
-	if len(p.ledger) == 0 && p.part == partWaiting {
+	p.waits.SetLen(len(p.waitList))
+	if len(p.waitList) == 0 && p.part == partWaiting {
 		p.part = partAgents
 	}
 	p.layWork()
 }
 
-// entryAt is the row under the cursor of those that wait, nil where there is none.
-func (p *Page) entryAt() *entry {
-	if i := p.waits.Cursor; i >= 0 && i < len(p.ledger) {
-		return &p.ledger[i]
+// waitRowAt is the row under the cursor of those that wait, nil where there is none.
+func (p *Page) waitRowAt() *waitRow {
+	if i := p.waits.Cursor; i >= 0 && i < len(p.waitList) {
+		return &p.waitList[i]
 	}
 	return nil
 }
 
-// waitsIn tells whether a connection, or a session of an agent's program, has a row among
+// waitsIn reports whether a connection, or a session of an agent's program, has a row among
 // those that wait.
 func (p *Page) waitsIn(connection, agent, session string) bool {
-	return slices.ContainsFunc(p.ledger, func(e entry) bool {
+	return slices.ContainsFunc(p.waitList, func(e waitRow) bool {
 		if d := e.item.Request.Prompt; d != nil {
 			return d.Agent == agent && d.Session == session
 		}
@@ -134,7 +134,7 @@ func subjectOf(r *ask.Request) (text string, all bool) {
 }
 
 // waitingRow draws who waits for the user, and for what.
-func (p *Page) waitingRow(f *tui.Frame, e *entry, w int) string {
+func (p *Page) waitingRow(f *tui.Frame, e *waitRow, w int) string {
 	th, r := f.Theme, &e.item.Request
 	name := sanitize.Line(r.Client())
 	mark, style := th.Warn.Render(th.Glyph.Wait), th.Strong
@@ -248,21 +248,21 @@ func ended(th *theme.Theme, end ask.End) (mark, word string, text theme.Style) {
 func struck(th *theme.Theme) theme.Style { return theme.NewStyle(th.Faint.Strikethrough(true)) }
 
 // text is what a permission is about, in a row that holds all of it.
-func (e *entry) text() *tui.Drawn {
+func (e *waitRow) text() *tui.Drawn {
 	return tui.Draw([]string{sanitize.Exact(strings.TrimSuffix(e.item.Request.Prompt.Subject(), "\n"))})
 }
 
 // reads says what a key would decide: the row under the cursor.
 func (p *Page) reads(f *tui.Frame) {
-	if e := p.entryAt(); p.part == partWaiting && e != nil && e.done.IsZero() {
+	if e := p.waitRowAt(); p.part == partWaiting && e != nil && e.done.IsZero() {
 		f.Asks(tui.AskedItem(&e.item, p.digests.Of(p.pending(), &e.item), 0))
 	}
 }
 
-// goOn leaves a row that was answered for the next that waits: of the same asker, else
+// nextWaiting leaves a row that was answered for the next that waits: of the same asker, else
 // another.
-func (p *Page) goOn() {
-	e := p.entryAt()
+func (p *Page) nextWaiting() {
+	e := p.waitRowAt()
 	if e == nil || e.done.IsZero() {
 		return
 	}
@@ -271,8 +271,8 @@ func (p *Page) goOn() {
 		p.lay(time.Now())
 		return
 	}
-	for d := range p.ledger {
-		if i := (p.waits.Cursor + d) % len(p.ledger); p.ledger[i].done.IsZero() {
+	for d := range p.waitList {
+		if i := (p.waits.Cursor + d) % len(p.waitList); p.waitList[i].done.IsZero() {
 			p.waits.MoveTo(i)
 			return
 		}
@@ -282,7 +282,7 @@ func (p *Page) goOn() {
 // whyNot says why a key cannot answer the row under the cursor.
 func (p *Page) whyNot(key string) func() string {
 	return func() string {
-		e := p.entryAt()
+		e := p.waitRowAt()
 		switch {
 		case e == nil:
 			return "nothing waits here"
@@ -303,7 +303,7 @@ func (p *Page) whyNot(key string) func() string {
 func (p *Page) answer(key string) func() tea.Cmd {
 	return func() tea.Cmd {
 		p.lay(time.Now())
-		e := p.entryAt()
+		e := p.waitRowAt()
 		if why := p.whyNot(key)(); why != "" {
 			return tui.Toast(tui.Info, why)
 		}
@@ -328,15 +328,15 @@ func (p *Page) openEntry() tea.Cmd { return p.openAt(false) }
 
 // openAt is openEntry, with the cursor on what lasts if that is wanted and offered.
 func (p *Page) openAt(lasting bool) tea.Cmd {
-	e := p.entryAt()
+	e := p.waitRowAt()
 	if e == nil {
 		return nil
 	}
 	return p.show(p.opts.AskPage, tui.ShowQuestionMsg{ID: e.item.ID, Lasting: lasting && e.lasts()})
 }
 
-// lasts tells whether the agent offers an option that allows it for longer than once.
-func (e *entry) lasts() bool {
+// lasts reports whether the agent offers an option that allows it for longer than once.
+func (e *waitRow) lasts() bool {
 	return e.done.IsZero() && !e.item.Request.InTerminal() && e.item.Request.Decides() && tui.Lasting(e.item.Request.Prompt) >= 0
 }
 
@@ -345,9 +345,9 @@ func (p *Page) waitingActions() []tui.Action {
 		switch {
 		case p.opts.AskPage == "":
 			return "this deck has no Ask page"
-		case p.entryAt() == nil:
+		case p.waitRowAt() == nil:
 			return "nothing waits"
-		case !p.entryAt().done.IsZero():
+		case !p.waitRowAt().done.IsZero():
 			return "it has its answer"
 		}
 		return ""
@@ -356,19 +356,19 @@ func (p *Page) waitingActions() []tui.Action {
 		{ID: "deck.allow", Title: "Allow once what waits, if all of it is on screen", Hint: "allow once", Keys: []string{"y"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("y"), Run: p.answer("y")},
 		{ID: "deck.deny", Title: "Deny what waits, if all of it is on screen", Hint: "deny", Keys: []string{"n"}, Part: partWaiting, Acts: true, Sight: true, Enabled: p.whyNot("n"), Run: p.answer("n")},
 		{ID: "deck.open", Title: "Open what waits", Hint: "open", Keys: []string{"enter"}, Part: partWaiting, Enabled: none, HintNow: func() string {
-			if e := p.entryAt(); e != nil && e.item.Request.Prompt != nil && e.item.Request.Prompt.Command != "" {
+			if e := p.waitRowAt(); e != nil && e.item.Request.Prompt != nil && e.item.Request.Prompt.Command != "" {
 				return "whole command"
 			}
 			return ""
 		}, Run: p.openEntry},
 		{ID: "deck.always", Title: "Open what waits at the options that last, with what exactly they allow", Hint: "answer", Keys: []string{"a"}, Part: partWaiting, Enabled: none, HintNow: func() string {
-			if e := p.entryAt(); e != nil && e.lasts() {
+			if e := p.waitRowAt(); e != nil && e.lasts() {
 				return "always…"
 			}
 			return ""
 		}, Run: func() tea.Cmd { return p.openAt(true) }},
 		{ID: "deck.jump", Title: "Go to the terminal of what waits, or was not taken", Keys: []string{"J"}, Part: partWaiting, Enabled: func() string {
-			switch e := p.entryAt(); {
+			switch e := p.waitRowAt(); {
 			case e == nil || e.item.Request.Prompt == nil:
 				return "no agent's own prompt is here"
 			case p.opts.Jump == nil:
@@ -376,7 +376,7 @@ func (p *Page) waitingActions() []tui.Action {
 			}
 			return ""
 		}, Run: func() tea.Cmd {
-			r := p.entryAt().item.Request
+			r := p.waitRowAt().item.Request
 			return tui.Outcome(func() (string, error) { return p.opts.Jump(r) })
 		}},
 	}

@@ -37,8 +37,8 @@ func (a *asks) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// ledger is a deck with prompts that wait.
-type ledger struct {
+// deckScreen is a deck with prompts that wait.
+type deckScreen struct {
 	*frame.Screen
 	q     *ask.Queue
 	deck  *fake.Deck
@@ -48,9 +48,9 @@ type ledger struct {
 	jumped atomic.Int32
 }
 
-func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger), requests ...ask.Request) {
+func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *deckScreen), requests ...ask.Request) {
 	t.Helper()
-	l := &ledger{asks: &asks{}}
+	l := &deckScreen{asks: &asks{}}
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		d := fake.NewDeck(time.Now())
 		l.deck = d
@@ -73,12 +73,12 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *ledger),
 	})
 }
 
-func (l *ledger) jump(r ask.Request) (string, error) {
+func (l *deckScreen) jump(r ask.Request) (string, error) {
 	l.jumped.Add(1)
 	return "went to the terminal of " + r.Prompt.Agent, nil
 }
 
-func (l *ledger) ended() (n int) {
+func (l *deckScreen) ended() (n int) {
 	for _, c := range l.calls {
 		select {
 		case <-c.Done():
@@ -95,7 +95,7 @@ func command(agent, id, cmd string) ask.Request {
 
 func TestAPermissionIsGivenWhereAllOfItIsOnScreen(t *testing.T) {
 	for key, want := range map[string]string{"y": "Allow once", "n": "Deny"} {
-		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 			l.Has("2 wait for you", "allow?   Bash  make all", "y allow once")
 			l.Keys(key)
 			l.Wait(100 * time.Millisecond)
@@ -122,7 +122,7 @@ func TestAPermissionIsGivenWhereAllOfItIsOnScreen(t *testing.T) {
 }
 
 func TestKeysDoNothingUntilAPermissionOnTheDeckCanHaveBeenRead(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.calls[0].Settled("answered in its terminal: allowed")
 		c, err := l.q.Open(command("codex", "2", "make install"))
 		if err != nil {
@@ -152,7 +152,7 @@ func TestWhatIsNotOnScreenInFullIsOpened(t *testing.T) {
 		"cut": command("claude", "1", "make "+strings.Repeat("all ", 40)), "lines": command("claude", "1", "make\nrm -rf /"), "an edit": edit, "unconfirmed": doubt,
 		"a question": fake.Prompts()[5], "in its terminal": fake.Prompts()[6],
 	} {
-		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+		waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 			l.Wait(2 * time.Second)
 			l.Lacks("y allow once")
 			l.Keys("y", "n")
@@ -171,14 +171,14 @@ func TestWhatIsNotOnScreenInFullIsOpened(t *testing.T) {
 func TestMarksThatHaveNoRoomKeepAPermissionFromBeingGiven(t *testing.T) {
 	r := command("claude", "1", "make")
 	r.Prompt.Marks = []string{"names a path outside the project"}
-	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Keys("y")
 		if l.ended() != 0 {
 			t.Error("it was given")
 		}
 	}, r)
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Has("names a path outside the project")
 		l.Keys("y")
@@ -190,7 +190,7 @@ func TestMarksThatHaveNoRoomKeepAPermissionFromBeingGiven(t *testing.T) {
 
 // A row that has its answer stays for a moment, but offers nothing more to do.
 func TestAnAnsweredRowWaitsForNothing(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("1 waits for you")
 		l.Keys("y")
 		l.Has("◐ claude", "nothing waits")
@@ -199,7 +199,7 @@ func TestAnAnsweredRowWaitsForNothing(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsIsNotWaitedFor(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.deck.Change(func(s *snapshot.Snapshot) { s.Agents = nil })
 		l.Wait(time.Second)
 		l.Has("1 waits for you", "Every agent is listed above.")
@@ -214,13 +214,13 @@ func TestSeveralQuestionsOfOneRequestAreCounted(t *testing.T) {
 	second := r.Questions[0]
 	second.ID = "second"
 	r.Questions = append(slices.Clone(r.Questions), second)
-	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 118, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("Which database shall the service use?", "1 of 2")
 	}, r)
 }
 
 func TestWhatLastsIsOpenedWhereItsEffectIsShown(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Has("a always…", "enter whole command")
 		l.Keys("a")
@@ -238,7 +238,7 @@ func TestWhatLastsIsOpenedWhereItsEffectIsShown(t *testing.T) {
 }
 
 func TestASessionIsShownOnTheAgentsPage(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
 		for _, want := range []string{"claude 3f6c1a52-77aa-4b1e-9d8e-0a4d5b6c7d8e", "codex 019a9b1c-1111-7000-8000-000000000001"} {
 			l.Keys("enter") // the first is connected to the deck, the second is not
@@ -251,7 +251,7 @@ func TestASessionIsShownOnTheAgentsPage(t *testing.T) {
 }
 
 func TestADeckThatOnlyWatchesGivesNothing(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{Watch: true}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{Watch: true}, func(l *deckScreen) {
 		l.Wait(2 * time.Second)
 		l.Keys("y", "n")
 		l.Has("make", "deck only watches")
@@ -262,7 +262,7 @@ func TestADeckThatOnlyWatchesGivesNothing(t *testing.T) {
 }
 
 func TestMoreOfOneAgentIsCounted(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("make one", "+2")
 		l.Lacks("make two")
 		l.Wait(time.Second)
@@ -278,16 +278,16 @@ func TestMoreOfOneAgentIsCounted(t *testing.T) {
 // TestWhatIsSaidOfARowIsWhatWasSeen of answers that are not taken, and of agents that end.
 func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
 	for name, tt := range map[string]struct {
-		do         func(l *ledger)
+		do         func(l *deckScreen)
 		mark, want string
 	}{
-		"not taken":           {func(l *ledger) { l.Keys("y"); l.Wait(2100 * time.Millisecond) }, "◐", "not taken yet: answer in its terminal (J)"},
-		"its agent ended":     {func(l *ledger) { l.calls[0].Leave("its agent has ended") }, "◐", "gone"},
-		"its hook was killed": {func(l *ledger) { l.calls[0].Gone("") }, "◐", "gone"},
-		"in its terminal":     {func(l *ledger) { l.calls[0].Settled("answered in its terminal: denied") }, "→", "answered in its terminal: denied"},
+		"not taken":           {func(l *deckScreen) { l.Keys("y"); l.Wait(2100 * time.Millisecond) }, "◐", "not taken yet: answer in its terminal (J)"},
+		"its agent ended":     {func(l *deckScreen) { l.calls[0].Leave("its agent has ended") }, "◐", "gone"},
+		"its hook was killed": {func(l *deckScreen) { l.calls[0].Gone("") }, "◐", "gone"},
+		"in its terminal":     {func(l *deckScreen) { l.calls[0].Settled("answered in its terminal: denied") }, "→", "answered in its terminal: denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+			waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 				l.Wait(time.Second)
 				tt.do(l)
 				l.Wait(100 * time.Millisecond)
@@ -299,7 +299,7 @@ func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
 }
 
 func TestTheTerminalOfWhatWasNotTakenIsAKeyAway(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Keys("y")
 		l.Wait(2100 * time.Millisecond)
@@ -313,7 +313,7 @@ func TestTheTerminalOfWhatWasNotTakenIsAKeyAway(t *testing.T) {
 }
 
 func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("2 wait for you", "make one")
 		for _, heading := range []string{"1 waits for you", "nothing waits, 2 snoozed"} {
 			if err := l.q.Snooze(l.q.Pending().Items[0].ID, time.Hour); err != nil {
@@ -328,7 +328,7 @@ func TestWhatIsSnoozedDoesNotWait(t *testing.T) {
 }
 
 func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("1 waits for you")
 		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{
 			{Agent: "claude", ID: "claude-1", State: snapshot.WaitsForPermission, Folder: "/home/ann/src/api"},
@@ -359,7 +359,7 @@ func TestProgramsThatAreNotSetUpLeaveTheWayToTheFirstAgent(t *testing.T) {
 }
 
 func TestWhatWaitsInATerminalOfItsOwnIsCounted(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: []snapshot.Session{
 			{Agent: "claude", ID: "1", State: snapshot.WaitsForPermission}, {Agent: "codex", ID: "2", State: snapshot.Working},
 		}})
@@ -371,11 +371,11 @@ func TestWhatWaitsInATerminalOfItsOwnIsCounted(t *testing.T) {
 }
 
 func TestNothingWaitsIsOneLine(t *testing.T) {
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("nothing waits")
 		l.Lacks("wait for you")
 	})
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Wait(time.Second)
 		l.Keys("y")
 		l.Wait(8 * time.Second)
@@ -390,12 +390,12 @@ func TestMarkdownIsDrawnInAQuestionAndNotInAPermission(t *testing.T) {
 		From:      ask.From{Client: "codex"},
 		Questions: []ask.Question{{ID: "q", Question: "Keep `go.mod` and **all** of *.go?", Kind: ask.Text, AllowOther: true, Required: true}},
 	}
-	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *ledger) {
+	waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 		l.Has("Keep go.mod and all of *.go?", "rm `*.o` **all** *x*")
 	}, asked, command("claude", "1", "rm `*.o` **all** *x*"))
 }
 
-func TestLedgerFrames(t *testing.T) {
+func TestWaitListFrames(t *testing.T) {
 	tests := []struct {
 		name  string
 		size  frame.Size
@@ -408,7 +408,7 @@ func TestLedgerFrames(t *testing.T) {
 		{"waiting-200x60", frame.Size{W: 200, H: 60}, theme.Options{}},
 	}
 	for _, tt := range tests {
-		waiting(t, tt.size, tui.Options{Theme: tt.theme}, func(l *ledger) {
+		waiting(t, tt.size, tui.Options{Theme: tt.theme}, func(l *deckScreen) {
 			l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
 			l.Golden(tt.name)
 		}, fake.Prompts()...)
