@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 
 	"github.com/spf13/cobra"
@@ -96,7 +97,7 @@ not passed through a shell.`,
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return usage{fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError("", err))}
+		return exit.Wrong(fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError("", err)))
 	})
 	fl := c.Flags()
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE")
@@ -144,7 +145,7 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 		}
 		pasted, more, err := cards.FromEntry([]byte(f.entry), cards.Options{Config: cfg, Values: values}, card.Name)
 		if err != nil {
-			return card, nil, usage{fmt.Errorf("--json: %w", err)}
+			return card, nil, exit.Wrong(fmt.Errorf("--json: %w", err))
 		}
 		pasted.Transport, pasted.Cwd = cmp.Or(f.transport, pasted.Transport), cmp.Or(f.cwd, pasted.Cwd)
 		pasted.Inherit, pasted.Title, notes = append(pasted.Inherit, f.inherit...), f.title, more
@@ -232,12 +233,12 @@ func pairs(flag, between string, values []string) (map[string]string, error) {
 
 // add shows a card, asks, writes it and tries it.
 func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, notes []string) error {
-	if err := config.CheckCardName(card.Name); err != nil {
-		return usage{err}
+	if err := cfg.CheckCardName(card.Name); err != nil {
+		return exit.Wrong(err)
 	}
 	full, warnings, err := card.Complete(card.Name)
 	if err != nil {
-		return usage{fmt.Errorf("add %s: %w", card.Name, err)}
+		return exit.Wrong(fmt.Errorf("add %s: %w", card.Name, err))
 	}
 	if where := cfg.WhereCard(card.Name); where != "" {
 		return fmt.Errorf("add %s: it already exists, in %s; choose another name, or run: mcpdeck remove %[1]s", card.Name, where)
@@ -263,7 +264,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	}
 	if !f.yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("add "+card.Name, []change.Edit{edit, schema}, nil)
 	if err != nil {

@@ -247,8 +247,10 @@ func (h *instance) keepMode(name, mode string) {
 
 // cards are all servers of somebody else's.
 func (h *instance) cards() (all []*upstream.Card) {
-	if h.pencil != nil {
-		all = append(all, h.pencil.Card)
+	for _, s := range h.own {
+		if s.Switch != nil {
+			all = append(all, s.Switch.Program())
+		}
 	}
 	h.added.mu.Lock()
 	defer h.added.mu.Unlock()

@@ -26,7 +26,7 @@ func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 	// price list and a program's own lines have the same words, and a flag has a default.
 	excepted := map[string]bool{
 		"cmd/internal/config/prompts.go": true, "servers/agents/usage/internal/pricegen/main.go": true,
-		"servers/agents/usage/gemini.go": true, "cmd/internal/ask/config.go": true,
+		"servers/agents/usage/gemini.go": true, "cmd/internal/plugin/ask/config.go": true,
 	}
 	var ids []string
 	for _, a := range agents.All() {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -126,7 +127,7 @@ func printResult(c *cobra.Command, f callFlags, tool string, result json.RawMess
 		}
 	}
 	if r.IsError {
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	if len(r.Content) == 0 || len(r.Content) == 1 && images == 0 && strings.TrimSpace(r.Content[0].Text) == "" {
 		fmt.Fprintln(c.ErrOrStderr(), "the result is empty")

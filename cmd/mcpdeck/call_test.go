@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
 func TestASavedPictureStaysInItsFolder(t *testing.T) {
@@ -35,11 +37,11 @@ func TestEveryServerIsWhole(t *testing.T) {
 		t.Fatal(err)
 	}
 	all := h.host.Snapshot().Servers
-	if len(all) != len(servers()) {
-		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(servers()))
+	if len(all) != len(plugin.All()) {
+		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(plugin.All()))
 	}
 	for i, s := range all {
-		name := serverNames()[i]
+		name := plugin.Names()[i]
 		if s.Name != name || s.Title == "" {
 			t.Errorf("row %q makes the server %q with title %q: want the same name, and a title", name, s.Name, s.Title)
 		}

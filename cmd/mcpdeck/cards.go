@@ -17,6 +17,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -54,7 +56,7 @@ func removeCommand(a *app) *cobra.Command {
 func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	where := cfg.WhereCard(name)
 	switch {
-	case slices.Contains(serverNames(), name):
+	case slices.Contains(plugin.Names(), name):
 		return usagef("remove %s: it is part of mcpdeck", name)
 	case where == "":
 		if meant := fuzzy.Meant(name, cardNames(cfg)); meant != "" {
@@ -79,7 +81,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	}
 	if !yes && !confirmed(c) {
 		c.Println("nothing was removed; --yes removes without asking")
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("remove "+name, edits, nil)
 	if err != nil {
@@ -195,7 +197,7 @@ func listCommand(a *app) *cobra.Command {
 
 func listServers(cfg *config.Config) []listed {
 	var out []listed
-	for _, name := range serverNames() {
+	for _, name := range plugin.Names() {
 		out = append(out, listed{Name: name, BuiltIn: true})
 	}
 	for _, s := range cfg.Cards {

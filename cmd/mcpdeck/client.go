@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -37,7 +38,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*transpor
 	if err != nil {
 		h.stop()
 		if errors.Is(err, router.ErrUnknownServer) {
-			return nil, nil, usage{err}
+			return nil, nil, exit.Wrong(err)
 		}
 		return nil, nil, err
 	}
@@ -68,7 +69,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*tran
 		conn.Close()
 		return nil, err
 	case w.Usage:
-		return nil, usage{errors.New(w.Error)}
+		return nil, exit.Wrong(errors.New(w.Error))
 	case w.Error != "":
 		return nil, errors.New(w.Error)
 	}

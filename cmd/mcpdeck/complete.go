@@ -10,11 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
-	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 // completeWithin is how long a shell waits for words.
@@ -92,6 +91,16 @@ func toolWords(tools []toolInfo) []string {
 	return words
 }
 
+// switched are the servers of mcpdeck's own of which definitions may be held.
+func switched() (names []string) {
+	for _, p := range plugin.All() {
+		if p.HasSwitch {
+			names = append(names, p.Name())
+		}
+	}
+	return names
+}
+
 // toolsWithin are the tools for a shell that waits for words.
 func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
 	if ctx == nil {
@@ -114,12 +123,12 @@ func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
 // completeWords makes arguments and flags of fixed words complete.
 func completeWords(root *cobra.Command, a *app) {
 	const many = math.MaxInt
-	own := serverNames()
+	own := plugin.Names()
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"mcp": completeServers(a, own, many), "tools": completeServers(a, own, many),
 		"on": completeServers(a, own, 1), "off": completeServers(a, own, 1), "lazy": completeServers(a, own, 1),
 		"restart": completeServers(a, own, 1), "status": completeServers(a, own, 1),
-		"accept": completeServers(a, []string{"pencil"}, 1), // of mcpdeck's own, nothing else is held
+		"accept": completeServers(a, switched(), 1),
 		"remove": completeServers(a, nil, 1),
 		"undo":   completeChanges(a),
 	} {
@@ -163,12 +172,8 @@ func completeWords(root *cobra.Command, a *app) {
 		{"", "background", []string{"dark", "light"}},
 		{"setup", "signals", []string{"hooks"}},
 		{"log", "status", []string{"ok", "error", "refused", "cancelled", "lost"}},
-		{"log", "server", serverNames()},
+		{"log", "server", plugin.Names()},
 		{"add", "transport", []string{"auto", "http", "sse"}},
-		{"render", "dialect", []string{"documented", "reference"}},
-		{"render", "kind", []string{"sprite", "variant", "composition", "animation"}},
-		{"render", "show", picture.ModeNames()},
-		{"ask config", "client", ask.ClientNames()},
 	} {
 		if c, _, err := root.Find(strings.Fields(f.command)); err == nil {
 			// It fails only where there is no such flag, which a test would see.

@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -50,7 +52,7 @@ func configInit(a *app) *cobra.Command {
 			c.Printf("%s: every option with its default, commented out\n", path)
 			if !yes && !confirmed(c) {
 				c.Println("nothing was written; --yes writes without asking")
-				return exitCode(exitFailed)
+				return exit.Failed
 			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				return fmt.Errorf("make the folder: %w", err)
@@ -101,7 +103,7 @@ func configPath(a *app) *cobra.Command {
 				return err
 			}
 			var rows [][]string
-			for _, f := range p.Files() {
+			for _, f := range p.Files(plugin.Sections()) {
 				state := ""
 				switch {
 				case !taken(f.Path):
@@ -131,7 +133,7 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 	if err != nil {
 		return err
 	}
-	mistakes := slices.Concat(cfg.Warnings, cfg.LogicstampOptions().Problems())
+	mistakes := slices.Concat(cfg.Warnings, cfg.Problems())
 	if len(cfg.File.Keys) > 0 {
 		h, err := build(cfg, false, nil)
 		if err != nil {
@@ -155,7 +157,7 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 	}
 	if len(mistakes) > 0 {
 		c.Println(humanize.Count(len(mistakes), "mistake"))
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	if !taken(cfg.Paths.Config) {
 		c.Printf("no mistakes; there is no file %s, and every option has its default\n", cfg.Paths.Config)
@@ -210,7 +212,7 @@ func configShow(a *app) *cobra.Command {
 			}
 			if changed {
 				defaults := map[string]string{}
-				for _, o := range config.Options() {
+				for _, o := range config.Options(plugin.Sections()) {
 					defaults[o.Key] = config.Literal(o.Value)
 				}
 				found = slices.DeleteFunc(found, func(s shown) bool { return s.From == "default" || s.Literal == defaults[s.Key] })
@@ -283,7 +285,7 @@ func printSettings(c *cobra.Command, found []shown) error {
 
 func unknownOption(key string) error {
 	var keys []string
-	for _, o := range config.Options() {
+	for _, o := range config.Options(plugin.Sections()) {
 		keys = append(keys, o.Key)
 	}
 	if meant := fuzzy.Meant(key, keys); meant != "" {

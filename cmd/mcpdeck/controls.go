@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -14,29 +14,16 @@ import (
 
 // controls are the requests that commands send to a running deck.
 func (h *instance) controls() map[string]transport.Control {
-	return map[string]transport.Control{
+	all := map[string]transport.Control{
 		"card":     h.cardControl,
 		"config":   h.waitingControl,
 		"list":     h.listControl,
-		"pencil":   h.pencilControl,
 		"sessions": h.sessionsControl,
-		"show":     h.showControl,
 	}
-}
-
-func (h *instance) pencilControl(ctx context.Context, from transport.Requester, args json.RawMessage) (any, error) {
-	var r upstream.Request
-	if err := json.Unmarshal(args, &r); err != nil {
-		return nil, fmt.Errorf("read the request: %w", err)
+	for _, s := range h.own {
+		maps.Copy(all, s.Controls)
 	}
-	return h.pencilAsked(ctx, from, r)
-}
-
-func (h *instance) pencilAsked(ctx context.Context, from transport.Requester, r upstream.Request) (any, error) {
-	if r.Verb == "accept" {
-		return h.acceptFor(ctx, from, h.pencil.Card, r.Tools)
-	}
-	return h.pencil.Control(ctx, r)
+	return all
 }
 
 // acceptFor accepts held definitions for a command that shows a proof, and else

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
@@ -116,7 +117,7 @@ func openDeck(a *app, f deckFlags) error {
 	err = played.end(err)
 	r.close()
 	if s := (signalled{}); errors.As(context.Cause(ctx), &s) {
-		return exitCode(128 + int(s.Signal))
+		return exit.Code(128 + int(s.Signal))
 	}
 	return err
 }

@@ -120,7 +120,7 @@ func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
 // demoFlags are those of a demo's deck: what is said of its screen. Others lead to the
 // user's own deck.
 func demoFlags(f config.Flags) config.Flags {
-	return config.Flags{Port: -1, Pages: f.Pages, Page: pageIDs()[0], Background: f.Background}
+	return config.Flags{Port: -1, Pages: f.Pages, Sections: f.Sections, Page: pageIDs()[0], Background: f.Background}
 }
 
 // errPlayed is why a deck ends whose demo is over.

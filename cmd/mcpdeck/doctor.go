@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,10 +18,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -48,7 +49,7 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Minute)
 	defer cancel()
 	cfg, broken := a.load()
-	if broken != nil && !errors.As(broken, &usage{}) { // the rest is worth knowing, too
+	if broken != nil && !errors.As(broken, new(exit.UsageError)) { // the rest is worth knowing, too
 		a.flags.All, a.flags.Alone = true, true
 		cfg, _ = a.load()
 	}
@@ -75,7 +76,7 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 	findings = append(findings, checkCertificates()...)
 	findings = append(findings, checkCards(cfg)...)
 	if h != nil {
-		findings = append(findings, h.checkPencil(), h.checkStamp(ctx, c, fix))
+		findings = append(findings, h.checkOwn(ctx, c, fix)...)
 	}
 	findings = append(findings, checkTerminal())
 	return report(c, findings)
@@ -98,7 +99,7 @@ func report(c *cobra.Command, findings []finding) error {
 		return err
 	}
 	if slices.ContainsFunc(findings, bad) {
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	return nil
 }
@@ -247,24 +248,24 @@ func whyNotStarted(cfg *config.Config, s settings.Card) string {
 	return ""
 }
 
-func (h *instance) checkPencil() finding {
-	found, err := h.pencil.Find()
-	if err != nil {
-		return finding{"note", "pencil", err.Error()}
+// checkOwn says what servers that are part of mcpdeck lack.
+func (h *instance) checkOwn(ctx context.Context, c *cobra.Command, fix bool) (out []finding) {
+	var install io.Writer
+	if fix {
+		install = c.ErrOrStderr()
 	}
-	return finding{"ok", "pencil", found.Program + " (" + found.Source + ")"}
-}
-
-func (h *instance) checkStamp(ctx context.Context, c *cobra.Command, fix bool) finding {
-	stamp := h.stamp.Service()
-	path, number, err := stamp.CLI(ctx)
-	if err != nil && fix {
-		path, number, err = stamp.InstallCLI(ctx, func(line string) { fmt.Fprintln(c.ErrOrStderr(), line) })
+	for _, s := range h.own {
+		if s.Doctor == nil {
+			continue
+		}
+		mark := "note"
+		ok, text := s.Doctor(ctx, install)
+		if ok {
+			mark = "ok"
+		}
+		out = append(out, finding{mark, s.Name(), text})
 	}
-	if err != nil {
-		return finding{"note", "logicstamp", problem.ForUser(err)}
-	}
-	return finding{"ok", "logicstamp", path + " " + number}
+	return out
 }
 
 func checkTerminal() finding {

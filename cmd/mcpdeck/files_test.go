@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
 func TestFilesThatGitIgnoresAreNotOffered(t *testing.T) {
@@ -42,7 +43,12 @@ func TestFilesThatGitIgnoresAreNotOffered(t *testing.T) {
 	}
 	write(".gitignore", "dist/\n*.log\n", 0o600)
 
-	h := &instance{cfg: &config.Config{Environ: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, Paths: config.Paths{Stamp: filepath.Join(home, "state")}}}
+	h := &instance{cfg: &config.Config{Environ: []string{"HOME=" + home, "PATH=" + os.Getenv("PATH")}, Paths: config.Paths{State: filepath.Join(home, "state")}}}
+	stamp, err := plugin.Of("logicstamp").New(&plugin.Env{Config: h.cfg})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.own = []included{{Instance: stamp}}
 	offered := func() string { return fmt.Sprint(slices.Sorted(slices.Values(h.filesIn(project)))) }
 	if got, want := offered(), "[.gitignore gone.go main.go notes.log web/dist/app.js web/new.ts]"; got != want {
 		t.Errorf("without a repository it offers %s, want %s", got, want)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -47,10 +48,10 @@ func variablesHelp(c *cobra.Command) string {
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"To start", "demo setup doctor"},
-		{"Agents and their questions", "ask call log sessions tools"},
-		{"Servers", "accept add import lazy list off on pencil remove restart status"},
-		{"Pictures and contracts", "logicstamp palette render show"},
-		{"What other programs start", "ask-server mcp serve"},
+		{plugin.GroupQuestions, "call log sessions tools"},
+		{plugin.GroupServers, "accept add import lazy list off on remove restart status"},
+		{plugin.GroupPictures, ""},
+		{plugin.GroupStarted, "mcp serve"},
 		{"Housekeeping", "completion config help man token undo version"},
 	}
 }

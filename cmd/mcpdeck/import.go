@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
@@ -126,7 +127,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	}
 	if !f.yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply(strings.TrimSpace("import "+from), edits, nil)
 	if err != nil {
@@ -218,7 +219,7 @@ func importSources(c *cobra.Command, cfg *config.Config, from string) ([]*cards.
 		fmt.Fprintln(c.ErrOrStderr(), "mcpdeck: "+err.Error())
 	}
 	if len(sources) == 0 && len(errs) > 0 {
-		return nil, exitCode(exitFailed)
+		return nil, exit.Failed
 	}
 	return sources, nil
 }

@@ -15,13 +15,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	places "github.com/mcpdeck/mcpdeck/servers/agents/terminal"
 	tokens "github.com/mcpdeck/mcpdeck/servers/agents/usage"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	stampoffer "github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -32,8 +29,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
-	clippyscreen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
-	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
 // instance is the servers and their host, however they are reached.
@@ -45,27 +40,21 @@ type instance struct {
 	redact   redact.Rules
 	host     *router.Host
 	queue    *ask.Queue       // nil when headless: there is no person to answer here
-	asks     *ask.Client      // of a deck in another process; nil unless headless
 	gate     *userauth.Gate   // nil when headless
 	roster   *sessions.Roster // of agents' sessions; empty when headless
 	places   places.Finder    // of the terminals that they run in
-	pencil   *pencil.Pencil
+	own      []included
 	added    added
 	consents consents
 	marking  marking
 	denied   denied
-	clippy   *clippy.Service
 	journal  *journal.Journal // nil: none is kept
 	earlier  *earlier         // nil with it
-	stamp    *stampoffer.Module
-	pixels   *pixelsrc.Server
-	pictures *pixels.Page // nil when headless
 	logFile  *logFile
-	level    slog.LevelVar                     // of the log
-	now      atomic.Pointer[config.Config]     // the configuration as it is now; cfg is that at the start
-	prices   atomic.Pointer[tokens.Prices]     // nil until they are read
-	waiting  atomic.Pointer[[]string]          // options that need a restart
-	bell     atomic.Pointer[clippyscreen.Bell] // the screen's; nil when there is none
+	level    slog.LevelVar                 // of the log
+	now      atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
+	prices   atomic.Pointer[tokens.Prices] // nil until they are read
+	waiting  atomic.Pointer[[]string]      // options that need a restart
 }
 
 // build makes the instance without starting it. With a user, questions go to a
@@ -87,25 +76,22 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	h.now.Store(cfg)
 	h.denied.of = readDenied(cfg)
 	h.consents.of = readConsents(cfg)
-	modules, err := h.modules()
+	err := h.include()
 	if err != nil {
 		return nil, err
 	}
 	h.host, err = router.New(router.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
+		Modules: h.modules(), Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range serverNames() {
+	for _, name := range plugin.Names() {
 		h.host.SetLazy(name, wasLazy(cfg, name))
 	}
 	h.host.SetProfiles(cfg.Profiles())
 	h.warnOf(cfg)
-	if person {
-		h.pictures = h.pixelsPage()
-	}
 	return h, nil
 }
 

@@ -18,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
 const module = "github.com/mcpdeck/mcpdeck/"
@@ -144,7 +145,7 @@ func TestNothingOfACardNamesAServer(t *testing.T) {
 func built(t *testing.T, screen bool) *instance {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,7 +161,7 @@ func built(t *testing.T, screen bool) *instance {
 func TestTheTransportNamesNoTool(t *testing.T) {
 	h := built(t, false)
 	h.host.Start()
-	names := slices.Concat(serverNames(), listedTools(t, h))
+	names := slices.Concat(plugin.Names(), listedTools(t, h))
 	if len(names) < 20 {
 		t.Fatalf("%d names: %q", len(names), names)
 	}

@@ -58,6 +58,6 @@ func configKeys(a *app) *cobra.Command {
 // screenAlone is the screen of a deck that does not run, for what its pages can do. The
 // queue and the gate that they look at are nobody's.
 func (h *instance) screenAlone() tui.Options {
-	h.queue, h.gate, h.pictures = ask.New(ask.Options{}), userauth.New(userauth.Options{}), h.pixelsPage()
+	h.queue, h.gate = ask.New(ask.Options{}), userauth.New(userauth.Options{})
 	return h.screen(false)
 }

@@ -51,3 +51,13 @@ func (p *keyWait) ask(ctx context.Context, socket, control string, args, reply a
 	}
 	return err
 }
+
+// proveIfAsked is prompt.Proof, and shows nothing where nobody can be asked: the
+// deck then asks on its screen.
+func proveIfAsked(method string) (string, error) {
+	secret, err := prompt.Proof(method)
+	if errors.Is(err, prompt.ErrNoTerminal) {
+		return "", nil
+	}
+	return secret, err
+}

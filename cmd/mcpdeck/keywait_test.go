@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
 // scripted runs a command as a script without a terminal does, and returns its exit code
@@ -96,7 +97,7 @@ func TestCommandsSayThatTheDeckIsStopped(t *testing.T) {
 func TestSessionsOfAnEmptyHomeTakeNoTime(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(home, "state")})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(home, "state")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 )
@@ -30,8 +31,8 @@ func (h *instance) chooseLazy(name, verb string) (string, error) {
 	case "on":
 		h.host.SetLazy(name, false)
 	case lazyWord:
-		if name == "ask" {
-			return "", fmt.Errorf("%s is always listed: its calls wait for you, also after a restart", name)
+		if p := plugin.Of(name); p != nil && p.Listed != "" {
+			return "", fmt.Errorf("%s is always listed: %s", name, p.Listed)
 		}
 		h.host.SetLazy(name, true)
 		verb = "on"

@@ -4,17 +4,14 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log"
 	"os"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/hook"
-	journal "github.com/mcpdeck/mcpdeck/cmd/internal/log"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/pencil"
 )
 
 func main() {
@@ -28,38 +25,17 @@ func main() {
 	os.Exit(run(os.Args[1:]))
 }
 
-// Exit codes besides 0.
-const (
-	exitFailed = 1
-	exitUsage  = 2
-)
-
 // run is main for tests: it returns the exit code.
 func run(args []string) int {
 	log.SetOutput(console.Err()) // until there is a file for it
 	root := newRoot()
 	root.SetArgs(args)
 	err := root.ExecuteContext(context.Background())
-	var code exitCode
-	switch {
-	case err == nil:
-		return 0
-	case errors.As(err, &code):
-		return int(code)
+	code, message := exit.Of(err)
+	if message {
+		fmt.Fprintln(console.Err(), "mcpdeck: "+err.Error())
 	}
-	fmt.Fprintln(console.Err(), "mcpdeck: "+err.Error())
-	if errors.As(err, new(usage)) || errors.As(err, new(config.UsageError)) || errors.As(err, new(pencil.UsageError)) || errors.As(err, new(journal.UsageError)) {
-		return exitUsage
-	}
-	return exitFailed
+	return int(code)
 }
 
-// exitCode ends the program with a code and no message of its own.
-type exitCode int
-
-func (c exitCode) Error() string { return fmt.Sprintf("exit %d", int(c)) }
-
-// usage is an error in how the program was called.
-type usage struct{ error }
-
-func usagef(format string, args ...any) error { return usage{fmt.Errorf(format, args...)} }
+func usagef(format string, args ...any) error { return exit.Usagef(format, args...) }

@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -30,8 +33,8 @@ func mcpCommand(a *app) *cobra.Command {
 		Long: `Serve MCP on standard input and output, for an agent's configuration.
 
 If a deck is running, this relays to it. If not, it hosts the same servers itself
-and switches to a deck when one is opened. Servers: pencil, ask, pixelsrc,
-logicstamp, clippy (default: all).
+and switches to a deck when one is opened. Servers (default: all):
+` + strings.Join(plugin.Names(), ", ") + `.
 
 When standard input ends, calls in flight are still answered for up to ten
 minutes, as long as standard output is read. A question stays in the deck, which
@@ -86,7 +89,7 @@ func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
 	err := r.Run(ctx)
 	local.stop()
 	if transport.IsUsage(err) || errors.Is(err, router.ErrUnknownServer) {
-		return usage{err}
+		return exit.Wrong(err)
 	}
 	if ctx.Err() != nil {
 		return nil
@@ -126,9 +129,16 @@ func (l *hosting) open(lost func() bool) (*instance, error) {
 // moving is told that a deck takes over. What was started here for servers that were
 // added ends, for the deck starts its own.
 func (l *hosting) moving() (left func()) {
-	moved := l.h.asks.Move()
+	var moved []func()
+	for _, s := range l.h.own {
+		if s.Move != nil {
+			moved = append(moved, s.Move())
+		}
+	}
 	return func() {
-		moved()
+		for _, done := range moved {
+			done()
+		}
 		l.mu.Lock()
 		l.absent = true
 		l.mu.Unlock()

@@ -3,22 +3,17 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// isOwn tells whether a server is part of mcpdeck and turned on and off by the host.
-func (h *instance) isOwn(name string) bool {
-	return name != "pencil" && slices.Contains(serverNames(), name)
-}
-
 // ownOff are the servers of mcpdeck's own that the user has turned off.
 func ownOff(cfg *config.Config) (off []string) {
-	for _, name := range serverNames() {
+	for _, name := range plugin.Names() {
 		if lastMode(cfg, name) == "off" {
 			off = append(off, name)
 		}

@@ -2,62 +2,51 @@ package main
 
 import (
 	"context"
-	"path/filepath"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/gittree"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/card"
-	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
-	"github.com/mcpdeck/mcpdeck/tui/page/drift"
-	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
-	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 )
 
 // page is one page of the screen. Its place in the table gives it the digit that
 // leads to it; its title and its keys are its own.
 type page struct {
 	id   string // in actions, configuration and state
-	make func(h *instance, watch bool, d *drift.Page) tui.Page
+	make func(h *instance, watch bool, s []plugin.Screen) tui.Page
 }
 
-// pages is the table of them; the first is home. The page of drift comes with it,
-// since it has a line on the deck, too.
+// pages is the table of them; the first is home. Those of servers follow.
 func pages() []page {
 	return []page{
-		{deck.ID, func(h *instance, watch bool, d *drift.Page) tui.Page {
+		{deck.ID, func(h *instance, watch bool, screens []plugin.Screen) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
-				Tells: map[string]string{"pencil": card.ID}, CardsPage: card.ID, Jump: h.jumpTo,
-				Widgets: []deck.Widget{pencil.NewWidget(h.pencil), clippy.NewWidget(h.clippy), drift.NewWidget(d)},
+				Tells: h.switched(card.ID), CardsPage: card.ID, Jump: h.jumpTo, Widgets: widgets(screens),
 			})
 		}},
-		{ask.ID, func(h *instance, watch bool, _ *drift.Page) tui.Page {
+		{ask.ID, func(h *instance, watch bool, _ []plugin.Screen) tui.Page {
 			o := h.cfg.AskScreen()
 			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.jumpTo, h.looksAt, h.filesIn
 			return ask.New(h.queue, o)
 		}},
-		{agents.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
+		{agents.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
 			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
 		}},
-		{calls.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
+		{calls.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue, Commands: h.repeating}
 			if h.earlier != nil {
 				o.Earlier = h.earlier
 			}
 			return calls.New(o)
 		}},
-		{card.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page {
-			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: map[string]card.Part{
-				"pencil": pencil.New(pencil.Options{Mode: h.pencil, Page: card.ID, Folder: h.cfg.Dir}),
-			}})
+		{card.ID, func(h *instance, _ bool, screens []plugin.Screen) tui.Page {
+			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: h.parts(screens)})
 		}},
-		{pixels.ID, func(h *instance, _ bool, _ *drift.Page) tui.Page { return h.pictures }},
-		{drift.ID, func(_ *instance, _ bool, d *drift.Page) tui.Page { return d }},
 	}
 }
 
@@ -67,14 +56,68 @@ func pageIDs() []string {
 	for _, p := range pages() {
 		ids = append(ids, p.id)
 	}
+	for _, p := range plugin.All() {
+		if p.Page != "" {
+			ids = append(ids, p.Page)
+		}
+	}
 	return ids
 }
 
-func (h *instance) pages(watch bool) []tui.Page {
-	contracts := drift.New(drift.Options{Source: h.stamp.Service(), Project: h.cfg.ProjectRoot(), Editor: h.cfg.Editor()})
-	var out []tui.Page
+// screens are what the servers show, in their order.
+func (h *instance) screens() (out []plugin.Screen) {
+	for _, s := range h.own {
+		var shown plugin.Screen
+		if s.Screen != nil {
+			shown = s.Screen()
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+func (h *instance) pages(watch bool, screens []plugin.Screen) (out []tui.Page) {
 	for _, p := range pages() {
-		out = append(out, p.make(h, watch, contracts))
+		out = append(out, p.make(h, watch, screens))
+	}
+	for _, s := range screens {
+		if s.Page != nil {
+			out = append(out, s.Page)
+		}
+	}
+	return out
+}
+
+// widgets are those of servers without a page, and then those of servers with one.
+func widgets(screens []plugin.Screen) (out []deck.Widget) {
+	for _, paged := range []bool{false, true} {
+		for _, s := range screens {
+			if s.Widget != nil && (s.Page != nil) == paged {
+				out = append(out, s.Widget)
+			}
+		}
+	}
+	return out
+}
+
+// parts are what servers show on the cards of their switches.
+func (h *instance) parts(screens []plugin.Screen) map[string]card.Part {
+	out := map[string]card.Part{}
+	for i, s := range screens {
+		if s.Part != nil {
+			out[h.own[i].Name()] = s.Part
+		}
+	}
+	return out
+}
+
+// switched has a page tell of the servers that have a switch of their own.
+func (h *instance) switched(page string) map[string]string {
+	out := map[string]string{}
+	for _, s := range h.own {
+		if s.Switch != nil {
+			out[s.Name()] = page
+		}
 	}
 	return out
 }
@@ -83,16 +126,19 @@ func (h *instance) pages(watch bool) []tui.Page {
 func (h *instance) filesIn(folder string) []string {
 	ctx, done := context.WithTimeout(context.Background(), 2*time.Second)
 	defer done()
-	files, _ := h.cfg.Roots.Files(ctx, folder, h.listedByGit) // what cannot be read is not offered
+	files, _ := h.cfg.Roots.Files(ctx, folder, h.notIgnored) // what cannot be read is not offered
 	return files
 }
 
-// listedByGit are the files of a project that git does not ignore; none without git or a
-// repository, or where that is not to be read, and then all of them count.
-func (h *instance) listedByGit(ctx context.Context, project string) []string {
-	ctx, done := context.WithTimeout(ctx, time.Second) // leaves time to look for them without git
+// notIgnored are the files of a project that its version control does not ignore; none where
+// that is not known, and then all of them count.
+func (h *instance) notIgnored(ctx context.Context, project string) []string {
+	ctx, done := context.WithTimeout(ctx, time.Second) // leaves time to look for them without it
 	defer done()
-	repo := gittree.Repo{Project: project, Scratch: filepath.Join(h.cfg.Paths.Stamp, "git"), Environ: h.cfg.Environ}
-	files, _ := repo.Files(ctx)
-	return files
+	for _, s := range h.own {
+		if s.Files != nil {
+			return s.Files(ctx, project)
+		}
+	}
+	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -22,7 +23,7 @@ import (
 // TestEveryPageIsWhole says what a newcomer's page lacks.
 func TestEveryPageIsWhole(t *testing.T) {
 	h := built(t, true)
-	built := h.pages(false)
+	built := h.pages(false, h.screens())
 	if len(built) > 9 {
 		t.Errorf("%d pages: a digit leads to nine at most", len(built))
 	}
@@ -49,7 +50,7 @@ func TestASignMeansOneThing(t *testing.T) {
 	h := built(t, true)
 	for _, ascii := range []bool{false, true} {
 		th := theme.New(theme.Options{ASCII: ascii})
-		for _, p := range h.pages(false) {
+		for _, p := range h.pages(false, h.screens()) {
 			l, ok := p.(interface {
 				Legend(th *theme.Theme) []tui.Sign
 			})
@@ -81,7 +82,7 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 	c.HandOver()
 	call := snapshot.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: snapshot.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
 	th := theme.New(theme.Options{})
-	for _, p := range h.pages(false) {
+	for _, p := range h.pages(false, h.screens()) {
 		if p.ID() != "deck" && p.ID() != "calls" {
 			continue
 		}
@@ -95,7 +96,7 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 
 // What the first page copies is read by any client that keeps servers as most do.
 func TestTheCopiedConfigurationStartsThisDeck(t *testing.T) {
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestTheScreenNamesTheFileThatItWrites(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,22 +13,24 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &instance{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1}), pencil: server.New(server.Options{})}
+		h := &instance{cfg: &config.Config{Dir: "/home/ana/shop"}, queue: ask.New(ask.Options{Hold: -1})}
 		got := make(chan upstream.Elicited, 1)
 		go func() {
-			r, err := h.fillIn(t.Context(), upstream.Elicitation{
+			r, err := h.form(t.Context(), upstream.Elicitation{
 				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
 				Calls: []upstream.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
-			})
+			}, "Pencil", "")
 			if err != nil {
 				t.Error(err)
 			}
@@ -62,17 +64,13 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 				t.Errorf("told %v, it says %q, want %q", tt.reached, got, tt.want)
 			}
 		}
-		if _, err := h.fillIn(t.Context(), upstream.Elicitation{Schema: json.RawMessage(`[]`)}); err == nil {
+		if _, err := h.form(t.Context(), upstream.Elicitation{Schema: json.RawMessage(`[]`)}, "Pencil", ""); err == nil {
 			t.Error("a form that is none was put")
 		}
 		if err := h.queue.Close(); err != nil {
 			t.Fatal(err)
 		}
 	})
-	h := &instance{}
-	if h.pencilOptions(&config.Config{}, false).Elicit != nil || h.pencilOptions(&config.Config{}, true).Elicit == nil {
-		t.Error("without a user there is somebody to ask, or with one there is not")
-	}
 }
 
 // A machine may be too busy to let a killed program go within the deck's two seconds.
@@ -83,7 +81,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		started, exited := make(chan struct{}), make(chan struct{})
-		h := &instance{pencil: server.New(server.Options{Command: program, Home: filepath.Dir(program), Start: func(process.Command) (*process.Child, error) {
+		pencil := server.New(server.Options{Command: program, Home: filepath.Dir(program), Start: func(process.Command) (*process.Child, error) {
 			in, ours := io.Pipe()
 			out, theirs := io.Pipe()
 			gone := func() {
@@ -97,13 +95,14 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 				In: ours, Out: out, Err: io.NopCloser(strings.NewReader("")), Exited: exited,
 				Code: func() string { return "signal: killed" }, Terminate: func() {}, Kill: sync.OnceFunc(func() { go gone() }),
 			}, nil
-		}})}
+		}})
+		h := &instance{own: []included{{Instance: &plugin.Instance{Switch: switchOf{pencil}}}}}
 		var err error
-		if h.host, err = router.New(router.Options{Modules: []router.Module{router.Of(penciloffer.New(h.pencil))}}); err != nil {
+		if h.host, err = router.New(router.Options{Modules: []router.Module{router.Of(penciloffer.New(pencil))}}); err != nil {
 			t.Fatal(err)
 		}
 		h.host.Start()
-		h.pencil.On()
+		pencil.On()
 		<-started
 		h.stop()
 		select {
@@ -114,3 +113,9 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 		}
 	})
 }
+
+// switchOf is the switch of a card.
+type switchOf struct{ *server.Pencil }
+
+func (s switchOf) Details() snapshot.Details { return s.Status().Details() }
+func (s switchOf) Program() *upstream.Card   { return s.Card }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
@@ -32,7 +33,7 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 	if err := os.WriteFile(path, []byte(file+"[keys]\n"+key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(config.Flags{File: path, Port: -1, State: filepath.Join(home, "state"), Pages: pageIDs()})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, State: filepath.Join(home, "state"), Pages: pageIDs()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 func TestToolsInTheReadmes(t *testing.T) {
 	h := built(t, false)
 	h.host.Start()
-	for _, name := range serverNames() {
+	for _, name := range plugin.Names() {
 		d, ok := h.host.Details(name)
 		if name == "pencil" { // all but two of its tools are those of the app
 			continue

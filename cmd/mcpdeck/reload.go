@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
@@ -24,7 +25,7 @@ type reloaded struct {
 // reloads is the table of the options that apply without a restart. All others apply at
 // the next start.
 func (h *instance) reloads() []reloaded {
-	return []reloaded{
+	rows := []reloaded{
 		{
 			"keys theme ui.mouse ui.motion ui.key_rest ui.background ui.ascii ui.pictures ask.autofocus ask.notify ask.notify_private ask.notify_command prompts.notify_after prompts.notify_here",
 			func(c *config.Config) any { return screenSettings(c) },
@@ -38,11 +39,6 @@ func (h *instance) reloads() []reloaded {
 					h.queue.Configure(queueOptions(c))
 				}
 			},
-		},
-		{
-			"clippy.enabled clippy.disabled_tools clippy.policy clippy.desktop_dir clippy.allow_any_extension clippy.project_root clippy.muted",
-			func(c *config.Config) any { return c.ClippyOptions().Settings },
-			h.clippyFollows(h.cfg),
 		},
 		{"server", func(c *config.Config) any { return c.Cards }, h.takeCards},
 		{"profile", func(c *config.Config) any { return c.Profiles() }, func(c *config.Config) { h.host.SetProfiles(c.Profiles()) }},
@@ -59,6 +55,18 @@ func (h *instance) reloads() []reloaded {
 			h.roster.Look()
 		}},
 	}
+	for _, p := range plugin.All() {
+		for _, option := range p.Config.Live {
+			key := p.Name() + "." + option
+			rows = append(rows, reloaded{key, func(c *config.Config) any { return c.Literal(key) }, nil})
+		}
+	}
+	for _, s := range h.own {
+		if s.Apply != nil {
+			rows = append(rows, reloaded{"", func(*config.Config) any { return nil }, s.Apply})
+		}
+	}
+	return rows
 }
 
 // queueOptions are those options of the queue that may change while it is in use.

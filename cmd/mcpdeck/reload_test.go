@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -66,7 +67,7 @@ func TestEveryOptionAppliesAtOnceOrSaysThatItNeedsARestart(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	rows := built(t, true).reloads()
-	words := config.Words(pageIDs())
+	words := config.Words(pageIDs(), plugin.Sections())
 	words["theme.name"] = []string{"light"} // of those that there are here
 	path := filepath.Join(home, "config.toml")
 	load := func(lines ...string) *config.Config {
@@ -74,13 +75,13 @@ func TestEveryOptionAppliesAtOnceOrSaysThatItNeedsARestart(t *testing.T) {
 		if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := config.Load(config.Flags{File: path, Port: -1, State: home})
+		cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, State: home})
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, strings.Join(lines, "\n"))
 		}
 		return cfg
 	}
-	for _, o := range config.Options() {
+	for _, o := range config.Options(plugin.Sections()) {
 		known := words[o.Key]
 		if known == nil {
 			known = words[o.Key+".*"]
@@ -122,7 +123,7 @@ func TestEveryOptionAppliesAtOnceOrSaysThatItNeedsARestart(t *testing.T) {
 	}
 	for _, r := range rows { // no row is of an option that there is not
 		for _, key := range strings.Fields(r.options) {
-			if !slices.ContainsFunc(config.Options(), func(o config.Option) bool { return o.Key == key || strings.HasPrefix(o.Key, key+".") }) {
+			if !slices.ContainsFunc(config.Options(plugin.Sections()), func(o config.Option) bool { return o.Key == key || strings.HasPrefix(o.Key, key+".") }) {
 				t.Errorf("the table has %s, which is no option", key)
 			}
 		}

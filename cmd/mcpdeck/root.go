@@ -1,10 +1,14 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
@@ -38,7 +42,7 @@ func (a *app) portFlag(c *cobra.Command) {
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
-	return commandLine(&app{flags: config.Flags{Port: -1, Pages: pageIDs()}})
+	return commandLine(&app{flags: config.Flags{Port: -1, Pages: pageIDs(), Sections: plugin.Sections()}})
 }
 
 func commandLine(a *app) *cobra.Command {
@@ -47,7 +51,7 @@ func commandLine(a *app) *cobra.Command {
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(console.Out()) // cobra would print to standard error
 	root.SetErr(console.Err())
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return usage{unknownFlag(c, flagError("", err))} })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.Wrong(unknownFlag(c, flagError("", err))) })
 	f := root.PersistentFlags()
 	f.StringVar(&a.flags.Name, "name", "", "name of the deck, if you run several")
 	f.StringVar(&a.flags.State, "state", "", "folder for state: sockets, journal, drafts (default ~/.local/state/mcpdeck)")
@@ -57,8 +61,16 @@ func commandLine(a *app) *cobra.Command {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.fromVariables(c, c.Flags()) }
 	root.SetHelpFunc(help)
 	root.AddCommand(a.subcommands()...)
-	root.AddCommand(askCommands(a)...)
 	group(root)
+	for _, p := range plugin.All() {
+		if p.Commands == nil {
+			continue
+		}
+		for _, c := range p.Commands(a.program()) {
+			c.GroupID = cmp.Or(c.GroupID, p.Group)
+			root.AddCommand(c)
+		}
+	}
 	completeWords(root, a)
 	strict(root)
 	return root
@@ -73,7 +85,7 @@ func strict(c *cobra.Command) {
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
 			if err := check(c, args); err != nil {
-				return usage{err}
+				return exit.Wrong(err)
 			}
 			return nil
 		}
@@ -86,7 +98,6 @@ func strict(c *cobra.Command) {
 func (a *app) subcommands() []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		pencilCommand(a), logicstampCommand(a), renderCommand(), paletteCommand(), showCommand(a),
 		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a),
 	)
 }

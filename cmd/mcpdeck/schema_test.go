@@ -22,6 +22,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -42,7 +43,8 @@ func documented(t *testing.T) map[string]string {
 	out := map[string]string{}
 	for path, of := range map[string]reflect.Type{
 		"../internal/config": reflect.TypeFor[config.File](), "../../servers/backend/upstream/settings": reflect.TypeFor[settings.Card](),
-		"../../theme": reflect.TypeFor[theme.Palette](),
+		"../internal/plugin": reflect.TypeFor[plugin.Clippy](),
+		"../../theme":        reflect.TypeFor[theme.Palette](),
 	} {
 		files, err := filepath.Glob(filepath.Join(path, "*.go"))
 		if err != nil {
@@ -76,12 +78,16 @@ func documented(t *testing.T) map[string]string {
 
 // generator makes what is made of the structs of the configuration.
 type generator struct {
+	file  reflect.Type // of the configuration
 	docs  map[string]string
 	words map[string][]string
 	live  func(key string) bool
 	defs  map[string]any
 	rows  []optionRow
 }
+
+// fileDocs is where the comments of the configuration's own fields are among the documented.
+const fileDocs = module + "cmd/internal/config.File."
 
 // optionRow is an option as the documents show it.
 type optionRow struct {
@@ -95,9 +101,9 @@ func newGenerator(t *testing.T) *generator {
 	h := built(t, true)
 	rows := h.reloads()
 	live := func(key string) bool { return isReloaded(rows, key) }
-	g := &generator{docs: documented(t), words: config.Words(pageIDs()), live: live, defs: map[string]any{}}
+	g := &generator{file: config.FileType(plugin.Sections()), docs: documented(t), words: config.Words(pageIDs(), plugin.Sections()), live: live, defs: map[string]any{}}
 	defaults := map[string]reflect.Value{}
-	for _, o := range config.Options() {
+	for _, o := range config.Options(plugin.Sections()) {
 		defaults[o.Key] = o.Value
 	}
 	complete, _, err := settings.Card{Command: []string{"x"}}.Complete("x")
@@ -118,7 +124,7 @@ func newGenerator(t *testing.T) *generator {
 // root makes the definitions and the rows.
 func (g *generator) root(t *testing.T, defaults map[string]reflect.Value) {
 	t.Helper()
-	g.defs["config"] = g.table(t, reflect.TypeFor[config.File](), "", defaults)
+	g.defs["config"] = g.table(t, g.file, "", defaults)
 	rows := len(g.rows)
 	words := g.words
 	g.words = map[string][]string{"theme.base": config.Bases()}
@@ -143,6 +149,12 @@ func (g *generator) table(t *testing.T, of reflect.Type, at string, defaults map
 			continue
 		}
 		about := g.docs[of.PkgPath()+"."+of.Name()+"."+f.Name]
+		if of == g.file {
+			about = g.docs[fileDocs+f.Name]
+		}
+		if p := plugin.Of(name); about == "" && p != nil && at == "" {
+			about = p.Config.About
+		}
 		key := strings.TrimPrefix(at+"."+name, ".")
 		if about == "" {
 			t.Errorf("%s: %s.%s has no comment that says what it is for", key, of.Name(), f.Name)
@@ -200,7 +212,7 @@ func (g *generator) kind(of reflect.Type, key string) map[string]any {
 		return map[string]any{"type": "boolean"}
 	case reflect.Int:
 		p := map[string]any{"type": "integer"}
-		least, most := config.Range(key)
+		least, most := config.Range(plugin.Sections(), key)
 		p["minimum"] = least
 		if most < math.MaxInt64 {
 			p["maximum"] = most
@@ -367,7 +379,7 @@ func TestEveryOptionIsInTheSchema(t *testing.T) {
 	if err := json.Unmarshal(b, &root); err != nil {
 		t.Fatal(err)
 	}
-	for _, o := range config.Options() {
+	for _, o := range config.Options(plugin.Sections()) {
 		at := root
 		for _, name := range strings.Split(o.Key, ".") {
 			var next any

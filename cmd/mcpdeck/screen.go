@@ -15,20 +15,18 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
-	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
-	"github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
 // screen is what the terminal shows of an instance.
 func (h *instance) screen(watch bool) tui.Options {
 	ui := h.cfg.File.UI
-	bell := clippy.NewBell()
-	h.bell.Store(bell)
+	screens := h.screens()
 	s := screenSettings(h.cfg)
 	kept, err := newStore(h.cfg.Paths.Screen)
 	if err != nil {
@@ -36,8 +34,8 @@ func (h *instance) screen(watch bool) tui.Options {
 	}
 	o := tui.Options{
 		Deck:       h.host,
-		Pages:      h.pages(watch),
-		Feeds:      []tui.Feed{bell.Feed(), ask.GateFeed(h.gate), pencil.Feed(h.pencil), tui.SessionsFeed(h.roster)},
+		Pages:      h.pages(watch, screens),
+		Feeds:      feeds(screens, ask.GateFeed(h.gate), tui.SessionsFeed(h.roster)),
 		Theme:      s.Theme,
 		Themes:     s.Themes,
 		KeepTheme:  func(name string) (string, error) { return h.keepTheme(kept, name) },
@@ -62,6 +60,16 @@ func (h *instance) screen(watch bool) tui.Options {
 		}
 	}
 	return o
+}
+
+// feeds are those of servers, behind others.
+func feeds(screens []plugin.Screen, all ...tui.Feed) []tui.Feed {
+	for _, s := range screens {
+		if s.Feed != nil {
+			all = append(all, *s.Feed)
+		}
+	}
+	return all
 }
 
 // keepTheme writes the name of the theme that the user has picked to where it is read: the

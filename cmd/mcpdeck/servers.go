@@ -1,78 +1,79 @@
 package main
 
 import (
-	"github.com/mcpdeck/mcpdeck/ask"
-	askoffer "github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	clippyoffer "github.com/mcpdeck/mcpdeck/servers/builtin/clippy/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
-	stampoffer "github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
-	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	pixelsoffer "github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/mcpserver"
+	"context"
+	"slices"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/spf13/cobra"
 )
 
-// hosted is one server.
-type hosted struct {
-	name string // in views, on the command line and in the journal
-	// make may keep in the instance what commands and pages use besides.
-	make func(h *instance) (router.Module, error)
+// included is a server that is part of mcpdeck.
+type included struct {
+	plugin.Plugin
+	*plugin.Instance
 }
 
-// servers is the table of them, in the order in which they are listed.
-func servers() []hosted {
-	return []hosted{
-		{"pencil", func(h *instance) (router.Module, error) {
-			h.pencil = pencil.New(h.pencilOptions(h.cfg, h.person))
-			return router.Of(penciloffer.New(h.pencil)), nil
-		}},
-		{"ask", func(h *instance) (router.Module, error) {
-			if h.person {
-				return askoffer.New(askoffer.InProcess(h.queue)), nil
-			}
-			// Without a user here, one may open a deck in the next moment.
-			h.asks = ask.NewClient(ask.ClientOptions{Path: h.cfg.Paths.AskSocket, Lost: h.lost, Version: version()})
-			return askoffer.New(askoffer.Remote(h.asks)), nil
-		}},
-		{"pixelsrc", func(h *instance) (router.Module, error) {
-			h.pixels = pixelsrc.New(h.cfg.PixelsrcOptions())
-			return pixelsoffer.NewModule(h.pixels), nil
-		}},
-		{"logicstamp", func(h *instance) (router.Module, error) {
-			service, err := logicstamp.New(h.cfg.LogicstampOptions())
-			if err != nil {
-				return nil, err
-			}
-			h.stamp = stampoffer.New(service)
-			return h.stamp, nil
-		}},
-		{"clippy", func(h *instance) (router.Module, error) {
-			h.clippy = clippy.New(h.clippyOptions(h.cfg, h.person))
-			return clippyoffer.New(h.clippy), nil
-		}},
+// include makes all servers that are part of mcpdeck.
+func (h *instance) include() error {
+	env := &plugin.Env{
+		Config: h.cfg, Version: version(), Queue: h.queue, Lost: h.lost, Host: func() *router.Host { return h.host },
+		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
 	}
-}
-
-// serverNames are the servers that a connection can name.
-func serverNames() []string {
-	var names []string
-	for _, s := range servers() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
-// modules makes all of them.
-func (h *instance) modules() ([]router.Module, error) {
-	var out []router.Module
-	for _, s := range servers() {
-		m, err := s.make(h)
+	for _, p := range plugin.All() {
+		made, err := p.New(env)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out = append(out, m)
+		h.own = append(h.own, included{p, made})
 	}
-	return out, nil
+	return nil
+}
+
+// modules are the servers for the host.
+func (h *instance) modules() (out []router.Module) {
+	for _, s := range h.own {
+		out = append(out, s.Module)
+	}
+	return out
+}
+
+// switchOf is the switch of a server that is part of mcpdeck; nil if it has none of its own.
+func (h *instance) switchOf(name string) plugin.Switch {
+	for _, s := range h.own {
+		if s.Name() == name {
+			return s.Switch
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a server is part of mcpdeck and turned on and off by the host.
+func isOwn(name string) bool {
+	return slices.Contains(plugin.Names(), name) && !plugin.Of(name).HasSwitch
+}
+
+// program is what the commands of servers need of this one.
+func (a *app) program() *plugin.Program {
+	return &plugin.Program{
+		Version: version(), Load: a.load, Terminal: terminal,
+		Log: func(cfg *config.Config) { logTo(console.Err(), logLevel(cfg), redact.Rules{}) },
+		Card: func(waits *cobra.Command) func(context.Context, string, upstream.Request) (upstream.Reply, error) {
+			var wait keyWait
+			wait.flag(waits)
+			return func(ctx context.Context, server string, r upstream.Request) (reply upstream.Reply, err error) {
+				cfg, err := a.load()
+				if err != nil {
+					return reply, err
+				}
+				err = wait.ask(ctx, cfg.Paths.Socket, "card", cardRequest{server, r}, &reply)
+				return reply, err
+			}
+		},
+	}
 }

@@ -99,7 +99,7 @@ func (h *instance) reload() func(*config.Config, error) []string {
 // warnOf warns of what is wrong with a configuration that could be read, and of what else
 // there is to say about it.
 func (h *instance) warnOf(cfg *config.Config, more ...string) {
-	h.host.SetWarnings("config", false, slices.Concat(cfg.Warnings, cfg.LogicstampOptions().Problems(), more)...)
+	h.host.SetWarnings("config", false, slices.Concat(cfg.Warnings, cfg.Problems(), more)...)
 }
 
 // followConfig reads the configuration whenever its file at path has changed, or one

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
@@ -82,7 +82,7 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &instance{host: built, roster: &sessions.Roster{}, clippy: clippy.New(clippy.Options{Dir: t.TempDir()}), cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &instance{host: built, roster: &sessions.Roster{}, cfg: &config.Config{Paths: config.Paths{Config: path}}}
 	take := h.reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {
@@ -117,7 +117,7 @@ func TestTheConfigurationMayComeLater(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	path := filepath.Join(home, ".config", "mcpdeck", "config.toml")
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir()}}
+	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan *config.Config, 100)
 	if !followConfig(t.Context(), a, path, func(c *config.Config, err error) {
 		if err == nil { // half of a file is none
@@ -141,35 +141,11 @@ func TestTheConfigurationMayComeLater(t *testing.T) {
 	}
 }
 
-func TestClippyFollowsTheConfiguration(t *testing.T) {
-	h := &instance{clippy: clippy.New(clippy.Options{Dir: t.TempDir()})}
-	cfg := func(enabled, muted bool) *config.Config {
-		return &config.Config{File: config.File{Clippy: config.Clippy{Enabled: enabled, Muted: muted}}}
-	}
-	apply := h.clippyFollows(cfg(true, false))
-	h.clippy.Mute(true) // by the key
-	for _, step := range []struct {
-		name           string
-		enabled, muted bool
-		wantMuted      bool
-	}{
-		{"another setting leaves what the key did", false, false, true},
-		{"back again", true, false, true},
-		{"muted there as well", true, true, true},
-		{"loud again", true, false, false},
-	} {
-		apply(cfg(step.enabled, step.muted))
-		if off := h.clippy.Off("manage_memory") != ""; off == step.enabled || h.clippy.Muted() != step.wantMuted {
-			t.Errorf("%s: got turned off %v, muted %v; want %v, %v", step.name, off, h.clippy.Muted(), !step.enabled, step.wantMuted)
-		}
-	}
-}
-
 func TestCardsFollowTheirFiles(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	folder := filepath.Join(home, ".config", "mcpdeck")
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir()}}
+	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan string, 100)
 	if !followConfig(t.Context(), a, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
 		if err == nil {

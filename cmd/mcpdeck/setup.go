@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -198,7 +199,7 @@ func write(c *cobra.Command, f setupFlags, change *setup.Change, undo string) er
 	}
 	if !f.yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	if err := change.Apply(); err != nil {
 		return err

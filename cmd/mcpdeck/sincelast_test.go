@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
@@ -25,7 +26,7 @@ func TestWhatARestartMakesToHoldIsSaid(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "config.toml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := config.Load(config.Flags{Port: 0, State: state})
+		cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: 0, State: state})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -117,8 +117,11 @@ func (h *instance) cardControl(ctx context.Context, from transport.Requester, ar
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	if r.Name == "pencil" {
-		return h.pencilAsked(ctx, from, r.Request)
+	if own := h.switchOf(r.Name); own != nil {
+		if r.Verb == "accept" {
+			return h.acceptFor(ctx, from, own.Program(), r.Tools)
+		}
+		return own.Control(ctx, r.Request)
 	}
 	s, err := h.turnable(r.Name)
 	if err != nil {
@@ -154,9 +157,9 @@ type turnable struct {
 	confirm func(context.Context) (upstream.Reply, error) // once it is on
 }
 
-// turnable finds a server but Pencil by its name.
+// turnable finds a server that has no switch of its own by its name.
 func (h *instance) turnable(name string) (turnable, error) {
-	if h.isOwn(name) {
+	if isOwn(name) {
 		control := func(_ context.Context, r upstream.Request, _ string) (upstream.Reply, error) {
 			return h.controlOwn(name, r.Verb)
 		}
@@ -299,14 +302,14 @@ func (h *instance) TurnOff(name string) (string, error) { return h.turn(name, "o
 
 // turn does what a key asks of a server.
 func (h *instance) turn(name, verb, seen string) (string, error) {
-	if name == "pencil" { // its own page says how it went
+	if own := h.switchOf(name); own != nil { // its own page says how it went
 		switch verb {
 		case "on":
-			h.pencil.On()
+			own.On()
 		case "off":
-			h.pencil.Off()
+			own.Off()
 		default:
-			return "", errors.New("the tools of Pencil are always listed")
+			return "", fmt.Errorf("the tools of %s are always listed", own.Program().Options().Title)
 		}
 		return "", nil
 	}
@@ -323,11 +326,11 @@ func (h *instance) turn(name, verb, seen string) (string, error) {
 
 // Restart starts the program of a server anew for the Deck page.
 func (h *instance) Restart(name string) error {
-	if name == "pencil" {
-		h.pencil.Reconnect()
-		return h.pencil.Settle(context.Background())
+	if own := h.switchOf(name); own != nil {
+		own.Reconnect()
+		return own.Settle(context.Background())
 	}
-	if h.isOwn(name) {
+	if isOwn(name) {
 		_, err := h.controlOwn(name, "reconnect")
 		return err
 	}
@@ -345,9 +348,10 @@ func (h *instance) Details(name string) (snapshot.Details, bool) {
 	if !ok {
 		return d, false
 	}
+	own := h.switchOf(name)
 	switch c, err := h.addedCard(name); {
-	case name == "pencil":
-		d = merged(d, h.pencil.Status().Details())
+	case own != nil:
+		d = merged(d, own.Details())
 	case err == nil:
 		d = merged(d, c.Status().Details())
 		d.Terms = h.terms(c.settings)

@@ -14,7 +14,7 @@ func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
 	if said, err := h.TurnOn("pencil", false, ""); said != "" || err != nil {
 		t.Errorf("Pencil: %q, %v", said, err)
 	}
-	if err := h.pencil.Settle(t.Context()); err != nil {
+	if err := h.switchOf("pencil").Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if d, ok := h.Details("pencil"); !ok || d.Error == "" && !d.Offered {

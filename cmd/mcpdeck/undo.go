@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
@@ -111,7 +112,7 @@ func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 	}
 	if len(u.Files) > 0 && !yes && !confirmed(c) {
 		c.Println("nothing was written; --yes writes without asking")
-		return exitCode(exitFailed)
+		return exit.Failed
 	}
 	if err := u.Apply(); err != nil {
 		return err

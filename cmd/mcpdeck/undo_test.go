@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
 
 // TestUndoShowsWhatItDoesAndAsks answers no first, and then yes.
@@ -27,7 +29,7 @@ func TestUndoShowsWhatItDoesAndAsks(t *testing.T) {
 		exit   int
 		says   string
 		undone bool
-	}{{"\n", exitFailed, "nothing was written", false}, {"n\n", exitFailed, "nothing was written", false}, {"y\n", 0, "put back " + path, true}} {
+	}{{"\n", int(exit.Failed), "nothing was written", false}, {"n\n", int(exit.Failed), "nothing was written", false}, {"y\n", 0, "put back " + path, true}} {
 		s := d.shell("undo")
 		d.shows(s, "[y/N]")
 		for _, shown := range []string{"undo 1: setup cursor", path, `-     "mcpdeck": {`} {

@@ -5,17 +5,19 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
 
 // What a flag or a variable holds is wrong usage, too.
 func TestADeckThatCannotBeCalledSoIsWrongUsage(t *testing.T) {
 	for _, args := range [][]string{{"--name", "a/b", "doctor"}, {"mcp", "--name", "../x"}, {"tools", "--name", strings.Repeat("x", 40)}} {
-		if code := run(args); code != exitUsage {
+		if code := run(args); code != int(exit.Usage) {
 			t.Errorf("%v: exit %d", args, code)
 		}
 	}
 	t.Setenv("MCPDECK_SOCKET", "run/deck.sock")
-	if code := run([]string{"doctor"}); code != exitUsage {
+	if code := run([]string{"doctor"}); code != int(exit.Usage) {
 		t.Errorf("a socket that is not absolute: exit %d", code)
 	}
 }
@@ -51,7 +53,7 @@ func TestWrongUsage(t *testing.T) {
 			root.SetArgs(strings.Fields(r.args))
 			root.SetOut(io.Discard)
 			err := root.Execute()
-			if err == nil || !strings.Contains(err.Error(), r.want) || !errors.As(err, new(usage)) {
+			if err == nil || !strings.Contains(err.Error(), r.want) || !errors.As(err, new(exit.UsageError)) {
 				t.Errorf("got %v, want wrong usage that says %q", err, r.want)
 			}
 		})

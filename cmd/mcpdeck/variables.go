@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
@@ -45,7 +46,7 @@ func (a *app) fromVariables(c *cobra.Command, flags *pflag.FlagSet) error {
 		}
 	})
 	if first != nil {
-		return usage{first}
+		return exit.Wrong(first)
 	}
 	return nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
 
 // everyFlag calls f for each flag that each command defines.
@@ -144,7 +145,7 @@ func TestAVariableThatItsFlagDoesNotTakeIsWrongUsage(t *testing.T) {
 			root := newRoot()
 			root.SetArgs(strings.Fields(r.args))
 			err := root.Execute()
-			if err == nil || !strings.Contains(err.Error(), r.want) || !errors.As(err, new(usage)) && !errors.As(err, new(config.UsageError)) {
+			if err == nil || !strings.Contains(err.Error(), r.want) || !errors.As(err, new(exit.UsageError)) {
 				t.Errorf("got %v, want wrong usage that says %q", err, r.want)
 			}
 		})

@@ -10,6 +10,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -30,7 +32,7 @@ func deniedFile(cfg *config.Config, server string) string {
 // readDenied are those of every server.
 func readDenied(cfg *config.Config) map[string][]string {
 	out := map[string][]string{}
-	for _, name := range serverNames() {
+	for _, name := range plugin.Names() {
 		b, _ := file.Read(deniedFile(cfg, name), 1<<20) // there may be none
 		if tools := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' }); len(tools) > 0 {
 			out[name] = tools
@@ -39,7 +41,7 @@ func readDenied(cfg *config.Config) map[string][]string {
 	return out
 }
 
-// whyDenied is why agents do not have a tool of Pencil's.
+// whyDenied is why agents do not have a tool of a server with a switch of its own.
 func (d *denied) whyDenied(server, tool string) string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -78,8 +80,8 @@ func (h *instance) Allow(name string, tools []string, allow bool) error {
 	off = slices.Compact(off)
 	h.denied.of[name] = off
 	h.denied.mu.Unlock()
-	if name == "pencil" {
-		h.pencil.Reoffer()
+	if own := h.switchOf(name); own != nil {
+		own.Program().Reoffer()
 	} else if err := h.host.Deny(name, off); err != nil {
 		return err
 	}
@@ -144,8 +146,10 @@ func (h *instance) inFile(c addedCard, s settings.Card, what string, edit func(b
 // Accept accepts those of a server's held definitions that are as the user has seen
 // them, and returns a sentence for the user.
 func (h *instance) Accept(name string, seen []snapshot.Held) (string, error) {
-	c := h.pencil.Card
-	if name != "pencil" {
+	var c *upstream.Card
+	if own := h.switchOf(name); own != nil {
+		c = own.Program()
+	} else {
 		added, err := h.addedCard(name)
 		if err != nil {
 			return "", err

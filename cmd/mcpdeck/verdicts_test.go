@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -86,7 +87,7 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		cfg, err := config.Load(config.Flags{Port: -1, State: h.cfg.Paths.State})
+		cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: h.cfg.Paths.State})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -247,7 +247,7 @@ func (p *planner) entry(s *Source, e clients.Entry) {
 
 // free returns name, with a suffix if name is taken.
 func (p *planner) free(name, client string) string {
-	taken := func(n string) bool { return p.names[n] != "" || config.CheckCardName(n) != nil }
+	taken := func(n string) bool { return p.names[n] != "" || p.o.Config.CheckCardName(n) != nil }
 	suffixed := func(suffix string) string {
 		return strings.TrimRight(name[:min(len(name), 24-len(suffix)-1)], "-") + "-" + suffix
 	}
@@ -275,10 +275,7 @@ func (p *planner) ours(e clients.Entry) string {
 	if isDeck(e.URL) || slices.ContainsFunc(e.Command, isDeck) || slices.ContainsFunc(e.Command, program) {
 		return "it runs mcpdeck itself"
 	}
-	if e.Name() == "pencil" {
-		return "mcpdeck includes Pencil: mcpdeck pencil on"
-	}
-	return ""
+	return p.o.Config.Included(e.Name())
 }
 
 // cardOf converts an entry into a card without a name.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
@@ -35,7 +36,7 @@ func machine(t *testing.T, files map[string]string) (*config.Config, string) {
 			t.Fatal(err)
 		}
 	}
-	cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(home, "state")})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(home, "state")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestEntriesAreTakenOverAndPutBack(t *testing.T) {
 		}
 	}
 	// A second import finds what leads to the deck.
-	again, err := config.Load(config.Flags{Port: -1, State: cfg.Paths.State})
+	again, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: cfg.Paths.State})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +315,7 @@ func FuzzEntries(f *testing.F) {
 		for _, c := range clients.All() {
 			m := Plan([]*Source{{Client: c, file: file}}, Options{Config: cfg})
 			for _, card := range m.Cards {
-				if err := config.CheckCardName(card.Name); err != nil {
+				if err := cfg.CheckCardName(card.Name); err != nil {
 					t.Fatal(err)
 				}
 				if _, _, err := card.Complete(card.Name); err != nil {

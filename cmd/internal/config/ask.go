@@ -1,9 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -38,4 +40,9 @@ func (c *Config) AskSocket() (string, error) {
 		return s, nil
 	}
 	return c.Paths.AskSocket, nil
+}
+
+// Editor is the user's editor; its program is "" for none.
+func (c *Config) Editor() process.Command {
+	return process.Of(strings.Fields(cmp.Or(Env("VISUAL"), Env("EDITOR"))), process.Terminal, c.Environ)
 }

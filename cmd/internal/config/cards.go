@@ -29,12 +29,6 @@ func IsCardFile(path string) bool {
 	return strings.HasSuffix(name, cardSuffix) && !strings.HasPrefix(name, ".")
 }
 
-// ownServers are the names that no card can have: they are the deck's own, and what
-// stands for all of them.
-func ownServers() []string {
-	return []string{"pencil", "ask", "pixelsrc", "logicstamp", "clippy", "mcpdeck"}
-}
-
 // BrokenCard is one that cannot be used, and why.
 type BrokenCard struct {
 	Name, File string
@@ -47,7 +41,7 @@ func (c *Config) readCards() {
 	at := map[string]settings.Card{}
 	take := func(card settings.Card, path string, warnings []string, err error) {
 		card.File = path
-		if slices.Contains(ownServers(), card.Name) {
+		if slices.Contains(c.ownServers(), card.Name) {
 			err = errors.New("mcpdeck has a server of this name; choose another")
 		}
 		where := "server." + card.Name
@@ -120,8 +114,8 @@ func (c *Config) cardFiles() []string {
 func (c *Config) CardFile(name string) string { return filepath.Join(c.Paths.Cards, name+cardSuffix) }
 
 // CheckCardName says why a new card cannot have a name.
-func CheckCardName(name string) error {
-	if slices.Contains(ownServers(), name) {
+func (c *Config) CheckCardName(name string) error {
+	if slices.Contains(c.ownServers(), name) {
 		return fmt.Errorf("%q: mcpdeck has a server of this name; choose another", name)
 	}
 	return settings.CheckName(name)

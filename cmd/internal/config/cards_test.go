@@ -24,7 +24,7 @@ func load(t *testing.T, files map[string]string) *Config {
 			t.Fatal(err)
 		}
 	}
-	c, err := Load(Flags{Port: -1, State: filepath.Join(home, "state")})
+	c, err := Load(Flags{Sections: sections(), Port: -1, State: filepath.Join(home, "state")})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,8 @@ type Flags struct {
 	Port  int      // of HTTP; -1: as configured
 	Pages []string // that the screen has; nil: ui.start is not checked
 	All   bool     // leave out what cannot be read of the configuration file: it is among the warnings
+	// Sections are those of mcpdeck's own servers.
+	Sections []Section
 	// Alone goes on without a configuration file that cannot be read at all.
 	Alone bool
 
@@ -46,11 +48,7 @@ func (f Flags) source(flag string) string {
 	return "flag --" + flag
 }
 
-const (
-	environment   = "environment "
-	pencilCommand = "MCPDECK_PENCIL_COMMAND"
-	stampVariable = "LOGICSTAMP_CLI"
-)
+const environment = "environment "
 
 // Config is everything the user has set, with defaults filled in.
 type Config struct {
@@ -68,7 +66,9 @@ type Config struct {
 	OwnState bool            // the state folder was chosen by a flag
 
 	name       string
-	stamp      []string          // the stamp command; nil: it is searched for
+	servers    []Section         // of mcpdeck's own
+	tables     []Section         // those that have a table
+	sections   []any             // with their values, in the same order
 	themes     []theme.Scheme    // of files
 	lines      lines             // of the configuration file
 	cardLines  map[string]lines  // of the files of cards, by path
@@ -78,7 +78,9 @@ type Config struct {
 
 // Load reads the configuration. An error says which file and line to mend.
 func Load(f Flags) (*Config, error) {
-	c := &Config{Environ: os.Environ(), File: defaults(), name: f.Name, OwnState: f.State != "", cardLines: map[string]lines{}, themeLines: map[string]lines{}, from: map[string]string{}}
+	c := byDefault(f.Sections)
+	c.Environ, c.name, c.OwnState = os.Environ(), f.Name, f.State != ""
+	c.cardLines, c.themeLines, c.from = map[string]lines{}, map[string]lines{}, map[string]string{}
 	var err error
 	if c.Dir, err = os.Getwd(); err != nil {
 		return nil, fmt.Errorf("find the working folder: %w", err)
@@ -89,16 +91,12 @@ func Load(f Flags) (*Config, error) {
 	if c.Paths, err = paths(c.Home, f); err != nil {
 		return nil, err
 	}
-	c.readStampSettings(filepath.Dir(c.Paths.Config))
+	c.eachSection(func(s Section) func(*Config) { return s.Read })
 	if err := c.read(c.Paths.Config, f); err != nil && !f.Alone {
 		return nil, err
 	}
 	maps.DeleteFunc(c.from, func(key, _ string) bool { return c.lines.set(key) > 0 })
-	if v := Env(pencilCommand); v != "" {
-		c.File.Pencil.Command = v
-		c.from["pencil.command"] = environment + pencilCommand
-	}
-	c.chooseStamp(Env(stampVariable))
+	c.eachSection(func(s Section) func(*Config) { return s.Override })
 	c.readCards()
 	c.readThemes()
 	c.checkProfiles()
@@ -110,6 +108,7 @@ func Load(f Flags) (*Config, error) {
 		c.overrides("allow_dirs", f.source("allow-dir"))
 	}
 	c.decideRoots()
+	c.eachSection(func(s Section) func(*Config) { return s.Settle })
 	if f.Port >= 0 {
 		c.File.HTTP.Port = f.Port
 		c.from["http.port"] = f.source("port")
@@ -146,7 +145,9 @@ func (c *Config) read(path string, f Flags) error {
 	if f.All {
 		read = settings.ReadAround
 	}
-	warnings, err := read(b, &c.File)
+	whole := c.whole()
+	warnings, err := read(b, whole.Addr().Interface())
+	c.take(whole)
 	for _, w := range warnings {
 		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)
 	}
@@ -183,11 +184,12 @@ func Unreadable(path string) string {
 // Line is where an option is written in the configuration file; 0 where it is not.
 func (c *Config) Line(key string) int { return c.lines.of(key) }
 
-// takenFrom notes that all that is not as by default comes from a file.
-func (c *Config) takenFrom(name string) {
+// TakenFrom notes that all that is not as by default comes from a file in the configuration's
+// folder.
+func (c *Config) TakenFrom(name string) {
 	values := map[string]string{}
-	walk(reflect.ValueOf(defaults()), nil, false, func(path []string, v reflect.Value) { values[strings.Join(path, ".")] = Literal(v) })
-	walk(reflect.ValueOf(c.File), nil, false, func(path []string, v reflect.Value) {
+	walk(byDefault(c.servers).whole(), nil, false, func(path []string, v reflect.Value) { values[strings.Join(path, ".")] = Literal(v) })
+	walk(c.whole(), nil, false, func(path []string, v reflect.Value) {
 		if key := strings.Join(path, "."); values[key] != Literal(v) {
 			c.from[key] = filepath.Join(filepath.Dir(c.Paths.Config), name)
 		}

@@ -38,7 +38,7 @@ func TestWhyAFileCannotBeReadIsSaid(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got, why)
 		}
 	}
-	if _, err := Load(Flags{Port: -1, State: t.TempDir(), File: path("loop")}); runtime.GOOS != "windows" && (err == nil || !strings.Contains(err.Error(), "it is a link that cannot be followed")) {
+	if _, err := Load(Flags{Sections: sections(), Port: -1, State: t.TempDir(), File: path("loop")}); runtime.GOOS != "windows" && (err == nil || !strings.Contains(err.Error(), "it is a link that cannot be followed")) {
 		t.Errorf("it is read with %v", err)
 	}
 }

@@ -34,14 +34,6 @@ type File struct {
 	Sessions Sessions `toml:"sessions"`
 	// What tokens cost.
 	Prices Prices `toml:"prices"`
-	// The four small tools: notes, sounds, a look into the project, memory.
-	Clippy Clippy `toml:"clippy"`
-	// Pencil, the design app.
-	Pencil Pencil `toml:"pencil"`
-	// The pixel art engine.
-	Pixelsrc Pixelsrc `toml:"pixelsrc"`
-	// Snapshots of contracts, and drift.
-	Logicstamp Logicstamp `toml:"logicstamp"`
 
 	// MCP servers that you have added, by name, beside those with a file in servers.d.
 	Server map[string]settings.Card `toml:"server"`
@@ -130,56 +122,6 @@ type Ask struct {
 	NotifyCommand []string `toml:"notify_command"`
 }
 
-// Clippy is the four small tools.
-type Clippy struct {
-	// Offer them to agents.
-	Enabled bool `toml:"enabled"`
-	// Tools to hide.
-	DisabledTools []string `toml:"disabled_tools"`
-	// By tool: allow it, ask you about each call, or turn it off.
-	Policy map[string]string `toml:"policy"`
-	// Folder for notes; empty is the system's desktop folder.
-	DesktopDir string `toml:"desktop_dir"`
-	// Let notes have any extension, not only those of texts.
-	AllowAnyExtension bool `toml:"allow_any_extension"`
-	// Folder that agents may look into; empty is the one that the agent works in.
-	ProjectRoot string `toml:"project_root"`
-	// File of the memory; empty is clippy_memory.json where the deck was started.
-	MemoryFile string `toml:"memory_file"`
-	// Play no sounds.
-	Muted bool `toml:"muted"`
-}
-
-// Pencil is the design tool's server.
-type Pencil struct {
-	// Its program; empty searches for it. MCPDECK_PENCIL_COMMAND takes precedence.
-	Command string `toml:"command"`
-	// More arguments for it.
-	Args []string `toml:"args"`
-	// The app that it talks to: desktop, cursor, visual_studio_code; empty finds out.
-	App string `toml:"app"`
-	// Variables for its environment, which has only a few others.
-	Env map[string]string `toml:"env"`
-	// Offer its tool that starts agents, too.
-	SpawnAgents bool `toml:"spawn_agents"`
-	// Turn Pencil mode on when the deck starts.
-	StartOn bool `toml:"start_on"`
-	// Calls at a time, up to 4.
-	MaxInFlight int `toml:"max_in_flight"`
-	// How long a call may take.
-	CallTimeout humanize.Duration `toml:"call_timeout"`
-	// When to offer the tool pencil_call; auto does for clients that keep their list of tools.
-	Gateway string `toml:"gateway"`
-	// Clients that keep their list of tools, instead of those that mcpdeck knows.
-	GatewayClients []string `toml:"gateway_clients"`
-}
-
-// Pixelsrc is the pixel art engine.
-type Pixelsrc struct {
-	// What the format's documentation says, or what its reference program does.
-	Dialect string `toml:"dialect"`
-}
-
 // Proof is what a shell must show before it may answer.
 type Proof string
 
@@ -207,11 +149,6 @@ func defaults() File {
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
 		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
 		Prompts: defaultPrompts(), Sessions: Sessions{Keep: humanize.Duration(time.Hour)},
-		Clippy: Clippy{Enabled: true},
-		Pencil: Pencil{MaxInFlight: 1, CallTimeout: humanize.Duration(75 * time.Second), Gateway: "auto"},
-
-		Pixelsrc:   Pixelsrc{Dialect: "documented"},
-		Theme:      Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},
-		Logicstamp: defaultLogicstamp(),
+		Theme: Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},
 	}
 }

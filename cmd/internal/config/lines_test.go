@@ -14,7 +14,7 @@ func TestKeysKnowTheirLines(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(Flags{Port: -1, State: t.TempDir(), File: path})
+	c, err := Load(Flags{Sections: sections(), Port: -1, State: t.TempDir(), File: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestTheCaseOfAnOptionsNameDoesNotMatter(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load(Flags{Port: -1, State: t.TempDir(), File: path})
+	c, err := Load(Flags{Sections: sections(), Port: -1, State: t.TempDir(), File: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestWhereAnOptionOfAnInlineTableIsWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	c, err := Load(Flags{Port: -1, State: t.TempDir(), File: path})
+	c, err := Load(Flags{Sections: sections(), Port: -1, State: t.TempDir(), File: path})
 	if err != nil {
 		t.Fatal(err)
 	}

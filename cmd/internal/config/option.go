@@ -27,9 +27,9 @@ type Option struct {
 }
 
 // Options are all settings of the configuration file, in the order of its structs.
-func Options() []Option {
+func Options(servers []Section) []Option {
 	var out []Option
-	walk(reflect.ValueOf(defaults()), nil, true, func(path []string, v reflect.Value) {
+	walk(byDefault(servers).whole(), nil, true, func(path []string, v reflect.Value) {
 		out = append(out, Option{strings.Join(path, "."), v})
 	})
 	return out
@@ -167,7 +167,7 @@ func (c *Config) Settings() []Setting {
 		}
 		out = append(out, s)
 	}
-	walk(reflect.ValueOf(c.File), nil, false, func(path []string, v reflect.Value) {
+	walk(c.whole(), nil, false, func(path []string, v reflect.Value) {
 		line := c.lines.set(strings.Join(path, "."))
 		if v.Kind() == reflect.Map && v.Len() == 0 { // a table with nothing in it
 			line = 0

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
@@ -32,9 +33,7 @@ type Paths struct {
 	Drafts     string // of answers
 	History    string // of questions
 	Sessions   string // the session sockets of ask
-	Pencil     string // folder: accepted definitions
 	CardState  string // folder: of each card what was accepted, and whether it was on
-	Stamp      string // folder: snapshots
 	Undo       string // folder: what mcpdeck undo needs
 	Cache      string // folder; "" for none
 }
@@ -52,16 +51,11 @@ func home() (string, error) {
 	return u.HomeDir, nil
 }
 
-// UsageError says that a flag, or a variable in its place, holds what it cannot.
-type UsageError struct{ error }
-
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
-
 func paths(home string, f Flags) (Paths, error) {
 	suffix := ""
 	if f.Name != "" {
 		if !regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,31}$`).MatchString(f.Name) {
-			return Paths{}, usagef("use the name %q: a deck's name has letters, digits, dots, dashes and underscores, at most 32", f.Name)
+			return Paths{}, exit.Usagef("use the name %q: a deck's name has letters, digits, dots, dashes and underscores, at most 32", f.Name)
 		}
 		suffix = "-" + f.Name
 	}
@@ -92,13 +86,11 @@ func paths(home string, f Flags) (Paths, error) {
 		Drafts:     filepath.Join(state, "drafts"+suffix+".json"),
 		History:    filepath.Join(state, "history"+suffix+".jsonl"),
 		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),
-		Pencil:     filepath.Join(state, "pencil"),
 		CardState:  filepath.Join(state, "cards"),
-		Stamp:      filepath.Join(state, "logicstamp"),
 	}
 	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {
 		if !filepath.IsAbs(s) {
-			return Paths{}, usagef("use MCPDECK_SOCKET=%q: it must be an absolute path", s)
+			return Paths{}, exit.Usagef("use MCPDECK_SOCKET=%q: it must be an absolute path", s)
 		}
 		p.Socket = s
 	}
@@ -131,15 +123,23 @@ func Where(f Flags) (Paths, error) {
 type Source struct{ Path, What string }
 
 // Files are those that the configuration is read from, whether they are there or not.
-func (p Paths) Files() []Source {
+func (p Paths) Files(servers []Section) []Source {
 	folder := filepath.Dir(p.Config)
-	return []Source{
+	out := []Source{
 		{p.Config, "the configuration"},
 		{p.Cards, "servers that you have added, a file each"},
 		{ThemeFolder(p.Config), "themes of yours, a file each"},
-		{filepath.Join(folder, stampSettings), "settings of another LogicStamp server"},
 	}
+	for _, s := range servers {
+		if s.File != "" {
+			out = append(out, Source{filepath.Join(folder, s.File), s.FileAbout})
+		}
+	}
+	return out
 }
+
+// Server is the folder in which a server of mcpdeck's own keeps its files.
+func (p Paths) Server(name string) string { return filepath.Join(p.State, name) }
 
 // Make makes the state folder and checks that it can be written, and that nobody
 // but the user gets at what is in it.

@@ -75,7 +75,7 @@ func lazyIn(v any) ([]string, bool) {
 
 // checkProfiles warns of profiles that are not what they seem.
 func (c *Config) checkProfiles() {
-	known := ownServers()
+	known := c.ownServers()
 	for _, card := range c.Cards {
 		known = append(known, card.Name)
 	}

@@ -17,17 +17,16 @@ func (c *Config) decideRoots() {
 		homes = append(homes, u.HomeDir)
 	}
 	c.Roots = roots.New(roots.Options{Homes: homes, State: []string{c.Paths.State}})
-	c.File.AllowDirs = c.allowed("allow_dirs", c.File.AllowDirs)
-	c.File.Logicstamp.AllowedPaths = c.allowed("logicstamp.allowed_paths", c.File.Logicstamp.AllowedPaths)
+	c.File.AllowDirs = c.Allowed("allow_dirs", c.File.AllowDirs)
 	var refused *roots.RefusedError
 	if _, err := c.Roots.Folder(c.Dir); errors.As(err, &refused) && refused.Why == roots.HoldsState {
 		c.Warnings = append(c.Warnings, "agents have no project in this folder, since mcpdeck's own files lie in it; choose another place with --state DIR")
 	}
 }
 
-// allowed makes paths absolute and warns of those that the rules refuse. They
+// Allowed makes paths absolute and warns of those that the rules refuse. They
 // stay, as one does that does not exist yet: each use decides again.
-func (c *Config) allowed(name string, dirs []string) []string {
+func (c *Config) Allowed(name string, dirs []string) []string {
 	var out []string
 	for _, dir := range dirs {
 		if rest, ok := cutHome(dir); ok {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
@@ -20,7 +18,7 @@ import (
 
 // Words are the values of the options that accept only some, by key. Empty ones, where
 // they are accepted, come first.
-func Words(pages []string) map[string][]string {
+func Words(pages []string, servers []Section) map[string][]string {
 	words := map[string][]string{
 		"ui.background":               {"", "dark", "light"},
 		"ui.pictures":                 picture.ModeNames(),
@@ -34,16 +32,15 @@ func Words(pages []string) map[string][]string {
 		"prompts.headless":            {"pass", "hold"},
 		"prompts.lasting":             {"show", "hide"},
 		"prompts.projects.*.headless": {"pass", "hold"},
-		"clippy.policy.*":             {"allow", "ask", "off"},
-		"pencil.gateway":              {"auto", "always", "never"},
-		"pixelsrc.dialect":            {"documented", "reference"},
-		"logicstamp.deep_contracts":   {"background", "off"},
-		"logicstamp.profile":          logicstamp.Profiles(),
-		"logicstamp.mode":             append([]string{""}, logicstamp.Modes()...),
 		"profile.*.tools.*":           {"allow", "off"},
 	}
 	for key, known := range settings.Words() {
 		words["server.*."+key] = known
+	}
+	for _, s := range servers {
+		for key, known := range s.Words {
+			words[s.Name+"."+key] = known
+		}
 	}
 	return words
 }
@@ -55,19 +52,19 @@ func (c *Config) checkWords(pages []string) {
 	if f.Ask.CLIAnswers == "true" {
 		c.warn("ask.cli_answers", `ask.cli_answers: true means "pair"; say so in the configuration`)
 	}
-	words := Words(pages)
+	words := Words(pages, c.servers)
 	for key, more := range map[string][]string{"ui.pictures": {"", "ascii"}, "ask.cli_answers": {"true", "false"}} { // also taken
 		words[key] = append(words[key], more...)
 	}
 	if pages == nil {
 		delete(words, "ui.start")
 	}
-	walk(reflect.ValueOf(*f), nil, false, func(path []string, v reflect.Value) {
+	walk(c.whole(), nil, false, func(path []string, v reflect.Value) {
 		key := strings.Join(path, ".")
-		switch path[0] { // these say themselves what is wrong with them, and what holds instead
-		case "server", "profile", "logicstamp", "pixelsrc":
+		switch { // some say themselves what is wrong with them, and what holds instead
+		case path[0] == "server" || path[0] == "profile" || c.checksItself(path[0]):
 			return
-		case "prompts":
+		case path[0] == "prompts":
 			if path[1] == "projects" {
 				c.warnWord(key, v.String(), words["prompts.projects.*.headless"])
 				return
@@ -94,19 +91,14 @@ func (c *Config) checkColours(table string, p theme.Palette) {
 	}
 }
 
-// Range is the least and the greatest value of an option that is a number or a duration.
-func Range(key string) (least, most int64) {
-	switch key {
-	case "http.port":
-		return 0, math.MaxUint16
-	case "journal.max_calls", "journal.max_days":
-		return 1, math.MaxInt64
-	case "ui.key_rest":
-		return int64(500 * time.Millisecond), int64(10 * time.Second)
-	case "pencil.max_in_flight":
-		return 1, pencil.MostInFlight
+// ranges are the least and the greatest value of options that are numbers or durations.
+func ranges() map[string][2]int64 {
+	return map[string][2]int64{
+		"http.port":         {0, math.MaxUint16},
+		"journal.max_calls": {1, math.MaxInt64},
+		"journal.max_days":  {1, math.MaxInt64},
+		"ui.key_rest":       {int64(500 * time.Millisecond), int64(10 * time.Second)},
 	}
-	return 0, math.MaxInt64
 }
 
 // bound is a bound of an option as it is written.
@@ -121,15 +113,17 @@ func bound(option reflect.Value, n int64) any {
 // their place.
 func (c *Config) checkNumbers() {
 	usual := map[string]reflect.Value{}
-	for _, o := range Options() {
+	for _, o := range Options(c.servers) {
 		usual[o.Key] = o.Value
 	}
-	walk(reflect.ValueOf(&c.File).Elem(), nil, false, func(path []string, v reflect.Value) {
+	whole := c.whole()
+	defer c.take(whole)
+	walk(whole, nil, false, func(path []string, v reflect.Value) {
 		key := strings.Join(path, ".")
 		if path[0] == "server" || !v.CanInt() { // servers say themselves what is wrong with them
 			return
 		}
-		least, most := Range(key)
+		least, most := Range(c.servers, key)
 		why := ""
 		switch n := v.Int(); {
 		case n >= least && n <= most:

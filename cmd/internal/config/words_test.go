@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
@@ -42,7 +43,7 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Setenv("HOME", t.TempDir())
-			c, err := config.Load(config.Flags{File: path, Port: -1, Pages: []string{"one", "two"}})
+			c, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, Pages: []string{"one", "two"}})
 			if err != nil {
 				t.Fatal(err)
 			}

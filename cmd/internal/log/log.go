@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/pause"
@@ -80,18 +81,10 @@ func Command(opt Options) *cobra.Command {
 	return cmd
 }
 
-// UsageError is an error in how the command was called.
-type UsageError struct{ error }
-
-// Unwrap returns the error itself.
-func (u UsageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
-
 func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 	said, err := query.Parse(strings.Join(args, " "), now)
 	if err != nil {
-		return journal.Query{}, UsageError{err}
+		return journal.Query{}, exit.Wrong(err)
 	}
 	q := journal.Query{
 		Tool: cmp.Or(f.tool, said.Tool), Server: cmp.Or(f.server, said.Server), Agent: cmp.Or(f.agent, said.Agent),
@@ -99,7 +92,7 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 		Longer: said.Longer, Less: said.Less, Limit: f.count,
 	}
 	if f.count < 0 {
-		return q, UsageError{errors.New("--lines must be 0 or more")}
+		return q, exit.Wrong(errors.New("--lines must be 0 or more"))
 	}
 	if f.count == 0 {
 		q.Limit = -1
@@ -107,13 +100,13 @@ func (f flags) query(args []string, now time.Time) (journal.Query, error) {
 	switch q.Status {
 	case "", snapshot.OK, snapshot.ToolError, snapshot.Refused, snapshot.Cancelled, snapshot.Lost:
 	default:
-		return q, usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
+		return q, exit.Usagef("--status %q: use ok, error, refused, cancelled or lost", f.status)
 	}
 	if q.Since, err = query.Moment(f.since, now); err != nil {
-		return q, usagef("--since %q: %w", f.since, err)
+		return q, exit.Usagef("--since %q: %w", f.since, err)
 	}
 	if q.Until, err = query.Moment(f.until, now); err != nil {
-		return q, usagef("--until %q: %w", f.until, err)
+		return q, exit.Usagef("--until %q: %w", f.until, err)
 	}
 	if f.since == "" {
 		q.Since = said.Since

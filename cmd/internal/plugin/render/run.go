@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
@@ -75,28 +76,28 @@ var errTold = errors.New("not every file could be drawn")
 
 func (r *runner) run(files []string) error {
 	if len(files) == 0 {
-		return usagef("name a file to draw, such as hero.pxl")
+		return exit.Usagef("name a file to draw, such as hero.pxl")
 	}
 	if len(files) > 1 && r.o.output != "" {
-		return usagef("-o needs exactly one FILE, got %d", len(files))
+		return exit.Usagef("-o needs exactly one FILE, got %d", len(files))
 	}
 	switch ext := strings.ToLower(filepath.Ext(r.o.output)); {
 	case r.o.atlas != "" || r.o.all || r.o.output == "-" || ext == "" || ext == ".png" || ext == ".gif":
 	default:
-		return usagef("-o %s: only .png and .gif can be written", r.o.output)
+		return exit.Usagef("-o %s: only .png and .gif can be written", r.o.output)
 	}
 	if err := r.checkShow(); err != nil {
 		return err
 	}
 	if r.o.atlas != "" && (!slices.Contains(frames.Formats(), r.o.atlas) || r.o.padding < 0 || r.o.padding > 256 || r.o.maxSize < 1 || r.o.maxSize > pxl.MaxOutSide) {
-		return usagef("--atlas must be one of %s, --padding 0 to 256, --max-size 1 to %d", strings.Join(frames.Formats(), ", "), pxl.MaxOutSide)
+		return exit.Usagef("--atlas must be one of %s, --padding 0 to 256, --max-size 1 to %d", strings.Join(frames.Formats(), ", "), pxl.MaxOutSide)
 	}
 	if r.o.json && r.o.output == "-" {
-		return usagef("--json and -o - both write to standard output; give -o a file name")
+		return exit.Usagef("--json and -o - both write to standard output; give -o a file name")
 	}
 	dialect, ok := pxl.ParseDialect(r.o.dialect)
 	if !ok {
-		return usagef("--dialect %q is neither documented nor reference", r.o.dialect)
+		return exit.Usagef("--dialect %q is neither documented nor reference", r.o.dialect)
 	}
 	draw, err := r.o.draw(r.strength)
 	if err != nil {
@@ -230,7 +231,7 @@ func (r *runner) drawn(rep *report, file string, doc *pxl.Document, o pxl.Render
 // all draws every object into a folder.
 func (r *runner) all(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
 	if r.o.name != "" || r.o.show != "" || r.o.output == "-" {
-		return usagef("--all writes a file for every object; it cannot be used with --name, --show or -o -")
+		return exit.Usagef("--all writes a file for every object; it cannot be used with --name, --show or -o -")
 	}
 	if r.o.output != "" {
 		if err := os.MkdirAll(r.o.output, 0o755); err != nil {
@@ -349,7 +350,7 @@ func (r *runner) write(name string, data []byte, what string) error {
 // atlas packs the sprites; the pages after the first get a number in their names.
 func (r *runner) atlas(rep *report, file string, doc *pxl.Document, o pxl.RenderOptions) error {
 	if r.o.output == "-" {
-		return usagef("an atlas consists of several files; give -o a file name")
+		return exit.Usagef("an atlas consists of several files; give -o a file name")
 	}
 	pages, anims, tooLarge, diags, err := doc.Atlas(o, frames.Packing{Max: r.o.maxSize, Padding: r.o.padding, PowerOfTwo: r.o.powerOfTwo})
 	ok := r.tell(rep, file, append(doc.Diagnostics(), diags...))

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
 
 // call runs the command in an empty folder.
@@ -240,7 +242,7 @@ func TestMistakes(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), r.want) {
 				t.Fatalf("got %v, want it to say %q; %s", err, r.want, errs)
 			}
-			if errors.As(err, new(UsageError)) != r.usage {
+			if errors.As(err, new(exit.UsageError)) != r.usage {
 				t.Errorf("usage error is %v", !r.usage)
 			}
 		})

@@ -1,8 +1,9 @@
-package main
+package plugin
 
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,7 +43,7 @@ func TestApprove(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				h := &instance{host: running, queue: ask.New(ask.Options{Hold: -1})}
+				h := &Env{Host: func() *router.Host { return running }, Queue: ask.New(ask.Options{Hold: -1})}
 				begun := time.Now()
 				got := make(chan bool, 1)
 				go func() {
@@ -51,17 +52,17 @@ func TestApprove(t *testing.T) {
 					got <- h.approve(ctx, clippy.Approval{Tool: "haunt_desktop", Agent: "claude", AgentID: "a1", Detail: "n.txt (3 bytes)"})
 				}()
 				synctest.Wait()
-				items := h.queue.Pending().Items
+				items := h.Queue.Pending().Items
 				if len(items) != 1 || items[0].Request.Questions[0].Question != "May claude use haunt_desktop?" {
 					t.Fatalf("the user is asked %+v", items)
 				}
-				if err := tt.answer(h.queue, items[0].ID); err != nil {
+				if err := tt.answer(h.Queue, items[0].ID); err != nil {
 					t.Fatal(err)
 				}
 				if allowed := <-got; allowed != tt.want || time.Since(begun) != tt.after {
 					t.Errorf("allowed %v after %v, want %v after %v", allowed, time.Since(begun), tt.want, tt.after)
 				}
-				if err := h.queue.Close(); err != nil {
+				if err := h.Queue.Close(); err != nil {
 					t.Fatal(err)
 				}
 				if err := running.Stop(t.Context()); err != nil {
@@ -84,14 +85,14 @@ func TestWhatIsToBeApprovedIsDrawnExactly(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			h := &instance{host: running, queue: ask.New(ask.Options{Hold: -1})}
+			h := &Env{Host: func() *router.Host { return running }, Queue: ask.New(ask.Options{Hold: -1})}
 			go h.approve(t.Context(), clippy.Approval{Tool: "haunt_desktop", Agent: "claude", Detail: detail})
 			synctest.Wait()
-			q := h.queue.Pending().Items[0].Request.Questions[0]
+			q := h.Queue.Pending().Items[0].Request.Questions[0]
 			if rows := ansi.Strip(strings.Join(widget.Markdown(th, sanitize.BareText(q.Description), 80), "\n")); !strings.Contains(rows, detail) {
 				t.Errorf("%s is drawn as %q", detail, rows)
 			}
-			if err := h.queue.Close(); err != nil {
+			if err := h.Queue.Close(); err != nil {
 				t.Fatal(err)
 			}
 			if err := running.Stop(t.Context()); err != nil {
@@ -102,16 +103,16 @@ func TestWhatIsToBeApprovedIsDrawnExactly(t *testing.T) {
 }
 
 func TestBellGoesToTheScreen(t *testing.T) {
-	h := &instance{}
+	h := &Env{Config: config.With(&Clippy{})}
+	var shown atomic.Pointer[clippyscreen.Bell]
 	bell := clippyscreen.NewBell()
-	h.bell.Store(bell)
-	cfg := &config.Config{}
+	shown.Store(bell)
 	feed := bell.Feed()
 	if feed.Load() != nil {
 		t.Error("it rings by itself")
 	}
 	rung := make(chan error, 1)
-	go func() { rung <- h.clippyOptions(cfg, true).Bell() }()
+	go func() { rung <- clippyOptions(h, &shown).Bell() }()
 	<-feed.Hint
 	select {
 	case err := <-rung:
@@ -124,7 +125,31 @@ func TestBellGoesToTheScreen(t *testing.T) {
 	if err := <-rung; err != nil {
 		t.Error(err)
 	}
-	if h.clippyOptions(cfg, false).Approve != nil {
+	if clippyOptions(h, &shown).Approve != nil {
 		t.Error("without a user there is somebody to ask")
+	}
+}
+
+func TestClippyFollowsTheConfiguration(t *testing.T) {
+	service := clippy.New(clippy.Options{Dir: t.TempDir()})
+	cfg := func(enabled, muted bool) *config.Config {
+		return config.With(&Clippy{Enabled: enabled, Muted: muted})
+	}
+	apply := clippyFollows(service, cfg(true, false))
+	service.Mute(true) // by the key
+	for _, step := range []struct {
+		name           string
+		enabled, muted bool
+		wantMuted      bool
+	}{
+		{"another setting leaves what the key did", false, false, true},
+		{"back again", true, false, true},
+		{"muted there as well", true, true, true},
+		{"loud again", true, false, false},
+	} {
+		apply(cfg(step.enabled, step.muted))
+		if off := service.Off("manage_memory") != ""; off == step.enabled || service.Muted() != step.wantMuted {
+			t.Errorf("%s: got turned off %v, muted %v; want %v, %v", step.name, off, service.Muted(), !step.enabled, step.wantMuted)
+		}
 	}
 }

@@ -1,4 +1,4 @@
-package config
+package plugin
 
 import (
 	"fmt"
@@ -8,19 +8,21 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
 
 // The settings file of other LogicStamp servers is read beside the
 // configuration, which wins.
 func TestStampSettings(t *testing.T) {
-	with := func(change func(*Logicstamp)) Logicstamp {
+	with := func(change func(*Logicstamp)) *Logicstamp {
 		l := defaultLogicstamp()
-		change(&l)
+		change(l)
 		return l
 	}
 	for name, row := range map[string]struct {
 		json, toml string
-		want       Logicstamp
+		want       *Logicstamp
 		warnings   []string
 	}{
 		"none": {"", "", defaultLogicstamp(), nil},
@@ -62,11 +64,12 @@ func TestStampSettings(t *testing.T) {
 				}
 			}
 			t.Setenv("HOME", dir)
-			c, err := Load(Flags{File: file, Port: -1})
+			c, err := config.Load(config.Flags{File: file, Port: -1, Sections: Sections()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := c.File.Logicstamp
+			got := config.Of[Logicstamp](c)
+			got.stamp = nil // another test's
 			if !reflect.DeepEqual(got, row.want) {
 				t.Errorf("got  %+v\nwant %+v", got, row.want)
 			}
@@ -108,11 +111,11 @@ func TestWhichStampCommandIsRun(t *testing.T) {
 			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			c, err := Load(Flags{File: file, Port: -1})
+			c, err := config.Load(config.Flags{File: file, Port: -1, Sections: Sections()})
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := c.LogicstampOptions().CLI.Command; !slices.Equal(got, row.want) {
+			if got := stampOptions(c).CLI.Command; !slices.Equal(got, row.want) {
 				t.Errorf("it is %q, want %q", got, row.want)
 			}
 			for _, s := range c.Settings() {

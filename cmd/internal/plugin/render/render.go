@@ -3,7 +3,6 @@ package render
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"slices"
 	"strconv"
@@ -11,18 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
 	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
-
-// UsageError is an error in how the command was called.
-type UsageError struct{ error }
-
-// Unwrap gives the error itself.
-func (u UsageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // options are the flags.
 type options struct {
@@ -92,6 +84,11 @@ deck, even before the word render.`,
 	f.BoolVar(&o.list, "list", false, "list the objects and draw nothing")
 	f.BoolVar(&o.json, "json", false, "print sizes and diagnostics as JSON")
 	f.BoolVar(&o.strict, "strict", false, "treat every diagnostic as an error and write nothing")
+	for flag, words := range map[string][]string{
+		"dialect": {"documented", "reference"}, "kind": {"sprite", "variant", "composition", "animation"}, "show": shown.ModeNames(),
+	} {
+		_ = c.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	}
 	return c
 }
 
@@ -102,24 +99,24 @@ func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
 		States: strings.FieldsFunc(o.states, func(c rune) bool { return c == ' ' || c == ',' }), AllStates: o.allStates, Tag: o.tag,
 	}
 	if o.kind != "" && !slices.Contains(pxl.Drawable(), r.Kind) {
-		return r, usagef("--kind %q is not one of sprite, variant, composition, animation", o.kind)
+		return r, exit.Usagef("--kind %q is not one of sprite, variant, composition, animation", o.kind)
 	}
 	if o.scale < 1 || o.scale > 128 {
-		return r, usagef("--scale %d is not between 1 and 128", o.scale)
+		return r, exit.Usagef("--scale %d is not between 1 and 128", o.scale)
 	}
 	if !slices.Contains(append(pxl.Algorithms(), "", "none"), o.antialias) {
-		return r, usagef("--antialias %q is not one of none, %s", o.antialias, strings.Join(pxl.Algorithms(), ", "))
+		return r, exit.Usagef("--antialias %q is not one of none, %s", o.antialias, strings.Join(pxl.Algorithms(), ", "))
 	}
 	if strength {
 		if !(o.strength >= 0 && o.strength <= 1) {
-			return r, usagef("--strength %v is not between 0 and 1", o.strength)
+			return r, exit.Usagef("--strength %v is not between 0 and 1", o.strength)
 		}
 		r.Strength = &o.strength
 	}
 	if o.slice != "" {
 		size, ok := two(o.slice, "x")
 		if !ok || size[0] < 1 || size[1] < 1 {
-			return r, usagef("--slice %q is not WIDTHxHEIGHT, such as 64x32", o.slice)
+			return r, exit.Usagef("--slice %q is not WIDTHxHEIGHT, such as 64x32", o.slice)
 		}
 		r.Slice = size
 	}
@@ -129,18 +126,18 @@ func (o *options) draw(strength bool) (pxl.RenderOptions, error) {
 // bake reads how a particle is drawn.
 func (o *options) bake(b *pxl.Bake) error {
 	if o.frames < 0 || o.frames > pxl.MaxFrames {
-		return usagef("--frames %d is not between 1 and %d", o.frames, pxl.MaxFrames)
+		return exit.Usagef("--frames %d is not between 1 and %d", o.frames, pxl.MaxFrames)
 	}
 	b.Frames = o.frames
 	size, ok := two(o.canvas, "x")
 	if !ok || size[0] < 1 || size[1] < 1 {
-		return usagef("--canvas %q is not WIDTHxHEIGHT, such as 16x32", o.canvas)
+		return exit.Usagef("--canvas %q is not WIDTHxHEIGHT, such as 16x32", o.canvas)
 	}
 	b.Canvas = size
 	if o.origin != "" {
 		at, ok := two(o.origin, ",")
 		if !ok {
-			return usagef("--origin %q is not X,Y, such as 8,31", o.origin)
+			return exit.Usagef("--origin %q is not X,Y, such as 8,31", o.origin)
 		}
 		b.Origin = &at
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
@@ -44,7 +45,7 @@ func TestCommand(t *testing.T) {
 			cmd.SetArgs(tt.args)
 			cmd.SilenceUsage, cmd.SilenceErrors = true, true
 			err := cmd.ExecuteContext(t.Context())
-			if asked != tt.asked || errors.As(err, new(UsageError)) != tt.usage {
+			if asked != tt.asked || errors.As(err, new(exit.UsageError)) != tt.usage {
 				t.Errorf("asked %q, %v", asked, err)
 			}
 			if !tt.usage && (!errors.Is(err, tt.fails) || tt.fails == nil && out.String() != "done\n") {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
@@ -22,10 +24,10 @@ func run(t *testing.T, o logicstamp.Options, args ...string) (stdout, stderr str
 	cmd.SetErr(&errs)
 	cmd.SetArgs(append([]string{"diff"}, args...))
 	err := cmd.ExecuteContext(t.Context())
-	var exit *Exit
+	var ended exit.Code
 	switch {
-	case errors.As(err, &exit):
-		code = exit.ExitCode()
+	case errors.As(err, &ended):
+		code = int(ended)
 	case err != nil:
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/form"
@@ -37,14 +38,6 @@ type Settings struct {
 	Journal *journal.Journal  // of the server's calls, not open yet; nil: none is kept
 	Redact  func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
 }
-
-// UsageError is an error in how a command was called.
-type UsageError struct{ error }
-
-// Unwrap gives the error itself.
-func (u UsageError) Unwrap() error { return u.error }
-
-func usagef(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
 // Commands are "ask-server" and "ask" with its subcommands. load is called when
 // one of them runs.
@@ -223,17 +216,17 @@ content, the object that it asks for.`,
 
 func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []questions.Result, error) {
 	if len(args) != 1 {
-		return 0, nil, usagef("give the number of a question, as shown by mcpdeck ask list, and the answers with --json")
+		return 0, nil, exit.Usagef("give the number of a question, as shown by mcpdeck ask list, and the answers with --json")
 	}
 	id, err := strconv.Atoi(args[0])
 	if err != nil || id <= 0 {
-		return 0, nil, usagef("%q is not the number of a question", args[0])
+		return 0, nil, exit.Usagef("%q is not the number of a question", args[0])
 	}
 	if decline {
 		return id, nil, nil
 	}
 	if raw == "" {
-		return 0, nil, usagef("give the answers with --json, or --decline")
+		return 0, nil, exit.Usagef("give the answers with --json, or --decline")
 	}
 	if raw == "-" {
 		b, err := io.ReadAll(io.LimitReader(in, 1<<20))
@@ -247,7 +240,7 @@ func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []q
 	}
 	var results []questions.Result
 	if err := json.Unmarshal([]byte(raw), &results); err != nil {
-		return 0, nil, usagef("the answers are not a JSON list of results: %v", err)
+		return 0, nil, exit.Usagef("the answers are not a JSON list of results: %v", err)
 	}
 	return id, results, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
@@ -33,7 +34,7 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			client, ok := clients.Find(name)
 			if !ok || client.Section == "" {
-				return usagef("--client must be one of %s", strings.Join(names, ", "))
+				return exit.Usagef("--client must be one of %s", strings.Join(names, ", "))
 			}
 			s, err := load()
 			if err != nil {
@@ -62,6 +63,7 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&name, "client", "claude", "the agent's program")
+	_ = c.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(ClientNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	c.Flags().StringVar(&label, "session", "", "the session's name, shown with its questions")
 	c.Flags().StringVar(&output, "write", "", "write to this file instead, readable only by you; an existing file is replaced")
 	return c

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
@@ -30,7 +31,7 @@ func PaletteCommand() *cobra.Command {
 		Example: "  mcpdeck palette hero.pxl --name skin -o skin.gpl\n  mcpdeck palette @pico8 -o pico8.hex\n  mcpdeck palette sweetie-16.hex >> art.pxl",
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(files) != 1 {
-				return usagef("name one palette: a .pxl file, one of %s, or a built-in one such as @pico8", formats)
+				return exit.Usagef("name one palette: a .pxl file, one of %s, or a built-in one such as @pico8", formats)
 			}
 			text, left, err := convert(files[0], name, output)
 			if err != nil {
@@ -62,7 +63,7 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 	from, to := strings.ToLower(filepath.Ext(file)), strings.ToLower(filepath.Ext(output))
 	if slices.Contains(swatch.Formats(), from) {
 		if to != "" && to != ".pxl" {
-			return nil, 0, usagef("-o %s: a %s file becomes .pxl", output, from)
+			return nil, 0, exit.Usagef("-o %s: a %s file becomes .pxl", output, from)
 		}
 		data, err := onDisk.ReadPlain(file, true, 16<<20)
 		if err != nil {
@@ -78,7 +79,7 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 		return paletteObject(name, list), 0, nil
 	}
 	if !slices.Contains(swatch.Formats(), to) {
-		return nil, 0, usagef("name a file to write with -o: one of %s", strings.Join(swatch.Formats(), ", "))
+		return nil, 0, exit.Usagef("name a file to write with -o: one of %s", strings.Join(swatch.Formats(), ", "))
 	}
 	doc := pxl.Parse(nil, pxl.Options{})
 	if strings.HasPrefix(file, "@") {

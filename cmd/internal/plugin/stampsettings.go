@@ -1,4 +1,4 @@
-package config
+package plugin
 
 import (
 	"encoding/json"
@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
@@ -56,8 +57,9 @@ func (s *stampCommand) UnmarshalJSON(b []byte) error {
 
 // readStampSettings takes over what the file says. What cannot be used is a
 // warning, and the default stays.
-func (c *Config) readStampSettings(dir string) {
-	b, err := file.ReadPlain(filepath.Join(dir, stampSettings), true, cardLimit)
+func readStampSettings(c *config.Config) {
+	const limit = 1 << 20 // bytes
+	b, err := file.ReadPlain(filepath.Join(filepath.Dir(c.Paths.Config), stampSettings), true, limit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return
 	}
@@ -74,7 +76,8 @@ func (c *Config) readStampSettings(dir string) {
 	}
 	var command stampCommand
 	cleanup := true
-	members := c.File.Logicstamp.members(&command, &cleanup)
+	l := config.Of[Logicstamp](c)
+	members := l.members(&command, &cleanup)
 	for _, group := range slices.Sorted(maps.Keys(groups)) {
 		for _, name := range slices.Sorted(maps.Keys(groups[group])) {
 			key := group + "." + name
@@ -86,9 +89,9 @@ func (c *Config) readStampSettings(dir string) {
 			}
 		}
 	}
-	c.File.Logicstamp.KeepExpired = !cleanup
+	l.KeepExpired = !cleanup
 	if !searchedFor(command) {
-		c.File.Logicstamp.Command = strings.Join(command, " ")
+		l.Command = strings.Join(command, " ")
 	}
-	c.takenFrom(stampSettings)
+	c.TakenFrom(stampSettings)
 }

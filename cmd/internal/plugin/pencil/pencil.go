@@ -9,17 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 // Ask sends a request to the running deck.
 type Ask func(ctx context.Context, r upstream.Request) (upstream.Reply, error)
-
-// UsageError is a mistake on the command line.
-type UsageError struct{ error }
-
-// Unwrap returns what is wrong.
-func (e UsageError) Unwrap() error { return e.error }
 
 // Command makes the command.
 func Command(ask Ask) *cobra.Command {
@@ -31,9 +26,9 @@ func Command(ask Ask) *cobra.Command {
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return UsageError{fmt.Errorf("unknown command %q (use on, off, status, reconnect, accept)", args[0])}
+				return exit.Usagef("unknown command %q (use on, off, status, reconnect, accept)", args[0])
 			}
-			return UsageError{errors.New("name a command: on, off, status, reconnect or accept")}
+			return exit.Wrong(errors.New("name a command: on, off, status, reconnect or accept"))
 		},
 	}
 	verb := func(use, short string) *cobra.Command {
@@ -78,7 +73,7 @@ func acceptCommand(ask Ask) *cobra.Command {
 
 func none(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return UsageError{fmt.Errorf("unexpected argument %q", args[0])}
+		return exit.Usagef("unexpected argument %q", args[0])
 	}
 	return nil
 }

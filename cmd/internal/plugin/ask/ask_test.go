@@ -10,6 +10,7 @@ import (
 	"time"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
@@ -38,7 +39,7 @@ func TestAnswerArgs(t *testing.T) {
 			switch {
 			case tt.want == "" && err != nil:
 				t.Errorf("got %v", err)
-			case tt.want != "" && (!errors.As(err, new(UsageError)) || !strings.Contains(err.Error(), tt.want)):
+			case tt.want != "" && (!errors.As(err, new(exit.UsageError)) || !strings.Contains(err.Error(), tt.want)):
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})

@@ -9,21 +9,22 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	shown "github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
 func (r *runner) checkShow() error {
 	if _, err := shown.ParseMode(r.o.show); err != nil {
-		return usagef("--show: %w", err)
+		return exit.Usagef("--show: %w", err)
 	}
 	switch {
 	case r.o.show == "" && (r.o.cols != 0 || r.o.rows != 0):
-		return usagef("--cols and --rows need --show")
+		return exit.Usagef("--cols and --rows need --show")
 	case r.o.show != "" && (r.o.output != "" || r.o.atlas != "" || r.o.all || r.o.json):
-		return usagef("--show prints the picture; it cannot be used with -o, --atlas or --json")
+		return exit.Usagef("--show prints the picture; it cannot be used with -o, --atlas or --json")
 	case r.o.cols < 0 || r.o.rows < 0 || r.o.cols > 4096 || r.o.rows > 4096:
-		return usagef("--cols and --rows must be between 1 and 4096")
+		return exit.Usagef("--cols and --rows must be between 1 and 4096")
 	}
 	return nil
 }

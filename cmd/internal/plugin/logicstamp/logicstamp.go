@@ -12,21 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
 )
-
-// Exit is an error that ends the program with a code of its own. What there is
-// to say has been said.
-type Exit struct{ Code int }
-
-// Error implements error.
-func (e *Exit) Error() string { return fmt.Sprintf("exit code %d", e.Code) }
-
-// ExitCode is the code for the system: 1 drift, 2 no answer.
-func (e *Exit) ExitCode() int { return e.Code }
 
 // Command makes the command. open gives the service, which the command
 // closes.
@@ -78,7 +69,7 @@ func diffCommand(open func(context.Context) (*logicstamp.Service, error)) *cobra
 
 func fail(w io.Writer, err error) error {
 	fmt.Fprintln(w, problem.Of(err))
-	return &Exit{Code: 2}
+	return exit.Code(2)
 }
 
 // diff compares and prints.
@@ -130,9 +121,9 @@ func diff(ctx context.Context, s *logicstamp.Service, o diffOptions, out, errs i
 	case err != nil:
 		return fail(errs, err)
 	case r.Status == compare.Diff:
-		return &Exit{Code: 1}
+		return exit.Failed
 	case r.Status == compare.Failed:
-		return &Exit{Code: 2}
+		return exit.Code(2)
 	}
 	return nil
 }
