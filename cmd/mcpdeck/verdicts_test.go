@@ -32,7 +32,10 @@ func listedTools(t *testing.T, h *instance) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	reply := view.Route(backend.Parse(nil, rpc.Message{Method: "tools/list"}))(t.Context())
+	agent := h.host.Connect(snapshot.Caller{}, nil)
+	defer agent.Close()
+	ctx := agent.Context(t.Context())
+	reply := view.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(ctx)
 	var result struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(reply.Result, &result); err != nil {
 		t.Fatal(err)

@@ -36,22 +36,30 @@ type Request struct {
 	Key  string
 	Args json.RawMessage // of a call of a tool; nil: none
 
-	// Version is that of the protocol, of a request that states it. The others belong to a
-	// connection that began with a handshake.
-	Version string
+	// Version is that of the protocol: what the request states, or else what was negotiated;
+	// "" before that.
+	Version   string
+	stateless bool
+
+	Client Client // the other side; [Nobody] before the transport has set it
+	// Capabilities are the client's, as declared in its handshake or with the request; nil:
+	// none.
+	Capabilities json.RawMessage
 
 	// Passthrough requests have the server's own names: they came through a view of the
 	// server as it is without the deck.
 	Passthrough bool
-
-	Client Client // the other side; nil before the router has set it
-	// Capabilities are the client's, as declared in its handshake or with the request; nil:
-	// none, or it cannot be asked.
-	Capabilities json.RawMessage
 }
 
-// Stateless reports whether the request belongs to no handshake.
-func (r *Request) Stateless() bool { return r.Version != "" }
+// Stateless reports whether the request belongs to no handshake: it says of itself what one
+// would have settled.
+func (r *Request) Stateless() bool { return r.stateless }
+
+// Versions are those of the protocol that the deck speaks, the newest first. The first needs
+// no handshake.
+func Versions() []string {
+	return []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+}
 
 // Tool is the name of the tool that the request calls; "" if it calls none.
 func (r *Request) Tool() string {
@@ -72,7 +80,7 @@ func New(m rpc.Message) *Request { return Parse(m.Encode(), m) }
 
 // Parse takes a message apart that was decoded from a line.
 func Parse(line []byte, m rpc.Message) *Request {
-	r := &Request{Message: m, Line: line}
+	r := &Request{Message: m, Line: line, Client: Nobody{}}
 	if m.Method == "" {
 		return r
 	}
@@ -81,6 +89,7 @@ func Parse(line []byte, m rpc.Message) *Request {
 		r.Meta, _ = rawjson.SplitObject(r.Params.Get("_meta")) // as above
 	}
 	r.Version = r.Meta.Str(versionKey)
+	r.stateless = r.Version >= Versions()[0]
 	r.Kind, r.Key = addressee(m.Method, r.Params)
 	if m.Method == toolsCall {
 		r.Args = r.Params.Get("arguments")

@@ -117,9 +117,11 @@ type Policy struct {
 
 // Client is the other side of a request.
 type Client interface {
-	// Notify sends a notification about the request, before the reply. The client may be gone.
+	// Notify sends a notification about the request, before the reply. It does not wait: what
+	// the client is too slow for is dropped.
 	Notify(method string, params json.RawMessage)
-	// Ask sends a request and returns the result. An error of the client is an *rpc.Error.
+	// Ask sends a request and returns the result. An error of the client is an *rpc.Error. One
+	// that takes no requests, as of a stateless request, is [ErrCannotAsk].
 	Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error)
 }
 

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,8 +14,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -40,11 +39,14 @@ type Agent struct {
 	version  uint64 // of that list
 	gateway  bool   // that list had a gateway for the client
 	got      snapshot.Got
-	logs     *View  // where it chose a level for its log; nil: nowhere
-	session  string // its name there
-	level    mcp.LoggingLevel
-	uris     map[string]bool  // of resources, by resources/subscribe
-	listens  map[*listen]bool // and by subscriptions that are open
+	greeted  bool // it has made a handshake
+	greeting Greeting
+	through  *View // that the connection has; nil: none
+	tell     Tell  // what belongs to no request; nil: it cannot be told
+	level    string
+	uris     map[string]bool // of resources, by resources/subscribe
+
+	subscriptions []*subscription // that are open
 }
 
 // Connect registers a connection that wants the named servers (none: all). The
@@ -129,6 +131,38 @@ func (a *Agent) Claim(client, version, protocol string) {
 	}
 }
 
+// Greet records the handshake of the connection.
+func (a *Agent) Greet(g Greeting) {
+	a.mu.Lock()
+	a.greeted, a.greeting = true, g
+	a.mu.Unlock()
+	a.Claim(g.Client, g.ClientVersion, g.Version)
+}
+
+// Capabilities are what the client has declared in its handshake, an object; nil for nothing.
+func (a *Agent) Capabilities() json.RawMessage {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.greeting.Capabilities
+}
+
+// Resume connects an agent again, as it was before it was closed.
+func (a *Agent) Resume() *Agent {
+	a.mu.Lock()
+	caller, greeting, greeted := snapshot.Caller{Transport: a.caller.Transport}, a.greeting, a.greeted
+	through, tell, level, uris := a.through, a.tell, a.level, a.uris
+	a.mu.Unlock()
+	again := a.host.Connect(caller, a.view)
+	again.mu.Lock()
+	again.through, again.tell, again.level, again.uris = through, tell, level, uris
+	again.mu.Unlock()
+	if greeted {
+		again.Greet(greeting)
+	}
+	again.tellWanted(a.host.all())
+	return again
+}
+
 // SetRoot replaces the project root by one the client announced. It says false
 // for a folder that no project lives in: that leaves a project that the client
 // named before, but never the deck's.
@@ -187,26 +221,6 @@ func (a *Agent) listed(v *View, gateway bool, got snapshot.Got) {
 	a.mu.Unlock()
 	if changed {
 		a.host.tell()
-	}
-}
-
-// wantsLog notes that the agent chose a level for its log, under the name that
-// a view's MCP server knows it by.
-func (a *Agent) wantsLog(v *View, session string, level mcp.LoggingLevel) {
-	a.mu.Lock()
-	a.logs, a.session, a.level = v, session, level
-	a.mu.Unlock()
-	a.tellWanted(a.host.all())
-}
-
-// log sends a message of a module if the agent sees that module, wants the
-// message's level, and is one of those meant.
-func (a *Agent) log(m *hosted, n mcp.LoggingMessageNotification, to func(snapshot.Caller) bool) {
-	a.mu.Lock()
-	v, session, who := a.logs, a.session, a.caller
-	a.mu.Unlock()
-	if v != nil && v.has(m) && to(who) {
-		_ = v.MCP.SendLogMessageToSpecificClient(session, n) // it is gone, or slow
 	}
 }
 

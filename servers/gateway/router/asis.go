@@ -3,8 +3,6 @@ package router
 import (
 	"encoding/json"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -41,36 +39,6 @@ func (v *View) whose() string {
 		return string(a.ServerInfo)
 	}
 	return v.info
-}
-
-// Introduce makes the result of a request, in which the deck introduces itself, the
-// introduction of the server that the view shows as it is. Other results, and those of
-// other views, are returned as they are.
-func (v *View) Introduce(method string, result json.RawMessage) json.RawMessage {
-	a := v.asIs()
-	if a == nil {
-		return result
-	}
-	o, err := rawjson.SplitObject(result)
-	if err != nil {
-		return result
-	}
-	meta, _ := rawjson.SplitObject(o.Get("_meta")) // it has none in a handshake
-	switch mcp.MCPMethod(method) {
-	case mcp.MethodInitialize:
-		replace(o, "serverInfo", a.ServerInfo)
-		replace(o, "capabilities", changing(a.Capabilities))
-	case mcp.MethodServerDiscover:
-		replace(o, "capabilities", changing(a.Capabilities))
-		fallthrough
-	default:
-		if len(meta) == 0 {
-			return result
-		}
-		replace(meta, mcp.MetaKeyServerInfo, a.ServerInfo)
-		replace(o, "_meta", meta.JSON())
-	}
-	return o.JSON()
 }
 
 // replace puts a value in the place of a member's, if there is one.

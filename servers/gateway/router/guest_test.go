@@ -11,8 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -72,30 +70,27 @@ func tools(v *View) map[string]string {
 	return all
 }
 
-// session counts what it is told.
-type session struct{ notify chan mcp.JSONRPCNotification }
+// listener counts what a connection is told.
+type listener struct{ heard []string }
 
-func (s *session) SessionID() string                                   { return "s" }
-func (s *session) NotificationChannel() chan<- mcp.JSONRPCNotification { return s.notify }
-func (s *session) Initialize()                                         {}
-func (s *session) Initialized() bool                                   { return true }
+// listens connects an agent to a view, with a handshake.
+func listens(h *Host, v *View) *listener {
+	l := &listener{}
+	a := h.Connect(snapshot.Caller{}, v.Spec.Servers)
+	a.Attach(v, func(method string, _ json.RawMessage) { l.heard = append(l.heard, method) })
+	a.Greet(Greeting{Client: "c", Version: "2025-11-25"})
+	return l
+}
 
-func (s *session) told() (methods []string) {
-	for len(s.notify) > 0 {
-		methods = append(methods, (<-s.notify).Method)
-	}
+func (l *listener) told() (methods []string) {
+	methods, l.heard = l.heard, nil
 	return methods
 }
 
 func TestModulesComeAndGo(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "own", tools: []string{"own_a"}}}})
 	v, own := viewOf(t, h), viewOf(t, h, "own")
-	s, other := &session{make(chan mcp.JSONRPCNotification, 16)}, &session{make(chan mcp.JSONRPCNotification, 16)}
-	for v, s := range map[*View]*session{v: s, own: other} {
-		if err := v.MCP.RegisterSession(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	s, other := listens(h, v), listens(h, own)
 	for _, step := range []struct {
 		name    string
 		change  func() error
@@ -239,9 +234,10 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 			t.Fatal(err)
 		}
 		agent := h.Connect(snapshot.Caller{}, nil)
-		serve := viewOf(t, h).Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
+		ctx := agent.Context(context.Background())
+		serve := viewOf(t, h).Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 		reply := make(chan backend.Reply, 1)
-		go func() { reply <- serve(agent.Context(context.Background())) }()
+		go func() { reply <- serve(ctx) }()
 		<-g.began
 		if err := change(h); err != nil {
 			t.Fatal(err)
@@ -277,9 +273,9 @@ func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
 					return
 				}
 				ctx := a.Context(context.Background())
-				v.Route(backend.Parse(nil, rpc.Message{Method: toolsList}))(ctx)
-				v.MCP.HandleMessage(a.Context(context.Background()), json.RawMessage(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"nope"}}`))
-				v.Route(backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
+				say(ctx, v, toolsList, `{}`)
+				say(ctx, v, "tools/call", `{"name":"nope"}`)
+				v.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 				h.Snapshot()
 			}
 		})

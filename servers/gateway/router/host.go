@@ -11,15 +11,15 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -409,20 +409,22 @@ func (m *hosted) ResourceUpdated(uri string) {
 	if m.isOff() {
 		return
 	}
-	m.broadcast(resourceUpdated, map[string]any{"uri": uri})
+	m.Pass("", resourceUpdated, rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}}.JSON())
 }
 
 // Log implements Scope.
-func (m *hosted) Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool) {
+func (m *hosted) Log(level string, data any, to func(snapshot.Caller) bool) {
 	if m.isOff() {
 		return
 	}
-	n := mcp.NewLoggingMessageNotification(level, m.id.Name, data)
-	m.host.mu.Lock()
-	agents := slices.Clone(m.host.agents)
-	m.host.mu.Unlock()
-	for _, a := range agents {
-		a.log(m, n, to)
+	params, err := rpc.Raw(map[string]any{"level": level, "logger": m.id.Name, "data": data})
+	if err != nil {
+		return
+	}
+	for _, a := range m.host.connected() {
+		if to(a.Caller()) {
+			a.hear(m.seen, logMessage, params)
+		}
 	}
 }
 

@@ -126,7 +126,7 @@ func TestViews(t *testing.T) {
 
 // say sends a request to a view, as a transport does.
 func say(ctx context.Context, v *View, method, params string) backend.Reply {
-	return v.Route(backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage(params)}))(ctx)
+	return v.Route(ctx, backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage(params)}))(ctx)
 }
 
 func callTool(h *Host, a *Agent, name, args string) backend.Reply {

@@ -4,9 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -20,6 +20,7 @@ import (
 type inproc struct {
 	server    *server.MCPServer
 	templates []mcp.ResourceTemplate
+	served    atomic.Uint64 // requests
 }
 
 // handled is a call of a handler while it is answered.
@@ -143,18 +144,6 @@ func (s *inproc) escape(uri string) string {
 	return ""
 }
 
-// headless is the context of a request whose headers the transport has compared with it. They
-// may be those of another, which this one is in.
-type headless struct{ context.Context }
-
-func (c headless) Value(key any) any {
-	v := c.Context.Value(key)
-	if _, ok := v.(http.Header); ok {
-		return nil
-	}
-	return v
-}
-
 // Owns implements [Router].
 func (s *inproc) Owns(kind backend.Kind, key string) bool {
 	return kind == backend.Resource && (s.matches(key) || s.escape(key) != "")
@@ -162,8 +151,11 @@ func (s *inproc) Owns(kind backend.Kind, key string) bool {
 
 // Serve implements [Router].
 func (s *inproc) Serve(ctx context.Context, r *backend.Request) backend.Reply {
-	h := &handled{}
-	switch m := s.server.HandleMessage(context.WithValue(headless{ctx}, handledKey{}, h), r.Line).(type) {
+	h, client := &handled{}, s.session(ctx, r)
+	ctx = s.server.WithContext(context.WithValue(ctx, handledKey{}, h), client)
+	m := s.server.HandleMessage(ctx, r.Line)
+	client.drain()
+	switch m := m.(type) {
 	case mcp.JSONRPCResponse:
 		if result, err := rpc.Raw(m.Result); err == nil {
 			return backend.Reply{Result: result}

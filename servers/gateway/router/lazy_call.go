@@ -67,7 +67,7 @@ func inner(r *backend.Request, name string, args json.RawMessage) *backend.Reque
 	replace(params, "name", rawjson.Quote(name))
 	replace(params, "arguments", args)
 	call := backend.New(rpc.Message{ID: r.ID, Method: r.Method, Params: params.JSON()})
-	call.Passthrough = r.Passthrough
+	call.Passthrough, call.Client, call.Capabilities, call.Version = r.Passthrough, r.Client, r.Capabilities, r.Version
 	return call
 }
 

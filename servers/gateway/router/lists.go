@@ -159,7 +159,7 @@ func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
 		var b strings.Builder
 		b.WriteByte('{')
 		if r.Stateless() {
-			b.WriteString(`"_meta":{"` + mcp.MetaKeyServerInfo + `":` + v.whose() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+			b.WriteString(`"_meta":{"` + serverInfoKey + `":` + v.whose() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
 		}
 		b.WriteString(`"` + member + `":[`)
 		for i, e := range entries {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
@@ -42,7 +41,7 @@ type Listener interface{ Wants(agent string, w Wanted) }
 type Wanted struct {
 	// Level is the least level of log messages, "" before the agent has chosen one.
 	// Clients of 2026-07-28 choose it in each request.
-	Level mcp.LoggingLevel
+	Level string
 	// Resources are the URIs that it has subscribed to, of whichever module, sorted.
 	Resources []string
 	Root      string // the agent's project, absolute; "": none
@@ -125,14 +124,14 @@ type Scope interface {
 	ResourceUpdated(uri string)
 	// Pass sends a notification of the module's server on, as it is, to the agent by that
 	// id, or to all for "": a log message to those who want its level, and the update of a
-	// resource to those who subscribed to it. What belongs to a request goes through
-	// [NotifyRaw]; other notifications go to no one.
+	// resource to those who subscribed to it. What belongs to a request goes through its
+	// client; other notifications go to no one.
 	Pass(agent, method string, params json.RawMessage)
 	// Log sends data, which must encode as JSON, as a log message of the module
 	// to the clients that asked for this level with logging/setLevel and whose
 	// caller to admits. Clients of 2026-07-28 get none: there a log belongs to a
 	// request. What a client is too slow for is dropped.
-	Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool)
+	Log(level string, data any, to func(snapshot.Caller) bool)
 	// Warn shows a sentence to the user and records it.
 	Warn(text string)
 	// Tell says that something the screen shows about the module has changed,

@@ -2,28 +2,27 @@ package router
 
 import (
 	"context"
+	"encoding/json"
 	"sync"
-
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // request is what the host knows of a request in flight.
 type request struct {
 	agent  *Agent
-	server *server.MCPServer // of its view; nil: the context's
-	raw    *backend.Request  // that a router serves; nil: none
+	raw    *backend.Request
+	client backend.Client // as the transport reaches it
 
-	mu    sync.Mutex                          // guards what follows
-	call  *calllog.Record                     // nil until a tool's handler runs
-	place *admission.Place                    // among the deck's work; nil: none
-	serve func(context.Context) backend.Reply // of Instead
-	reply *backend.Reply                      // of Served
+	mu    sync.Mutex       // guards what follows
+	call  *calllog.Record  // nil until a tool's handler runs
+	place *admission.Place // among the deck's work; nil: none
 }
 
 type requestKey struct{}
@@ -31,6 +30,74 @@ type requestKey struct{}
 func requestFrom(ctx context.Context) *request {
 	q, _ := ctx.Value(requestKey{}).(*request)
 	return q
+}
+
+// takes makes this the request that a client has sent. What a server says to the client about it
+// comes past here.
+func (q *request) takes(r *backend.Request) {
+	q.raw, q.client = r, r.Client
+	r.Client = q
+	if r.Stateless() {
+		r.Capabilities = r.Meta.Get(capabilitiesKey)
+		return
+	}
+	q.agent.mu.Lock()
+	r.Capabilities, r.Version = q.agent.greeting.Capabilities, q.agent.greeting.Version
+	q.agent.mu.Unlock()
+}
+
+// Notify implements [backend.Client]. A log message that the agent does not want is none that
+// goes out.
+func (q *request) Notify(method string, params json.RawMessage) {
+	switch method {
+	case progressMessage:
+		q.progress(params)
+	case logMessage:
+		p, _ := rawjson.SplitObject(params) // something else has no level
+		if !reaches(p.Str("level"), q.level()) {
+			return
+		}
+	}
+	q.client.Notify(method, oneLine(backend.Reply{Result: params}).Result)
+}
+
+// Ask implements [backend.Client].
+func (q *request) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	if q.raw.Stateless() {
+		return nil, backend.ErrCannotAsk
+	}
+	return q.client.Ask(ctx, method, oneLine(backend.Reply{Result: params}).Result)
+}
+
+// level is the least level of log messages that the request's agent wants.
+func (q *request) level() string {
+	if q.raw.Stateless() {
+		return q.raw.Meta.Str(logLevelKey)
+	}
+	q.agent.mu.Lock()
+	defer q.agent.mu.Unlock()
+	return q.agent.level
+}
+
+// progress shows how far the call of the request is.
+func (q *request) progress(params json.RawMessage) {
+	var p struct{ Progress, Total float64 }
+	_ = json.Unmarshal(params, &p) // what is no number is not shown
+	q.mu.Lock()
+	r := q.call
+	q.mu.Unlock()
+	if r != nil && p.Total > 0 {
+		r.Progress(p.Progress, p.Total)
+	}
+}
+
+// Notify sends a notification about the request of ctx to its client, before the result of
+// the request.
+func Notify(ctx context.Context, method string, params map[string]any) {
+	raw, err := rpc.Raw(params)
+	if q := requestFrom(ctx); q != nil && q.client != nil && err == nil {
+		q.Notify(method, raw)
+	}
 }
 
 // WaitForUser marks the call of ctx as waiting for the user until the

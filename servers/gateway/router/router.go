@@ -5,10 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
@@ -30,17 +28,25 @@ type Router interface {
 	// address that fits one of its templates, a task it has begun, a tool that is called
 	// by a name from elsewhere. It must not wait.
 	Owns(kind backend.Kind, key string) bool
-	// Serve answers a request. What it wants to say meanwhile goes through [NotifyRaw].
+	// Serve answers a request. What it wants to say meanwhile goes through its Client.
 	Serve(ctx context.Context, r *backend.Request) backend.Reply
 }
 
 // failedWith is the reply to a request whose handler returned an error.
 func failedWith(err error) backend.Reply {
 	if chosen, ok := errors.AsType[*rpc.Error](err); ok {
-		return backend.Failed(chosen.Code, chosen.Message)
+		if raw, err := rpc.Raw(chosen); err == nil {
+			return backend.Reply{Error: raw}
+		}
 	}
 	return backend.Failed(rpc.CodeInternal, err.Error())
 }
+
+// The requests that are for servers, and known here.
+const (
+	toolsCall    = "tools/call"
+	readResource = "resources/read"
+)
 
 // route is who answers a request.
 type route struct {
@@ -56,15 +62,24 @@ func (to route) own() bool {
 	return own
 }
 
-// Route returns how to answer a request, nil if the library does that.
-func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
-	if list := v.list(r); list != nil {
-		return list
+// Route decides at once who answers a request, and returns how. A connection has its requests
+// routed in the order in which they came.
+func (v *View) Route(ctx context.Context, r *backend.Request) func(context.Context) backend.Reply {
+	answer := func(reply backend.Reply) func(context.Context) backend.Reply {
+		return func(context.Context) backend.Reply { return reply }
+	}
+	q := requestFrom(ctx)
+	if q == nil {
+		return answer(backend.Failed(rpc.CodeInternal, "the request belongs to no connection"))
+	}
+	q.takes(r)
+	if reply := unfit(r); reply != nil {
+		return answer(*reply)
+	}
+	if own := v.own(q, r); own != nil {
+		return own
 	}
 	l := v.listing.Load()
-	if r.Stateless() && (r.Method == string(mcp.MethodResourcesSubscribe) || r.Method == string(mcp.MethodResourcesUnsubscribe)) {
-		return nil // that era has a subscription for all
-	}
 	r.Passthrough = v.Spec.AsIs
 	if l.finder != nil && r.Kind == backend.Tool && r.Key == callName {
 		return func(ctx context.Context) backend.Reply { return v.called(ctx, l, r) }
@@ -76,10 +91,37 @@ func (v *View) Route(r *backend.Request) func(context.Context) backend.Reply {
 	switch {
 	case ok && to.router != nil:
 		return func(ctx context.Context) backend.Reply { return to.serve(ctx, v, r) }
-	case r.Method == string(mcp.MethodToolsCall):
+	case r.Method == toolsCall:
 		return func(ctx context.Context) backend.Reply { return v.unlisted(ctx, r) }
+	case r.Method == subscribe, r.Method == unsubscribe:
+		return func(context.Context) backend.Reply { return q.agent.watches(r) }
 	}
-	return nil
+	return answer(v.nobodys(r))
+}
+
+// nobodys answers a request for what no server has.
+func (v *View) nobodys(r *backend.Request) backend.Reply {
+	switch r.Method {
+	case "prompts/get":
+		return backend.Failed(rpc.CodeParams, fmt.Sprintf("prompt '%s' not found", r.Key))
+	case readResource:
+		e := rpc.Error{Code: codeResource, Message: fmt.Sprintf("resource '%s' not found", r.Key), Data: map[string]string{"uri": r.Key}}
+		if r.Stateless() {
+			e.Code = rpc.CodeParams
+		}
+		return failedWith(&e)
+	case "completion/complete":
+		ref, _ := rawjson.SplitObject(r.Params.Get("ref")) // anything else is none
+		if of := ref.Str("type"); of != "ref/prompt" && of != "ref/resource" {
+			return backend.Failed(rpc.CodeInvalid, fmt.Sprintf("unknown reference type: %s", of))
+		}
+		result := json.RawMessage(`{"completion":{"values":[]}}`)
+		if r.Stateless() {
+			result = v.complete(r.Method, result, false)
+		}
+		return backend.Reply{Result: result}
+	}
+	return backend.Failed(rpc.CodeMethod, fmt.Sprintf("method %s not found", r.Method))
 }
 
 // owner finds the module that answers for what no module lists.
@@ -130,14 +172,9 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 	if q == nil {
 		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
 	}
-	q.server, q.raw = v.MCP, r
-	session := server.ClientSessionFromContext(ctx)
-	if r.Stateless() && session != nil {
-		session.Initialize() // without a handshake; else it is sent no notifications
-	}
 	var reply backend.Reply
 	var err error
-	if r.Method == string(mcp.MethodToolsCall) {
+	if r.Method == toolsCall {
 		c := calllog.Request{Server: to.module.id.Name, Tool: r.Key, Args: r.Args, Redact: to.tool.Redact}
 		reply, err = record(ctx, q, to, c, r)
 	} else {
@@ -157,8 +194,8 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 	case reply.Result == nil && reply.Error == nil:
 		return backend.Failed(rpc.CodeInternal, to.module.id.Title+" did not answer")
 	}
-	if on := r.Method == string(mcp.MethodResourcesSubscribe); (on || r.Method == string(mcp.MethodResourcesUnsubscribe)) && reply.Error == nil {
-		q.agent.subscribe(r.Key, on)
+	if on := r.Method == subscribe; (on || r.Method == unsubscribe) && reply.Error == nil {
+		q.agent.watch(r.Key, on)
 	}
 	if r.Stateless() && reply.Result != nil {
 		reply.Result = v.complete(r.Method, reply.Result, to.own())
@@ -176,16 +213,16 @@ func (v *View) complete(method string, result json.RawMessage, own bool) json.Ra
 	}
 	n := len(o)
 	o = with(o, "resultType", `"complete"`)
-	if method == string(mcp.MethodResourcesRead) {
+	if method == readResource {
 		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
 	}
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
 	if own {
-		replace(meta, mcp.MetaKeyServerInfo, json.RawMessage(v.whose()))
+		replace(meta, serverInfoKey, json.RawMessage(v.whose()))
 		replace(o, "_meta", meta.JSON())
 		n = -1 // changed
 	}
-	whose := with(meta, mcp.MetaKeyServerInfo, v.whose())
+	whose := with(meta, serverInfoKey, v.whose())
 	switch {
 	case o.Get("_meta") == nil:
 		o = with(o, "_meta", string(whose.JSON()))
@@ -222,54 +259,4 @@ func oneLine(r backend.Reply) backend.Reply {
 		}
 	}
 	return r
-}
-
-// Instead has a request that the library gets answered by serve, once the library
-// comes to it; what the library answers is an error that is to be replaced by
-// [Served].
-func Instead(ctx context.Context, serve func(context.Context) backend.Reply) {
-	if q := requestFrom(ctx); q != nil {
-		q.mu.Lock()
-		q.serve = serve
-		q.mu.Unlock()
-	}
-}
-
-// Served is the reply to a request that was answered [Instead]; false before.
-func Served(ctx context.Context) (backend.Reply, bool) {
-	q := requestFrom(ctx)
-	if q == nil {
-		return backend.Reply{}, false
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.reply == nil {
-		return backend.Reply{}, false
-	}
-	return *q.reply, true
-}
-
-var errServed = errors.New("answered elsewhere")
-
-// instead is the hook by which the library comes to a request.
-func instead(ctx context.Context, _, _ any) error {
-	if o := outletOf(ctx); o != nil {
-		o.Open(ctx)
-	}
-	q := requestFrom(ctx)
-	if q == nil {
-		return nil
-	}
-	q.mu.Lock()
-	serve := q.serve
-	q.mu.Unlock()
-	if serve == nil {
-		return nil
-	}
-	reply := serve(ctx)
-	drained(ctx)
-	q.mu.Lock()
-	q.reply = &reply
-	q.mu.Unlock()
-	return errServed
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Of is the module of a server.
@@ -82,7 +79,7 @@ func (s *served) AgentGone(agent string) {
 // Wants implements [Listener].
 func (s *served) Wants(agent string, w Wanted) {
 	if l, ok := s.Server.(backend.Subscriber); ok {
-		l.Subscribed(agent, backend.Subscriptions{Level: string(w.Level), Resources: w.Resources, Root: w.Root})
+		l.Subscribed(agent, backend.Subscriptions{Level: w.Level, Resources: w.Resources, Root: w.Root})
 	}
 }
 
@@ -108,41 +105,12 @@ func (s *served) Owns(kind backend.Kind, key string) bool {
 
 // Serve implements [Router].
 func (s *served) Serve(ctx context.Context, r *backend.Request) backend.Reply {
-	r.Client, r.Capabilities = client{ctx}, capabilitiesOf(ctx, r)
 	ctx = backend.WithCall(ctx, backend.Call{Caller: CallerFrom(ctx), Wait: func() func() { return WaitForUser(ctx) }})
 	reply, err := s.rounds.serve(ctx, r, s.Server.Serve)
 	if err != nil {
 		return failedWith(err)
 	}
 	return reply
-}
-
-// capabilitiesOf are those of a request's client.
-func capabilitiesOf(ctx context.Context, r *backend.Request) json.RawMessage {
-	if r.Stateless() {
-		return r.Meta.Get(mcp.MetaKeyClientCapabilities)
-	}
-	raw, _ := rpc.Raw(Answers(ctx)) // always encodes
-	return raw
-}
-
-// client is the client of a request.
-type client struct {
-	//nolint:containedctx // of the request, which it is the other side of
-	ctx context.Context
-}
-
-// Notify implements [backend.Client].
-func (c client) Notify(method string, params json.RawMessage) {
-	_ = NotifyRaw(c.ctx, method, params) // it may be gone
-}
-
-// Ask implements [backend.Client].
-func (c client) Ask(during context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(c.ctx))
-	defer cancel()
-	defer context.AfterFunc(during, cancel)()
-	return Ask(ctx, method, params)
 }
 
 var _ interface {

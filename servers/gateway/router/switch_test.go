@@ -1,7 +1,6 @@
 package router
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,15 +46,7 @@ func everything(t *testing.T, h *Host, servers ...string) string {
 			t.Fatal(bad)
 		}
 		ctx := a.Context(t.Context())
-		if serve := v.Route(backend.Parse(line, m)); serve != nil {
-			b.Write(append(serve(ctx).Result, '\n'))
-			continue
-		}
-		raw, err := json.Marshal(v.MCP.HandleMessage(ctx, line))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b.Write(append(raw, '\n'))
+		b.Write(append(v.Route(ctx, backend.Parse(line, m))(ctx).Result, '\n'))
 	}
 	return b.String()
 }
@@ -91,10 +82,8 @@ func TestAModuleThatIsTurnedOffCostsAgentsNothing(t *testing.T) {
 
 func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
 	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a_x"}}, &module{name: "b", tools: []string{"b_x"}}}})
-	v, s := viewOf(t, h), &session{make(chan mcp.JSONRPCNotification, 16)}
-	if err := v.MCP.RegisterSession(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	v := viewOf(t, h)
+	s := listens(h, v)
 	for _, step := range []struct {
 		on     bool
 		told   int

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,9 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -35,7 +31,6 @@ type ViewSpec struct {
 // View is the merged MCP server for one spec. Connections with the same spec
 // share it.
 type View struct {
-	MCP  *server.MCPServer
 	Spec ViewSpec
 
 	host *Host
@@ -83,7 +78,7 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 	if fresh {
 		v = &View{Spec: spec, host: h, digest: map[string]string{}}
 		v.profile.Store(profile)
-		v.MCP = v.build()
+		v.info = v.introduction()
 		v.mu.Lock() // whoever finds it now waits until it lists something
 		h.views[key] = v
 	}
@@ -110,54 +105,18 @@ func (h *Host) unknownServer(name string, spec ViewSpec) error {
 	return fmt.Errorf("%w: %q (known: %s)", ErrUnknownServer, name, strings.Join(h.Names(), ", "))
 }
 
-func (v *View) build() *server.MCPServer {
-	name, title := "mcpdeck", "mcpdeck"
+// introduction is who the view is, as JSON.
+func (v *View) introduction() string {
+	i := struct {
+		Name    string `json:"name"`
+		Version string `json:"version"`
+		Title   string `json:"title"`
+	}{"mcpdeck", v.host.opts.Version, "mcpdeck"}
 	if all := v.all(); len(all) == 1 {
-		name, title = all[0].id.ServerName, all[0].id.Title
+		i.Name, i.Title = all[0].id.ServerName, all[0].id.Title
 	}
-	info, _ := rpc.Raw(mcp.Implementation{Name: name, Version: v.host.opts.Version, Title: title}) // always encodes
-	v.info = string(info)
-	hooks := &server.Hooks{}
-	hooks.AddAfterInitialize(func(ctx context.Context, _ any, _ *mcp.InitializeRequest, r *mcp.InitializeResult) {
-		r.Instructions = v.instructions(callerOf(ctx))
-		r.Capabilities.Resources.ListChanged = true // makeLists tells
-	})
-	hooks.AddAfterDiscover(func(ctx context.Context, _ any, _ *mcp.DiscoverRequest, r *mcp.DiscoverResult) {
-		r.Instructions = v.instructions(callerOf(ctx))
-		r.Capabilities.Resources.ListChanged = true // makeLists tells
-	})
-	hooks.AddAfterSetLevel(func(ctx context.Context, _ any, r *mcp.SetLevelRequest, _ *mcp.EmptyResult) {
-		if q, s := requestFrom(ctx), server.ClientSessionFromContext(ctx); q != nil && s != nil {
-			q.agent.wantsLog(v, s.SessionID(), r.Params.Level)
-		}
-	})
-	hooks.AddBeforeSubscriptionsListen(listens)
-	hooks.AddAfterSubscribe(func(ctx context.Context, _ any, r *mcp.SubscribeRequest, _ *mcp.EmptyResult) {
-		if q := requestFrom(ctx); q != nil {
-			q.agent.subscribe(r.Params.URI, true)
-		}
-	})
-	hooks.AddAfterUnsubscribe(func(ctx context.Context, _ any, r *mcp.UnsubscribeRequest, _ *mcp.EmptyResult) {
-		if q := requestFrom(ctx); q != nil {
-			q.agent.subscribe(r.Params.URI, false)
-		}
-	})
-	hooks.AddOnRequestInitialization(instead)
-	hooks.AddOnSuccess(func(ctx context.Context, _ any, _ mcp.MCPMethod, _, _ any) { drained(ctx) })
-	hooks.AddOnError(func(ctx context.Context, id any, _ mcp.MCPMethod, _ any, _ error) {
-		if id != nil { // else it is not about a request
-			drained(ctx)
-		}
-	})
-	return server.NewMCPServer(name, v.host.opts.Version,
-		server.WithTitle(title),
-		server.WithHooks(hooks),
-		server.WithToolCapabilities(true),
-		server.WithPromptCapabilities(true),
-		server.WithResourceCapabilities(true, false),
-		server.WithCompletions(),
-		server.WithLogging(),
-	)
+	raw, _ := rpc.Raw(i) // always encodes
+	return string(raw)
 }
 
 // freshen tells modules that resources are listed.
@@ -220,17 +179,17 @@ func (v *View) makeLists() {
 	l.sort()
 	v.listing.Store(&l.listing)
 	if v.changed(toolsList) {
-		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationToolsListChanged, nil)
+		v.announce(toolsChanged)
 		v.toolsVersion.Add(1)
 		v.toolsAt.Store(time.Now().UnixNano())
 		time.AfterFunc(refreshPatience, v.host.tell)
 	}
 	resources, templates := v.changed(resourcesList), v.changed(templatesList)
 	if resources || templates { // told once
-		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationResourcesListChanged, nil)
+		v.announce(resourcesChanged)
 	}
 	if v.changed(promptsList) {
-		v.MCP.SendNotificationToAllClients(mcp.MethodNotificationPromptsListChanged, nil)
+		v.announce(promptsChanged)
 	}
 }
 

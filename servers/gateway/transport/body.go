@@ -8,8 +8,6 @@ import (
 	"net/http"
 	"os"
 	"time"
-
-	"github.com/mark3labs/mcp-go/server"
 )
 
 // The minimum rate at which a body must arrive, after a moment for the first bytes.
@@ -79,7 +77,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 func (h *HTTP) payer(r *http.Request) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := h.agents["session "+r.Header.Get(server.HeaderKeySessionID)]
+	a := h.agents[sessionKey(r.Header.Get(sessionHeader))]
 	if a == nil {
 		return "http"
 	}

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -9,8 +10,6 @@ import (
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -21,16 +20,24 @@ import (
 // maxInFlight is how many calls of one connection may run at once.
 const maxInFlight = 64
 
+// The methods that mean something to a transport.
+const (
+	initializeMethod = "initialize"
+	cancelledMethod  = "notifications/cancelled"
+)
+
 // Conn serves one client over a byte stream: one JSON-RPC message a line.
 type Conn struct {
 	view  *router.View
 	agent *router.Agent
-	sess  *session
-	out   chan outgoing
+	out   *outbox
 	ctx   context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
-	turns router.Turns // of questions; used by the reading goroutine
+
+	// Used by the reading goroutine.
+	turns router.Turns // of questions
+	known bool         // what the client says of itself
 
 	pending rpc.Pending // our own requests
 	replies deliveries
@@ -42,19 +49,35 @@ type Conn struct {
 	flight map[string]*inFlight
 }
 
-// inFlight is a request being answered.
+// inFlight is a request being answered, and its client.
 type inFlight struct {
 	*backend.Request
+	conn   *Conn
 	cancel context.CancelFunc
-	token  string // progress token as JSON; "" without one
+
+	mu   sync.Mutex
+	over bool // nothing more is said about it
 }
 
-// outgoing is a line for the writer. Progress for the token ends with it.
-type outgoing struct {
-	line  []byte
-	id    string // of the request it answers; "" for none
-	after func() // called when it was written; may be nil
-	sent  func() // called when the client can read it; may be nil
+// Notify implements [backend.Client].
+func (f *inFlight) Notify(method string, params json.RawMessage) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !f.over {
+		f.conn.out.offer(rpc.Message{Method: method, Params: params}.Line())
+	}
+}
+
+// Ask implements [backend.Client].
+func (f *inFlight) Ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+	return f.conn.ask(ctx, method, params)
+}
+
+// finish has nothing more said about the request.
+func (f *inFlight) finish() {
+	f.mu.Lock()
+	f.over = true
+	f.mu.Unlock()
 }
 
 // Serve answers the messages from r on w until r ends or ctx is done, and returns when
@@ -71,30 +94,26 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *router.View, age
 		agent.Claim(client.Name, client.Version, "")
 	}
 	view = view.For(agent.Caller())
-	c := &Conn{
-		view: view, agent: agent, out: make(chan outgoing, maxInFlight),
-		flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"},
-	}
-	c.sess = newSession(c, agent)
-	c.ctx, c.stop = context.WithCancel(agent.Context(ctx))
-	c.ctx = view.MCP.WithContext(c.ctx, c.sess)
-	if err := view.MCP.RegisterSession(c.ctx, c.sess); err != nil {
-		return fmt.Errorf("serve connection: %w", err)
-	}
-	defer view.MCP.UnregisterSession(context.WithoutCancel(c.ctx), c.sess.id)
-
-	written := make(chan error, 1)
-	recovery.Go("connection writer", func() {
-		err := c.write(w)
-		c.stop() // the client no longer reads
-		written <- err
+	c := &Conn{view: view, agent: agent, flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"}}
+	c.ctx, c.stop = context.WithCancel(ctx)
+	defer c.stop()
+	b := bufio.NewWriterSize(w, 64<<10)
+	c.out = newOutbox(func(o outgoing) error {
+		c.left(o.id) // before the client can use the ID again
+		_, err := b.Write(o.line)
+		return err
+	}, b.Flush, c.stop)
+	defer context.AfterFunc(c.ctx, c.out.stop)()
+	agent.Attach(view, func(method string, params json.RawMessage) {
+		c.out.offer(rpc.Message{Method: method, Params: params}.Line())
 	})
 	err := c.read(lines, first, firstErr)
 	awaitAnswers(c.ctx, w, c.unanswered)
 	c.stop()
 	c.work.Wait()
-	close(c.out)
-	err = errors.Join(err, <-written)
+	if failed := c.out.close(); failed != nil {
+		err = errors.Join(err, fmt.Errorf("write message: %w", failed))
+	}
 	c.replies.heard(false)
 	return err
 }
@@ -118,7 +137,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
 			if reply, answer := tooLong(line); reply != nil {
-				c.send(outgoing{line: reply})
+				c.out.post(outgoing{line: reply})
 			} else {
 				c.pending.Resolve(answer)
 			}
@@ -131,7 +150,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 		c.replies.heard(true)
 		e, bad := decode(line)
 		if bad != nil {
-			c.send(outgoing{line: rpc.Failure(e.ID, *bad)})
+			c.out.post(outgoing{line: rpc.Failure(e.ID, *bad)})
 			continue
 		}
 		c.route(e)
@@ -144,63 +163,68 @@ func (c *Conn) route(e *backend.Request) {
 	switch {
 	case e.Method == "":
 		c.pending.Resolve(e.Message)
-	case e.Method == "notifications/cancelled":
+	case e.Method == cancelledMethod:
 		c.cancelled(string(e.Params.Get("requestId")))
-	case e.ID == nil:
-		c.view.MCP.HandleMessage(c.ctx, e.Line)
-		if e.Method == "notifications/initialized" || e.Method == "notifications/roots/list_changed" {
-			c.work.Go(func() { defer recovery.Recover("announced root"); c.learnRoot() })
-		}
-	default:
+	case e.ID != nil:
 		c.request(e)
+	case e.Method == "notifications/initialized" || e.Method == "notifications/roots/list_changed":
+		c.work.Go(func() { defer recovery.Recover("announced root"); c.learnRoot() })
 	}
 }
 
 func (c *Conn) request(e *backend.Request) {
-	if e.Method == "initialize" {
-		c.sess.legacy.Store(true)
-	}
 	ctx, cancel := context.WithCancel(c.ctx)
-	ctx = c.agent.Context(ctx)
-	if why := c.enter(e, cancel); why != nil {
+	f := &inFlight{Request: e, conn: c, cancel: cancel}
+	if why := c.enter(f); why != nil {
 		cancel()
-		c.send(outgoing{line: rpc.Failure(e.ID, *why)})
+		c.out.post(outgoing{line: rpc.Failure(e.ID, *why)})
 		return
 	}
 	release := c.hold(e)
 	if release == nil {
 		cancel()
-		c.send(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
+		c.out.post(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
 		return
 	}
+	c.identify(e)
 	if c.view.InTurn(e.Tool()) {
 		ctx = c.turns.Next(ctx)
 	}
+	e.Client = f
+	ctx, reply := c.replies.open(c.agent.Context(ctx))
+	serve := c.view.Route(ctx, e)
 	c.work.Add(1)
-	run := c.view.Go
-	if e.Method == "initialize" { // later messages need the session
-		run = func(fn func()) { fn() }
+	run, send := c.view.Go, c.out.send
+	if e.Method == initializeMethod { // later messages need what it settles
+		run, send = func(fn func()) { fn() }, c.out.post
 	}
-	c.acknowledge(e) // later changes must reach the subscription
-	ctx, reply := c.replies.open(ctx)
 	run(func() {
 		defer c.work.Done()
 		defer cancel()
-		var line []byte
-		err := recovery.Call("request", func() error {
-			line = c.answer(ctx, e)
-			return nil
-		})
-		release() // before the client can send the next
-		if err != nil {
-			line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
+		var answer backend.Reply
+		if err := recovery.Call("request", func() error { answer = serve(ctx); return nil }); err != nil {
+			answer = backend.Failed(rpc.CodeInternal, err.Error())
 		}
+		release() // before the client can send the next
+		f.finish()
 		if ctx.Err() != nil {
 			reply.tell(false)
 			return // cancelled, or the connection is ending: the answer must not be sent
 		}
-		c.send(outgoing{line: line, id: string(e.ID), sent: reply.wrote})
+		send(outgoing{line: rpc.Message{ID: e.ID, Result: answer.Result, Err: answer.Error}.Line(), id: string(e.ID), sent: reply.wrote})
 	})
+}
+
+// identify records what a client that makes no handshake says of itself, once.
+func (c *Conn) identify(e *backend.Request) {
+	if c.known || e.Method != initializeMethod && !e.Stateless() {
+		return
+	}
+	c.known = true
+	if e.Stateless() {
+		client := clientOf(e)
+		c.agent.Claim(client.Name, client.Version, e.Version)
+	}
 }
 
 // busyBytes is the error for a request that the deck has no memory for.
@@ -218,153 +242,58 @@ func (c *Conn) hold(e *backend.Request) (release func()) {
 
 // enter adds a request to the in-flight map before the next line is read, so that a
 // cancellation sent right after it finds it.
-func (c *Conn) enter(e *backend.Request, cancel context.CancelFunc) *rpc.Error {
-	f := &inFlight{Request: e, cancel: cancel, token: progressToken(e)}
+func (c *Conn) enter(f *inFlight) *rpc.Error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, taken := c.flight[string(e.ID)]; taken {
+	if _, taken := c.flight[string(f.ID)]; taken {
 		return &rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"}
 	}
 	if len(c.flight) >= maxInFlight {
 		return &rpc.Error{Code: rpc.CodeBusy, Message: fmt.Sprintf("too many calls in flight (limit %d); wait for one to finish", maxInFlight)}
 	}
-	c.flight[string(e.ID)] = f
+	c.flight[string(f.ID)] = f
 	return nil
 }
 
-func (c *Conn) answer(ctx context.Context, e *backend.Request) []byte {
-	if e.Method == string(mcp.MethodSubscriptionsListen) && e.Stateless() {
-		return c.listen(ctx, e)
-	}
-	c.noteProtocol(e)
-	if serve := served(c.view, e, nil); serve != nil {
-		return replyMessage(e, serve(ctx)).Line()
-	}
-	reply := c.view.MCP.HandleMessage(ctx, e.Line)
-	var line []byte
-	var err error
-	switch r := reply.(type) {
-	case mcp.JSONRPCResponse:
-		line, err = rpc.Result(e.ID, r.Result)
-		line = introduced(c.view, e, line)
-	case mcp.JSONRPCError:
-		line = rpc.Failure(e.ID, withAddress(e, rpc.Error{Code: r.Error.Code, Message: r.Error.Message, Data: r.Error.Data}))
-	default:
-		err = fmt.Errorf("unexpected response %T", reply)
-	}
-	if err != nil {
-		line = rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeInternal, Message: err.Error()})
-	}
-	return line
-}
-
-// acknowledge answers a subscriptions/listen request with the filter that applies. The
-// filter takes effect when the answer is written.
-func (c *Conn) acknowledge(e *backend.Request) {
-	filter, err := filterOf(e)
-	if err != nil {
+// left removes an answered request.
+func (c *Conn) left(id string) {
+	if id == "" {
 		return
 	}
-	c.sess.Initialize()
-	ack, err := rpc.Notification(mcp.MethodNotificationSubscriptionsAcknowledged,
-		map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: e.ID}, "notifications": filter})
-	if err == nil {
-		c.send(outgoing{line: ack, after: func() { c.listening(e.ID, filter) }})
-	}
-}
-
-// listening activates a filter, unless its request was cancelled meanwhile.
-func (c *Conn) listening(id json.RawMessage, filter mcp.SubscriptionFilter) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.flight[string(id)] != nil {
-		c.sess.listen(id, filter)
-	}
-}
-
-// listen serves subscriptions/listen until the request is cancelled or the connection
-// ends. mcp-go keeps only one filter per session and does not tag what it delivers.
-func (c *Conn) listen(ctx context.Context, e *backend.Request) []byte {
-	filter, err := filterOf(e)
-	if err != nil {
-		return rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeParams, Message: err.Error()})
-	}
-	c.noteProtocol(e)
-	if !filter.IsEmpty() {
-		done := c.agent.Listen(filter.ResourceSubscriptions)
-		defer done()
-		<-ctx.Done()
-		return nil
-	}
-	line, _ := rpc.Result(e.ID, map[string]any{ // always encodes
-		"resultType": mcp.ResultTypeComplete, "_meta": map[string]any{mcp.MetaKeySubscriptionID: e.ID},
-	})
-	return line
-}
-
-func filterOf(e *backend.Request) (mcp.SubscriptionFilter, error) {
-	var p struct {
-		Notifications mcp.SubscriptionFilter `json:"notifications"`
-	}
-	if e.Method != listenMethod || !e.Stateless() {
-		return p.Notifications, errors.New("not a subscription")
-	}
-	if err := json.Unmarshal(e.Message.Params, &p); err != nil {
-		return p.Notifications, errors.New("notifications must be an object with the wanted kinds as keys")
-	}
-	return p.Notifications, nil
+	delete(c.flight, id)
+	c.mu.Unlock()
 }
 
 func (c *Conn) cancelled(id string) {
 	c.mu.Lock()
 	f := c.flight[id]
 	delete(c.flight, id)
-	c.sess.unlisten(id)
 	c.mu.Unlock()
 	if f != nil {
+		f.finish()
 		f.cancel()
 	}
 }
 
 // ask sends a request to the client and waits for its answer.
-func (c *Conn) ask(ctx context.Context, method string, params, result any) error {
+func (c *Conn) ask(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	r, err := c.pending.Open(nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer r.Forget()
-	line, err := rpc.Call(r.RawID(), method, params)
-	if err != nil {
-		return err
-	}
-	c.send(outgoing{line: line})
+	c.out.put(outgoing{line: rpc.Message{ID: r.RawID(), Method: method, Params: params}.Line()})
 	select {
 	case a := <-r.Reply:
 		if a.Err != nil {
-			return fmt.Errorf("%s: the client responded: %w", method, a.Err)
+			return nil, fmt.Errorf("%s: the client responded: %w", method, a.Err)
 		}
-		return json.Unmarshal(a.Result, result)
+		return a.Result, nil
 	case <-ctx.Done():
-		c.send(outgoing{line: r.Cancelled("")})
-		return ctx.Err()
+		c.out.put(outgoing{line: r.Cancelled("")})
+		return nil, ctx.Err()
 	case <-c.ctx.Done():
-		return c.ctx.Err()
+		return nil, c.ctx.Err()
 	}
-}
-
-func (c *Conn) send(o outgoing) {
-	select {
-	case c.out <- o:
-	case <-c.ctx.Done():
-	}
-}
-
-// noteProtocol records the protocol version that a modern request states.
-func (c *Conn) noteProtocol(e *backend.Request) {
-	if c.sess.legacy.Load() || c.sess.ProtocolVersion() != "" || !e.Stateless() {
-		return
-	}
-	client := clientOf(e)
-	c.sess.SetProtocolVersion(e.Version)
-	c.agent.Claim(client.Name, client.Version, "")
 }

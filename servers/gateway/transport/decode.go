@@ -1,23 +1,11 @@
 package transport
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
-
-// progressToken returns the progress token of a request as encoding/json writes it, ""
-// without one.
-func progressToken(e *backend.Request) string {
-	var token any
-	if json.Unmarshal(e.Meta.Get("progressToken"), &token) != nil {
-		return "" // there is none
-	}
-	line, _ := json.Marshal(token) // what was read can be written
-	return string(line)
-}
 
 // goneMessage is the error of a call that the deck ended before answering.
 const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"

@@ -1,54 +1,79 @@
 package transport
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
+	"bytes"
 	"strings"
 	"testing"
-
-	"github.com/mark3labs/mcp-go/server"
 )
 
-func TestEventStore(t *testing.T) {
-	ctx := context.Background()
-	s := newEventStore(&receipts{})
-	store := func(stream, text string) string {
-		t.Helper()
-		id, err := s.StoreEvent(ctx, "s", stream, json.RawMessage(text))
-		if err != nil {
-			t.Fatal(err)
+// received is a connection and what it has got.
+func received() (*outbox, func() string) {
+	var b bytes.Buffer
+	o := newOutbox(func(m outgoing) error { _, err := b.Write(m.line); return err }, func() error { return nil }, func() {})
+	return o, func() string {
+		_ = o.close() // nothing fails
+		var lines []string
+		for line := range strings.Lines(b.String()) {
+			if data, ok := strings.CutPrefix(line, "data: "); ok {
+				lines = append(lines, strings.TrimSpace(data))
+			}
 		}
-		return id
+		return strings.Join(lines, ",")
 	}
-	first := store("a", "1")
-	store("b", "2")
-	store("a", "3")
-	var got []string
-	stream, err := s.ReplayEventsAfter(ctx, "s", first, func(_ string, m json.RawMessage) error {
-		got = append(got, string(m))
-		return nil
-	})
-	if err != nil || stream != "a" || strings.Join(got, ",") != "3" {
-		t.Errorf("replayed %v of %q: %v", got, stream, err)
+}
+
+func TestAStreamGoesOnWithAnotherConnection(t *testing.T) {
+	var all events
+	a, b := &stream{of: &all}, &stream{of: &all}
+	first, got := received()
+	gone := a.attach(first, 0)
+	a.send([]byte("1"), false)
+	b.send([]byte("2"), false)
+	a.send([]byte("3"), false)
+	a.leave(first)
+	<-gone
+	if got := got(); got != "1,3" {
+		t.Errorf("the first connection got %s", got)
 	}
-	large := `"` + strings.Repeat("x", 1<<20) + `"`
+	a.send([]byte("4"), false)
+	if all.find(1) != a || all.find(2) != b || all.find(9) != nil {
+		t.Error("an event is found on another stream")
+	}
+	second, got := received()
+	ended := a.attach(second, 1)
+	a.send([]byte("5"), true)
+	<-ended
+	a.send([]byte("6"), false) // after its end
+	if got := got(); got != "3,4,5" {
+		t.Errorf("the second connection got %s", got)
+	}
+	third, got := received()
+	<-a.attach(third, 4)
+	if got := got(); got != "5" {
+		t.Errorf("the third connection got %s", got)
+	}
+}
+
+func TestOfEventsTheLatestAreKept(t *testing.T) {
+	var all events
+	s := &stream{of: &all}
 	for range 8 {
-		store("a", large)
+		s.send([]byte(strings.Repeat("x", 1<<20)), false)
 	}
-	if n := s.sessions["s"].bytes; n > keptEventBytes {
-		t.Errorf("%d bytes are kept", n)
+	if all.bytes > keptEventBytes {
+		t.Errorf("%d bytes are kept", all.bytes)
 	}
 	for range 2 * keptEvents {
-		store("a", "1")
+		s.send([]byte("1"), false)
 	}
-	if n := len(s.sessions["s"].events); n != keptEvents {
+	if n := len(all.kept); n != keptEvents {
 		t.Errorf("%d events are kept", n)
 	}
-	if _, err := s.ReplayEventsAfter(ctx, "s", first, nil); !errors.Is(err, server.ErrUnknownEventID) {
-		t.Errorf("an event that is gone: %v", err)
+	if all.find(1) != nil {
+		t.Error("an event that is gone is found")
 	}
-	if err := s.PurgeSession(ctx, "s"); err != nil || len(s.sessions) != 0 {
-		t.Errorf("after the purge: %v %v", s.sessions, err)
+	s.send([]byte(strings.Repeat("x", 2*keptEventBytes)), false)
+	if len(all.kept) != 1 {
+		t.Errorf("%d events are kept beside a long one", len(all.kept))
 	}
 }

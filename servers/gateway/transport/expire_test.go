@@ -19,15 +19,15 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
-		h := &HTTP{Host: running, agents: map[string]*httpAgent{}}
+		h := &HTTP{Host: running}
 		view, err := running.View(router.ViewSpec{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		v := &httpView{view: view}
 		r := httptest.NewRequest("POST", "/mcp", nil)
-		e := &backend.Request{Message: rpc.Message{ID: []byte("1"), Method: "tools/list"}}
-		left, open := h.enter(r, e, v), h.enter(httptest.NewRequest("POST", "/mcp", nil), &backend.Request{Message: rpc.Message{Method: "initialize"}}, v)
+		e := backend.New(rpc.Message{ID: []byte("1"), Method: "tools/list", Params: []byte(`{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28"}}`)})
+		left, _ := h.enter(r, e, view)
+		open, _ := h.enter(httptest.NewRequest("POST", "/mcp", nil), &backend.Request{Message: rpc.Message{Method: "initialize"}}, view)
 		h.leave(left)
 		go h.expire(ctx)
 		shown := func(after time.Duration, want int) {

@@ -1,7 +1,6 @@
 package transport
 
 import (
-	"bytes"
 	"crypto/subtle"
 	"io"
 	"mime"
@@ -102,22 +101,14 @@ func isJSON(contentType string) bool {
 	return err == nil && kind == "application/json"
 }
 
-// checked refuses a body whose message is ambiguous, and passes any other on complete.
+// checked refuses a body whose message is ambiguous.
 func checked(w http.ResponseWriter, r *http.Request, body []byte) (*backend.Request, bool) {
 	if r.Method != http.MethodPost {
 		return &backend.Request{}, true
 	}
-	e := &backend.Request{}
-	if len(body) > 0 {
-		var bad *rpc.Error
-		if e, bad = decode(body); bad != nil {
-			w.Header().Set("Content-Type", "application/json")
-			w.WriteHeader(http.StatusBadRequest)
-			_, _ = w.Write(rpc.Failure(e.ID, *bad)) // the client may be gone
-			return e, false
-		}
+	e, bad := decode(body)
+	if bad != nil {
+		fail(w, e.ID, http.StatusBadRequest, *bad)
 	}
-	r.Body = io.NopCloser(bytes.NewReader(body))
-	r.ContentLength = int64(len(body))
-	return e, true
+	return e, bad == nil
 }

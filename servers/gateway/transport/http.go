@@ -6,20 +6,23 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"reflect"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -27,6 +30,12 @@ import (
 
 // maxHTTPRequests is the maximum number of concurrent requests, including open streams.
 const maxHTTPRequests = 1024
+
+const (
+	sessionHeader = "Mcp-Session-Id"
+	versionHeader = mcp.HeaderProtocolVersion
+	eventHeader   = "Last-Event-ID"
+)
 
 // maxHeader is the maximum size of request headers in bytes; net/http adds a little.
 const maxHeader = 32 << 10
@@ -40,18 +49,11 @@ type HTTP struct {
 	grace    time.Duration // for the first bytes of a body; 0: bodyGrace
 	most     int           // open connections; 0: maxHTTPConns
 	requests atomic.Int32
-	receipts receipts
 
-	mu       sync.Mutex // guards what follows
-	served   map[*router.View]*httpView
+	mu       sync.Mutex            // guards what follows
 	agents   map[string]*httpAgent // by their keys
 	sessions list.List             // of *httpAgent, the most recently used at the back
 	clients  list.List             // those without a session
-}
-
-type httpView struct {
-	view *router.View
-	mcp  *server.StreamableHTTPServer
 }
 
 // ServeHTTP implements http.Handler.
@@ -85,84 +87,251 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		body = read
 	}
 	e, ok := checked(w, r, body)
-	if !ok {
+	switch {
+	case !ok:
+	case r.Method == http.MethodPost:
+		h.post(w, r, e, v)
+	case modern(r.Header.Get(versionHeader)):
+		w.Header().Set("Allow", http.MethodPost)
+		http.Error(w, r.Method+" belongs to an earlier version of the protocol; subscriptions/listen has what the deck says by itself", http.StatusMethodNotAllowed)
+	case !known(r.Header):
+		unknownVersion(w, r.Header)
+	case r.Method == http.MethodDelete:
+		h.delete(w, r)
+	default:
+		h.listen(w, r)
+	}
+}
+
+// post answers a message.
+func (h *HTTP) post(w http.ResponseWriter, r *http.Request, e *backend.Request, v *router.View) {
+	if e.Stateless() || modern(r.Header.Get(versionHeader)) {
+		if bad := misfit(r.Header, e); bad != nil {
+			fail(w, e.ID, http.StatusBadRequest, *bad)
+			return
+		}
+	} else if e.Method != initializeMethod && !known(r.Header) {
+		unknownVersion(w, r.Header)
 		return
 	}
 	v = h.fitting(r, e, v)
-	agent := h.enter(r, e, v)
-	if agent == nil {
+	agent, found := h.enter(r, e, v)
+	switch {
+	case !found:
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	case agent == nil:
 		tooBusy(w, e.ID, "mcpdeck is busy: too many requests or sessions are open. The request was not run; retry when one has ended")
 		return
 	}
 	defer h.leave(agent)
-	if agent.answered(e) {
-		w.WriteHeader(http.StatusAccepted)
+	switch {
+	case e.ID != nil && e.Method != "":
+		h.answer(w, r, e, agent, v)
 		return
+	case e.Method == "":
+		agent.asked.Resolve(e.Message)
+	case e.Method == cancelledMethod:
+		agent.cancel(string(e.Params.Get("requestId")))
 	}
-	ctx := context.WithValue(agent.Context(r.Context()), envelopeKey{}, e)
-	if e.ID != nil && e.Method != string(mcp.MethodInitialize) && e.Method != string(mcp.MethodSubscriptionsListen) {
-		o := &outlet{of: &h.receipts, ctx: r.Context()}
-		o.asker = httpAsker{agent, o}
-		ctx = withOutlet(ctx, o)
-		if agent.list == &h.sessions {
-			ctx = router.WithAsker(ctx, o.asker)
+	w.WriteHeader(http.StatusAccepted)
+}
+
+// answer answers a request.
+func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request, agent *httpAgent, v *router.View) {
+	session := agent
+	if agent.list != &h.sessions {
+		session = nil
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	if session != nil { // IDs of other clients are not unique; they end their requests by hanging up
+		done, ok := session.begin(string(e.ID), cancel)
+		if !ok {
+			fail(w, e.ID, http.StatusOK, rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"})
+			return
+		}
+		defer done()
+	}
+	x := newExchange(w, e, session)
+	e.Client = x
+	ctx, delivery := new(deliveries).open(agent.Context(ctx))
+	defer func() { delivery.tell(r.Context().Err() == nil) }() // the client still reads, or does not
+	var reply backend.Reply
+	err := recovery.Call("request", func() error { reply = h.serve(ctx, r.Header, e, v); return nil })
+	switch {
+	case err != nil:
+		reply = backend.Failed(rpc.CodeInternal, err.Error())
+	case ctx.Err() != nil: // a response there must be
+		reply = backend.Failed(rpc.CodeInternal, "the request was cancelled")
+	}
+	if e.Method == initializeMethod {
+		if reply.Error != nil {
+			h.drop(agent)
+		} else { // which the client may use as soon as it reads of it
+			w.Header().Set(sessionHeader, agent.id())
 		}
 	}
-	if serve := served(v.view, e, r.Header); serve != nil {
-		router.Instead(ctx, agent.flight.cancellable(e, serve))
+	x.reply(reply)
+}
+
+// serve has the view answer, if the headers say what the request says.
+func (h *HTTP) serve(ctx context.Context, header http.Header, e *backend.Request, v *router.View) backend.Reply {
+	if e.Stateless() {
+		if t := v.HeaderTool(e.Tool()); t != nil {
+			if err := mcp.ValidateParamHeadersLookup(lookup(header), t, e.Message.Params); err != nil {
+				return backend.Failed(mcp.HEADER_MISMATCH, err.Error())
+			}
+		}
 	}
-	agent.flight.cancelled(e)
-	if e.Method == string(mcp.MethodInitialize) {
-		// The client may use the session as soon as it reads of it.
-		held := &heldResponse{ResponseWriter: w}
-		defer held.send()
-		w = held
+	return v.Route(ctx, e)(ctx)
+}
+
+// listen carries what belongs to no request of a session, or what the client has missed of a
+// stream.
+func (h *HTTP) listen(w http.ResponseWriter, r *http.Request) {
+	agent, found := h.enter(r, &backend.Request{}, nil)
+	switch {
+	case !found:
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	case agent == nil:
+		tooBusy(w, nil, "mcpdeck is busy: too many requests are open")
+		return
 	}
-	ctx, reply := new(deliveries).open(ctx)
-	defer func() { reply.tell(r.Context().Err() == nil) }() // the client still reads, or does not
-	out := &answerWriter{ResponseWriter: w, ctx: ctx, e: e, agent: agent.Agent, view: v.view, receipts: &h.receipts}
-	v.mcp.ServeHTTP(out, r.WithContext(ctx))
-	out.begin(out.status)
-	h.updateSession(w, r, e, agent, out.sent)
+	defer h.leave(agent)
+	of, after := &agent.own, agent.own.seen()
+	if last := r.Header.Get(eventHeader); last != "" {
+		id, err := strconv.ParseUint(last, 10, 64)
+		if of, after = agent.events.find(id), id; err != nil || of == nil {
+			http.Error(w, "unknown Last-Event-ID", http.StatusBadRequest)
+			return
+		}
+	}
+	beginEvents(w)
+	_ = http.NewResponseController(w).Flush() // the client may be gone
+	out := newOutbox(func(o outgoing) error {
+		_, err := w.Write(o.line)
+		return err
+	}, http.NewResponseController(w).Flush, func() {})
+	select {
+	case <-of.attach(out, after):
+	case <-agent.gone:
+	case <-r.Context().Done():
+	}
+	of.leave(out)
+	_ = out.close() // as above
+}
+
+// delete ends a session.
+func (h *HTTP) delete(w http.ResponseWriter, r *http.Request) {
+	h.mu.Lock()
+	agent := h.agents[sessionKey(r.Header.Get(sessionHeader))]
+	h.mu.Unlock()
+	if agent == nil {
+		http.Error(w, "unknown session", http.StatusNotFound)
+		return
+	}
+	h.drop(agent)
+	w.WriteHeader(http.StatusOK)
+}
+
+// modern reports whether a version of the protocol is one without handshake.
+func modern(version string) bool { return version >= backend.Versions()[0] }
+
+// known reports whether a request states no version of the protocol in its header, or one that
+// there is.
+func known(header http.Header) bool {
+	version := header.Get(versionHeader)
+	return version == "" || slices.Contains(backend.Versions(), version)
+}
+
+func unknownVersion(w http.ResponseWriter, header http.Header) {
+	http.Error(w, "Unsupported protocol version: "+header.Get(versionHeader), http.StatusBadRequest)
+}
+
+// misfit says what is wrong with the headers of a message that belongs to no handshake.
+func misfit(header http.Header, e *backend.Request) *rpc.Error {
+	mismatch := func(text string) *rpc.Error { return &rpc.Error{Code: mcp.HEADER_MISMATCH, Message: text} }
+	version := header.Get(versionHeader)
+	switch {
+	case e.Method == "":
+		return &rpc.Error{Code: rpc.CodeInvalid, Message: "this version of the protocol has no answers of clients"}
+	case header.Get(eventHeader) != "":
+		return mismatch(eventHeader + " belongs to an earlier version of the protocol: send the request again with a new id")
+	case version == "":
+		return mismatch(versionHeader + " header is required for requests carrying " + mcp.MetaKeyProtocolVersion)
+	case e.Version == "":
+		return &rpc.Error{Code: rpc.CodeParams, Message: "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion}
+	case version != e.Version:
+		return mismatch(fmt.Sprintf("%s header %s does not match request %s %s", versionHeader, version, mcp.MetaKeyProtocolVersion, e.Version))
+	case e.ID == nil:
+		return nil
+	}
+	if err := mcp.ValidateStandardHeaders(header.Get, e.Version, mcp.MCPMethod(e.Method), e.Message.Params); err != nil {
+		return mismatch(err.Error())
+	}
+	return nil
+}
+
+// lookup finds the first value of a header, and reports whether it was sent.
+func lookup(header http.Header) func(name string) (string, bool) {
+	return func(name string) (string, bool) {
+		values := header.Values(name)
+		return strings.Join(values[:min(len(values), 1)], ""), len(values) > 0
+	}
+}
+
+// statusOf returns the status for a reply.
+func statusOf(e *backend.Request, r backend.Reply) int {
+	o, _ := rawjson.SplitObject(r.Error) // a result has no code
+	code, err := strconv.Atoi(string(o.Get("code")))
+	if err != nil || !e.Stateless() {
+		return http.StatusOK
+	}
+	switch code {
+	case rpc.CodeMethod:
+		return http.StatusNotFound
+	case rpc.CodeInvalid, rpc.CodeParams, rpc.CodeParse, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.HEADER_MISMATCH, mcp.UNSUPPORTED_PROTOCOL_VERSION:
+		return http.StatusBadRequest
+	}
+	return http.StatusOK
+}
+
+// fail answers with an error.
+func fail(w http.ResponseWriter, id json.RawMessage, status int, e rpc.Error) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write(rpc.Failure(id, e)) // the client may be gone
 }
 
 // tooBusy refuses a request with a retryable error.
 func tooBusy(w http.ResponseWriter, id json.RawMessage, why string) {
-	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Retry-After", "5")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_, _ = w.Write(rpc.Failure(id, rpc.Error{Code: rpc.CodeBusy, Message: why})) // the client may be gone
+	fail(w, id, http.StatusServiceUnavailable, rpc.Error{Code: rpc.CodeBusy, Message: why})
 }
 
-// cutSession returns the session ID that an agent's key contains.
-func cutSession(key string) (id string, ok bool) { return strings.CutPrefix(key, "session ") }
-
-func (h *HTTP) view(u *url.URL) (*httpView, error) {
+func (h *HTTP) view(u *url.URL) (*router.View, error) {
 	name := strings.Trim(strings.TrimPrefix(u.Path, "/mcp"), "/")
 	var spec router.ViewSpec
 	if name != "" {
 		spec.Servers = []string{name}
 	}
 	spec.AsIs, spec.Profile = u.Query().Has("as-is"), u.Query().Get("profile")
-	view, err := h.Host.View(spec)
-	if err != nil {
-		return nil, err
-	}
-	return h.serving(view), nil
+	return h.Host.View(spec)
 }
 
 // fitting returns the view for a request: that of its session, or else of the profile that
 // fits a client which names none.
-func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *httpView) *httpView {
-	if session := r.Header.Get(server.HeaderKeySessionID); session != "" && e.Method != string(mcp.MethodInitialize) {
+func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *router.View) *router.View {
+	if session := r.Header.Get(sessionHeader); session != "" && !e.Stateless() && e.Method != initializeMethod {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if a := h.agents["session "+session]; a != nil {
-			if spec := a.view.view.Spec; v.view.Spec.Profile == "" {
-				spec.Profile = ""
-				if reflect.DeepEqual(spec, v.view.Spec) {
-					return a.view
-				}
+		if a := h.agents[sessionKey(session)]; a != nil && v.Spec.Profile == "" {
+			spec := a.view.Spec
+			spec.Profile = ""
+			if reflect.DeepEqual(spec, v.Spec) {
+				return a.view
 			}
 		}
 		return v
@@ -171,36 +340,13 @@ func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *httpView) *httpVi
 	if client.Name == "" {
 		return v
 	}
-	if view := v.view.For(snapshot.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version}); view != v.view {
-		return h.serving(view)
-	}
-	return v
-}
-
-// serving returns what serves a view.
-func (h *HTTP) serving(view *router.View) *httpView {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if v := h.served[view]; v != nil {
-		return v
-	}
-	if h.served == nil {
-		h.served, h.agents = map[*router.View]*httpView{}, map[string]*httpAgent{}
-	}
-	v := &httpView{view: view, mcp: server.NewStreamableHTTPServer(view.MCP,
-		server.WithStateful(true),
-		server.WithSessionIdleTTL(httpIdle),
-		server.WithHTTPContextFunc(ownSession(view.MCP)),
-		server.WithEventStore(newEventStore(&h.receipts)),
-	)}
-	h.served[view] = v
-	return v
+	return v.For(snapshot.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version})
 }
 
 // clientOf is the client as a handshake, or a request that belongs to none, says.
 func clientOf(e *backend.Request) (client mcp.Implementation) {
 	said := e.Meta.Get(mcp.MetaKeyClientInfo)
-	if said == nil && e.Method == string(mcp.MethodInitialize) {
+	if said == nil && e.Method == initializeMethod {
 		said = e.Params.Get("clientInfo")
 	}
 	if said != nil {

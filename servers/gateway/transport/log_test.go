@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -54,7 +52,7 @@ func TestLogMessages(t *testing.T) {
 					t.Fatalf("logging/setLevel answers %+v", m)
 				}
 			}
-			f.scope.Log(mcp.LoggingLevelInfo, map[string]any{"status": "diff"}, tt.to)
+			f.scope.Log("info", map[string]any{"status": "diff"}, tt.to)
 			if tt.arrives {
 				m := c.next()
 				if p := string(m.Params); m.Method != "notifications/message" || !strings.Contains(p, `"level":"info"`) || !strings.Contains(p, `"logger":"fixture"`) || !strings.Contains(p, `"status":"diff"`) {
@@ -89,11 +87,11 @@ func TestLogMessagesOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
-	f.scope.Log(mcp.LoggingLevelInfo, "too early", everyone)
+	f.scope.Log("info", "too early", everyone)
 	if _, body := post(t, url, session, strings.Replace(setLevel, "LEVEL", "info", 1)); strings.Contains(body, "error") {
 		t.Fatalf("logging/setLevel answers %s", body)
 	}
-	f.scope.Log(mcp.LoggingLevelInfo, "in time", everyone)
+	f.scope.Log("info", "in time", everyone)
 	for lines := bufio.NewScanner(stream.Body); ; {
 		if !lines.Scan() {
 			t.Fatalf("the stream ended: %v", lines.Err())

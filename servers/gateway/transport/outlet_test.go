@@ -241,7 +241,7 @@ func (w wrapping) Offer() router.Offer {
 	return o
 }
 
-func (w wrapping) Serve(ctx context.Context, _ *backend.Request) backend.Reply {
-	_ = router.NotifyRaw(ctx, "notifications/progress", []byte(wrapped))
+func (w wrapping) Serve(_ context.Context, r *backend.Request) backend.Reply {
+	r.Client.Notify("notifications/progress", []byte(wrapped))
 	return backend.Reply{Result: []byte(`{}`)}
 }

@@ -2,12 +2,13 @@ package transport
 
 import (
 	"context"
+	"encoding/json"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // learnRoot asks a client that supports roots for them if the connection came without a
@@ -15,13 +16,14 @@ import (
 func (c *Conn) learnRoot() {
 	c.learning.Lock() // the last answer counts
 	defer c.learning.Unlock()
-	if c.agent.HasRoot() && !c.announced || c.sess.GetClientCapabilities().Roots == nil {
+	if c.agent.HasRoot() && !c.announced || !hasRoots(c.agent.Capabilities()) {
 		return
 	}
 	ctx, cancel := context.WithTimeout(c.ctx, 5*time.Second)
 	defer cancel()
-	roots, err := c.sess.ListRoots(ctx, mcp.ListRootsRequest{})
-	if err != nil {
+	raw, err := c.ask(ctx, "roots/list", nil)
+	var roots struct{ Roots []struct{ URI string } }
+	if err != nil || json.Unmarshal(raw, &roots) != nil {
 		return
 	}
 	for _, r := range roots.Roots {
@@ -30,6 +32,12 @@ func (c *Conn) learnRoot() {
 			return
 		}
 	}
+}
+
+// hasRoots reports whether a client answers which roots it has.
+func hasRoots(capabilities json.RawMessage) bool {
+	can, _ := rawjson.SplitObject(capabilities) // something else has none
+	return can.Some("roots") != nil
 }
 
 // FilePath returns the absolute path of a file URI, "" for anything else.

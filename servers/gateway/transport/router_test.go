@@ -174,7 +174,7 @@ func (c *card) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 		return backend.Reply{Error: json.RawMessage(oddError)}
 	case "steps":
 		for i := range 3 {
-			_ = router.NotifyRaw(ctx, "notifications/progress", fmt.Appendf(nil, `{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}`, r.Meta.Get("progressToken"), i+1))
+			r.Client.Notify("notifications/progress", fmt.Appendf(nil, `{"total":3.00,"progressToken":%s,"progress":%d.0,"message":"<\u00e9>"}`, r.Meta.Get("progressToken"), i+1))
 		}
 	case "wait":
 		c.began <- struct{}{}
@@ -182,12 +182,12 @@ func (c *card) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 		return backend.Reply{}
 	case "log":
 		for _, level := range []string{"debug", "warning", "error"} {
-			_ = router.NotifyRaw(ctx, "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
+			r.Client.Notify("notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
 		}
 	case "panic":
 		panic("boom")
 	case "ask":
-		result, err := router.Ask(ctx, "sampling/createMessage", json.RawMessage(`{"z":1.0,"n":9007199254740993,"a":"<\u00e9>"}`))
+		result, err := r.Client.Ask(ctx, "sampling/createMessage", json.RawMessage(`{"z":1.0,"n":9007199254740993,"a":"<\u00e9>"}`))
 		var refused *rpc.Error
 		switch {
 		case errors.As(err, &refused):
@@ -417,7 +417,7 @@ func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
 		if got := a.Say(t, "tools/call", transporttest.With(`{"name":"one_echo","_meta":{}}`, true), "1"); len(got) != 1 || !strings.Contains(got[0], "-32020") {
 			t.Errorf("another name in the header: %s", got)
 		}
-		a.Header.Set("Mcp-Session-Id", "mcp-session-00000000-0000-0000-0000-000000000000")
+		a.Header.Set("Mcp-Session-Id", "00000000000000000000000000")
 		if got := a.Say(t, "tools/call", `{"name":"one_echo"}`, "1"); len(got) != 0 {
 			t.Errorf("an unknown session: %s", got)
 		}

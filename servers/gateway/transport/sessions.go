@@ -1,15 +1,14 @@
 package transport
 
 import (
-	"bytes"
 	"container/list"
 	"context"
+	"crypto/rand"
+	"encoding/json"
 	"net/http"
-	"net/url"
+	"strings"
+	"sync"
 	"time"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -28,66 +27,120 @@ const (
 // httpAgent is an agent connected over HTTP: a session, or all requests that name the
 // same client.
 type httpAgent struct {
-	*router.Agent                    // closed while it is asleep
-	asleep        bool               // its session is kept, but it is not connected
-	client        mcp.Implementation // as it said in the handshake
-	key           string             // key of its session or client; "" before the session has an ID
-	view          *httpView
+	*router.Agent               // closed while it is asleep
+	asleep        bool          // its session is kept, but it is not connected
+	key           string        // of its session or client
+	view          *router.View  // that its session began with
 	list          *list.List    // the list it is on, ordered by last use
-	at            *list.Element // in list
+	at            *list.Element // in list; nil: it has ended
 	open          int           // requests under way
-	flight        flight        // requests that are answered without the library
-	asked         rpc.Pending   // by the deck
-	can           mcp.ClientCapabilities
 	last          time.Time
+
+	asked  rpc.Pending // by the deck
+	events events
+	own    stream        // of what belongs to no request
+	gone   chan struct{} // closed when it has ended
+
+	inFlight sync.Mutex
+	flight   map[string]context.CancelFunc // requests of the session, by their ids
 }
 
-// enter finds or creates the agent of a request. It returns nil if there is no room for
-// another, or if the agent has too many requests in flight.
-func (h *HTTP) enter(r *http.Request, e *backend.Request, v *httpView) *httpAgent {
+// sessionKey is the key of a session's agent.
+func sessionKey(id string) string { return "session " + id }
+
+// id returns the session's.
+func (a *httpAgent) id() string { return strings.TrimPrefix(a.key, sessionKey("")) }
+
+// begin notes how a request of the session is cancelled, until done is called; false if there is
+// one with its id.
+func (a *httpAgent) begin(id string, cancel context.CancelFunc) (done func(), ok bool) {
+	a.inFlight.Lock()
+	defer a.inFlight.Unlock()
+	if a.flight[id] != nil {
+		return nil, false
+	}
+	if a.flight == nil {
+		a.flight = map[string]context.CancelFunc{}
+	}
+	a.flight[id] = cancel
+	return func() {
+		a.inFlight.Lock()
+		delete(a.flight, id)
+		a.inFlight.Unlock()
+	}, true
+}
+
+// cancel ends a request of the session.
+func (a *httpAgent) cancel(id string) {
+	a.inFlight.Lock()
+	cancel := a.flight[id]
+	a.inFlight.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// enter finds or creates the agent of a request. It reports whether there is its session, and
+// returns nil if there is no room for another agent, or if the agent has too many requests in
+// flight.
+func (h *HTTP) enter(r *http.Request, e *backend.Request, v *router.View) (a *httpAgent, found bool) {
 	client := clientOf(e)
 	key, kept := "client "+client.Name+" "+client.Version, &h.clients
-	if session := r.Header.Get(server.HeaderKeySessionID); session != "" {
-		key, kept = "session "+session, &h.sessions
+	begins := e.Method == initializeMethod && !e.Stateless()
+	switch {
+	case begins:
+		key, kept = sessionKey(rand.Text()), &h.sessions
+	case !e.Stateless():
+		key = sessionKey(r.Header.Get(sessionHeader))
 	}
-	begins := e.Method == string(mcp.MethodInitialize)
 	h.mu.Lock()
-	a := h.agents[key]
-	if a != nil && !begins && a.open >= maxInFlight {
+	a = h.agents[key]
+	if a == nil && !begins && !e.Stateless() {
 		h.mu.Unlock()
-		return nil
+		return nil, false
+	}
+	if a != nil && a.open >= maxInFlight {
+		h.mu.Unlock()
+		return nil, true
 	}
 	var out *httpAgent
-	if a == nil || begins {
-		if begins {
-			key, kept = "", &h.sessions // the response has the session's ID
-		}
+	if a == nil {
 		var room bool
 		if out, room = h.room(kept); !room {
 			h.mu.Unlock()
-			return nil
+			return nil, true
 		}
-		a = &httpAgent{client: client, view: v, asleep: true, asked: rpc.Pending{Prefix: "deck-"}, can: capabilitiesOf(e)}
-		h.keep(a, key, kept)
+		a = h.connect(key, kept, v)
 	}
 	if a.asleep {
-		a.Agent, a.asleep = h.Host.Connect(snapshot.Caller{Transport: "http"}, a.view.view.Spec.Servers), false
-		client = a.client
+		a.Agent, a.asleep = a.Resume(), false
 	}
 	a.open++
 	h.used(a)
 	h.mu.Unlock()
 	h.end(out)
-	a.Claim(client.Name, client.Version, r.Header.Get(mcp.HeaderProtocolVersion))
-	return a
+	a.Claim(client.Name, client.Version, r.Header.Get(versionHeader))
+	return a, true
 }
 
-// keep adds an agent to a list. The caller holds mu.
-func (h *HTTP) keep(a *httpAgent, key string, kept *list.List) {
-	a.key, a.list, a.at = key, kept, kept.PushBack(a)
-	if key != "" {
-		h.agents[key] = a
+// connect makes an agent. The caller holds mu.
+func (h *HTTP) connect(key string, kept *list.List, v *router.View) *httpAgent {
+	a := &httpAgent{
+		Agent: h.Host.Connect(snapshot.Caller{Transport: "http"}, v.Spec.Servers), key: key, view: v, list: kept,
+		asked: rpc.Pending{Prefix: "deck-"}, gone: make(chan struct{}),
 	}
+	a.own.of = &a.events
+	if kept == &h.sessions {
+		a.Attach(v, func(method string, params json.RawMessage) {
+			a.own.send(rpc.Message{Method: method, Params: params}.Encode(), false)
+		})
+	}
+	a.at = kept.PushBack(a)
+	if h.agents == nil {
+		h.agents = map[string]*httpAgent{}
+	}
+	h.agents[key] = a
+	return a
 }
 
 // used marks an agent as the most recently used. The caller holds mu.
@@ -106,65 +159,44 @@ func (h *HTTP) room(kept *list.List) (out *httpAgent, ok bool) {
 	}
 	for at := kept.Front(); at != nil; at = at.Next() {
 		if a, is := at.Value.(*httpAgent); is && a.open == 0 {
-			h.drop(a)
+			h.remove(a)
 			return a, true
 		}
 	}
 	return nil, false
 }
 
-// drop removes an agent. The caller holds mu, and ends the agent.
-func (h *HTTP) drop(a *httpAgent) {
+// remove takes an agent off the lists. The caller holds mu, and ends the agent.
+func (h *HTTP) remove(a *httpAgent) {
 	if a.at == nil {
 		return
 	}
 	a.list.Remove(a.at)
 	a.at = nil
-	if h.agents[a.key] == a {
-		delete(h.agents, a.key)
-	}
+	delete(h.agents, a.key)
+	close(a.gone)
 }
 
-// end ends an agent that was dropped, and the library's session. The agent may be nil.
+// end closes an agent that was removed. It may be nil.
 func (h *HTTP) end(a *httpAgent) {
 	if a == nil {
 		return
 	}
-	if session, ok := cutSession(a.key); ok && a.view.mcp != nil {
-		r := &http.Request{Method: http.MethodDelete, URL: &url.URL{Path: "/mcp"}, Header: http.Header{}, Body: http.NoBody, Host: "localhost"}
-		r.Header.Set(server.HeaderKeySessionID, session)
-		a.view.mcp.ServeHTTP(unread{}, r)
-	}
-	if !a.asleep {
+	h.mu.Lock()
+	asleep := a.asleep
+	a.asleep = false
+	h.mu.Unlock()
+	if !asleep {
 		a.Close()
 	}
 }
 
-// unread discards a response.
-type unread struct{}
-
-func (unread) Header() http.Header         { return http.Header{} }
-func (unread) Write(p []byte) (int, error) { return len(p), nil }
-func (unread) WriteHeader(int)             {}
-
-// heldResponse keeps a response until it is sent.
-type heldResponse struct {
-	http.ResponseWriter
-	status int // 0: none yet
-	body   bytes.Buffer
-}
-
-// WriteHeader implements http.ResponseWriter.
-func (h *heldResponse) WriteHeader(status int) { h.status = status }
-
-// Write implements http.ResponseWriter.
-func (h *heldResponse) Write(p []byte) (int, error) { return h.body.Write(p) }
-
-func (h *heldResponse) send() {
-	if h.status != 0 {
-		h.ResponseWriter.WriteHeader(h.status)
-	}
-	_, _ = h.ResponseWriter.Write(h.body.Bytes()) // the client may be gone
+// drop ends an agent.
+func (h *HTTP) drop(a *httpAgent) {
+	h.mu.Lock()
+	h.remove(a)
+	h.mu.Unlock()
+	h.end(a)
 }
 
 func (h *HTTP) leave(a *httpAgent) {
@@ -172,26 +204,6 @@ func (h *HTTP) leave(a *httpAgent) {
 	defer h.mu.Unlock()
 	a.open--
 	h.used(a)
-}
-
-// updateSession records that the request opened or ended a session.
-func (h *HTTP) updateSession(w http.ResponseWriter, r *http.Request, e *backend.Request, a *httpAgent, status int) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	switch {
-	case e.Method == string(mcp.MethodInitialize):
-		if id := w.Header().Get(server.HeaderKeySessionID); id != "" && a.at != nil {
-			a.key = "session " + id
-			h.agents[a.key] = a
-			return
-		}
-		h.drop(a)
-		a.Close()
-	case r.Method == http.MethodDelete, status == http.StatusNotFound && a.list == &h.sessions && a.open == 1:
-		// The session has ended, or does not exist.
-		h.drop(a)
-		a.Close()
-	}
 }
 
 // forget drops agents that have been idle for too long. Sessions whose client is there no more,
@@ -205,7 +217,7 @@ func (h *HTTP) forget() {
 			h.mu.Lock()
 			out := oldest(kept, ttl)
 			if out != nil {
-				h.drop(out)
+				h.remove(out)
 			}
 			h.mu.Unlock()
 			if out == nil {

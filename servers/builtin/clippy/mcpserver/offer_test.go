@@ -39,10 +39,10 @@ func (*testScope) ResourceUpdated(string) {}
 
 func (*testScope) Pass(string, string, json.RawMessage) {}
 
-func (*testScope) Log(mcp.LoggingLevel, any, func(snapshot.Caller) bool) {}
-func (*testScope) Warn(string)                                           {}
-func (*testScope) Tell()                                                 {}
-func (s *testScope) status() snapshot.Status                             { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
+func (*testScope) Log(string, any, func(snapshot.Caller) bool) {}
+func (*testScope) Warn(string)                                 {}
+func (*testScope) Tell()                                       {}
+func (s *testScope) status() snapshot.Status                   { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
 
 type testServer struct {
 	*clippy.Service

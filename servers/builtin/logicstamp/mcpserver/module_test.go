@@ -7,8 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -22,7 +20,7 @@ type heard struct {
 }
 
 type logged struct {
-	level mcp.LoggingLevel
+	level string
 	data  string
 	to    func(snapshot.Caller) bool
 }
@@ -53,7 +51,7 @@ func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
 	}
 }
 
-func (h *heard) Log(level mcp.LoggingLevel, data any, to func(snapshot.Caller) bool) {
+func (h *heard) Log(level string, data any, to func(snapshot.Caller) bool) {
 	text, err := json.Marshal(data)
 	if err != nil {
 		text = []byte(err.Error())
@@ -97,7 +95,7 @@ func TestMonitorLogs(t *testing.T) {
 			t.Errorf("the message is %s, without %s", l.data, want)
 		}
 	}
-	if l.level != mcp.LoggingLevelInfo || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
+	if l.level != "info" || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
 		t.Errorf("level %s, %d bytes", l.level, len(l.data))
 	}
 	if !l.to(snapshot.Caller{Root: s.Project}) || l.to(snapshot.Caller{Root: t.TempDir()}) {

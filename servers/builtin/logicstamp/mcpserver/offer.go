@@ -98,7 +98,7 @@ func (m *Module) told(r *compare.Result, monitored bool) {
 	scope.ResourceUpdated(logicstamp.DriftURI(r.ProjectPath))
 	scope.Tell()
 	if monitored {
-		scope.Log(mcp.LoggingLevelInfo, driftMessage(r), func(who snapshot.Caller) bool {
+		scope.Log("info", driftMessage(r), func(who snapshot.Caller) bool {
 			return m.s.May(callFrom(who), r.ProjectPath)
 		})
 	}

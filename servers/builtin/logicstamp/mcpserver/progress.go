@@ -65,7 +65,7 @@ func (p *progress) send() {
 	if p.total > now {
 		params["total"] = p.total
 	}
-	_ = router.Notify(p.ctx, "notifications/progress", params)
+	router.Notify(p.ctx, "notifications/progress", params)
 }
 
 func (p *progress) end() {

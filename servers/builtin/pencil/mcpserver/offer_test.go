@@ -383,7 +383,8 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		}
 		a := h.Connect(snapshot.Caller{}, nil)
 		list := func() {
-			view.Route(backend.Parse(nil, rpc.Message{Method: "tools/list"}))(a.Context(t.Context()))
+			ctx := a.Context(t.Context())
+			view.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(ctx)
 		}
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()

@@ -81,7 +81,8 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 					t.Error(bad)
 					return
 				}
-				reply := v.Route(backend.Parse(line, m))(agent.Context(t.Context()))
+				ctx := agent.Context(t.Context())
+				reply := v.Route(ctx, backend.Parse(line, m))(ctx)
 				if reply.Error != nil || !strings.Contains(string(reply.Result), "content") || strings.Contains(string(reply.Result), "busy") {
 					t.Errorf("%.300s %s", reply.Result, reply.Error)
 				}
