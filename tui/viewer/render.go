@@ -15,7 +15,6 @@ import (
 // Render draws the picture in the middle of a box of w by h cells whose upper left is at
 // x, y of the frame, and returns the box's rows.
 func (v *Viewer) Render(f *tui.Frame, x, y, w, h int) []string {
-	v.now = f.Now
 	v.Advance(f.Now)
 	if v.pic == nil || len(v.pic.Frames) == 0 || w <= 0 || h <= 0 {
 		v.view = view{}

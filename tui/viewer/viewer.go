@@ -72,7 +72,6 @@ type Viewer struct {
 	only       *color.NRGBA
 
 	// As last drawn.
-	now     time.Time
 	frame   int
 	stepped time.Time // when playback last came to another frame
 	view    view

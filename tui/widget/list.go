@@ -23,9 +23,6 @@ func (l *List) SetLen(n int) {
 // Len is what SetLen was told.
 func (l *List) Len() int { return l.n }
 
-// Height is how many rows the last Render had.
-func (l *List) Height() int { return l.height }
-
 // Move moves the cursor by d rows and stops at the ends.
 func (l *List) Move(d int) { l.MoveTo(l.Cursor + d) }
 

@@ -331,13 +331,6 @@ func (s *Service) FindResult(call Call, match func(*compare.Result) bool) *compa
 	return newest
 }
 
-// Results are the last comparisons of a project, oldest first.
-func (s *Service) Results(project string) []*compare.Result {
-	s.comparer.results.mu.Lock()
-	defer s.comparer.results.mu.Unlock()
-	return s.comparer.results.byProject[project]
-}
-
 // OnResult makes fn hear of every result that is stored, and whether a monitor
 // found it. It must return at once; set it before the first call.
 func (s *Service) OnResult(fn func(r *compare.Result, monitored bool)) { s.comparer.notify = fn }

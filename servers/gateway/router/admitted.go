@@ -78,6 +78,3 @@ func (a *Agent) Hold(n int) (release func(), ok bool) {
 func (h *Host) Hold(of string, n int) (release func(), ok bool) {
 	return h.admission.Hold(of, int64(n))
 }
-
-// Load is how many calls of agents run and how many wait for their turn.
-func (h *Host) Load() (running, waiting int) { return h.admission.Load() }

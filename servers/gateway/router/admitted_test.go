@@ -99,7 +99,7 @@ func workers(t *testing.T, limits admission.Limits, names ...string) (*worker, *
 func loaded(t *testing.T, h *Host, running, waiting int) {
 	t.Helper()
 	for {
-		r, q := h.Load()
+		r, q := h.admission.Load()
 		if r == running && q == waiting {
 			return
 		}

@@ -10,11 +10,10 @@ import (
 
 // still is one frame before smoothing and scaling.
 type still struct {
-	b     *bitmap
-	ms    int
-	name  string
-	boxes []BoxMeta
-	from  *picture // the sprite it shows, where it shows one as it is
+	b    *bitmap
+	ms   int
+	name string
+	from *picture // the sprite it shows, where it shows one as it is
 }
 
 // animating is one animation under construction.
@@ -83,7 +82,7 @@ func (g *animating) show(res *Result, list []still) error {
 			long = true
 			g.s.warn(g.a.pos, CodeRange, "repeat the frame", "a frame stands for %s s; a GIF shows it for at most %s", seconds(f.ms), seconds(longestGIF))
 		}
-		res.Frames = append(res.Frames, Frame{Image: m, Duration: time.Duration(f.ms) * time.Millisecond, Name: f.name, Boxes: f.boxes})
+		res.Frames = append(res.Frames, Frame{Image: m, Duration: time.Duration(f.ms) * time.Millisecond, Name: f.name})
 	}
 	return nil
 }
@@ -183,9 +182,6 @@ func (g *animating) list() []still {
 		st := still{b: b, ms: g.perFrame(), name: f.Name, from: g.r.sprites[f.Name]}
 		if f.Duration > 0 {
 			st.ms = f.Duration
-		}
-		if i < len(g.a.FrameMeta) {
-			st.boxes = g.a.FrameMeta[i]
 		}
 		out = append(out, st)
 	}

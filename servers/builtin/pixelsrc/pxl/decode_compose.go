@@ -16,7 +16,6 @@ func (d *decoder) composition(n *json5.Node) *Composition {
 			c.CellSize = *d.pair(n, func(d *decoder, n *json5.Node) int { return d.integer(n, 1, maxInt) })
 		}},
 		{"sprites", func(d *decoder, c *Composition, n *json5.Node) {
-			c.HasSymbols = true
 			c.Symbols = membersOf(d, n, func(k json5.Key, v *json5.Node) Symbol {
 				s := Symbol{Key: k.Name, None: v.Kind == json5.Null, Pos: k.Pos}
 				if !s.None {
@@ -40,7 +39,7 @@ func (d *decoder) layer(n *json5.Node) Layer {
 		{"name", func(d *decoder, l *Layer, n *json5.Node) { l.Name = d.str(n) }},
 		{"fill", func(d *decoder, l *Layer, n *json5.Node) { l.Fill = d.str(n) }},
 		{"map", func(d *decoder, l *Layer, n *json5.Node) { l.Map, l.HasMap, l.MapPos = d.strings(n), true, n.Pos }},
-		{"transform", func(d *decoder, l *Layer, n *json5.Node) { l.Transform, l.transformPos = d.ops(n), n.Pos }},
+		{"transform", func(d *decoder, l *Layer, n *json5.Node) { l.Transform = d.ops(n) }},
 		{"blend", func(d *decoder, l *Layer, n *json5.Node) { l.Blend, l.blendPos = d.str(n), n.Pos }},
 		{"opacity", func(d *decoder, l *Layer, n *json5.Node) {
 			l.HasOpacity, l.opacityPos = true, n.Pos
@@ -64,7 +63,7 @@ func (d *decoder) layer(n *json5.Node) Layer {
 // stateRules reads the list form, and in the documented dialect also the map form
 // selector → properties, with `rules` or `states` around it or not.
 func (d *decoder) stateRules(n *json5.Node) *StateRules {
-	s := &StateRules{pos: n.Pos}
+	s := &StateRules{}
 	d.need(n, "name")
 	for i, k := range n.Keys {
 		v := &n.Items[i]

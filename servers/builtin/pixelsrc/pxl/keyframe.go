@@ -105,11 +105,6 @@ func (g *animating) union(list []placed, all image.Rectangle) []still {
 		}
 		out = append(out, still{b: b, ms: f.ms, name: f.name})
 	}
-	for i := range out {
-		if i < len(g.a.FrameMeta) {
-			out[i].boxes = g.a.FrameMeta[i]
-		}
-	}
 	return out
 }
 

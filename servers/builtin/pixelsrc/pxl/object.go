@@ -248,39 +248,36 @@ type Symbol struct {
 
 // Composition places sprites on a canvas.
 type Composition struct {
-	Name       string
-	Base       string
-	Size       *[2]int
-	CellSize   [2]int
-	Symbols    []Symbol
-	HasSymbols bool
-	Layers     []Layer
-	pos        int32
+	Name     string
+	Base     string
+	Size     *[2]int
+	CellSize [2]int
+	Symbols  []Symbol
+	Layers   []Layer
+	pos      int32
 }
 
 // Layer is one layer of a composition: a map of cells, or one sprite at a place.
 type Layer struct {
-	Name, Fill   string
-	Map          []string
-	HasMap       bool
-	Sprite       string
-	X, Y         int
-	Transform    []Op
-	Blend        string
-	Opacity      float64
-	OpacityText  string
-	HasOpacity   bool
-	Pos, MapPos  int32
-	blendPos     int32
-	opacityPos   int32
-	transformPos int32
+	Name, Fill  string
+	Map         []string
+	HasMap      bool
+	Sprite      string
+	X, Y        int
+	Transform   []Op
+	Blend       string
+	Opacity     float64
+	OpacityText string
+	HasOpacity  bool
+	Pos, MapPos int32
+	blendPos    int32
+	opacityPos  int32
 }
 
 // StateRules change how tokens look in a state.
 type StateRules struct {
 	Name  string
 	Rules []StateRule
-	pos   int32
 }
 
 // StateRule is one selector and what it changes; a nil member is left as it is.

@@ -35,8 +35,7 @@ type RenderOptions struct {
 type Frame struct {
 	Image    *image.NRGBA
 	Duration time.Duration
-	Name     string    // of the sprite or composition it shows, where one is
-	Boxes    []BoxMeta // frame metadata, where the animation has some
+	Name     string // of the sprite or composition it shows, where one is
 }
 
 // Tag is a range of frames, both ends inclusive.

@@ -40,7 +40,6 @@ type picture struct {
 	names  []string // token of every region number
 	shapes []shape.Set
 	order  []int
-	native [2]int
 }
 
 // recipe is a sprite with its source followed and its palette worked out.
@@ -273,14 +272,12 @@ func (r *renderer) draw(rec *recipe, plain bool) *picture {
 	p := &picture{recipe: rec}
 	if !r.canvas(rec, s) {
 		p.b = standIn(r.tokens)
-		p.native = [2]int{1, 1}
 		return p
 	}
 	rules := r.rules(rec)
 	_, smooths := r.smoothing(rec)
 	needs := r.tokens || smooths || len(rules) > 0 || needsTokens(rec.steps)
 	w, h := rec.size[0], rec.size[1]
-	p.native = *rec.size
 	p.b = newBitmap(w, h, needs)
 	r.paint(p, rec, s, rules)
 	if plain || len(rec.steps) == 0 {

@@ -201,6 +201,9 @@ func TestExport(t *testing.T) {
 		j.Record(call(i))
 	}
 	must(t, j.Sync(t.Context()))
+	r, err := OpenReader(t.Context(), j.opt.Path)
+	must(t, err)
+	defer r.Close()
 	for name, tt := range map[string]struct {
 		query       Query
 		first, rows int
@@ -213,7 +216,7 @@ func TestExport(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var b bytes.Buffer
-			must(t, j.Export(t.Context(), &b, tt.query))
+			must(t, r.Export(t.Context(), &b, tt.query))
 			lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 			if tt.rows == 0 {
 				if b.Len() > 0 {

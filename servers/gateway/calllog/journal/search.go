@@ -97,15 +97,6 @@ func raw(s sql.NullString) json.RawMessage {
 	return json.RawMessage(s.String)
 }
 
-// Export writes the calls as JSON, one a line.
-func (j *Journal) Export(ctx context.Context, w io.Writer, q Query) error {
-	s := j.current()
-	if s == nil {
-		return errors.New("export journal: not open yet")
-	}
-	return s.export(ctx, w, q)
-}
-
 // line is an entry as exported.
 type line struct {
 	ID          int64               `json:"id"`
@@ -334,7 +325,7 @@ func (r *Reader) Search(ctx context.Context, q Query) ([]Entry, error) {
 	return entries, nil
 }
 
-// Export is like [Journal.Export].
+// Export writes the calls as JSON, one a line.
 func (r *Reader) Export(ctx context.Context, w io.Writer, q Query) error {
 	return r.store.export(ctx, w, q)
 }
