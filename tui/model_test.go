@@ -12,6 +12,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -309,7 +310,7 @@ func TestEventsAreBatched(t *testing.T) {
 		s.Do(func() { p.got, p.renders = nil, 0 })
 		for range 1000 { // a second of a thousand events
 			d.Add(snapshot.Call{Agent: "a1", Tool: "echo", Status: snapshot.OK})
-			time.Sleep(time.Millisecond)
+			testwait.Pass(time.Millisecond)
 		}
 		s.Wait(time.Second)
 		batches, calls := 0, 0

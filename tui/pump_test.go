@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestNewsThatCanWaitComeSeldomAndTheLastAlwaysDo(t *testing.T) {
@@ -26,12 +27,12 @@ func TestNewsThatCanWaitComeSeldomAndTheLastAlwaysDo(t *testing.T) {
 		for range 35 {
 			news.Add(1)
 			notify.Poke(hints)
-			time.Sleep(100 * time.Millisecond)
+			testwait.Pass(100 * time.Millisecond)
 			if news.Load() == 1 && seen.Load() != 1 {
 				t.Error("the first is not loaded at once")
 			}
 		}
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if n := loads.Load(); n < 4 || n > 6 || seen.Load() != news.Load() {
 			t.Errorf("loaded %d times, the last with %d of %d", n, seen.Load(), news.Load())
 		}

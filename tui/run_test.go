@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -40,7 +41,7 @@ func TestRun(t *testing.T) {
 						Program: []tea.ProgramOption{tea.WithWindowSize(60, 20)},
 					})
 				}()
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				tt.end(cancel, w)
 				if err := <-done; !errors.Is(err, tt.want) {
 					t.Errorf("ended with %v, want %v", err, tt.want)
@@ -58,7 +59,7 @@ func TestRun(t *testing.T) {
 						t.Errorf("mode %q was left on", mode)
 					}
 				}
-				time.Sleep(time.Minute)
+				testwait.Pass(time.Minute)
 			})
 		})
 	}

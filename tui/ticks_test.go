@@ -13,6 +13,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // Written keeps what a program writes.
@@ -100,8 +102,7 @@ func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *Wr
 		}
 		done := make(chan struct{})
 		go func() { defer close(done); _, _ = p.Run() }()
-		time.Sleep(time.Second)
-		synctest.Wait()
+		testwait.Pass(time.Second)
 		test(p, out)
 		cancel()
 		<-done
@@ -111,8 +112,7 @@ func runShow(t *testing.T, s *show, held bool, test func(p *tea.Program, out *Wr
 func TestTheRendererWritesAtOurTicksAlone(t *testing.T) {
 	s := &show{text: "first"}
 	runShow(t, s, true, func(p *tea.Program, out *Written) {
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		testwait.Pass(time.Hour)
 		if got := out.take(); got != "" {
 			t.Fatalf("without a tick, Bubble Tea wrote %q: its renderer has another clock than the one that was taken", got)
 		}
@@ -138,8 +138,7 @@ func TestEveryFrameIsWritten(t *testing.T) {
 			runShow(t, s, false, func(p *tea.Program, out *Written) {
 				for _, text := range []string{"alpha", "beta", "gamma"} {
 					p.Send(text)
-					time.Sleep(tt.slow + 2*frameEvery)
-					synctest.Wait()
+					testwait.Pass(tt.slow + 2*frameEvery)
 					if got := out.take(); !strings.Contains(got, text) {
 						t.Errorf("%q was written, want %q", got, text)
 					}
@@ -153,8 +152,7 @@ func TestAStillScreenIsLeftAlone(t *testing.T) {
 	s := &show{text: "still"}
 	runShow(t, s, false, func(_ *tea.Program, out *Written) {
 		before, last := s.shaken, s.ticks.last
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
+		testwait.Pass(24 * time.Hour)
 		if s.shaken != before || s.ticks.last != last || s.ticks.sent {
 			t.Errorf("%d messages came, the last tick %s later", s.shaken-before, s.ticks.last.Sub(last))
 		}
@@ -172,7 +170,7 @@ func TestFramesAreNotWrittenMoreOftenThanTheyAreDrawn(t *testing.T) {
 	runShow(t, s, false, func(p *tea.Program, _ *Written) {
 		for i := range 1000 {
 			p.Send(strings.Repeat("x", i%20))
-			time.Sleep(time.Millisecond / 10)
+			testwait.Pass(time.Millisecond / 10)
 		}
 	})
 	if len(ticks) < 5 {
@@ -215,16 +213,15 @@ func TestFramesAreWrittenAfterAnotherProgramHadTheTerminal(t *testing.T) {
 			s := &show{text: "before"}
 			runShow(t, s, false, func(p *tea.Program, out *Written) {
 				for range 3 { // again and again: the ticker is stopped and reset
-					tt.give(p, func() { time.Sleep(time.Minute); out.take() })
-					time.Sleep(2 * time.Minute)
+					tt.give(p, func() { testwait.Pass(time.Minute); out.take() })
+					testwait.Pass(2 * time.Minute)
 					p.Send("after")
-					time.Sleep(time.Second)
-					synctest.Wait()
+					testwait.Pass(time.Second)
 					if got := out.take(); !strings.Contains(got, "after") {
 						t.Errorf("%q was written, want the frame", got)
 					}
 					p.Send("before")
-					time.Sleep(time.Second)
+					testwait.Pass(time.Second)
 				}
 			})
 		})

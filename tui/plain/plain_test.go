@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 )
 
@@ -34,8 +35,7 @@ func (s *talk) Write(p []byte) (int, error) {
 }
 
 func (s *talk) said() string {
-	time.Sleep(time.Second)
-	synctest.Wait()
+	testwait.Pass(time.Second)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.out.String()
@@ -61,8 +61,7 @@ func run(t *testing.T, o Options, test func(s *talk)) {
 		cancel(errors.New("the test is over"))
 		w.Close()
 		_ = s.queue.Close()
-		synctest.Wait()
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 )
 
@@ -61,7 +62,7 @@ func TestWhatOnlyItsTerminalAnswersIsToldAndNotPut(t *testing.T) {
 	run(t, Options{Watch: true}, func(s *talk) {
 		c, _ := s.queue.Open(permission("make"))
 		has(t, s.said(), "| make", "This deck is watch-only; answer elsewhere.")
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		has(t, s.type_("1"), "this deck only watches")
 		select {
 		case <-c.Done():
@@ -100,7 +101,7 @@ func TestAllThatIsGivenIsWrittenBeforeItsOptions(t *testing.T) {
 				said := s.said()
 				before, _, _ := strings.Cut(said, "  1. ")
 				has(t, before, tt.want...)
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				has(t, s.type_("1"), "sent")
 				<-c.Done()
 			})

@@ -5,7 +5,8 @@ import (
 	"image/color"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestTolerance(t *testing.T) {
@@ -59,11 +60,7 @@ func TestChangesOfAScreenshot(t *testing.T) {
 	v := Viewer{Slot: "s"}
 	v.Set(&Picture{Key: "b", Frames: []Frame{{Image: after}}, Smooth: true})
 	v.SetBefore(&Picture{Key: "a", Frames: []Frame{{Image: before}}})
-	c, ok := v.Changes()
-	for ok && c.Pending {
-		time.Sleep(time.Millisecond)
-		c, ok = v.Changes()
-	}
+	c := testwait.For(t, "the changes are counted", func() Changes { c, _ := v.Changes(); return c }, func(c Changes) bool { return !c.Pending })
 	if c.Pixels != 3 || !slices.Equal(c.Places, []image.Point{{7, 3}, {1900, 1000}}) || c.Box != image.Rect(7, 3, 1901, 1001) {
 		t.Errorf("changes %+v", c)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // agent is an agent's program that asks one thing.
@@ -75,8 +76,7 @@ func TestAPromptIsFollowedUntilItIsKnownWhatBecameOfIt(t *testing.T) {
 		"its agent is lost after that": {ask.Shared, func(w *world) { answer(w); w.a.becomes(approvals.Left, "why", true) }, ask.EndNotTaken, "why", 1, 0},
 		"the deck ends":                {ask.Shared, func(w *world) { w.stop(); synctest.Wait() }, ask.EndGone, "mcpdeck was closed", 0, 0},
 		"held for as long": {ask.Held, func(w *world) {
-			time.Sleep(time.Minute)
-			synctest.Wait()
+			testwait.Pass(time.Minute)
 			w.a.becomes(approvals.Elsewhere, "its terminal asks", true)
 		}, ask.EndElsewhere, "its terminal asks", 0, 1},
 		"let go by the user": {ask.Held, func(w *world) {

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // fakeDeck says who is connected.
@@ -36,7 +37,7 @@ func run(t *testing.T, o sessions.Options, test func(r *sessions.Roster)) {
 		r := &sessions.Roster{}
 		done := make(chan struct{})
 		go func() { defer close(done); r.Run(ctx, o) }()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		test(r)
 		cancel()
 		<-done
@@ -69,19 +70,19 @@ func TestASessionWhoseProcessIsGoneEndsAfterTenSecondsAndLeavesAfterAnHour(t *te
 	run(t, sessions.Options{}, func(r *sessions.Roster) {
 		r.Report(snapshot.Session{Agent: "claude", ID: "dead", PID: pid, State: snapshot.Working})
 		r.Report(snapshot.Session{Agent: "claude", ID: "here", PID: os.Getpid(), State: snapshot.Working})
-		time.Sleep(9 * time.Second)
+		testwait.Pass(9 * time.Second)
 		if s := find(r, "dead"); s.State != snapshot.Working {
 			t.Errorf("it is %s before ten seconds", s.State)
 		}
-		time.Sleep(6 * time.Second)
+		testwait.Pass(6 * time.Second)
 		if s := find(r, "dead"); s.State != snapshot.Ended {
 			t.Errorf("then it is %s", s.State)
 		}
-		time.Sleep(59 * time.Minute)
+		testwait.Pass(59 * time.Minute)
 		if s := find(r, "dead"); s.State != snapshot.Ended {
 			t.Errorf("within the hour it is %q", s.State)
 		}
-		time.Sleep(2 * time.Minute)
+		testwait.Pass(2 * time.Minute)
 		if s := find(r, "dead"); s.ID != "" {
 			t.Error("after an hour it is still there")
 		}
@@ -106,7 +107,7 @@ func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			return c
 		}
 		first := prompt("p1", ask.Permission)
@@ -121,12 +122,12 @@ func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
 			}
 		}
 		first.Settled("answered in its terminal")
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if s := find(r, "s"); s.State != snapshot.WaitsForAnswer || s.WaitingFor != "Which database?" {
 			t.Errorf("of the second prompt: %+v", s)
 		}
 		second.Settled("answered in its terminal")
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if s := find(r, "s"); s.State != snapshot.StateUnknown {
 			t.Errorf("without a prompt it is %s", s.State)
 		}
@@ -204,7 +205,7 @@ func TestASessionThatOnlyAsksIsOneWithItsConnection(t *testing.T) {
 					defer close(done)
 					r.Run(ctx, sessions.Options{Queue: q, Deck: &fakeDeck{agents: []snapshot.Agent{{Caller: tt.conn}}}})
 				}()
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				var got []string
 				for _, s := range r.Sessions() {
 					got = append(got, s.Agent+" "+s.ID)
@@ -271,7 +272,7 @@ func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
 	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, State: state})
 	run(t, sessions.Options{Usage: count}, func(r *sessions.Roster) {
 		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle, Title: "Its own"})
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		s := find(r, "s")
 		if s.Title != "Its own" || s.Usage != (snapshot.Usage{In: 10, Out: 2}) || s.Cost.Known || s.LastTool != "Bash" || s.LastSubject != "make" || s.Context.Used != 10 {
 			t.Errorf("got %+v", s)
@@ -299,7 +300,7 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 	o := sessions.Options{Usage: count, Keep: func() time.Duration { return time.Duration(keep.Load()) }}
 	run(t, o, func(r *sessions.Roster) {
 		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Ended, Since: time.Now()})
-		time.Sleep(2 * time.Hour)
+		testwait.Pass(2 * time.Hour)
 		if s := find(r, "s"); s.ID == "" || s.Cost.Known {
 			t.Errorf("got %+v", s)
 		}
@@ -309,7 +310,7 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 		}
 		prices.Store(table)
 		r.Look()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if s := find(r, "s"); s.Cost.USD != 20 {
 			t.Errorf("with other prices it costs %+v", s.Cost)
 		}
@@ -317,7 +318,7 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 		defer stop()
 		keep.Store(0)
 		r.Look()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if s := find(r, "s"); s.ID != "" || len(hints) == 0 {
 			t.Errorf("still there, or nobody is told: %+v", s)
 		}
@@ -336,7 +337,7 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 	run(t, sessions.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *sessions.Roster) {
 		for i := range 20 {
 			r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle, Title: fmt.Sprint(i)})
-			time.Sleep(100 * time.Millisecond)
+			testwait.Pass(100 * time.Millisecond)
 		}
 		if s := find(r, "s"); s.Usage.In != 10 {
 			t.Errorf("after two seconds its tokens are %+v", s.Usage)
@@ -360,9 +361,9 @@ func TestTheFirstSessionIsCountedSoon(t *testing.T) {
 		defer cancel()
 		r := &sessions.Roster{}
 		go r.Run(ctx, sessions.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})})
-		time.Sleep(10 * time.Millisecond)
+		testwait.Pass(10 * time.Millisecond)
 		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle})
-		time.Sleep(399 * time.Millisecond)
+		testwait.Pass(399 * time.Millisecond)
 		if s := find(r, "s"); s.Usage.In != 10 {
 			t.Errorf("its tokens are %+v", s.Usage)
 		}
@@ -392,7 +393,7 @@ func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {
 			s.State, s.Since = w.state, time.Now()
 			r.Report(s)
 			if w.state != snapshot.Idle && w.state != snapshot.Ended {
-				time.Sleep(15 * time.Second) // its files are looked at
+				testwait.Pass(15 * time.Second) // its files are looked at
 			}
 			if n := find(r, "s").Subagents; n != w.want {
 				t.Errorf("%s: %d sub-agents, want %d", w.state, n, w.want)
@@ -405,14 +406,14 @@ func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
 	run(t, sessions.Options{}, func(r *sessions.Roster) {
 		now := time.Now()
 		y, m, d := now.Date()
-		time.Sleep(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
+		testwait.Pass(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
 		ended := snapshot.Session{Agent: "opencode", ID: "s", State: snapshot.Ended, Since: time.Now(), Cost: snapshot.Cost{USD: 3, Today: 1.5, Known: true}}
 		r.Report(ended)
-		time.Sleep(59 * time.Minute)
+		testwait.Pass(59 * time.Minute)
 		if s := find(r, "s"); s.Cost.Today != 1.5 || r.Spent() != 0 {
 			t.Errorf("in the list it spent %v, beside it %v", s.Cost.Today, r.Spent())
 		}
-		time.Sleep(2 * time.Minute)
+		testwait.Pass(2 * time.Minute)
 		if s := find(r, "s"); s.ID != "" || r.Spent() != 1.5 {
 			t.Errorf("after an hour: %+v, spent %v", s, r.Spent())
 		}
@@ -420,7 +421,7 @@ func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
 		if r.Spent() != 0 {
 			t.Error("back in the list, it counts twice")
 		}
-		time.Sleep(24 * time.Hour)
+		testwait.Pass(24 * time.Hour)
 		if r.Spent() != 0 {
 			t.Error("it counts for the next day")
 		}
@@ -442,7 +443,7 @@ func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *test
 	run(t, sessions.Options{Usage: count}, func(r *sessions.Roster) {
 		now := time.Now()
 		y, m, d := now.Date()
-		time.Sleep(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
+		testwait.Pass(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
 		path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -456,14 +457,14 @@ func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *test
 		r.Report(ended)
 		ended.Agent, ended.Cost = "opencode", snapshot.Cost{USD: 3, Today: 3, Known: true}
 		r.Report(ended)
-		time.Sleep(2 * time.Hour)
+		testwait.Pass(2 * time.Hour)
 		if got := r.Spent(); got != 23 {
 			t.Errorf("%v was spent, want 23", got)
 		}
 		for text, want := range map[string]float64{`{"m":{"input_cost_per_token":3}}`: 33, `{"other":{"input_cost_per_token":2}}`: 3} {
 			prices.Store(table(text))
 			r.Look()
-			time.Sleep(time.Minute)
+			testwait.Pass(time.Minute)
 			if got := r.Spent(); got != want {
 				t.Errorf("with %s, %v was spent, want %v", text, got, want)
 			}

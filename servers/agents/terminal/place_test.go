@@ -10,12 +10,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/creack/pty"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // deskOf is a user's tmux in a folder of its own, with two windows of which the first is
@@ -69,11 +69,8 @@ func (d *deskOf) session(pane int) snapshot.Session {
 	if err != nil {
 		d.Fatal(err)
 	}
-	at := Of(id)
-	for i := 0; at.TmuxPane == "" && i < 600; i++ {
-		time.Sleep(50 * time.Millisecond)
-		at = Of(id)
-	}
+	var at snapshot.Place
+	testwait.Holds(func() bool { at = Of(id); return at.TmuxPane != "" })
 	if at.TmuxSocket != d.socket || at.TmuxPane != v[1] {
 		d.Skipf("this system does not tell where a process runs: %+v", at)
 	}
@@ -133,12 +130,7 @@ func TestAPlaceIsShownWhereSomebodyIsAttached(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = client.Process.Kill(); _ = client.Wait(); _ = tty.Close() })
 	go func() { _, _ = io.Copy(io.Discard, tty) }()
-	for i := 0; !shown(0); i++ {
-		if i == 600 {
-			t.Fatal("it is not shown to the client that has attached")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	testwait.Until(t, "it is shown to the client that has attached", func() bool { return shown(0) })
 	if shown(1) {
 		t.Error("the other window is shown")
 	}

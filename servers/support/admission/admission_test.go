@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func enter(t *testing.T, d *Desk, agent string, c Class) *Place {
@@ -52,8 +54,7 @@ func TestCallsTakeTurnsBetweenAgents(t *testing.T) {
 		queue("b", 3)
 		queue("c", 3)
 		first.Leave()
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		testwait.Pass(time.Hour)
 		got := strings.Join(order, "")
 		if len(got) != 12 || strings.Count(got[:9], "b") < 2 || strings.Count(got[:9], "c") < 2 || strings.Count(got[:9], "a") < 2 {
 			t.Errorf("the order was %s", got)
@@ -100,8 +101,7 @@ func TestMemoryAndCountAreNeverExceeded(t *testing.T) {
 				p.Leave()
 			}()
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		testwait.Pass(time.Minute)
 		if mostCalls < 3 || mostCalls > limits.Slots || most > limits.Memory {
 			t.Errorf("%d calls with %d MiB ran at once", mostCalls, most>>20)
 		}
@@ -116,7 +116,7 @@ func TestAFullQueueSaysWhenToRetry(t *testing.T) {
 		d := New(Limits{Slots: 2, Queue: 5, AgentQueue: 3})
 		for range 3 { // that a call takes long is known
 			p := enter(t, d, "a", Large)
-			time.Sleep(20 * time.Second)
+			testwait.Pass(20 * time.Second)
 			p.Leave()
 		}
 		held := enter(t, d, "a", Large)
@@ -293,24 +293,24 @@ func TestADeskRestsOnceNothingHasRunForAWhile(t *testing.T) {
 		var rests atomic.Int32
 		d := New(Limits{Rest: func() { rests.Add(1) }})
 		enter(t, d, "a", Small).Leave()
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		if rests.Load() != 0 {
 			t.Error("it rested after what takes nothing")
 		}
 		for range 10 {
 			enter(t, d, "a", Large).Leave()
-			time.Sleep(restAfter / 2)
+			testwait.Pass(restAfter / 2)
 		}
 		if rests.Load() != 0 {
 			t.Error("it rested between two calls")
 		}
 		last := enter(t, d, "a", Medium)
-		time.Sleep(2 * restAfter)
+		testwait.Pass(2 * restAfter)
 		if rests.Load() != 0 {
 			t.Error("it rested during a call")
 		}
 		last.Leave()
-		time.Sleep(time.Hour)
+		testwait.Pass(time.Hour)
 		if rests.Load() != 1 {
 			t.Errorf("it rested %d times", rests.Load())
 		}

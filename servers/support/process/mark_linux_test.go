@@ -5,7 +5,8 @@ import (
 	"os/exec"
 	"slices"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestAGroupIsNotTakenForALaterOne has a child and what it has started without an environment:
@@ -24,12 +25,9 @@ func TestAGroupIsNotTakenForALaterOne(t *testing.T) {
 		slices.Sort(marks)
 		return marks
 	}
-	for i := 0; !slices.Equal(members(g), []string{"", "m"}); i++ {
-		if i == 6000 {
-			t.Fatalf("found %q", members(g))
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testwait.For(t, "its members are the child and what that has started", func() []string { return members(g) }, func(marks []string) bool {
+		return slices.Equal(marks, []string{"", "m"})
+	})
 	for name, other := range map[string]Group{
 		"a later process":  {g.PID, g.Born + "1", g.Session},
 		"another session":  {g.PID, g.Born, g.Session + 1},

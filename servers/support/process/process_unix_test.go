@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain makes the test binary the child, too: what it does is its first
@@ -74,16 +76,11 @@ func family(t *testing.T, dir string) []int {
 	var ids []int
 	for _, name := range []string{"a", "b", "c"} {
 		id := 0
-		for range 6000 {
-			if b, err := os.ReadFile(filepath.Join(dir, name)); err == nil {
-				_, _ = fmt.Sscan(string(b), &id)
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if id == 0 {
-			t.Fatalf("%s did not start", name)
-		}
+		testwait.Until(t, name+" starts", func() bool {
+			b, err := os.ReadFile(filepath.Join(dir, name))
+			_, _ = fmt.Sscan(string(b), &id)
+			return err == nil && id != 0
+		})
 		ids = append(ids, id)
 	}
 	return ids
@@ -102,14 +99,7 @@ func alive(pid int) bool {
 func allGone(t *testing.T, ids []int) {
 	t.Helper()
 	for _, id := range ids {
-		gone := false
-		for range 6000 {
-			if gone = !alive(id); gone {
-				break
-			}
-			time.Sleep(10 * time.Millisecond)
-		}
-		if !gone {
+		if !testwait.Holds(func() bool { return !alive(id) }) {
 			_ = syscall.Kill(id, syscall.SIGKILL)
 			t.Errorf("process %d of %v lives on", id, ids)
 		}
@@ -214,12 +204,10 @@ func TestAChildIsEndedInTheTimeThatIsLeft(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for range 6000 { // until it runs
-				if _, err := os.Stat(filepath.Join(dir, "c")); err == nil {
-					break
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
+			testwait.Until(t, "it runs", func() bool {
+				_, err := os.Stat(filepath.Join(dir, "c"))
+				return err == nil
+			})
 			p.EndIn(time.Millisecond, asked)
 			if want := map[bool]string{true: "signal: terminated", false: "signal: killed"}[asked > 0]; p.Code() != want {
 				t.Errorf("it ended with %s, want %s", p.Code(), want)

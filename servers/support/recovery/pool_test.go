@@ -5,7 +5,8 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestPool(t *testing.T) {
@@ -30,8 +31,7 @@ func TestPool(t *testing.T) {
 		done.Add(1)
 		p.Go("job", done.Done)
 		done.Wait()
-		time.Sleep(2 * poolWait)
-		synctest.Wait()
+		testwait.Pass(2 * poolWait)
 		if n := p.idle.Load(); n != 0 {
 			t.Errorf("%d goroutines still wait", n)
 		}

@@ -7,7 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestAnAnswerOverSeveralLinesEndsItsRequest, and what only looks like one ends none.
@@ -57,8 +58,7 @@ func TestAnAnswerOverSeveralLinesEndsItsRequest(t *testing.T) {
 				for line := range strings.SplitSeq(r.lines, "\n") {
 					c.Hear([]byte(line))
 				}
-				time.Sleep(2 * loggedFirst)
-				synctest.Wait()
+				testwait.Pass(2 * loggedFirst)
 				fails := ""
 				for _, w := range waits {
 					select {

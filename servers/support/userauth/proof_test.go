@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func opened(t *testing.T, o Options, screen bool) *Gate {
@@ -70,12 +72,12 @@ func TestAPairingCodeCountsOnceAndForTenMinutes(t *testing.T) {
 		if g.Try(Who{}, old) == nil {
 			t.Error("an older code was taken")
 		}
-		time.Sleep(codeFor - time.Nanosecond)
+		testwait.Pass(codeFor - time.Nanosecond)
 		if err := g.Try(Who{}, code); err != nil {
 			t.Errorf("just in time: %v", err)
 		}
 		code = g.Pair()
-		time.Sleep(codeFor)
+		testwait.Pass(codeFor)
 		if g.Try(Who{}, code) == nil {
 			t.Error("taken after its time")
 		}
@@ -101,9 +103,9 @@ func TestFailedAttemptsPauseAndThenLock(t *testing.T) {
 			if err := g.Try(Who{}, code); err == nil || !strings.Contains(err.Error(), "wait") {
 				t.Fatalf("after %d failed attempts the right code: %v", n, err)
 			}
-			time.Sleep(pause)
+			testwait.Pass(pause)
 		}
-		time.Sleep(time.Hour)
+		testwait.Pass(time.Hour)
 		code = g.Pair()
 		if err := g.Try(Who{}, code); !errors.Is(err, errLocked) {
 			t.Errorf("locked: %v", err)
@@ -184,7 +186,7 @@ func TestWhoIsRefusedIsShown(t *testing.T) {
 		if s := g.State(); len(s.Tries) != 2 || s.Total != 2 || s.Locked || s.Tries[0].PID != 100 || s.Tries[1].Program != "node" || !strings.HasPrefix(s.Tries[0].Why, "answers from a shell are off") {
 			t.Errorf("%+v", s)
 		}
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		g.Refused(Who{PID: 9, Program: "sh"}, off)
 		if s := g.State(); s.Total != 3 {
 			t.Errorf("a minute later: %+v", s)
@@ -195,7 +197,7 @@ func TestWhoIsRefusedIsShown(t *testing.T) {
 			_ = paused.Try(Who{Program: "sh"}, "wrong")
 		}
 		for range 5 {
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			_ = paused.Try(Who{Program: "sh"}, "wrong")
 		}
 		if s := paused.State(); s.Total != someWrong+1 || s.Tries[someWrong].Why != "too many failed attempts" {

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
@@ -42,7 +43,7 @@ func typing(t *testing.T, text string) (key, done func()) {
 	if !p.TextEntry() {
 		t.Fatal("no field is open")
 	}
-	time.Sleep(2 * time.Second)
+	testwait.Pass(2 * time.Second)
 	p.Update(tea.PasteMsg{Content: text})
 	draw()
 	k := frame.Key("x")

@@ -15,7 +15,7 @@ func shopFiles(folder string) []string {
 	if folder != "/home/ana/src/shop" {
 		return nil
 	}
-	time.Sleep(30 * time.Millisecond)
+	time.Sleep(30 * time.Millisecond) // on the clock of the bubble that it runs in
 	return []string{"README.md", "cmd/shop/main.go", "servers/search/search.go", "tui/search.go", "tui/search_test.go", "docs/two words.md"}
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // command stands in for "claude agents --json".
@@ -62,10 +63,10 @@ func TestASessionWhoseFileDoesNotTellIsListedByItsOwnCommand(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := &command{status: "waiting"}
 			bubble(t, func(o *Options) { o.Agents = c.run }, func(d *desk) {
-				time.Sleep(time.Minute)
+				testwait.Pass(time.Minute)
 				h := d.bash("make")
 				d.silent(missing)
-				time.Sleep(time.Minute)
+				testwait.Pass(time.Minute)
 				if it := d.only(); it.Request.Prompt.Unwatched {
 					t.Error("it is said to be settled, maybe, while its terminal waits")
 				}
@@ -73,11 +74,11 @@ func TestASessionWhoseFileDoesNotTellIsListedByItsOwnCommand(t *testing.T) {
 					t.Errorf("the command ran %d times in a minute", n)
 				}
 				c.says("busy")
-				time.Sleep(agentsEvery + lookEvery)
+				testwait.Pass(agentsEvery + lookEvery)
 				d.gone("answered in its terminal")
 				d.prints(h, "")
 				ran := c.ran()
-				time.Sleep(time.Minute)
+				testwait.Pass(time.Minute)
 				if c.ran() != ran {
 					t.Error("the command runs without a prompt")
 				}
@@ -90,7 +91,7 @@ func TestTheCommandIsNotRunWhileTheFileTells(t *testing.T) {
 	c := &command{status: "busy"}
 	bubble(t, func(o *Options) { o.Agents = c.run }, func(d *desk) {
 		d.bash("make")
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		d.only()
 		if n := c.ran(); n != 0 {
 			t.Errorf("it ran %d times", n)
@@ -110,17 +111,17 @@ func TestWhatNothingTellsOfMayBeSettled(t *testing.T) {
 				d.record(used("t1", "Bash", bashInput("make")))
 				d.silent(false)
 				d.bash("make")
-				time.Sleep(agentsEvery)
+				testwait.Pass(agentsEvery)
 				if !d.only().Request.Prompt.Unwatched {
 					t.Error("it does not say so")
 				}
 				d.status("waiting", "permission prompt")
-				time.Sleep(lookEvery)
+				testwait.Pass(lookEvery)
 				if d.only().Request.Prompt.Unwatched {
 					t.Error("it says so when its file tells again")
 				}
 				d.record(result(""))
-				time.Sleep(lookEvery)
+				testwait.Pass(lookEvery)
 				d.gone("answered in its terminal")
 			})
 		})

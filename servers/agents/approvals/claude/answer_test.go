@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const twoQuestions = `{"questions":[{"question":"Which db?","header":"DB","multiSelect":false,"options":[{"label":"SQLite","description":"small","preview":"x"},{"label":"PG","description":"big"}]},` +
@@ -181,7 +182,7 @@ func TestAServersFormIsAcceptedDeclinedOrCancelled(t *testing.T) {
 			if err := d.q.Send(it.ID); err != nil {
 				d.t.Fatal(err)
 			}
-			time.Sleep(time.Minute) // it can be undone for a moment
+			testwait.Pass(time.Minute) // it can be undone for a moment
 		}, output(`"cancel"`)},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func bashInput(command string) map[string]any {
@@ -23,11 +24,11 @@ func bashInput(command string) map[string]any {
 func TestATerminalMayWaitBeforeItsHookIsHeard(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.status("waiting", "permission prompt")
-		time.Sleep(startWithin / 2)
+		testwait.Pass(startWithin / 2)
 		h := d.bash("make")
 		d.only()
 		d.status("busy", "")
-		time.Sleep(lookEvery)
+		testwait.Pass(lookEvery)
 		d.gone("answered in its terminal")
 		d.prints(h, "")
 	})
@@ -56,24 +57,24 @@ func TestWhatWasAnsweredInTheTerminalLeaves(t *testing.T) {
 	}{
 		{"denied, its hook is ended, and that is recorded", func(d *desk, h *hooked) {
 			_ = h.conn.Close()
-			time.Sleep(200 * time.Millisecond)
+			testwait.Pass(200 * time.Millisecond)
 			d.record(result(`,"toolDenialKind":"user-rejected"`))
-			time.Sleep(watchEvery)
+			testwait.Pass(watchEvery)
 		}, "answered in its terminal: denied"},
 		{"by another tool's hook", func(d *desk, _ *hooked) {
 			d.record(byHook("deny") + result(`,"toolDenialKind":"permission-rule"`))
-			time.Sleep(lookEvery)
+			testwait.Pass(lookEvery)
 		}, "answered by another hook: denied"},
 		{"the terminal no longer waits", func(d *desk, _ *hooked) {
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			d.status("waiting", "permission prompt")
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			d.status("busy", "")
-			time.Sleep(lookEvery)
+			testwait.Pass(lookEvery)
 		}, "answered in its terminal"},
 		{"allowed", func(d *desk, _ *hooked) {
 			d.record(result(`,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
-			time.Sleep(lookEvery)
+			testwait.Pass(lookEvery)
 		}, "answered in its terminal: allowed"},
 		{"denied, and the hook is ended", func(d *desk, h *hooked) {
 			d.record(result(`,"toolDenialKind":"user-rejected"`))
@@ -100,7 +101,7 @@ func TestTheHookOfASettledPromptEndsWithoutOutput(t *testing.T) {
 		d.record(used("t1", "Bash", bashInput("make")))
 		h := d.bash("make")
 		d.record(result(""))
-		time.Sleep(lookEvery)
+		testwait.Pass(lookEvery)
 		d.prints(h, "")
 	})
 }
@@ -109,12 +110,12 @@ func TestTheHookOfASettledPromptEndsWithoutOutput(t *testing.T) {
 func TestAStatusFromBeforeThePromptSettlesNothing(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		d.status("waiting", "permission prompt") // for what was answered just before
-		time.Sleep(startWithin + time.Millisecond)
+		testwait.Pass(startWithin + time.Millisecond)
 		h := d.bash("make")
 		d.only()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		d.status("busy", "")
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		d.only()
 		d.waits(h)
 	})
@@ -125,7 +126,7 @@ func TestASecondPromptSurvivesTheEndOfTheFirst(t *testing.T) {
 		d.record(used("t1", "Bash", bashInput("make")) + used("t2", "Bash", bashInput("make")))
 		first, second := d.bash("make"), d.bash("make", map[string]any{"prompt_id": "q"})
 		d.record(result(""))
-		time.Sleep(lookEvery)
+		testwait.Pass(lookEvery)
 		d.prints(first, "")
 		d.waits(second)
 	})
@@ -134,7 +135,7 @@ func TestASecondPromptSurvivesTheEndOfTheFirst(t *testing.T) {
 func TestASubAgentsPromptIsHeldUntilItIsLetGo(t *testing.T) {
 	agent := map[string]any{"agent_id": "a1", "agent_type": "tests"}
 	for name, letGo := range map[string]func(d *desk, it ask.Item){
-		"after a minute": func(*desk, ask.Item) { time.Sleep(time.Minute) },
+		"after a minute": func(*desk, ask.Item) { testwait.Pass(time.Minute) },
 		"by the user": func(d *desk, it ask.Item) {
 			if err := d.q.Release(it.ID); err != nil {
 				d.t.Fatal(err)
@@ -148,7 +149,7 @@ func TestASubAgentsPromptIsHeldUntilItIsLetGo(t *testing.T) {
 				if p := it.Request.Prompt; p.Door != ask.Held || p.Subagent != "tests" {
 					t.Errorf("the prompt is %+v", p)
 				}
-				time.Sleep(50 * time.Second)
+				testwait.Pass(50 * time.Second)
 				d.status("busy", "") // it is, while its sub-agent waits
 				d.waits(h)
 				letGo(d, it)
@@ -157,7 +158,7 @@ func TestASubAgentsPromptIsHeldUntilItIsLetGo(t *testing.T) {
 					t.Error("it can still be answered here")
 				}
 				appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a1.jsonl"), used("t1", "Bash", bashInput("make"))+result(""))
-				time.Sleep(lookEvery)
+				testwait.Pass(lookEvery)
 				d.gone("answered in its terminal")
 			})
 		})
@@ -169,10 +170,10 @@ func TestAHeldPromptThatTheUserLooksAtIsNotLetGo(t *testing.T) {
 		h := d.form()
 		it := d.only()
 		d.q.Show(it.ID)
-		time.Sleep(10 * time.Minute)
+		testwait.Pass(10 * time.Minute)
 		d.waits(h)
 		d.q.Show(0)
-		time.Sleep(2 * time.Minute)
+		testwait.Pass(2 * time.Minute)
 		d.prints(h, "")
 	})
 }
@@ -192,7 +193,7 @@ func TestAHeldPromptThatTheUserLooksAtIsNotTriedWithoutEnd(t *testing.T) {
 		d.form()
 		d.q.Show(d.only().ID)
 		hold.Store(0) // while the prompt is held
-		time.Sleep(time.Minute + 10*time.Second)
+		testwait.Pass(time.Minute + 10*time.Second)
 		if n := tried.Load(); n < 3 || n > 50 {
 			t.Errorf("within ten seconds it was tried %d times", n)
 		}
@@ -250,12 +251,12 @@ func TestAnAgentWithoutATerminalIsNotKeptWaiting(t *testing.T) {
 func TestTwoHooksOfOneEventAreOnePrompt(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		first := d.bash("make")
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		second := d.bash("make")
 		d.chooses(d.only(), chosen("Deny"))
 		want := `{"hookSpecificOutput":{"hookEventName":"PermissionRequest","decision":{"behavior":"deny","message":"the user denied this"}}}`
 		d.prints(first, want)
-		time.Sleep(recordedIn) // it watches what became of the first
+		testwait.Pass(recordedIn) // it watches what became of the first
 		d.prints(second, want)
 	})
 }
@@ -303,8 +304,7 @@ func TestOneSessionCannotFloodTheDeck(t *testing.T) {
 			h := d.bash("make " + strconv.Itoa(i))
 			taken += len(d.q.Pending().Items)
 			_ = h.conn.Close()
-			time.Sleep(unrecorded + watchEvery)
-			synctest.Wait()
+			testwait.Pass(unrecorded + watchEvery)
 		}
 		if taken != approvals.PerMinute {
 			t.Errorf("%d were taken in a moment", taken)
@@ -312,7 +312,7 @@ func TestOneSessionCannotFloodTheDeck(t *testing.T) {
 		if n := d.q.Pending().Notices; len(n) != 1 || n[0] != "claude in "+filepath.Base(d.project)+" asks too much at once; the rest of its prompts stay in its terminal" {
 			t.Errorf("told %q", n)
 		}
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		d.bash("later")
 		d.only()
 	})
@@ -366,7 +366,7 @@ func TestAPromptThatItsTranscriptDoesNotHaveIsMarked(t *testing.T) {
 				if d.only().Request.Prompt.Unconfirmed {
 					t.Error("it is marked before there was time for it")
 				}
-				time.Sleep(confirmIn + lookEvery)
+				testwait.Pass(confirmIn + lookEvery)
 				if d.only().Request.Prompt.Unconfirmed != tt.want {
 					t.Errorf("unconfirmed: %v", !tt.want)
 				}
@@ -435,7 +435,7 @@ func TestEventsTellWhatWasAnsweredInTheTerminal(t *testing.T) {
 					d.waits(h)
 					return
 				}
-				time.Sleep(unrecorded + watchEvery)
+				testwait.Pass(unrecorded + watchEvery)
 				d.prints(h, "")
 				if s := d.q.Pending(); len(s.Items) != 0 {
 					t.Errorf("%d items are open", len(s.Items))
@@ -445,7 +445,7 @@ func TestEventsTellWhatWasAnsweredInTheTerminal(t *testing.T) {
 	}
 	bubble(t, nil, func(d *desk) {
 		first := d.bash("make")
-		time.Sleep(time.Millisecond)
+		testwait.Pass(time.Millisecond)
 		second := d.bash("make", map[string]any{"prompt_id": "q"})
 		d.prints(d.hook("PostToolUse", same), "")
 		d.prints(first, "")

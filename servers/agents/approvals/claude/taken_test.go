@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // byHook is the transcript's line for what a hook has decided about call t1.
@@ -27,15 +28,15 @@ func TestWhatNothingAnsweredIsGone(t *testing.T) {
 		{"the hook was killed", func(_ *desk, h *hooked) { _ = h.conn.Close() }, "gone; answer in its terminal"},
 		{"the session is another one", func(d *desk, _ *hooked) {
 			d.writes(session{ID: "cleared", Status: "busy"})
-			time.Sleep(lookEvery)
+			testwait.Pass(lookEvery)
 		}, "gone: its session has ended"},
 		{"the session ends", func(d *desk, _ *hooked) { d.hook("SessionEnd", nil) }, "gone: its session has ended"},
 		{"the turn was ended", func(d *desk, _ *hooked) {
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			d.status("waiting", "permission prompt")
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 			d.status("idle", "")
-			time.Sleep(recordedIn)
+			testwait.Pass(recordedIn)
 		}, "gone: its terminal no longer asks"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -44,7 +45,7 @@ func TestWhatNothingAnsweredIsGone(t *testing.T) {
 				h := d.bash("make")
 				d.only()
 				tt.do(d, h)
-				time.Sleep(lookEvery + unrecorded + watchEvery)
+				testwait.Pass(lookEvery + unrecorded + watchEvery)
 				d.words(tt.want)
 			})
 		})
@@ -57,11 +58,11 @@ func TestWhatIsAnsweredAfterItsHookWasKilledIsSaid(t *testing.T) {
 		d.record(used("t1", "Bash", bashInput("make")))
 		h := d.bash("make")
 		_ = h.conn.Close()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		d.words("gone; answer in its terminal")
-		time.Sleep(30 * time.Second)
+		testwait.Pass(30 * time.Second)
 		d.record(result(`,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
-		time.Sleep(watchSlowly)
+		testwait.Pass(watchSlowly)
 		d.words("answered in its terminal: allowed")
 	})
 }
@@ -90,22 +91,22 @@ func TestAHookThatHasWaitedItsWholeTimeAnswersNothing(t *testing.T) {
 				record(used("t1", "Bash", bashInput("make")))
 				h := d.bash("make", tt.members)
 				d.only()
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				if tt.before != "" {
 					d.status(tt.before, "permission prompt")
 				}
-				time.Sleep(59 * time.Second)
+				testwait.Pass(59 * time.Second)
 				d.waits(h)
 				_ = h.conn.Close()
 				if tt.before != "" {
 					d.status("waiting", "permission prompt")
 				}
 				for range 3 {
-					time.Sleep(30 * time.Second)
+					testwait.Pass(30 * time.Second)
 					d.words("gone; answer in its terminal")
 				}
 				record(result(`,"permissionDecision":{"decision":"accept","source":"user_temporary"}`))
-				time.Sleep(watchSlowly)
+				testwait.Pass(watchSlowly)
 				d.words("answered in its terminal: allowed")
 			})
 		})
@@ -146,18 +147,18 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 		{"the terminal still asks, denied here", "Deny", func(*desk) {}, sent, untaken},
 		{"denied in the terminal before", "Allow once", func(d *desk) {
 			d.status("idle", "")
-			time.Sleep(300 * time.Millisecond)
+			testwait.Pass(300 * time.Millisecond)
 			d.record(byUser("reject", `,"toolDenialKind":"user-rejected"`))
 		}, "answered in its terminal: denied", "answered in its terminal: denied"},
 		{"denied in the terminal before, with words", "Allow once", func(d *desk) {
 			d.status("busy", "")
-			time.Sleep(300 * time.Millisecond)
+			testwait.Pass(300 * time.Millisecond)
 			d.record(byUser("reject", `,"toolDenialKind":"user-rejected"`))
 		}, "answered in its terminal: denied", "answered in its terminal: denied"},
 		{"denied in the terminal before, and not recorded", "Allow once", func(d *desk) { d.status("idle", "") }, sent, untaken},
 		{"allowed in the terminal before", "Deny", func(d *desk) {
 			d.status("busy", "")
-			time.Sleep(2500 * time.Millisecond)
+			testwait.Pass(2500 * time.Millisecond)
 			d.record(byUser("accept", ""))
 		}, "answered in its terminal: allowed", "answered in its terminal: allowed"},
 		{"the session ends", "Allow once", func(d *desk) { d.writes(session{ID: "cleared", Status: "idle"}) }, "not taken: its session has ended", "not taken: its session has ended"},
@@ -166,17 +167,17 @@ func TestWhetherAnAnswerCountedIsSaid(t *testing.T) {
 			bubble(t, nil, func(d *desk) {
 				d.record(used("t1", "Bash", bashInput("make")))
 				d.bash("make")
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				d.status("waiting", "permission prompt")
-				time.Sleep(time.Second)
+				testwait.Pass(time.Second)
 				if tt.option == "Deny" {
 					d.q.Configure(ask.Options{Hold: -1})
 				}
 				d.chooses(d.only(), chosen(tt.option))
 				tt.then(d)
-				time.Sleep(recordedIn / 2)
+				testwait.Pass(recordedIn / 2)
 				d.words(tt.soon)
-				time.Sleep(3 * time.Second)
+				testwait.Pass(3 * time.Second)
 				d.words(tt.late)
 			})
 		})
@@ -189,7 +190,7 @@ func TestEqualPromptsOfTwoSubAgentsAreToldApart(t *testing.T) {
 		for i, id := range []string{"a1", "a2"} {
 			appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-"+id+".jsonl"), used("t"+strconv.Itoa(i), "Bash", bashInput("make")))
 			d.bash("make", map[string]any{"agent_id": id, "agent_type": "tests"})
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 		}
 		items := d.q.Pending().Items
 		if len(items) != 2 || items[0].Request.Prompt.Subagent != "tests" || items[1].Request.Prompt.Subagent != "tests 2" {
@@ -200,7 +201,7 @@ func TestEqualPromptsOfTwoSubAgentsAreToldApart(t *testing.T) {
 		}
 		d.status("waiting", "permission prompt")
 		appendTo(t, filepath.Join(d.folder, "projects/p", sessionID, "subagents/agent-a2.jsonl"), byHook("allow")+result(""))
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		for i, want := range []string{"sent", "allowed"} {
 			if got := d.q.Pending().History[i].Words(""); got != want {
 				t.Errorf("of %d it says %q, want %q", i+1, got, want)
@@ -217,11 +218,11 @@ func TestAnAnswerToADeadHookIsNotTaken(t *testing.T) {
 		d.status("waiting", "permission prompt")
 		h := d.bash("make")
 		_ = h.conn.Close()
-		time.Sleep(80 * time.Millisecond)
+		testwait.Pass(80 * time.Millisecond)
 		d.chooses(d.only(), chosen("Allow once"))
 		d.words("not taken yet: answer in its terminal")
 		d.record(result(`,"toolDenialKind":"user-rejected"`))
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		d.words("answered in its terminal: denied")
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // reports looks at all files, and reports what differs from what was shown.
@@ -45,7 +46,7 @@ func TestSessionsAreListedWithWhatTheyWaitFor(t *testing.T) {
 			t.Errorf("it waits for nothing: %+v", s)
 		}
 		_ = h.conn.Close()
-		time.Sleep(unrecorded + watchEvery)
+		testwait.Pass(unrecorded + watchEvery)
 		d.status("shell", "")
 		state(snapshot.Background)
 		d.status("dancing", "")
@@ -146,7 +147,7 @@ func TestFilesThatWereLeftBehindAreNotReadAgain(t *testing.T) {
 		f.reads = 0
 		const looks = int(time.Hour / lookAround)
 		for range looks {
-			time.Sleep(lookAround)
+			testwait.Pass(lookAround)
 			look(false)
 		}
 		if f.reads != looks { // that of the living process
@@ -159,7 +160,7 @@ func TestFilesThatWereLeftBehindAreNotReadAgain(t *testing.T) {
 		f.reads = 0
 		leave(name(7), "shell")
 		leave("new.json", "busy")
-		time.Sleep(sweepEvery)
+		testwait.Pass(sweepEvery)
 		look(false)
 		if f.reads != 3 {
 			t.Errorf("%d files are read, not the living process's, the one that was written and the new one", f.reads)

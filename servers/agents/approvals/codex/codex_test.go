@@ -21,13 +21,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 	w.Runs("s", standin.Idle(), map[string]any{"name": "api"})
 	started(t, w.Codex)
-	until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	testwait.Until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
 	id := w.Asks("s", runCommand, command)
 	it := w.item()
 	r, p := it.Request, it.Request.Prompt
@@ -37,12 +38,12 @@ func TestACommandIsAllowedFromTheDeck(t *testing.T) {
 	if r.Client() != "codex" || r.Cwd() != "/home/ana/api" || !p.Unconfirmed { // it is no program called codex
 		t.Errorf("the asker is %q in %s, unconfirmed %v", r.Client(), r.Cwd(), p.Unconfirmed)
 	}
-	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
+	testwait.Until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
 	w.choose(it, "Allow once", "")
-	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
+	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
 	w.Ends("s", "call_1", "completed")
 	w.says("allowed")
-	until(t, "the session works", func() bool { return w.roster.of("s").State == snapshot.Working })
+	testwait.Until(t, "the session works", func() bool { return w.roster.of("s").State == snapshot.Working })
 }
 
 func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
@@ -53,16 +54,16 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny", "")
-	until(t, "it is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
+	testwait.Until(t, "it is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
 	again := w.Asks("s", runCommand, strings.Replace(command, "call_1", "call_2", 1))
 	w.item()
 	w.Terminal(again)
-	until(t, "it is left again", func() bool {
+	testwait.Until(t, "it is left again", func() bool {
 		return len(slices.DeleteFunc(w.Called(), func(m string) bool { return m != "thread/unsubscribe" })) == 2
 	})
 	w.Asks("title", runCommand, command)
 	w.Set("quiet", standin.Idle())
-	until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == snapshot.Idle })
+	testwait.Until(t, "the quiet session is idle", func() bool { return w.roster.of("quiet").State == snapshot.Idle })
 	var calls []string
 	for _, m := range w.Called() {
 		if m != "thread/read" && m != "thread/list" {
@@ -86,7 +87,7 @@ func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
-	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
+	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	calls := w.Called()
 	steer, answer := slices.Index(calls, "turn/steer"), slices.Index(calls, "="+id)
 	if steer < 0 || steer > answer {
@@ -105,7 +106,7 @@ func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
-	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
+	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	w.Ends("s", "call_1", "declined")
 	w.says("denied")
 	if got := w.queue.Pending().Notices; len(got) != 1 || !strings.Contains(got[0], "not your note") {
@@ -122,7 +123,7 @@ func (w *world) says(want string) {
 			w.t.Logf("it says %q", got)
 		}
 	}()
-	until(w.t, "it says "+want, func() bool {
+	testwait.Until(w.t, "it says "+want, func() bool {
 		h := w.queue.Pending().History
 		if len(h) == 1 {
 			got = h[0].Words("")
@@ -153,7 +154,7 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 			it := w.item()
 			w.queue.Show(it.ID)
 			tt.how(w, id)
-			until(t, "it leaves", func() bool { return len(w.queue.Pending().Items) == 0 })
+			testwait.Until(t, "it leaves", func() bool { return len(w.queue.Pending().Items) == 0 })
 			w.says(tt.want)
 			if w.Answered(id) != "" {
 				t.Error("the deck answered, too")
@@ -178,7 +179,7 @@ func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
 			started(t, w.Codex)
 			id := w.Asks("s", runCommand, command)
 			w.choose(w.item(), tt.option, "")
-			until(t, "the answer", func() bool { return w.Answered(id) != "" })
+			testwait.Until(t, "the answer", func() bool { return w.Answered(id) != "" })
 			w.Ends("s", "call_1", tt.status)
 			w.says(tt.want)
 		})
@@ -196,7 +197,7 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	settled := func(id string) {
 		w.item()
 		w.Terminal(id)
-		until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
+		testwait.Until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
 	}
 	for i := range approvals.PerMinute {
 		settled(one("s", i))
@@ -218,11 +219,11 @@ func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 	id := w.Asks("s", runCommand, command)
 	w.item()
 	foreign := w.Asks("s", "item/tool/call", `{"threadId":"THREAD","callId":"c","tool":"x","arguments":{}}`)
-	until(t, "the session is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
-	until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	testwait.Until(t, "the session is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
+	testwait.Until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
 	w.Terminal(foreign)
 	w.Terminal(id)
-	until(t, "it works", func() bool { return w.roster.of("s").State == snapshot.Working })
+	testwait.Until(t, "it works", func() bool { return w.roster.of("s").State == snapshot.Working })
 	for _, m := range w.Called() {
 		if strings.HasPrefix(m, "=") {
 			t.Errorf("the deck answered %s", m)
@@ -241,7 +242,7 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "DuckDB", OtherOn: true}}})
 	w.Codex.Stop()
-	until(t, "the session is unknown", func() bool { return w.roster.of("s").State == snapshot.StateUnknown })
+	testwait.Until(t, "the session is unknown", func() bool { return w.roster.of("s").State == snapshot.StateUnknown })
 	if s := w.queue.Pending(); len(s.Items) != 1 || s.Items[0].Absent != ask.Gone {
 		t.Fatalf("left is %+v", s.Items)
 	}
@@ -253,7 +254,7 @@ func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
 	if err := w.queue.Send(again.ID); err != nil {
 		t.Fatal(err)
 	}
-	until(t, "the answer", func() bool {
+	testwait.Until(t, "the answer", func() bool {
 		return w.Answered("0") == `{"answers":{"db":{"answers":["None of the above","user_note: DuckDB"]}}}`
 	})
 }
@@ -266,13 +267,13 @@ func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 	w.Asks("s", runCommand, command)
 	w.queue.SetDraft(w.item().ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
 	w.Asks("s", fillForm, formParams)
-	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
+	testwait.Until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
 	w.stop()
 	if err := w.queue.Close(); err != nil {
 		t.Fatal(err)
 	}
 	next := beside(t, w.Codex, ask.New(state), time.Millisecond)
-	until(t, "both again", func() bool { return next.queue.Pending().Waiting == 2 })
+	testwait.Until(t, "both again", func() bool { return next.queue.Pending().Waiting == 2 })
 	kinds := map[ask.PromptKind]int{}
 	for _, it := range next.queue.Pending().Items {
 		kinds[it.Request.Prompt.Kind]++
@@ -293,7 +294,7 @@ func TestAPermissionComesBackOverALostConnection(t *testing.T) {
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
 	w.Codex.Stop()
-	until(t, "it is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	testwait.Until(t, "it is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
 	started(t, w.Codex)
 	if got := w.item().Draft.Answers[0].Notes[3]; got != "use make" {
 		t.Errorf("its draft is %q", got)
@@ -305,13 +306,13 @@ func TestASessionThatIsGoneAfterALostConnectionHasEnded(t *testing.T) {
 	w.Runs("s", standin.Working(), nil)
 	w.Runs("other", standin.Idle(), nil)
 	started(t, w.Codex)
-	until(t, "the sessions", func() bool {
+	testwait.Until(t, "the sessions", func() bool {
 		return w.roster.of("s").State == snapshot.Working && w.roster.of("other").State == snapshot.Idle
 	})
 	w.Codex.Stop()
 	w.Forgets("s")
 	started(t, w.Codex)
-	until(t, "it has ended", func() bool {
+	testwait.Until(t, "it has ended", func() bool {
 		return w.roster.of("s").State == snapshot.Ended && w.roster.of("other").State == snapshot.Idle
 	})
 }
@@ -320,7 +321,7 @@ func TestStatesOfASession(t *testing.T) {
 	w := newWorld(t)
 	w.Runs("s", standin.Working(), nil)
 	started(t, w.Codex)
-	until(t, "it", func() bool { return w.roster.of("s").State == snapshot.Working })
+	testwait.Until(t, "it", func() bool { return w.roster.of("s").State == snapshot.Working })
 	s := w.roster.of("s")
 	if s.Agent != "codex" || s.Version != "0.169.0" || s.Title != "Mend the tests" || s.Folder != "/home/ana/api" || s.Model != "gpt" || !strings.HasSuffix(s.Transcript, "s.jsonl") {
 		t.Errorf("got %+v", s)
@@ -338,14 +339,14 @@ func TestStatesOfASession(t *testing.T) {
 		{standin.Status{Type: "notLoaded"}, snapshot.Ended},
 	} {
 		w.Set("s", tt.status)
-		until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
+		testwait.Until(t, string(tt.want), func() bool { return w.roster.of("s").State == tt.want })
 	}
 	w.Runs("new", standin.Idle(), nil)
 	info := w.Described("new")
 	w.Push("thread/started", map[string]any{"thread": info})
 	w.Push("thread/name/updated", map[string]any{"threadId": "new", "threadName": "Release"})
 	w.Push("thread/settings/updated", map[string]any{"threadId": "new", "threadSettings": map[string]any{"model": "gpt-2", "approvalPolicy": map[string]any{"granular": map[string]any{}}}})
-	until(t, "the new session", func() bool {
+	testwait.Until(t, "the new session", func() bool {
 		s := w.roster.of("new")
 		return s.Title == "Release" && s.Model == "gpt-2" && s.Mode == "granular"
 	})
@@ -362,8 +363,8 @@ func TestSessionsThatWereInUseLatelyAreListedAsEnded(t *testing.T) {
 		w.Ran(id, more)
 	}
 	started(t, w.Codex)
-	until(t, "the session in use", func() bool { return w.roster.of("s").State == snapshot.Idle })
-	until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == snapshot.Ended })
+	testwait.Until(t, "the session in use", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	testwait.Until(t, "the one that has ended", func() bool { return w.roster.of("lately").State == snapshot.Ended })
 	if s := w.roster.of("lately"); s.Title != "Release" || !s.Since.Equal(time.Unix(7000, 0)) {
 		t.Errorf("got %+v", s)
 	}
@@ -382,12 +383,12 @@ func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 	w.Runs("s", standin.Working(), nil)
 	w.Runs("child", standin.Working(), map[string]any{"parentThreadId": "s", "sessionId": "s", "agentNickname": "Ada"})
 	started(t, w.Codex)
-	until(t, "the sub-agent", func() bool { return w.roster.of("s").Subagents == 1 })
+	testwait.Until(t, "the sub-agent", func() bool { return w.roster.of("s").Subagents == 1 })
 	w.Asks("child", runCommand, command)
 	if p := w.item().Request.Prompt; p.Session != "s" || p.Subagent != "Ada" {
 		t.Errorf("it is of %q, sub-agent %q", p.Session, p.Subagent)
 	}
-	until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
+	testwait.Until(t, "the session waits", func() bool { return w.roster.of("s").State == snapshot.WaitsForPermission })
 	if s := w.roster.of("child"); s.ID != "" {
 		t.Error("the sub-agent is a session of its own")
 	}
@@ -409,14 +410,14 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 		t.Errorf("the diff is\n%s", got)
 	}
 	w.choose(it, "Allow once", "")
-	until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
+	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"accept"}` })
 
 	// One that comes while the session is listened to.
 	w.Asks("s", runCommand, command)
 	w.item()
 	w.Push("item/started", map[string]any{"threadId": "s", "item": json.RawMessage(`{"type":"fileChange","id":"call_5","changes":[{"path":"/home/ana/api/b.txt","kind":{"type":"delete"},"diff":"gone"}]}`)})
 	w.Asks("s", changeFiles, strings.Replace(edit, "call_4", "call_5", 1))
-	until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
+	testwait.Until(t, "both", func() bool { return len(w.queue.Pending().Items) == 2 })
 	if p := w.queue.Pending().Items[1].Request.Prompt; p.Diff != "--- b.txt\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-gone\n" || p.Path != "/home/ana/api/b.txt" {
 		t.Errorf("got %+v", p)
 	}

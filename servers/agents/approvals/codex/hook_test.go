@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // hooks is a deck that Codex's hooks reach.
@@ -64,7 +65,7 @@ const hookPayload = `{"session_id":"s","turn_id":"t","transcript_path":"/x.jsonl
 
 func (h *hooks) item() ask.Item {
 	h.t.Helper()
-	until(h.t, "a prompt", func() bool { return len(h.queue.Pending().Items) == 1 })
+	testwait.Until(h.t, "a prompt", func() bool { return len(h.queue.Pending().Items) == 1 })
 	return h.queue.Pending().Items[0]
 }
 
@@ -98,7 +99,7 @@ func TestAHeldPermissionGoesToItsTerminal(t *testing.T) {
 		if got := <-h.asks(t.Context(), hookPayload); got != "" {
 			t.Errorf("it prints %s", got)
 		}
-		until(t, "it leaves the deck", func() bool { return len(h.queue.Pending().Items) == 0 })
+		testwait.Until(t, "it leaves the deck", func() bool { return len(h.queue.Pending().Items) == 0 })
 	})
 	t.Run("when the user lets it go", func(t *testing.T) {
 		h := newHooks(t, time.Hour)
@@ -118,7 +119,7 @@ func TestASessionsHooksMayNotAskWithoutEnd(t *testing.T) {
 	h.a.now = func() time.Time { return time.Unix(1000, passed.Load()) }
 	shown := func(want int) {
 		t.Helper()
-		until(t, "the last has left the deck", func() bool { return len(h.queue.Pending().Items) == 0 })
+		testwait.Until(t, "the last has left the deck", func() bool { return len(h.queue.Pending().Items) == 0 })
 		if n := len(h.queue.Pending().History); n != want {
 			t.Errorf("%d were shown, want %d", n, want)
 		}
@@ -154,7 +155,7 @@ func TestASessionThatItsProcessHasLeftStaysOutOfTheListWhenItsHookEnds(t *testin
 	printed := h.asks(t.Context(), hookPayload)
 	first := h.item()
 	h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"next"`, 1))
-	until(t, "the next session asks", func() bool { return h.sessions.of("next").ID != "" && len(h.queue.Pending().Items) == 2 })
+	testwait.Until(t, "the next session asks", func() bool { return h.sessions.of("next").ID != "" && len(h.queue.Pending().Items) == 2 })
 	if err := h.queue.Release(first.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // newDaemon plays a daemon that does not run yet.
@@ -115,21 +116,11 @@ func beside(t *testing.T, d *standin.Codex, q *ask.Queue, linger time.Duration) 
 	return w
 }
 
-// until waits for something that is about to be.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("never: %s", what)
-		}
-	}
-}
-
 // item waits for the one open prompt.
 func (w *world) item() ask.Item {
 	w.t.Helper()
 	var it ask.Item
-	until(w.t, "a prompt", func() bool {
+	testwait.Until(w.t, "a prompt", func() bool {
 		s := w.queue.Pending()
 		if len(s.Items) == 1 && s.Items[0].Absent == ask.Present {
 			it = s.Items[0]

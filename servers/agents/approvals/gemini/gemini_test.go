@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // world is a deck, and one Gemini CLI process.
@@ -188,14 +189,13 @@ func TestAPromptLeavesWithTheNextSign(t *testing.T) {
 		{"the turn is over", func(w *world) { w.fire(`{"hook_event_name":"AfterAgent"}`) }, "s1 idle", "gone: its turn has ended"},
 		{"a new turn", func(w *world) { w.fire(`{"hook_event_name":"BeforeAgent","prompt":"x"}`) }, "s1 working", "gone: a new turn has begun"},
 		{"the session's end", func(w *world) { w.fire(`{"hook_event_name":"SessionEnd","reason":"exit"}`) }, "s1 ended", "gone: its session has ended"},
-		{"its file grows: it was denied", func(w *world) { w.talk("2"); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 idle", "answered in its terminal"},
-		{"its process is gone", func(w *world) { w.dead.Store(7); time.Sleep(2 * time.Second); synctest.Wait() }, "s1 ended", "gone: its session has ended"},
+		{"its file grows: it was denied", func(w *world) { w.talk("2"); testwait.Pass(2 * time.Second) }, "s1 idle", "answered in its terminal"},
+		{"its process is gone", func(w *world) { w.dead.Store(7); testwait.Pass(2 * time.Second) }, "s1 ended", "gone: its session has ended"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, func(w *world) {
 				w.fire(shell)
-				time.Sleep(time.Minute)
-				synctest.Wait()
+				testwait.Pass(time.Minute)
 				if n := len(w.q.Pending().Items); n != 1 {
 					t.Fatalf("%d are open before", n)
 				}

@@ -177,7 +177,7 @@ func TestAHookSpeaksWithAnOlderDeck(t *testing.T) {
 			hello, _ := in.ReadString('\n') // a hook that has gone is no test's
 			if strings.Contains(hello, `"v":1`) {
 				event, _ := in.ReadString('\n')
-				time.Sleep(greetWithin + 100*time.Millisecond) // longer than a newer deck may take
+				time.Sleep(greetWithin + 100*time.Millisecond) // on the real clock, as it is a real socket: longer than a newer deck may take
 				_, _ = c.Write([]byte(`{"print":` + strconv.Quote(strings.TrimSpace(event)) + `}` + "\n"))
 			}
 			_ = c.Close()

@@ -4,11 +4,11 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // startedWith is a process with a word among its arguments.
@@ -46,8 +46,7 @@ func TestOnlyWhatMayAnswerItselfIsShownLate(t *testing.T) {
 				w.pluginOf(tt.pid).say(bash)
 				begun := time.Now()
 				for len(w.q.Pending().Items) == 0 && time.Since(begun) < time.Minute {
-					time.Sleep(time.Millisecond)
-					synctest.Wait()
+					testwait.Pass(time.Millisecond)
 				}
 				if took := time.Since(begun).Truncate(10 * time.Millisecond); took != tt.wait {
 					t.Errorf("it is shown after %v, want %v", took, tt.wait)

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // world is a deck, and the plugin of one OpenCode process.
@@ -125,8 +126,7 @@ func (p *plugin) post() (path, body string) {
 // items are the open requests, after those that are settled at once have gone.
 func (w *world) items() []ask.Item {
 	w.t.Helper()
-	time.Sleep(time.Second)
-	synctest.Wait()
+	testwait.Pass(time.Second)
 	return w.q.Pending().Items
 }
 
@@ -239,8 +239,7 @@ func TestADecisionIsPostedAndDeliveredWhenOpenCodeSaysSo(t *testing.T) {
 				if tt.reply != "" {
 					p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"` + tt.reply + `"}}`)
 				}
-				time.Sleep(10 * time.Second)
-				synctest.Wait()
+				testwait.Pass(10 * time.Second)
 				if h := w.q.Pending().History; h[0].Delivery != tt.want {
 					t.Errorf("it is %s, want %s", h[0].Delivery, tt.want)
 				}
@@ -319,9 +318,9 @@ func TestAnAnswerThatComesLateIsStillSaid(t *testing.T) {
 				}
 			}
 			says("sent")
-			time.Sleep(2 * time.Second)
+			testwait.Pass(2 * time.Second)
 			says("not taken yet: answer in its terminal")
-			time.Sleep(20 * time.Second)
+			testwait.Pass(20 * time.Second)
 			then(p)
 			says(want)
 		})
@@ -361,7 +360,7 @@ func TestWhatIsSettledAtOnceIsNeverShown(t *testing.T) {
 	inDeck(t, approvals.Deps{}, func(w *world) {
 		p := w.plugin()
 		p.say(bash)
-		time.Sleep(200 * time.Millisecond)
+		testwait.Pass(200 * time.Millisecond)
 		p.say(`{"event":"permission.replied","properties":{"sessionID":"ses_1","requestID":"per_1","reply":"reject"}}`)
 		if len(w.items()) != 0 || len(w.q.Pending().History) != 0 {
 			t.Error("it was shown")
@@ -423,7 +422,7 @@ func TestASessionMayNotAskWithoutEnd(t *testing.T) {
 		if n := len(w.items()); n != 10 {
 			t.Errorf("%d are open, of more than 60 in a minute", n)
 		}
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		for i := range 30 {
 			p.say(strings.ReplaceAll(bash, "per_1", fmt.Sprintf("per_c%d", i)))
 		}

@@ -4,11 +4,11 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const (
@@ -60,8 +60,7 @@ func TestAnAnswerIsTakenOnceItsToolCallGoesOn(t *testing.T) {
 				p.post()
 				p.say(`{"posted":1,"status":200}`)
 				p.say(tt.says...)
-				time.Sleep(10 * time.Second)
-				synctest.Wait()
+				testwait.Pass(10 * time.Second)
 				if got := w.q.Pending().History[0].Words(""); got != tt.want {
 					t.Errorf("it says %q, want %q", got, tt.want)
 				}
@@ -85,8 +84,7 @@ func TestAToolCallThatTakesLongIsStillSaid(t *testing.T) {
 			}
 		}
 		says("sent")
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		testwait.Pass(time.Minute)
 		says("not taken yet: answer in its terminal")
 		p.say(ends)
 		says("allowed")
