@@ -36,17 +36,19 @@ func presses(keys string) step {
 	return step{do: func(c *camera) error { return c.term.Press(keys) }}
 }
 
-// gets presses keys until a text is on the screen: a key right after a question appeared
-// decides nothing.
+// gets presses keys until a text is on the screen, as a user does who has read what is there:
+// a key right after a question appeared decides nothing, and one that was pressed in vain
+// does not until it has rested.
 func gets(keys, text string) step {
 	return step{do: func(c *camera) error {
-		const tries = 20
+		const tries, reads, rests = 10, time.Second, 3 * time.Second
 		for range tries {
+			time.Sleep(reads)
 			if err := c.term.Press(keys); err != nil {
 				return err
 			}
 			c.term.Settle()
-			if c.waits(text, time.Second) == nil {
+			if c.waits(text, rests) == nil {
 				return nil
 			}
 		}
@@ -80,7 +82,7 @@ func takes() []take {
 			steps: []step{
 				waits("This is the deck"), waits("manage_memory"), presses(next),
 				waits("codex asks you"), waits("OAuth 2.1"), still("ask.png"),
-				gets("1", "Which database"), gets("2", "enter sends"), gets("enter", "codex has your answers"), presses(next),
+				gets("1", "Which database"), gets("2", "enter sends these answers"), gets("enter", "codex has your answers"), presses(next),
 				waits("opencode has drawn"), presses("alt+6"), waits("potion"), still("pixels.png"), presses(next),
 				waits("has failed"), presses("alt+4"), waits("docs/payments"), still("calls.png"), presses(next),
 				waits("edit breaks"), presses("alt+7"), waits("prop removed"), still("drift.png"), presses(next),
@@ -100,7 +102,7 @@ func takes() []take {
 			steps: []step{
 				waits("This is the deck"), waits("manage_memory"), presses(next),
 				waits("codex asks you"), rolls(), waits("OAuth 2.1"), pauses(time.Second), presses("down"), pauses(time.Second), presses("up"), pauses(time.Second),
-				gets("1", "Which database"), pauses(time.Second), gets("2", "enter sends"), pauses(time.Second), gets("enter", "codex has your answers"),
+				gets("1", "Which database"), gets("2", "enter sends these answers"), gets("enter", "codex has your answers"),
 				pauses(time.Second), cuts("ask.gif"), presses(next),
 				waits("opencode has drawn"), rolls(), presses("alt+6"), waits("potion"), pauses(time.Second), presses("j"), pauses(time.Second), presses("j"),
 				pauses(time.Second), presses("j"), pauses(time.Second), presses("j"), pauses(time.Second), presses("enter"), pauses(time.Second), presses("right"), pauses(time.Second), presses("down"), pauses(time.Second), cuts("pixels.gif"), presses(next),
@@ -108,10 +110,10 @@ func takes() []take {
 				waits("edit breaks"), rolls(), pauses(time.Second), presses("alt+7"), waits("prop removed"), pauses(2 * time.Second), presses("n"), pauses(time.Second),
 				presses("tab"), pauses(time.Second), cuts("drift.gif"), presses(next),
 				waits("All three"), waits("Allow"), presses("alt+1"), waits("wait for you"), rolls(), pauses(2 * time.Second),
-				presses("a"), waits("rm -rf build"), pauses(time.Second), gets("y", "DROP TABLE"), pauses(time.Second),
-				gets("n", "git push"), pauses(time.Second), gets("n", "All three have your decisions"), pauses(time.Second), presses("alt+1"), pauses(time.Second), cuts("inbox.gif"),
+				presses("a"), waits("rm -rf build"), gets("y", "DROP TABLE"), pauses(time.Second),
+				gets("n", "git push"), gets("n", "All three have your decisions"), pauses(time.Second), presses("alt+1"), pauses(time.Second), cuts("inbox.gif"),
 				presses(next), waits("somebody else's"), rolls(), presses("alt+5"), waits("Weather"), pauses(time.Second), presses("G"), pauses(time.Second),
-				gets("space", "Turn on Weather?"), pauses(2 * time.Second), gets("y", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
+				gets("space", "Turn on weather?"), pauses(2 * time.Second), gets("y", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
 			},
 		},
 	}
