@@ -86,7 +86,7 @@ func takes() []take {
 				waits("opencode has drawn"), presses("alt+6"), waits("potion"), still("pixels.png"), presses(next),
 				waits("has failed"), presses("alt+4"), waits("docs/payments"), still("calls.png"), presses(next),
 				waits("edit breaks"), presses("alt+7"), waits("prop removed"), still("drift.png"), presses(next),
-				waits("All three"), waits("Allow"), still("permission.png"),
+				waits("All three"), waits("Allow"), pauses(6 * time.Second), still("permission.png"),
 				presses("alt+3"), waits("git push"), still("agents.png"),
 				presses("alt+1"), waits("pixelsrc_render"), still("deck.png"), presses("alt+5"), waits("LogicStamp"), presses("G"), presses("k"), waits("haunt_desktop"), still("clippy.png"), presses("g"), still("pencil.png"),
 			},
