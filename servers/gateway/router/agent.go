@@ -83,6 +83,7 @@ func (a *Agent) Close() {
 		h.gone = h.gone[max(0, len(h.gone)-goneKept):]
 	}
 	h.mu.Unlock()
+	h.rounds.left(info.Agent)
 	for _, m := range h.all() {
 		if l, ok := m.Module.(Leaver); ok {
 			recovery.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })

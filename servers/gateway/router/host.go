@@ -60,6 +60,7 @@ type Host struct {
 	clashing  sync.Mutex                // held while clashes are found
 	calls     *calllog.Log
 	pool      recovery.Pool // of the requests of byte streams
+	rounds    rounds
 	hints     notify.Feed
 	own       *hosted // what the deck offers itself, whatever modules there are
 

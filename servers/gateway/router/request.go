@@ -133,8 +133,8 @@ func record(ctx context.Context, q *request, to route, c calllog.Request, r *bac
 	if err == nil {
 		err = recovery.Call(c.Tool, func() (err error) {
 			defer place.Leave()
-			reply = to.router.Serve(during, r)
-			return nil
+			reply, err = to.answer(during, q, r)
+			return err
 		})
 	}
 	if text := left(during); text != "" && ctx.Err() == nil {

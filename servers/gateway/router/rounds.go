@@ -58,8 +58,9 @@ type question struct {
 	answer chan json.RawMessage // one slot
 }
 
-// serve has next answer a request, in several rounds if it asks the client for something.
-func (s *rounds) serve(ctx context.Context, r *backend.Request, next func(context.Context, *backend.Request) backend.Reply) (backend.Reply, error) {
+// serve has next answer a request, in several rounds if it asks the client for something. They
+// end with life.
+func (s *rounds) serve(ctx, life context.Context, r *backend.Request, next func(context.Context, *backend.Request) backend.Reply) (backend.Reply, error) {
 	state := r.Params.Str("requestState")
 	parked := strings.HasPrefix(state, statePrefix)
 	if !r.Stateless() || !parked && !answersAny(r.Capabilities) {
@@ -70,7 +71,7 @@ func (s *rounds) serve(ctx context.Context, r *backend.Request, next func(contex
 	case p == nil && parked:
 		return backend.Failed(rpc.CodeParams, "this request is no longer in progress: repeat it without requestState"), nil
 	case p == nil:
-		p = s.begin(ctx, r)
+		p = s.begin(ctx, life, r)
 		whole := *r
 		whole.Client = p
 		during := backend.WithCall(p.ctx, backend.Call{Caller: p.call.Caller, Wait: p.waitForUser})
@@ -104,13 +105,16 @@ func answersAny(capabilities json.RawMessage) bool {
 func about(r *backend.Request) string { return r.Method + " " + r.Key }
 
 // begin makes the place of a request.
-func (s *rounds) begin(ctx context.Context, r *backend.Request) *parkedRequest {
+func (s *rounds) begin(ctx, life context.Context, r *backend.Request) *parkedRequest {
 	call := backend.CallFrom(ctx)
 	p := &parkedRequest{
 		state: statePrefix + rand.Text(), about: about(r), session: call.Caller.Agent, client: r.Client, call: call,
 		asks: make(chan struct{}, 1), done: make(chan struct{}), open: map[string]question{},
 	}
-	p.ctx, p.end = context.WithCancel(context.WithoutCancel(ctx))
+	var end context.CancelFunc
+	p.ctx, end = context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(life, end)
+	p.end = func() { stop(); end() }
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.all == nil {
@@ -156,12 +160,12 @@ func (s *rounds) forget(p *parkedRequest) {
 	p.end()
 }
 
-// left forgets the requests of a session that has ended; "" means of all.
+// left forgets the requests of a session that has ended.
 func (s *rounds) left(session string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for state, p := range s.all {
-		if session == "" || p.session == session {
+		if p.session == session {
 			delete(s.all, state)
 			p.end()
 		}

@@ -53,7 +53,7 @@ func TestAServerIsDeclinedForAClientThatDoesNotComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s rounds
 		declined := make(chan error, 1)
-		reply, err := s.serve(t.Context(), stateless(""), asks(declined))
+		reply, err := s.serve(t.Context(), t.Context(), stateless(""), asks(declined))
 		state := required(t, reply, err)
 		time.Sleep(roundLimit - time.Second)
 		synctest.Wait()
@@ -65,20 +65,22 @@ func TestAServerIsDeclinedForAClientThatDoesNotComeBack(t *testing.T) {
 		if len(declined) != 1 {
 			t.Error("the server still waits")
 		}
-		reply, err = s.serve(t.Context(), stateless(`,"requestState":`+state), asks(declined))
+		reply, err = s.serve(t.Context(), t.Context(), stateless(`,"requestState":`+state), asks(declined))
 		if err != nil || !strings.Contains(string(reply.Error), "no longer in progress") {
 			t.Errorf("the client came back and got %s, %v", reply, err)
 		}
 	})
 }
 
-func TestTheRequestsOfASessionEndWithIt(t *testing.T) {
+func TestTheRequestsOfASessionEndWithItOrWithTheirServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s rounds
 		var declined []chan error
+		life, end := context.WithCancel(t.Context())
+		defer end()
 		for _, session := range []string{"a", "b"} {
 			declined = append(declined, make(chan error, 1))
-			reply, err := s.serve(asSession(t.Context(), session), stateless(""), asks(declined[len(declined)-1]))
+			reply, err := s.serve(asSession(t.Context(), session), life, stateless(""), asks(declined[len(declined)-1]))
 			required(t, reply, err)
 		}
 		s.left("a")
@@ -86,7 +88,7 @@ func TestTheRequestsOfASessionEndWithIt(t *testing.T) {
 		if len(declined[0]) != 1 || len(declined[1]) != 0 {
 			t.Errorf("the server waits for %d and %d", len(declined[0]), len(declined[1]))
 		}
-		s.left("")
+		end()
 		synctest.Wait()
 		if len(declined[1]) != 1 {
 			t.Error("the server waits for the other")
@@ -103,7 +105,7 @@ func TestACancelledRequestEndsWhatItsServerAsks(t *testing.T) {
 			time.Sleep(time.Second)
 			cancel()
 		}()
-		_, err := s.serve(ctx, stateless(""), func(ctx context.Context, _ *backend.Request) backend.Reply {
+		_, err := s.serve(ctx, t.Context(), stateless(""), func(ctx context.Context, _ *backend.Request) backend.Reply {
 			<-ctx.Done()
 			close(ended)
 			return backend.Reply{}
@@ -122,7 +124,7 @@ func TestACallWaitsForTheUserOnlyWhileItIsInProgress(t *testing.T) {
 		waiting := 0
 		call := func(members string) (backend.Reply, error) {
 			ctx := backend.WithCall(t.Context(), backend.Call{Wait: func() func() { waiting++; return func() { waiting-- } }})
-			return s.serve(ctx, stateless(members), func(ctx context.Context, r *backend.Request) backend.Reply {
+			return s.serve(ctx, t.Context(), stateless(members), func(ctx context.Context, r *backend.Request) backend.Reply {
 				defer backend.CallFrom(ctx).WaitForUser()()
 				if waiting != 1 {
 					t.Error("the call is not marked")
@@ -148,7 +150,7 @@ func TestARequestOfAClientThatAnswersNothingIsOneRound(t *testing.T) {
 	silent := stateless("")
 	silent.Capabilities = json.RawMessage(`{}`)
 	for _, r := range []*backend.Request{session, silent} {
-		reply, err := s.serve(t.Context(), r, func(_ context.Context, got *backend.Request) backend.Reply {
+		reply, err := s.serve(t.Context(), t.Context(), r, func(_ context.Context, got *backend.Request) backend.Reply {
 			if got != r {
 				t.Error("the server got another request")
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
@@ -58,7 +59,10 @@ type route struct {
 
 // own reports whether a server of the deck's own answers.
 func (to route) own() bool {
-	_, own := to.router.(*inproc)
+	if s, ok := to.router.(*served); ok {
+		return !s.Info().Foreign
+	}
+	_, own := to.router.(*inproc.Server)
 	return own
 }
 
@@ -181,7 +185,7 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 		during, done := to.module.during(ctx)
 		defer done()
 		reply, err = admitted(during, q.agent.host, to.work, func() (reply backend.Reply, err error) {
-			err = recovery.Call(r.Method, func() error { reply = to.router.Serve(during, r); return nil })
+			err = recovery.Call(r.Method, func() (err error) { reply, err = to.answer(during, q, r); return err })
 			return reply, err
 		})
 		if text := left(during); text != "" && reply.Result == nil {
@@ -201,6 +205,16 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 		reply.Result = v.complete(r.Method, reply.Result, to.own())
 	}
 	return oneLine(reply)
+}
+
+// answer has the server answer a request.
+func (to route) answer(ctx context.Context, q *request, r *backend.Request) (backend.Reply, error) {
+	call := backend.Call{Caller: q.agent.Caller(), Wait: func() func() { return WaitForUser(ctx) }}
+	life := q.agent.host.ctx
+	if to.module.gone != nil {
+		life = to.module.gone.ctx
+	}
+	return q.agent.host.rounds.serve(backend.WithCall(ctx, call), life, r, to.router.Serve)
 }
 
 // complete gives a result what every client of 2026-07-28 must find in it, and what a

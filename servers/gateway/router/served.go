@@ -8,13 +8,10 @@ import (
 )
 
 // Of is the module of a server.
-func Of(s backend.Server) Module { return &served{Server: s} }
+func Of(s backend.Server) Module { return &served{s} }
 
 // served is a server as a module, and as its router.
-type served struct {
-	backend.Server
-	rounds rounds
-}
+type served struct{ backend.Server }
 
 // Identity implements [Module].
 func (s *served) Identity() Identity { return s.Info() }
@@ -30,12 +27,6 @@ type events struct{ Scope }
 // Notify implements [backend.Events].
 func (e events) Notify(session, method string, params json.RawMessage) {
 	e.Pass(session, method, params)
-}
-
-// Stop implements [Module].
-func (s *served) Stop(ctx context.Context) error {
-	s.rounds.left("")
-	return s.Server.Stop(ctx)
 }
 
 // Offer implements [Module].
@@ -70,7 +61,6 @@ func rawTools(all []backend.ToolDefinition) (tools []Tool) {
 
 // AgentGone implements [Leaver].
 func (s *served) AgentGone(agent string) {
-	s.rounds.left(agent)
 	if e, ok := s.Server.(backend.SessionEnder); ok {
 		e.SessionEnded(agent)
 	}
@@ -101,16 +91,6 @@ func (s *served) Quit() {
 func (s *served) Owns(kind backend.Kind, key string) bool {
 	r, ok := s.Server.(backend.Resolver)
 	return ok && r.Owns(kind, key)
-}
-
-// Serve implements [Router].
-func (s *served) Serve(ctx context.Context, r *backend.Request) backend.Reply {
-	ctx = backend.WithCall(ctx, backend.Call{Caller: CallerFrom(ctx), Wait: func() func() { return WaitForUser(ctx) }})
-	reply, err := s.rounds.serve(ctx, r, s.Server.Serve)
-	if err != nil {
-		return failedWith(err)
-	}
-	return reply
 }
 
 var _ interface {

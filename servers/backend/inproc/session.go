@@ -1,4 +1,4 @@
-package router
+package inproc
 
 import (
 	"context"
@@ -34,7 +34,7 @@ type session struct {
 const maxUnsaid = 64
 
 // session makes that of a request.
-func (s *inproc) session(ctx context.Context, r *backend.Request) *session {
+func (s *Server) session(ctx context.Context, r *backend.Request) *session {
 	c := &session{id: "request-" + strconv.FormatUint(s.served.Add(1), 10), r: r, ctx: ctx}
 	var can mcp.ClientCapabilities
 	_ = json.Unmarshal(r.Capabilities, &can) // what cannot be read is not declared
@@ -117,22 +117,25 @@ func (s *session) drain() {
 
 // RequestElicitation implements [server.SessionWithElicitation].
 func (s *session) RequestElicitation(ctx context.Context, r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-	return asked[mcp.ElicitationResult](ctx, s, mcp.MethodElicitationCreate, r.Params)
+	return asked[mcp.ElicitationResult](ctx, s, s.GetClientCapabilities().Elicitation != nil, mcp.MethodElicitationCreate, r.Params)
 }
 
 // RequestSampling implements [server.SessionWithSampling].
 func (s *session) RequestSampling(ctx context.Context, r mcp.CreateMessageRequest) (*mcp.CreateMessageResult, error) {
-	return asked[mcp.CreateMessageResult](ctx, s, mcp.MethodSamplingCreateMessage, r.CreateMessageParams)
+	return asked[mcp.CreateMessageResult](ctx, s, s.GetClientCapabilities().Sampling != nil, mcp.MethodSamplingCreateMessage, r.CreateMessageParams)
 }
 
 // ListRoots implements [server.SessionWithRoots].
 func (s *session) ListRoots(ctx context.Context, _ mcp.ListRootsRequest) (*mcp.ListRootsResult, error) {
-	return asked[mcp.ListRootsResult](ctx, s, mcp.MethodListRoots, nil)
+	return asked[mcp.ListRootsResult](ctx, s, s.GetClientCapabilities().Roots != nil, mcp.MethodListRoots, nil)
 }
 
-// asked asks the client, for a result of mcp-go's types. mcp-go calls it on goroutines of its
-// own.
-func asked[R any](ctx context.Context, s *session, method mcp.MCPMethod, params any) (*R, error) {
+// asked asks the client, for a result of mcp-go's types, unless it has not declared that it
+// answers such requests. mcp-go calls it on goroutines of its own.
+func asked[R any](ctx context.Context, s *session, declared bool, method mcp.MCPMethod, params any) (*R, error) {
+	if !declared {
+		return nil, fmt.Errorf("%s: %w", method, backend.ErrCannotAsk)
+	}
 	result := new(R)
 	return result, recovery.Call(string(method), func() error {
 		var raw json.RawMessage
@@ -149,3 +152,21 @@ func asked[R any](ctx context.Context, s *session, method mcp.MCPMethod, params 
 		return json.Unmarshal(answer, result)
 	})
 }
+
+// maxUnheard is how many notifications that belong to no request wait; mcp-go drops more.
+const maxUnheard = 256
+
+// listener is what mcp-go sees of the deck, which is told what belongs to no request.
+type listener struct {
+	server.InProcessSession
+	said chan mcp.JSONRPCNotification
+}
+
+// SessionID implements [server.ClientSession].
+func (l *listener) SessionID() string { return "deck" }
+
+// Initialized implements [server.ClientSession].
+func (l *listener) Initialized() bool { return true }
+
+// NotificationChannel implements [server.ClientSession].
+func (l *listener) NotificationChannel() chan<- mcp.JSONRPCNotification { return l.said }

@@ -1,0 +1,248 @@
+// Package inproc serves MCP servers of this process, made with mcp-go, to the deck's router.
+package inproc
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+)
+
+// Server is an MCP server of handlers in this process. Outside the deck, they serve as well by
+// the library alone.
+type Server struct {
+	info   backend.Info
+	server *server.MCPServer
+	served atomic.Uint64 // requests
+	stop   context.CancelFunc
+
+	templates atomic.Pointer[[]*mcp.URITemplate]
+
+	// Policy is what the deck knows of a tool; nil: nothing of any.
+	Policy func(tool string) backend.Policy
+}
+
+var _ interface {
+	backend.Server
+	backend.Resolver
+} = (*Server)(nil)
+
+// New makes one of a server that build makes with options.
+func New(info backend.Info, build func(...server.ServerOption) *server.MCPServer) *Server {
+	hooks := &server.Hooks{}
+	s := &Server{info: info, stop: func() {}}
+	s.hook(hooks)
+	s.server = build(server.WithHooks(hooks), server.WithToolHandlerMiddleware(worded))
+	s.look()
+	return s
+}
+
+// Info implements [backend.Server].
+func (s *Server) Info() backend.Info { return s.info }
+
+// Start implements [backend.Server].
+func (s *Server) Start(ctx context.Context, e backend.Events) error {
+	ctx, s.stop = context.WithCancel(ctx)
+	deck := &listener{said: make(chan mcp.JSONRPCNotification, maxUnheard)}
+	if err := s.server.RegisterSession(ctx, deck); err != nil {
+		return fmt.Errorf("listen to %s: %w", s.info.Name, err)
+	}
+	recovery.Go(s.info.Name+" notifications", func() {
+		defer s.server.UnregisterSession(ctx, deck.SessionID())
+		for {
+			select {
+			case n := <-deck.said:
+				s.heard(n, e)
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// heard reports a notification that belongs to no request.
+func (s *Server) heard(n mcp.JSONRPCNotification, e backend.Events) {
+	if strings.HasSuffix(n.Method, "/list_changed") {
+		s.look()
+		e.Changed()
+		return
+	}
+	if params, err := rpc.Raw(n.Params); err == nil {
+		e.Notify("", n.Method, params)
+	}
+}
+
+// Stop implements [backend.Server].
+func (s *Server) Stop(context.Context) error {
+	s.stop()
+	return nil
+}
+
+// Catalogue implements [backend.Server].
+func (s *Server) Catalogue() *backend.Catalogue {
+	hello := s.ask("initialize", `{"protocolVersion":"`+mcp.ProtocolVersion20251125+`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":""}}`)
+	c := &backend.Catalogue{
+		Prompts: s.list("prompts/list", "prompts", "name"), Resources: s.list("resources/list", "resources", "uri"),
+		Templates: s.list("resources/templates/list", "resourceTemplates", "uriTemplate"), Instructions: hello.Str("instructions"),
+	}
+	for _, d := range s.list("tools/list", "tools", "name") {
+		t := backend.ToolDefinition{Definition: d}
+		if s.Policy != nil {
+			t.Policy = s.Policy(d.Key)
+		}
+		c.Tools = append(c.Tools, t)
+	}
+	return c
+}
+
+// list is one of the server's lists; nil if it has none.
+func (s *Server) list(method, member, key string) (all []backend.Definition) {
+	for cursor := "{}"; ; {
+		o := s.ask(method, cursor)
+		definitions, _ := rawjson.SplitArray(o.Get(member)) // an error has none
+		for _, raw := range definitions {
+			d, _ := rawjson.SplitObject(raw) // always one
+			all = append(all, backend.Definition{Key: d.Str(key), Raw: raw})
+		}
+		next := o.Get("nextCursor")
+		if next == nil {
+			return all
+		}
+		cursor = `{"cursor":` + string(next) + `}`
+	}
+}
+
+// ask has the server answer a request of the deck's.
+func (s *Server) ask(method, params string) rawjson.Object {
+	line := rpc.Message{ID: json.RawMessage("0"), Method: method, Params: json.RawMessage(params)}.Encode()
+	m, _ := s.server.HandleMessage(context.Background(), line).(mcp.JSONRPCResponse)
+	raw, _ := rpc.Raw(m.Result)      // always encodes
+	o, _ := rawjson.SplitObject(raw) // nothing of an error
+	return o
+}
+
+// look notes which templates there are.
+func (s *Server) look() {
+	var all []*mcp.URITemplate
+	for _, d := range s.list("resources/templates/list", "resourceTemplates", "uriTemplate") {
+		all = append(all, mcp.NewResourceTemplate(d.Key, "").URITemplate)
+	}
+	s.templates.Store(&all)
+}
+
+// handled is a call of a handler while it is answered.
+type handled struct {
+	address string     // of the resource as the client wrote it, where it is read under another
+	err     *rpc.Error // that the handler has chosen; nil: none
+}
+
+type handledKey struct{}
+
+func handledFrom(ctx context.Context) *handled {
+	h, _ := ctx.Value(handledKey{}).(*handled)
+	return h
+}
+
+// worded has a tool say in its result why it has failed, where its handler chose no error of
+// its own.
+func worded(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+	return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		result, err := next(ctx, r)
+		if _, chosen := errors.AsType[*rpc.Error](err); err != nil && !chosen && ctx.Err() == nil {
+			return mcp.NewToolResultError("Error: " + err.Error()), nil
+		}
+		return result, err
+	}
+}
+
+func (s *Server) hook(hooks *server.Hooks) {
+	hooks.AddOnError(func(ctx context.Context, _ any, _ mcp.MCPMethod, _ any, err error) {
+		h := handledFrom(ctx)
+		if chosen, ok := errors.AsType[*rpc.Error](err); ok && h != nil {
+			h.err = &rpc.Error{Code: chosen.Code, Message: strings.TrimPrefix(err.Error(), "request error: "), Data: chosen.Data}
+		}
+	})
+	// Clients may write the variable part of a resource's address as it stands: mcp-go knows a
+	// template's address only with its reserved characters escaped, palette/%40nes and not
+	// palette/@nes. The answer carries the address that was asked for.
+	hooks.AddBeforeReadResource(func(ctx context.Context, _ any, r *mcp.ReadResourceRequest) {
+		if h, escaped := handledFrom(ctx), s.escape(r.Params.URI); h != nil && escaped != "" {
+			h.address, r.Params.URI = r.Params.URI, escaped
+		}
+	})
+	hooks.AddAfterReadResource(func(ctx context.Context, _ any, r *mcp.ReadResourceRequest, result *mcp.ReadResourceResult) {
+		h := handledFrom(ctx)
+		if h == nil || h.address == "" || result == nil {
+			return
+		}
+		for i, c := range result.Contents {
+			if text, ok := c.(mcp.TextResourceContents); ok && text.URI == r.Params.URI {
+				text.URI = h.address
+				result.Contents[i] = text
+			}
+		}
+	})
+}
+
+// matches reports whether an address fits a template.
+func (s *Server) matches(uri string) bool {
+	return slices.ContainsFunc(*s.templates.Load(), func(t *mcp.URITemplate) bool { return t.Regexp().MatchString(uri) })
+}
+
+// escape makes an address fit one of the templates; "" if it need not, or cannot.
+func (s *Server) escape(uri string) string {
+	if s.matches(uri) {
+		return ""
+	}
+	for _, t := range *s.templates.Load() {
+		before, _, _ := strings.Cut(t.Raw(), "{")
+		name, ok := strings.CutPrefix(uri, before)
+		if escaped := before + strings.ReplaceAll(name, "@", "%40"); ok && t.Regexp().MatchString(escaped) {
+			return escaped
+		}
+	}
+	return ""
+}
+
+// Owns implements [backend.Resolver].
+func (s *Server) Owns(kind backend.Kind, key string) bool {
+	return kind == backend.Resource && (s.matches(key) || s.escape(key) != "")
+}
+
+// Serve implements [backend.Server].
+func (s *Server) Serve(ctx context.Context, r *backend.Request) backend.Reply {
+	h, client := &handled{}, s.session(ctx, r)
+	ctx = s.server.WithContext(context.WithValue(ctx, handledKey{}, h), client)
+	m := s.server.HandleMessage(ctx, r.Line)
+	client.drain()
+	switch m := m.(type) {
+	case mcp.JSONRPCResponse:
+		if result, err := rpc.Raw(m.Result); err == nil {
+			return backend.Reply{Result: result}
+		}
+	case mcp.JSONRPCError:
+		failure := rpc.Error{Code: m.Error.Code, Message: m.Error.Message, Data: m.Error.Data}
+		if h.err != nil {
+			failure = *h.err
+		}
+		if r.Kind == backend.Resource && failure.Data == nil && (failure.Code == mcp.INVALID_PARAMS || failure.Code == mcp.RESOURCE_NOT_FOUND) {
+			failure.Data = map[string]string{"uri": r.Key}
+		}
+		if raw, err := rpc.Raw(failure); err == nil {
+			return backend.Reply{Error: raw}
+		}
+	}
+	return backend.Failed(rpc.CodeInternal, "the result cannot be encoded")
+}
