@@ -64,6 +64,14 @@ func (a *Action) why(watch bool) string {
 	return ""
 }
 
+// Because is why an action cannot be done if no is true, and else "".
+func Because(no bool, why string) string {
+	if no {
+		return why
+	}
+	return ""
+}
+
 // hint is what the footer says of the action.
 func (a *Action) hint() string {
 	if a.HintNow != nil {

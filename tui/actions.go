@@ -60,13 +60,8 @@ func (m *Model) actions() []Action {
 		},
 		Action{
 			ID: "theme", Title: "Theme: pick the colours", Keys: nil,
-			Enabled: func() string {
-				if len(m.opts.Themes) == 0 {
-					return "there is only one"
-				}
-				return ""
-			},
-			Run: func() tea.Cmd { m.open(newPicker(&m.opts, m.applyTheme)); return nil },
+			Enabled: func() string { return Because(len(m.opts.Themes) == 0, "there is only one") },
+			Run:     func() tea.Cmd { m.open(newPicker(&m.opts, m.applyTheme)); return nil },
 		},
 		Action{
 			ID: "suspend", Title: "Suspend to the shell; agents wait until you run fg", Keys: []string{"ctrl+z"}, InText: true, Hidden: true,

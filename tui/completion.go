@@ -83,12 +83,7 @@ func (c *Completion) take() tea.Cmd {
 // Actions choose from the list. part is that of the field, where they begin to; "" where
 // they choose at once.
 func (c *Completion) Actions(id, part string) []Action {
-	open := func() string {
-		if !c.Open() {
-			return "nothing completes this"
-		}
-		return ""
-	}
+	open := func() string { return Because(!c.Open(), "nothing completes this") }
 	shut := func() tea.Cmd { c.Close(); return nil }
 	move := func(d int) func() tea.Cmd {
 		return func() tea.Cmd { c.picked = true; c.list.Move(d); return nil }

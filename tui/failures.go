@@ -106,12 +106,7 @@ func (l *Failures) all() {
 func (l *Failures) seenAction() Action {
 	return Action{
 		ID: "seen", Title: "Mark all failed calls as seen", Keys: []string{"!"},
-		Enabled: func() string {
-			if l.Fresh() == 0 {
-				return "you have seen all of them"
-			}
-			return ""
-		},
-		Run: func() tea.Cmd { l.all(); return nil },
+		Enabled: func() string { return Because(l.Fresh() == 0, "you have seen all of them") },
+		Run:     func() tea.Cmd { l.all(); return nil },
 	}
 }

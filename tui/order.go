@@ -41,3 +41,13 @@ func (o Order) Arrow(th *theme.Theme, largest bool) string {
 	}
 	return th.Glyph.Up
 }
+
+// Sort puts rows into an order, of which all are the ways.
+func Sort[T any](rows []T, all []Sorting[T], o Order) {
+	if by := SortingBy(all, o.By); by.Compare != nil {
+		slices.SortStableFunc(rows, by.Compare)
+	}
+	if o.Turned {
+		slices.Reverse(rows)
+	}
+}

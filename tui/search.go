@@ -65,12 +65,7 @@ func (s *Search) Actions(id string, after ...func()) []Action {
 		}
 		return "no text is being typed"
 	}
-	found := func() string {
-		if len(s.hits) == 0 {
-			return "nothing was found"
-		}
-		return ""
-	}
+	found := func() string { return Because(len(s.hits) == 0, "nothing was found") }
 	do := func(f func()) func() tea.Cmd {
 		return func() tea.Cmd {
 			for _, f := range append([]func(){f}, after...) {

@@ -125,9 +125,7 @@ func (p *picker) Render(f *Frame) []string {
 		if n := len(weak) - 1; n > 0 {
 			text += "; and " + itoa(n) + " more, see mcpdeck config check"
 		}
-		for _, l := range widget.Wrap("! "+sanitize.Line(text), w) {
-			rows = append(rows, th.Warn.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(th.Warn, "", "! "+sanitize.Line(text), w)...)
 	}
 	return widget.Dialog(th, "Theme", "", rows, f.W, f.H)
 }

@@ -268,9 +268,7 @@ func (d *drawing) about(field model.Field) []string {
 		rows = widget.Spanned(d.th, d.th.Muted, text, w)
 	}
 	if len(facts) > 0 { // patterns among them, which are no Markdown
-		for _, l := range widget.Wrap(strings.Join(facts, ", "), w) {
-			rows = append(rows, d.th.Muted.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(d.th.Muted, "", strings.Join(facts, ", "), w)...)
 	}
 	if len(rows) > aboutRows {
 		rows = append(rows[:aboutRows-1], rows[len(rows)-1])

@@ -14,6 +14,14 @@ type List struct {
 	n, height int
 }
 
+// Selected is the one of the items of l that is under its cursor; nil when there is none.
+func Selected[T any](l *List, items []T) *T {
+	if l.Cursor < 0 || l.Cursor >= len(items) {
+		return nil
+	}
+	return &items[l.Cursor]
+}
+
 // SetLen says how many items there are; the cursor stays inside.
 func (l *List) SetLen(n int) {
 	l.n = n

@@ -5,6 +5,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/charmbracelet/x/ansi"
+
+	"github.com/mcpdeck/mcpdeck/theme"
 )
 
 // Width is how many cells s takes on the screen; escape sequences take none. It
@@ -167,4 +169,13 @@ func Repeat(glyph string, n int) string {
 		return ""
 	}
 	return strings.Repeat(glyph, n)
+}
+
+// Paragraph is text in rows of at most w cells, each behind lead and in a style.
+func Paragraph(style theme.Style, lead, text string, w int) []string {
+	rows := Wrap(text, w)
+	for i, row := range rows {
+		rows[i] = lead + style.Render(row)
+	}
+	return rows
 }

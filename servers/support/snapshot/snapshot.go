@@ -150,3 +150,14 @@ func (s *Snapshot) Pinned() *Warning {
 	}
 	return nil
 }
+
+// Agent is the agent with that ID; nil when there is none.
+func (s *Snapshot) Agent(id string) *Agent {
+	if i := slices.IndexFunc(s.Agents, func(a Agent) bool { return a.Agent == id }); i >= 0 && id != "" {
+		return &s.Agents[i]
+	}
+	return nil
+}
+
+// IsOn reports whether a server is on, or is being turned on.
+func (s *Server) IsOn() bool { return s.State.Status != Off && s.State.Status != Failed }

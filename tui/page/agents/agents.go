@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // ID is the page's name.
@@ -183,12 +184,7 @@ func (p *Page) arrange() {
 			all = append(all, &p.all[i])
 		}
 	}
-	if compare := tui.SortingBy(sorts(), p.Order.By).Compare; compare != nil {
-		slices.SortStableFunc(all, compare)
-	}
-	if p.Order.Turned {
-		slices.Reverse(all)
-	}
+	tui.Sort(all, sorts(), p.Order)
 	p.rows = p.rows[:0:0]
 	if p.group {
 		p.rows = grouped(all)
@@ -238,21 +234,14 @@ func project(s *snapshot.Session) string {
 
 // selected is the session under the cursor; nil when there is none.
 func (p *Page) selected() *snapshot.Session {
-	if i := p.List.Cursor; i >= 0 && i < len(p.rows) {
-		return p.rows[i].Session
+	if r := widget.Selected(&p.List, p.rows); r != nil {
+		return r.Session
 	}
 	return nil
 }
 
 // connection is the connection of a session to the deck; nil when there is none.
-func (p *Page) connection(s *snapshot.Session) *snapshot.Agent {
-	for i := range p.snap.Agents {
-		if a := &p.snap.Agents[i]; s.Connection != "" && a.Agent == s.Connection {
-			return a
-		}
-	}
-	return nil
-}
+func (p *Page) connection(s *snapshot.Session) *snapshot.Agent { return p.snap.Agent(s.Connection) }
 
 // Actions are moving, sorting, and going where a session is.
 func (p *Page) Actions() []tui.Action {
@@ -278,10 +267,7 @@ func (p *Page) Actions() []tui.Action {
 }
 
 func (p *Page) why() string {
-	if p.selected() == nil {
-		return "no session selected"
-	}
-	return ""
+	return tui.Because(p.selected() == nil, "no session selected")
 }
 
 func (p *Page) whyNoAnswer() string {

@@ -28,9 +28,7 @@ func (p *Page) besidePane(f *tui.Frame, w, h int) []string {
 	a := p.connection(s)
 	if a == nil {
 		text := "This session is not connected to the deck. To let it use what the deck offers: mcpdeck setup " + sanitize.Line(s.Agent)
-		for _, l := range widget.Wrap(text, w-2) {
-			rows = append(rows, " "+th.Faint.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(th.Faint, " ", text, w-2)...)
 		return widget.Rows(rows, w, h)
 	}
 	for _, l := range p.connectionFacts(f, a, w-2) {

@@ -91,9 +91,7 @@ func (p *Page) nothing(th *theme.Theme, w int) []string {
 		"Sessions of coding agents on this machine appear here: what each does, what it waits for, and what it costs.",
 		"Claude Code and Codex are found by themselves. OpenCode and Gemini CLI tell more once they are set up: mcpdeck setup --prompts.",
 	} {
-		for _, l := range widget.Wrap(text, max(min(w-4, 88), 10)) {
-			rows = append(rows, "  "+th.Faint.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(th.Faint, "  ", text, max(min(w-4, 88), 10))...)
 	}
 	return rows
 }
@@ -392,9 +390,7 @@ func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w int) []string {
 	var rows []string
 	para := func(style theme.Style, text string) {
 		for l := range strings.SplitSeq(sanitize.Text(text), "\n") {
-			for _, l := range widget.Wrap(l, w) {
-				rows = append(rows, style.Render(l))
-			}
+			rows = append(rows, widget.Paragraph(style, "", l, w)...)
 		}
 	}
 	fact := func(name, value string) { rows = append(rows, factRows(th, name, value, w)...) }

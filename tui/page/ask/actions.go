@@ -235,12 +235,7 @@ func (p *Page) textActions() []tui.Action {
 }
 
 func (p *Page) listActions() []tui.Action {
-	none := func() string {
-		if len(p.rows) == 0 {
-			return "no open questions"
-		}
-		return ""
-	}
+	none := func() string { return tui.Because(len(p.rows) == 0, "no open questions") }
 	out := []tui.Action{
 		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.openRow},
 		{ID: "ask.list.up", Title: "Up", Moves: true, Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},

@@ -501,11 +501,3 @@ func quoted(th *theme.Theme, s string) string {
 	}
 	return "“" + s + "”"
 }
-
-func styled(s string, w int, style theme.Style) []string {
-	var rows []string
-	for _, l := range widget.Wrap(s, w) {
-		rows = append(rows, style.Render(l))
-	}
-	return rows
-}

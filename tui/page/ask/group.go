@@ -53,10 +53,7 @@ func (p *Page) alike() []int {
 }
 
 func (p *Page) whyNoGroup() string {
-	if len(p.alike()) < 2 {
-		return "nothing else that waits is like this"
-	}
-	return ""
+	return tui.Because(len(p.alike()) < 2, "nothing else that waits is like this")
 }
 
 func (p *Page) groupHint() string { return fmt.Sprintf("group of %d", len(p.alike())) }

@@ -88,18 +88,18 @@ func asked(r questions.Record, i int) string {
 
 // recordRows draws recordText, the Markdown of questions as on the page that asks them.
 func recordRows(th *theme.Theme, r questions.Record, w int) []string {
-	rows := styled(asker(r), w, th.Muted)
+	rows := widget.Paragraph(th.Muted, "", asker(r), w)
 	for i := range r.Request.Questions {
 		rows = append(rows, "")
 		if text := asked(r, i); exact(&r.Request) {
-			rows = append(rows, styled(text, w, th.Text)...)
+			rows = append(rows, widget.Paragraph(th.Text, "", text, w)...)
 		} else {
 			rows = append(rows, widget.Spanned(th, th.Text, text, w)...)
 		}
-		rows = append(rows, styled("  "+recordAnswer(r, i, jumpKey), w, th.Text)...)
+		rows = append(rows, widget.Paragraph(th.Text, "", "  "+recordAnswer(r, i, jumpKey), w)...)
 	}
 	if undone(r) {
-		rows = append(append(rows, ""), styled(r.Words(jumpKey), w, th.Warn)...)
+		rows = append(append(rows, ""), widget.Paragraph(th.Warn, "", r.Words(jumpKey), w)...)
 	}
 	return rows
 }

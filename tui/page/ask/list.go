@@ -130,7 +130,7 @@ func (p *Page) renderList(f *tui.Frame) []string {
 
 func (p *Page) renderEmpty(f *tui.Frame, h int) []string {
 	th := f.Theme
-	lines := append([]string{th.Strong.Render("No questions.")}, styled("When an agent asks something, it appears here.", f.W-2, th.Muted)...)
+	lines := append([]string{th.Strong.Render("No questions.")}, widget.Paragraph(th.Muted, "", "When an agent asks something, it appears here.", f.W-2)...)
 	switch n := len(p.snap.History); n {
 	case 0:
 	case 1:

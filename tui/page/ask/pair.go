@@ -155,9 +155,7 @@ func (c *code) Render(f *tui.Frame) []string {
 		text := fmt.Sprintf("Type it where mcpdeck ask answer or mcpdeck pencil accept asks for it. It works once, until %s.", c.until.Format("15:04"))
 		rows = append(rows, widget.Wrap(text, w)...)
 		rows = append(rows, "")
-		for _, line := range widget.Wrap("Anyone who can read this screen can use it: do not show it in a tmux session that agents can reach.", w) {
-			rows = append(rows, th.Faint.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(th.Faint, "", "Anyone who can read this screen can use it: do not show it in a tmux session that agents can reach.", w)...)
 	}
 	return widget.Dialog(th, "Pairing code for a shell", "", rows, f.W, f.H)
 }
@@ -209,9 +207,7 @@ func (o *phrase) Render(f *tui.Frame) []string {
 	w := min(f.W, 64) - 6
 	n := utf8.RuneCountInString(o.edit.Value())
 	rows := []string{strings.Repeat("*", min(n, w-1)), ""}
-	for _, line := range widget.Wrap("At least 12 characters that no program can guess. Any shell that gives it may answer for you.", w) {
-		rows = append(rows, th.Faint.Render(line))
-	}
+	rows = append(rows, widget.Paragraph(th.Faint, "", "At least 12 characters that no program can guess. Any shell that gives it may answer for you.", w)...)
 	out := widget.Dialog(th, "New passphrase for shells", "", rows, f.W, f.H)
 	f.Cursor(3+min(n, w-1), 1)
 	return out

@@ -126,11 +126,11 @@ func (p *Page) sure(option int) tea.Cmd {
 	return tui.Open(&tui.Sure{
 		Name: "sure", Title: "Allow this for longer than once?", Give: "allow it", ItemID: subjectID(id) + " option " + strconv.Itoa(option),
 		Rows: func(th *theme.Theme, w int) []string {
-			rows := append(styled(label+":", w, th.Strong), "")
+			rows := append(widget.Paragraph(th.Strong, "", label+":", w), "")
 			for _, row := range widget.Code(th, effect, w-2) {
 				rows = append(rows, "  "+row)
 			}
-			return append(append(rows, ""), styled(tui.Asker(&it.Request)+" goes on, and does not ask for this again.", w, th.Muted)...)
+			return append(append(rows, ""), widget.Paragraph(th.Muted, "", tui.Asker(&it.Request)+" goes on, and does not ask for this again.", w)...)
 		},
 		Run: func() tea.Cmd {
 			if now, open := p.current(); !open || now.ID != id || now.Request.Prompt.Grants[option] != d.Grants[option] {

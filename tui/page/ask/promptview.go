@@ -174,7 +174,7 @@ func promptWords(th *theme.Theme, d *questions.Prompt, w int) []string {
 	if text == "" {
 		return nil
 	}
-	return styled(quoted(th, text)+" (the agent's own words)", w, th.Muted)
+	return widget.Paragraph(th.Muted, "", quoted(th, text)+" (the agent's own words)", w)
 }
 
 // promptFacts are what the deck noticed about a permission, and what it knows. The first

@@ -125,10 +125,7 @@ func (p *Page) goOnSettled() tea.Cmd {
 // settledActions are what can be done while an answer stands in the place of its request.
 func (p *Page) settledActions() []tui.Action {
 	here := func() string {
-		if p.place != partSettled || !p.settled.own() {
-			return "nothing was just answered"
-		}
-		return ""
+		return tui.Because(p.place != partSettled || !p.settled.own(), "nothing was just answered")
 	}
 	out := []tui.Action{
 		{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)},

@@ -329,9 +329,7 @@ func (p *Page) foot(f *tui.Frame, it questions.Item, w int) []string {
 		message = p.form.Message()
 	}
 	if message != "" && p.draft.Field != questions.ReasonField {
-		for _, l := range widget.Wrap(sanitize.Line(message), w) {
-			rows = append(rows, th.Warn.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(th.Warn, "", sanitize.Line(message), w)...)
 	}
 	if c := countdown(f, it); c != "" {
 		rows = append([]string{c}, rows...)

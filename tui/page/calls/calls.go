@@ -243,10 +243,7 @@ func (p *Page) moved(bool) tea.Cmd {
 }
 
 func (p *Page) why() string {
-	if p.selected() == nil {
-		return "no call selected"
-	}
-	return ""
+	return tui.Because(p.selected() == nil, "no call selected")
 }
 
 // Actions are moving, filtering and copying.
@@ -262,12 +259,7 @@ func (p *Page) Actions() []tui.Action {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
-		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: browser.PartList, Enabled: func() string {
-			if p.follows() {
-				return "already following"
-			}
-			return ""
-		}, Run: func() tea.Cmd {
+		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: browser.PartList, Enabled: func() string { return tui.Because(p.follows(), "already following") }, Run: func() tea.Cmd {
 			p.follow, p.Order = true, tui.Order{By: byStart}
 			return p.reorder()
 		}},

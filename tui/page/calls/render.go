@@ -167,9 +167,7 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	}
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
-		for _, line := range widget.Wrap(p.nothing(), w-6) {
-			rows = append(rows, "  "+th.Faint.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(th.Faint, "  ", p.nothing(), w-6)...)
 		if p.log.filter.empty() {
 			for _, line := range f.Example() {
 				rows = append(rows, "  "+line)

@@ -40,12 +40,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "cards.call", Title: "Show the call", Hint: "show", Keys: []string{"enter"}, Part: partCalls, Enabled: p.whyNoCall, Run: p.openCall},
 		{ID: "cards.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Acts: true, Enabled: p.whyNoRestart, Run: p.confirmRestart},
 		{ID: "cards.calls", Title: "Show the server's calls on the Calls page", Keys: []string{"c"}, Enabled: p.whyNoServer, Run: p.filterCalls},
-		{ID: "cards.instructions", Title: "Show the server's instructions for agents", Keys: []string{"i"}, Enabled: func() string {
-			if p.details.Instructions == "" {
-				return "there are none"
-			}
-			return ""
-		}, Run: p.openInstructions},
+		{ID: "cards.instructions", Title: "Show the server's instructions for agents", Keys: []string{"i"}, Enabled: func() string { return tui.Because(p.details.Instructions == "", "there are none") }, Run: p.openInstructions},
 		{ID: "cards.switch", Title: "Turn the server on, make it lazy, or turn it off", Hint: "on/lazy/off", Keys: []string{"s"}, Acts: true, Enabled: p.whyNoServer, Run: p.cycle},
 		{ID: "cards.back", Title: "Back to the servers", Hint: "back", Keys: []string{"esc"}, Run: p.back},
 		{ID: "cards.next", Title: "Next pane", Moves: true, Hint: "pane", Keys: []string{"tab", "right", "l"}, Run: next(1)},
@@ -132,7 +127,7 @@ func (p *Page) whyNoServer() string {
 }
 
 func (p *Page) toggleHint() string {
-	if s := p.server(); s != nil && isOn(s) {
+	if s := p.server(); s != nil && s.IsOn() {
 		return "turn off"
 	}
 	return ""
@@ -140,7 +135,7 @@ func (p *Page) toggleHint() string {
 
 func (p *Page) toggle() tea.Cmd {
 	s := p.server()
-	if !isOn(s) {
+	if !s.IsOn() {
 		return turnOn(p.opts.Cards, s.Name, s.Lazy, "")
 	}
 	name := s.Name
@@ -151,17 +146,14 @@ func (p *Page) toggle() tea.Cmd {
 // them, and to off.
 func (p *Page) cycle() tea.Cmd {
 	s := p.server()
-	if isOn(s) && s.Lazy {
+	if s.IsOn() && s.Lazy {
 		return p.toggle()
 	}
-	return turnOn(p.opts.Cards, s.Name, isOn(s), "")
+	return turnOn(p.opts.Cards, s.Name, s.IsOn(), "")
 }
 
 func (p *Page) whyNoRow() string {
-	if p.row() == nil {
-		return "no tools yet"
-	}
-	return ""
+	return tui.Because(p.row() == nil, "no tools yet")
 }
 
 func (p *Page) whyNoVerdict() string {
@@ -191,17 +183,11 @@ func (p *Page) allowOne() tea.Cmd {
 }
 
 func (p *Page) whyNoItem() string {
-	if p.item() == nil {
-		return "there is nothing here"
-	}
-	return ""
+	return tui.Because(p.item() == nil, "there is nothing here")
 }
 
 func (p *Page) offerHint() string {
-	if !p.without(p.part) {
-		return "turn all off"
-	}
-	return ""
+	return tui.Because(!p.without(p.part), "turn all off")
 }
 
 // offer turns all resources or prompts of the server on or off.
@@ -284,26 +270,7 @@ func (p *Page) whyNoRestart() string {
 
 func (p *Page) confirmRestart() tea.Cmd {
 	s := p.server()
-	name, text := s.Name, "Agents keep their connection."
-	running := 0
-	for _, c := range p.calls {
-		if c.Status == snapshot.Running {
-			running++
-		}
-	}
-	if running > 0 {
-		text = humanize.Count(running, "running call") + " will fail. " + text
-	}
-	return tui.Open(&tui.Confirm{
-		Name: "restart", Title: "Restart " + title(s) + "?", Text: text,
-		Choices: []tui.Choice{
-			{Key: "y", Text: "Restart", Run: func() tea.Cmd {
-				said := title(s) + " was restarted"
-				return tui.Outcome(func() (string, error) { return said, p.opts.Cards.Restart(name) })
-			}},
-			{Key: "n", Text: "Leave it"},
-		},
-	})
+	return tui.ConfirmRestart(s, p.calls, func() error { return p.opts.Cards.Restart(s.Name) })
 }
 
 func (p *Page) whyNotHeld() string {

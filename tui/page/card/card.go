@@ -221,12 +221,7 @@ func (p *Page) takeCalls() {
 	p.lists[partCalls].SetLen(len(p.calls))
 }
 
-func (p *Page) server() *snapshot.Server {
-	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
-		return &p.snap.Servers[i]
-	}
-	return nil
-}
+func (p *Page) server() *snapshot.Server { return widget.Selected(&p.servers, p.snap.Servers) }
 
 // moved shows the card of the server under the cursor.
 func (p *Page) moved() tea.Cmd {
@@ -392,11 +387,6 @@ func (p *Page) logMoved() {
 
 // title is what the user calls the server.
 func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
-
-// isOn reports whether a server is on, or is being turned on.
-func isOn(s *snapshot.Server) bool {
-	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
-}
 
 // Legend explains the lamps of the servers, and the marks of calls.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign {

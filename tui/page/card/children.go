@@ -22,8 +22,8 @@ func (p *Page) childRow(f *tui.Frame, c *snapshot.Child, w int) string {
 	th := f.Theme
 	whose := make([]string, 0, len(c.Agents))
 	for _, id := range c.Agents {
-		if i := slices.IndexFunc(p.snap.Agents, func(a snapshot.Agent) bool { return a.Agent == id }); i >= 0 {
-			whose = append(whose, sanitize.Line(p.snap.Agents[i].Name()))
+		if a := p.snap.Agent(id); a != nil {
+			whose = append(whose, sanitize.Line(a.Name()))
 		}
 	}
 	slices.Sort(whose)
@@ -48,8 +48,8 @@ func (p *Page) childRow(f *tui.Frame, c *snapshot.Child, w int) string {
 
 // openChildLog shows the log of the program under the cursor.
 func (p *Page) openChildLog() tea.Cmd {
-	if i := p.lists[partChildren].Cursor; i >= 0 && i < len(p.details.Children) {
-		p.logOf, p.end = p.details.Children[i].Name, true
+	if c := widget.Selected(p.lists[partChildren], p.details.Children); c != nil {
+		p.logOf, p.end = c.Name, true
 		p.focus(partLog)
 	}
 	return nil
@@ -67,10 +67,7 @@ func (p *Page) logged() (names []string) {
 }
 
 func (p *Page) whyOneLog() string {
-	if len(p.logged()) < 2 && p.logOf == "" {
-		return "there is one log"
-	}
-	return ""
+	return tui.Because(len(p.logged()) < 2 && p.logOf == "", "there is one log")
 }
 
 // nextLog leads from the log of all to that of each.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // What the tools are sorted by.
@@ -98,12 +99,7 @@ func (p *Page) compare(a, b row) int {
 }
 
 // row is the one under the cursor.
-func (p *Page) row() *row {
-	if i := p.lists[partTools].Cursor; i >= 0 && i < len(p.rows) {
-		return &p.rows[i]
-	}
-	return nil
-}
+func (p *Page) row() *row { return widget.Selected(p.lists[partTools], p.rows) }
 
 // rowName tells rows apart.
 func (p *Page) rowName(r *row) string {

@@ -137,9 +137,8 @@ func (p *Page) openItem() tea.Cmd {
 
 // item is the resource or the prompt under the cursor.
 func (p *Page) item() *snapshot.Item {
-	items := p.items(p.part)
-	if l := p.lists[p.part]; l != nil && l.Cursor >= 0 && l.Cursor < len(items) {
-		return &items[l.Cursor]
+	if l := p.lists[p.part]; l != nil {
+		return widget.Selected(l, p.items(p.part))
 	}
 	return nil
 }

@@ -231,7 +231,7 @@ func (p *Page) head(f *tui.Frame, s *snapshot.Server, w, h int) []string {
 	} else if d.Error != "" && h >= 14 {
 		add(th.Faint.Render("last error, " + f.Since(d.ErrorAt) + ": " + sanitize.Line(d.Error)))
 	}
-	if isOn(s) && !s.Lazy && s.Context > snapshot.LargeContext && h >= 16 {
+	if s.IsOn() && !s.Lazy && s.Context > snapshot.LargeContext && h >= 16 {
 		add(th.Faint.Render("That is much. Lazy, agents find its tools instead: ") + th.Key.Render("s"))
 	}
 	if d.Holding != "" {
@@ -291,7 +291,7 @@ func (p *Page) facts(f *tui.Frame, s *snapshot.Server) []string {
 		parts = []string{humanize.Count(s.State.Adds.Tools, "tool") + " when counted last", "context 0 B", "while on " + tui.Cost(s.State.Adds.Context)}
 	case len(d.Tools) == 0:
 		parts = []string{"no tools yet"}
-	case !isOn(s):
+	case !s.IsOn():
 		parts = append(parts, "context 0 B", "while on "+tui.Cost(context))
 	case s.Lazy:
 		parts = append(parts, "context 0 B", tui.Cost(context)+" to be found")
@@ -299,9 +299,9 @@ func (p *Page) facts(f *tui.Frame, s *snapshot.Server) []string {
 		parts = append(parts, "context "+tui.Cost(context), "wire "+tui.Bytes(wire))
 	}
 	switch {
-	case trimmed > 0 && isOn(s):
+	case trimmed > 0 && s.IsOn():
 		parts = append(parts, "trim saves "+tui.Bytes(trimmed))
-	case results > snapshot.LargeContext && isOn(s):
+	case results > snapshot.LargeContext && s.IsOn():
 		parts = append(parts, "trim could save "+tui.Bytes(results))
 	}
 	parts = append(parts, humanize.Count(p.agents(s.Name), "agent")+" connected"+p.profiles(s.Name))
@@ -416,9 +416,7 @@ func (p *Page) noTools() string {
 
 func empty(th *theme.Theme, w, h int, text string) []string {
 	var rows []string
-	for _, l := range widget.Wrap(text, w-2) {
-		rows = append(rows, "  "+th.Faint.Render(l))
-	}
+	rows = append(rows, widget.Paragraph(th.Faint, "  ", text, w-2)...)
 	return widget.Rows(rows, w, h)
 }
 
@@ -456,9 +454,8 @@ func (p *Page) beside(f *tui.Frame, w, h int) []string {
 	name, rows := "", []string(nil)
 	switch r := p.row(); {
 	case p.pane == partResources || p.pane == partPrompts:
-		items := p.items(p.pane)
-		if i := p.lists[p.pane].Cursor; i >= 0 && i < len(items) {
-			name, rows = items[i].Key, itemRows(th, &items[i], w-4)
+		if it := widget.Selected(p.lists[p.pane], p.items(p.pane)); it != nil {
+			name, rows = it.Key, itemRows(th, it, w-4)
 		}
 	case p.pane != partTools || r == nil:
 	case r.held != nil:

@@ -138,12 +138,7 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 func (w *Widget) Actions() []tui.Action {
 	return []tui.Action{
 		{ID: "clippy.mute", Title: "Mute or unmute agents' sounds", Keys: []string{"m"}, Acts: true, Run: w.mute},
-		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string {
-			if !w.damaged {
-				return "the memory file is not damaged"
-			}
-			return ""
-		}},
+		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string { return tui.Because(!w.damaged, "the memory file is not damaged") }},
 	}
 }
 

@@ -15,18 +15,13 @@ func (p *Page) toggleAction() tui.Action {
 	return tui.Action{
 		ID: "deck.toggle", Title: "Turn the server on or off", Hint: "turn on", Keys: []string{"space"}, Part: partServers, Acts: true,
 		Enabled: p.whyNoToggle, HintNow: func() string {
-			if s := p.server(); s != nil && isOn(s) {
+			if s := p.server(); s != nil && s.IsOn() {
 				return "turn off"
 			}
 			return ""
 		},
 		Run: func() tea.Cmd { return p.toggle(p.server()) },
 	}
-}
-
-// isOn reports whether a server is on, or is being turned on.
-func isOn(s *snapshot.Server) bool {
-	return s.State.Status != snapshot.Off && s.State.Status != snapshot.Failed
 }
 
 func (p *Page) whyNoToggle() string {
@@ -50,12 +45,12 @@ func (p *Page) Commands() []tui.Action {
 			continue
 		}
 		to := " on"
-		if isOn(s) {
+		if s.IsOn() {
 			to = " off"
 		}
 		name, title := s.Name, sanitize.Line(s.Title)
 		out = append(out, tui.Action{ID: "deck.toggle." + name, Title: "Turn " + title + to, Acts: true, Run: func() tea.Cmd { return p.toggle(s) }})
-		lazy := !s.Lazy || !isOn(s)
+		lazy := !s.Lazy || !s.IsOn()
 		words := "List " + title + "'s tools"
 		if lazy {
 			words = "Make " + title + " lazy: agents find its tools"
@@ -68,7 +63,7 @@ func (p *Page) Commands() []tui.Action {
 }
 
 func (p *Page) toggle(s *snapshot.Server) tea.Cmd {
-	if !isOn(s) {
+	if !s.IsOn() {
 		return p.turnOn(s.Name, s.Lazy)
 	}
 	name, cards := s.Name, p.opts.Cards

@@ -295,7 +295,7 @@ func (p *Page) Actions() []tui.Action {
 		}},
 		{ID: "deck.server", Title: "Show the server", Hint: "details", Keys: []string{"enter"}, Part: partServers, Enabled: p.whyNoCard, Run: p.openServer},
 		p.toggleAction(),
-		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: func() string { return p.whyNoRestart(p.server()) }, Run: func() tea.Cmd { return p.confirmRestart(p.server().Name) }},
+		{ID: "deck.restart", Title: "Restart the server", Hint: "restart", Keys: []string{"r"}, Part: partServers, Acts: true, Enabled: func() string { return p.whyNoRestart(p.server()) }, Run: func() tea.Cmd { return p.confirmRestart(p.server()) }},
 		{ID: "deck.agent", Title: "Show the agent", Hint: "details", Keys: []string{"enter"}, Part: partAgents, Enabled: p.whyNoDetails, Run: p.openAgent},
 		{ID: "deck.calls", Title: "Show the calls of the agent", Hint: "calls", Keys: []string{"c"}, Part: partAgents, Enabled: p.whyNoAgent, Run: func() tea.Cmd {
 			return p.filterCalls(p.agent().Name())
@@ -311,10 +311,7 @@ func (p *Page) Actions() []tui.Action {
 			return p.show(p.opts.CallsPage, tui.FilterCallsMsg{Type: true})
 		}},
 		{ID: "deck.filter.agents", Title: "Filter the sessions", Hint: "filter", Keys: []string{"/"}, Part: partAgents, Enabled: func() string {
-			if p.opts.AgentsPage == "" || len(p.sessions) == 0 {
-				return "there are no sessions"
-			}
-			return ""
+			return tui.Because(p.opts.AgentsPage == "" || len(p.sessions) == 0, "there are no sessions")
 		}, Run: func() tea.Cmd { return p.show(p.opts.AgentsPage, tui.FilterSessionsMsg{Type: true}) }},
 		{ID: "deck.next", Title: "Next pane", Moves: true, Hint: "section", Keys: []string{"tab", "right", "l"}, Run: next(1)},
 		{ID: "deck.previous", Title: "Previous pane", Moves: true, Keys: []string{"shift+tab", "left", "h"}, Hidden: true, Run: next(-1)},
@@ -326,12 +323,7 @@ func (p *Page) Actions() []tui.Action {
 		}, Run: func() tea.Cmd {
 			return tui.Copy("http://"+p.snap.Endpoints.HTTP+"/mcp", "the address; agents also need the token (run mcpdeck token)")
 		}},
-		{ID: tui.ReadWarnings, Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string {
-			if len(p.snap.Warnings) == 0 {
-				return "there are none"
-			}
-			return ""
-		}, Run: p.openWarnings},
+		{ID: tui.ReadWarnings, Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string { return tui.Because(len(p.snap.Warnings) == 0, "there are none") }, Run: p.openWarnings},
 	}...)
 	for _, s := range sorts() {
 		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})

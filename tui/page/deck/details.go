@@ -18,20 +18,7 @@ import (
 // restartWithin is how long a restart may take.
 const restartWithin = 30 * time.Second
 
-func (p *Page) server() *snapshot.Server {
-	if i := p.servers.Cursor; i >= 0 && i < len(p.snap.Servers) {
-		return &p.snap.Servers[i]
-	}
-	return nil
-}
-
-// named is the server of that name, nil when there is none.
-func (p *Page) named(name string) *snapshot.Server {
-	if i := slices.IndexFunc(p.snap.Servers, func(s snapshot.Server) bool { return s.Name == name }); i >= 0 {
-		return &p.snap.Servers[i]
-	}
-	return nil
-}
+func (p *Page) server() *snapshot.Server { return widget.Selected(&p.servers, p.snap.Servers) }
 
 func (p *Page) whyNoRestart(s *snapshot.Server) string {
 	switch {
@@ -45,40 +32,16 @@ func (p *Page) whyNoRestart(s *snapshot.Server) string {
 	return ""
 }
 
-func (p *Page) confirmRestart(name string) tea.Cmd {
-	title := sanitize.Line(p.named(name).Title)
-	running := 0
-	for _, c := range p.snap.Calls {
-		if c.Server == name && c.Status == snapshot.Running {
-			running++
+// confirmRestart asks whether to restart a server.
+func (p *Page) confirmRestart(s *snapshot.Server) tea.Cmd {
+	return tui.ConfirmRestart(s, p.snap.Calls, func() error {
+		if s.Foreign && p.opts.Cards != nil {
+			return p.opts.Cards.Restart(s.Name)
 		}
-	}
-	text := "Agents keep their connection."
-	switch {
-	case running == 1:
-		text = "1 running call will fail. " + text
-	case running > 1:
-		text = strconv.Itoa(running) + " running calls will fail. " + text
-	}
-	return tui.Open(&tui.Confirm{
-		Name: "restart", Title: "Restart " + title + "?", Text: text,
-		Choices: []tui.Choice{
-			{Key: "y", Text: "Restart", Run: func() tea.Cmd { return p.restart(name, title) }},
-			{Key: "n", Text: "Leave it"},
-		},
-	})
-}
-
-func (p *Page) restart(name, title string) tea.Cmd {
-	restart := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 		defer cancel()
-		return p.opts.Host.RestartModule(ctx, name)
-	}
-	if s := p.named(name); s != nil && s.Foreign && p.opts.Cards != nil {
-		restart = func() error { return p.opts.Cards.Restart(name) }
-	}
-	return tui.Outcome(func() (string, error) { return title + " was restarted", restart() })
+		return p.opts.Host.RestartModule(ctx, s.Name)
+	})
 }
 
 // factW is how wide the names of facts are, with what stands between them and the facts.

@@ -77,7 +77,7 @@ func (p *Page) facts(f *tui.Frame) []fact {
 	var lacks []fact
 	for i := range p.snap.Servers {
 		s := &p.snap.Servers[i]
-		if isOn(s) {
+		if s.IsOn() {
 			on++
 		}
 		name, status := sanitize.Line(s.Title), s.State.Status

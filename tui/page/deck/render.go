@@ -303,9 +303,7 @@ func (p *Page) empty(f *tui.Frame, part string, w int) []string {
 	th := f.Theme
 	var rows []string
 	add := func(s theme.Style, text string) {
-		for _, l := range widget.Wrap(text, w-2) {
-			rows = append(rows, "  "+s.Render(l))
-		}
+		rows = append(rows, widget.Paragraph(s, "  ", text, w-2)...)
 	}
 	switch part {
 	case partServers:

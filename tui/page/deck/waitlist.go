@@ -87,12 +87,7 @@ func (p *Page) lay(now time.Time) {
 }
 
 // waitRowAt is the row under the cursor of those that wait, nil where there is none.
-func (p *Page) waitRowAt() *waitRow {
-	if i := p.waits.Cursor; i >= 0 && i < len(p.waitList) {
-		return &p.waitList[i]
-	}
-	return nil
-}
+func (p *Page) waitRowAt() *waitRow { return widget.Selected(&p.waits, p.waitList) }
 
 // waitsIn reports whether a connection, or a session of an agent's program, has a row among
 // those that wait.
@@ -151,7 +146,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *waitRow, w int) string {
 	left := mark + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 80 {
 		in := r.Cwd()
-		if a := p.connection(r.Peer.Key); a != nil && in == "" {
+		if a := p.snap.Agent(r.Peer.Key); a != nil && in == "" {
 			in = a.Folder()
 		}
 		left += th.Muted.Render(widget.Fit(folder(in), min(w/8, 12))) + "  "

@@ -55,7 +55,7 @@ func (p *Page) layWork() {
 	for i := range p.sessions {
 		s := &p.sessions[i]
 		if p.anyKnown() && s.State != snapshot.Ended && !p.waitsIn(s.Connection, s.Agent, s.ID) {
-			p.work = append(p.work, worker{s, p.connection(s.Connection)})
+			p.work = append(p.work, worker{s, p.snap.Agent(s.Connection)})
 		}
 	}
 	if len(p.sessions) == 0 {
@@ -65,12 +65,7 @@ func (p *Page) layWork() {
 			}
 		}
 	}
-	if compare := tui.SortingBy(sorts(), p.sort.By).Compare; compare != nil {
-		slices.SortStableFunc(p.work, compare)
-	}
-	if p.sort.Turned {
-		slices.Reverse(p.work)
-	}
+	tui.Sort(p.work, sorts(), p.sort)
 	p.agents.SetLen(len(p.work))
 	if i := slices.IndexFunc(p.work, func(w worker) bool { return w.key() == at }); i >= 0 {
 		p.agents.MoveTo(i)
@@ -83,20 +78,7 @@ func (p *Page) anyKnown() bool {
 	return len(p.snap.Agents) > 0 || slices.ContainsFunc(p.sessions, func(s snapshot.Session) bool { return s.State != snapshot.StateUnknown })
 }
 
-// connection is the agent with that ID, nil if there is none.
-func (p *Page) connection(id string) *snapshot.Agent {
-	if i := slices.IndexFunc(p.snap.Agents, func(a snapshot.Agent) bool { return a.Agent == id }); i >= 0 && id != "" {
-		return &p.snap.Agents[i]
-	}
-	return nil
-}
-
-func (p *Page) workerAt() *worker {
-	if i := p.agents.Cursor; i >= 0 && i < len(p.work) {
-		return &p.work[i]
-	}
-	return nil
-}
+func (p *Page) workerAt() *worker { return widget.Selected(&p.agents, p.work) }
 
 // workRow draws a row of those at work.
 func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {

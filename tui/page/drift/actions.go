@@ -36,28 +36,13 @@ func (p *Page) compareActions() []tui.Action {
 		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
 		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
 		{ID: "drift.snapshot", Title: "Make a snapshot to compare with later", Keys: []string{"S"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.work.snapshot(p.path) }},
-		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string {
-			if p.work.run == nil && p.project().Deeper == nil {
-				return "nothing runs"
-			}
-			return ""
-		}, Run: func() tea.Cmd { return p.work.stop(p.path) }},
+		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
 		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
 			return p.work.monitor(p.path, p.baseline(), !p.project().Watching)
 		}},
 		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: func() tea.Cmd { return p.work.pin(p.snapshotID(), !p.pinned()) }},
-		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string {
-			if p.work.run != nil {
-				return "a comparison is running"
-			}
-			return ""
-		}, Run: p.work.askInstall},
-		{ID: "drift.project", Title: "Next project", Keys: []string{"P"}, Enabled: func() string {
-			if len(p.state.Projects) < 2 {
-				return "there is only one project"
-			}
-			return ""
-		}, Run: p.nextProject},
+		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string { return tui.Because(p.work.run != nil, "a comparison is running") }, Run: p.work.askInstall},
+		{ID: "drift.project", Title: "Next project", Keys: []string{"P"}, Enabled: func() string { return tui.Because(len(p.state.Projects) < 2, "there is only one project") }, Run: p.nextProject},
 	}
 }
 
@@ -79,18 +64,8 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
 		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
 		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
-		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string {
-			if p.at() <= 0 {
-				return "this is the oldest result"
-			}
-			return ""
-		}, Run: do(func() { p.step(1) })},
-		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string {
-			if p.behind() == 0 {
-				return "this is the newest result"
-			}
-			return ""
-		}, Run: do(func() { p.step(-1) })},
+		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: do(func() { p.step(1) })},
+		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: do(func() { p.step(-1) })},
 	}
 }
 

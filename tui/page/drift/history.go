@@ -89,17 +89,11 @@ func (h *history) missingCLI() bool {
 }
 
 func (h *history) whyNoProject() string {
-	if h.path == "" {
-		return "there is no project yet"
-	}
-	return ""
+	return tui.Because(h.path == "", "there is no project yet")
 }
 
 func (h *history) whyNoResult() string {
-	if h.result() == nil {
-		return "nothing compared yet"
-	}
-	return ""
+	return tui.Because(h.result() == nil, "nothing compared yet")
 }
 
 // snapshotID is the snapshot of the result's baseline, else the newest.
@@ -119,10 +113,7 @@ func (h *history) pinned() bool {
 }
 
 func (h *history) whyNoSnapshot() string {
-	if h.snapshotID() == "" {
-		return "no snapshot; S makes one"
-	}
-	return ""
+	return tui.Because(h.snapshotID() == "", "no snapshot; S makes one")
 }
 
 // baselineText names the baseline with its age.

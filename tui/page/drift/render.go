@@ -268,9 +268,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
 	rows := []string{"", th.Strong.Render("What changed in the contracts?")}
 	if h >= 14 { // else the keys would not fit
-		for _, line := range widget.Wrap("A component's contract is what it promises those that use it: its props, exports and functions.", min(f.W-6, 90)) {
-			rows = append(rows, th.Muted.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(th.Muted, "", "A component's contract is what it promises those that use it: its props, exports and functions.", min(f.W-6, 90))...)
 	}
 	rows = append(rows, "")
 	if p.path == "" {
@@ -294,16 +292,12 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	rows = append(rows, widget.Wrap(sanitize.Line(text), w)...)
 	if next != "" {
 		rows = append(rows, "")
-		for _, line := range widget.Wrap(sanitize.Line(next), w) {
-			rows = append(rows, th.Muted.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(th.Muted, "", sanitize.Line(next), w)...)
 	}
 	rows = append(rows, "")
 	if p.missingCLI() {
 		if p.work.notInstalled != "" {
-			for _, line := range widget.Wrap(sanitize.Text(p.work.notInstalled), w) {
-				rows = append(rows, th.Bad.Render(line))
-			}
+			rows = append(rows, widget.Paragraph(th.Bad, "", sanitize.Text(p.work.notInstalled), w)...)
 			rows = append(rows, "")
 		}
 		rows = append(rows, th.Key.Render("I")+"  install it into mcpdeck's own folder")

@@ -132,10 +132,7 @@ type look struct {
 }
 
 func (t *tree) whyEmpty() string {
-	if len(t.rows) == 0 {
-		return "nothing to show"
-	}
-	return ""
+	return tui.Because(len(t.rows) == 0, "nothing to show")
 }
 
 // enter looks closer: it unfolds, jumps from a root to what changed it, or goes

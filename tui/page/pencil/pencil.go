@@ -100,20 +100,12 @@ func (c *Card) Actions(on func() bool) []tui.Action {
 	}
 	return append(modeActions(c.opts.Mode, func() pencil.Status { return c.status }), []tui.Action{
 		{ID: "pencil.save", Title: "Save Pencil's last picture to a file", Keys: []string{"S"}, Acts: true, Enabled: ours(c.whyNoPicture), Run: c.openSave},
-		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Keys: []string{"w"}, Enabled: ours(func() string {
-			if len(c.status.Searched) == 0 {
-				return "mcpdeck has not looked for it yet"
-			}
-			return ""
-		}), Run: c.openSearch},
+		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Keys: []string{"w"}, Enabled: ours(func() string { return tui.Because(len(c.status.Searched) == 0, "mcpdeck has not looked for it yet") }), Run: c.openSearch},
 	}...)
 }
 
 func (c *Card) whyNoPicture() string {
-	if c.status.Picture.Type == "" {
-		return "no call has brought a picture yet"
-	}
-	return ""
+	return tui.Because(c.status.Picture.Type == "", "no call has brought a picture yet")
 }
 
 func (c *Card) openSearch() tea.Cmd {
@@ -125,9 +117,7 @@ func (c *Card) openSearch() tea.Cmd {
 			if reason == "" {
 				mark, reason = th.Good, "taken"
 			}
-			for _, l := range widget.Wrap(sanitize.Line(place.Path), w) {
-				rows = append(rows, th.Text.Render(l))
-			}
+			rows = append(rows, widget.Paragraph(th.Text, "", sanitize.Line(place.Path), w)...)
 			rows = append(rows, "  "+mark.Render(reason)+th.Faint.Render("  "+sanitize.Line(place.Source)))
 		}
 		return rows

@@ -74,12 +74,7 @@ func toneStyle(th *theme.Theme, t upstream.Tone) theme.Style {
 func modeActions(m Mode, status func() pencil.Status) []tui.Action {
 	return []tui.Action{
 		{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)},
-		{ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string {
-			if status().Link == upstream.Connecting {
-				return "connecting"
-			}
-			return ""
-		}},
+		{ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string { return tui.Because(status().Link == upstream.Connecting, "connecting") }},
 	}
 }
 

@@ -18,10 +18,7 @@ func do(f func()) func() tea.Cmd {
 }
 
 func (p *Page) hasPicture() string {
-	if p.view.Picture() == nil {
-		return "no picture"
-	}
-	return ""
+	return tui.Because(p.view.Picture() == nil, "no picture")
 }
 
 func (p *Page) hasFrames() string {
@@ -32,10 +29,7 @@ func (p *Page) hasFrames() string {
 }
 
 func (p *Page) hasBefore() string {
-	if p.view.Picture() == nil || p.before() == nil {
-		return "no earlier render to compare with; press V on another picture to mark it"
-	}
-	return ""
+	return tui.Because(p.view.Picture() == nil || p.before() == nil, "no earlier render to compare with; press V on another picture to mark it")
 }
 
 // Actions is what can be done with pictures.

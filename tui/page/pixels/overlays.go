@@ -48,10 +48,8 @@ func capabilities() tui.Overlay {
 			rows = append(rows, widget.Cut(line, w))
 		}
 		rows = append(rows, "")
-		for _, line := range widget.Wrap("m on this page tries another protocol; ui.pictures in the configuration sets one. "+
-			"Inside tmux, pictures need: set -g allow-passthrough on", w) {
-			rows = append(rows, th.Faint.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(th.Faint, "", "m on this page tries another protocol; ui.pictures in the configuration sets one. "+
+			"Inside tmux, pictures need: set -g allow-passthrough on", w)...)
 		return rows
 	}}
 }

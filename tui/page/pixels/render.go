@@ -46,9 +46,7 @@ func (p *Page) nothing(f *tui.Frame) []string {
 	th := f.Theme
 	w := min(f.W-2, 44)
 	lines := []string{th.Strong.Render("No pictures yet"), ""}
-	for _, line := range widget.Wrap("Pictures that agents draw with pixelsrc appear here as they are drawn.", w) {
-		lines = append(lines, th.Muted.Render(line))
-	}
+	lines = append(lines, widget.Paragraph(th.Muted, "", "Pictures that agents draw with pixelsrc appear here as they are drawn.", w)...)
 	lines = append(lines, "")
 	for i, line := range widget.Wrap("Press o to open a .pxl, PNG, GIF or JPEG file; it is redrawn whenever it is saved.", w) {
 		if rest, ok := strings.CutPrefix(line, "o"); ok && i == 0 {
@@ -187,9 +185,7 @@ func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 			text, style = "reading…", f.Theme.Faint
 		}
 		var rows []string
-		for _, line := range widget.Wrap(sanitize.Text(text), max(w-2, 8)) {
-			rows = append(rows, " "+style.Render(line))
-		}
+		rows = append(rows, widget.Paragraph(style, " ", sanitize.Text(text), max(w-2, 8))...)
 		return widget.Rows(rows, w, h)
 	}
 	p.areas = append(p.areas, tui.Area{Part: partPicture, X: x, Y: y, W: w, H: h})
