@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // of is a request of one connection of an agent's process.
@@ -143,7 +145,7 @@ func TestAKilledServersQuestionIsTakenUpByItsSuccessor(t *testing.T) {
 			id := choose(t, q, 1)
 			open(t, q, of(t, "two", "k2", 7))
 			old.HandOver()
-			time.Sleep(backAfterPending + time.Minute)
+			testwait.Pass(backAfterPending + time.Minute)
 			if s := q.Pending(); len(s.Items) != 1 || s.Waiting != 1 || s.Items[0].ID != id || len(s.History) != 0 {
 				t.Errorf("not merged: %+v, history %+v", s.Items, s.History)
 			}
@@ -278,7 +280,7 @@ func TestASnoozeOutlivesTheDeck(t *testing.T) {
 			t.Fatal(err)
 		}
 		until := q.Pending().Items[1].Snoozed
-		time.Sleep(10 * time.Minute)
+		testwait.Pass(10 * time.Minute)
 		again := crashed(t, q, state)
 		s := again.Pending()
 		if it := s.Items[1]; it.ID != 1 || it.State != Snoozed || !it.Snoozed.Equal(until) {
@@ -288,8 +290,7 @@ func TestASnoozeOutlivesTheDeck(t *testing.T) {
 		if it := again.Pending().Items[1]; it.ID != 1 || it.State != Snoozed {
 			t.Errorf("awake because its agent is back: %+v", it)
 		}
-		time.Sleep(50*time.Minute + time.Second)
-		synctest.Wait()
+		testwait.Pass(50*time.Minute + time.Second)
 		if it, _ := again.Pending().Item(1); it.State != Queued {
 			t.Errorf("it does not come back: %+v", it)
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // world is an agent's program as it really is, which the queue only hears of.
@@ -121,8 +123,7 @@ func race(t *testing.T, q *Queue, chance *rand.Rand, id string) End {
 	start := time.Now()
 	var end End
 	for _, e := range events {
-		time.Sleep(e.at - time.Since(start))
-		synctest.Wait()
+		testwait.Pass(e.at - time.Since(start))
 		e.do()
 		end = w.check(t, q, it.ID, time.Since(start) >= sent+takenWithin)
 	}

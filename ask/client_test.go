@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func shortDir(t *testing.T) string {
@@ -173,7 +175,7 @@ func TestARequestThatMovesIsNeverShownAsLeft(t *testing.T) {
 	id := d.pending(1).Items[0].ID
 	c.Move()
 	call.Leave("the agent stopped waiting")
-	time.Sleep(100 * time.Millisecond) // for what must not happen
+	time.Sleep(100 * time.Millisecond) // nothing tells that the deck has not been told that the call left
 	if it := d.q.Pending().Items[0]; it.Absent != Present {
 		t.Errorf("shown as %q (%s) before it came", it.Absent, it.Why)
 	}
@@ -199,9 +201,7 @@ func TestWhatNoCallWaitsForIsLetGoWhenTheAgentMoves(t *testing.T) {
 	req := Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me", From: From{Client: "claude"}}
 	call := remote(t, c, req)
 	req.Peer = d.pending(1).Items[0].Request.Peer
-	for !call.Unreached().IsZero() {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Until(t, "the deck is reached", func() bool { return call.Unreached().IsZero() })
 	call.HandOver()
 	c.Move()()
 	d.until("handed over", func(s *Snapshot) bool { return s.Items[0].Absent == HandedOver })
@@ -226,7 +226,7 @@ func TestAnAgentThatAsksAnewWhileNoDeckIsOpenHasOneRequest(t *testing.T) {
 	other := remote(t, c, Request{Questions: mustParse(t, twoWays), ResumeKey: "k4", Owner: "another"})
 	d := newDeck(t, Options{Hold: -1}, ListenOptions{Path: path})
 	s := d.pending(2)
-	time.Sleep(100 * time.Millisecond) // for what must not come
+	time.Sleep(100 * time.Millisecond) // nothing tells that a request will not come
 	if n := len(d.q.Pending().Items); n != 2 {
 		t.Errorf("%d requests, want one of each agent: %+v", n, s.Items)
 	}

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
@@ -31,13 +33,8 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 		}
 		clients = append(clients, client{ours, bufio.NewReader(ours)})
 	}
-	for end := time.Now().Add(patience); q.Pending().Waiting < 100 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.For(t, "a hundred wait", func() int { return q.Pending().Waiting }, func(n int) bool { return n == 100 })
 	s := q.Pending()
-	if s.Waiting != 100 {
-		t.Fatalf("%d wait", s.Waiting)
-	}
 	for i, it := range s.Items {
 		if i%3 == 0 {
 			continue // these hang up unanswered
@@ -58,19 +55,11 @@ func TestHundredPendingFromTwentyPeersLeakNothing(t *testing.T) {
 		}
 		c.Close()
 	}
-	for end := time.Now().Add(patience); q.Pending().Waiting > 0 && time.Now().Before(end); {
-		time.Sleep(time.Millisecond)
-	}
-	if n := q.Pending().Waiting; n != 0 {
-		t.Errorf("%d still wait", n)
-	}
+	testwait.For(t, "none waits", func() int { return q.Pending().Waiting }, func(n int) bool { return n == 0 })
 	q.Close()
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > before && time.Now().Before(end); {
-		time.Sleep(5 * time.Millisecond)
-	}
-	if n := runtime.NumGoroutine(); n > before {
+	if !testwait.Holds(func() bool { return runtime.NumGoroutine() <= before }) {
 		buf := make([]byte, 64<<10)
-		t.Errorf("%d goroutines before, %d after:\n%s", before, n, buf[:runtime.Stack(buf, true)])
+		t.Errorf("%d goroutines before, now:\n%s", before, buf[:runtime.Stack(buf, true)])
 	}
 }
 

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestOpenConnectionsToTheQuestionSocketAreBounded(t *testing.T) {
@@ -20,9 +21,5 @@ func TestOpenConnectionsToTheQuestionSocketAreBounded(t *testing.T) {
 		t.Errorf("one more: %v", err)
 	}
 	open[0].Close()
-	for end := time.Now().Add(time.Minute); list() != nil; time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("a place is not given again: %v", list())
-		}
-	}
+	testwait.For(t, "a place is given again", list, func(err error) bool { return err == nil })
 }

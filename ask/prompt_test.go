@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // permissionRequest is what an agent asks before it runs a command.
@@ -47,7 +49,7 @@ func TestAPermissionIsGivenAtOnceAndADenialCanBeUndone(t *testing.T) {
 			t.Error("the denial could not be undone")
 		default:
 		}
-		time.Sleep(defaultHoldFor)
+		testwait.Pass(defaultHoldFor)
 		<-deny.Done()
 		for i, c := range []*Call{allow, deny} {
 			r, err := c.Reply()
@@ -93,7 +95,7 @@ func TestANoteIsOfferedAgainWithoutItsDecision(t *testing.T) {
 				}
 				<-c.Done()
 				c.Delivered(NotTaken)
-				time.Sleep(tt.after)
+				testwait.Pass(tt.after)
 				opened(t, q, tt.again)
 				it := q.Pending().Items[0]
 				if a := it.Draft.Answers[0]; a.Notes[1] != tt.want || len(a.Chosen) > 0 || a.Accepted {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func mustParse(t testing.TB, raw string) []Question {
@@ -70,19 +72,18 @@ func TestSentAnswerCanBeTakenBackDuringTheHold(t *testing.T) {
 		if err := q.Send(id); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if got := q.Undo(0); got != id {
 			t.Fatalf("undo brought back %d, want %d", got, id)
 		}
-		time.Sleep(5 * time.Second)
+		testwait.Pass(5 * time.Second)
 		if it, _ := q.Pending().Item(id); it.State != Shown || it.Draft.Answers[0].Chosen[0] != 1 {
 			t.Fatalf("after undo: %+v", it)
 		}
 		if err := q.Send(id); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		testwait.Pass(2 * time.Second)
 		if r := ended(t, c); !reflect.DeepEqual(r.Results[0].SelectedOptions, []string{"API key"}) {
 			t.Fatalf("got %+v", r)
 		}
@@ -137,8 +138,7 @@ func TestQueueIsInOrderOfArrival(t *testing.T) {
 		if got, want := ids(), []int{4, 2, 1, 3}; !reflect.DeepEqual(got, want) {
 			t.Fatalf("order %v, want %v", got, want)
 		}
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		testwait.Pass(time.Minute)
 		if got, want := ids(), []int{1, 4, 2, 3}; !reflect.DeepEqual(got, want) {
 			t.Fatalf("after the snooze: order %v, want %v", got, want)
 		}
@@ -327,7 +327,7 @@ func TestQuestionTimesOut(t *testing.T) {
 				c := open(t, q, r)
 				start := time.Now()
 				if tt.keyAt > 0 {
-					time.Sleep(tt.keyAt)
+					testwait.Pass(tt.keyAt)
 					it := q.Pending().Items[0]
 					q.SetDraft(it.ID, it.Draft)
 				}
@@ -384,12 +384,11 @@ func TestAskersThatDoNotComeBack(t *testing.T) {
 		r := request(t)
 		r.ResumeKey = "k"
 		open(t, q, r).HandOver()
-		time.Sleep(9 * time.Minute)
+		testwait.Pass(9 * time.Minute)
 		if s := q.Pending(); s.Waiting != 1 {
 			t.Fatalf("%+v", s)
 		}
-		time.Sleep(2 * time.Minute)
-		synctest.Wait()
+		testwait.Pass(2 * time.Minute)
 		s := q.Pending()
 		if s.Waiting != 0 || s.Items[0].Absent != Gone || len(s.History) != 1 {
 			t.Fatalf("%+v", s)
@@ -414,13 +413,11 @@ func TestAbandonedQuestionsGo(t *testing.T) {
 		it := q.Pending().Items[1]
 		it.Draft.Answers[0].Other = "half a thought"
 		q.SetDraft(it.ID, it.Draft)
-		time.Sleep(31 * time.Minute)
-		synctest.Wait()
+		testwait.Pass(31 * time.Minute)
 		if s := q.Pending(); len(s.Items) != 1 || s.Items[0].ID != it.ID {
 			t.Fatalf("the empty one should be gone, the draft not: %+v", s.Items)
 		}
-		time.Sleep(24 * time.Hour)
-		synctest.Wait()
+		testwait.Pass(24 * time.Hour)
 		if n := len(q.Pending().Items); n != 0 {
 			t.Fatalf("%d left", n)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestSessionSocketsGoWhileTheDeckRuns(t *testing.T) {
@@ -44,11 +45,11 @@ func TestSessionSocketsGoWhileTheDeckRuns(t *testing.T) {
 		left, used := add("s-1.sock", 0), add("s-2.sock", 1)
 		var loop sync.WaitGroup
 		loop.Go(l.expire)
-		time.Sleep(keepSession)
+		testwait.Pass(keepSession)
 		if !there(left) {
 			t.Error("it went before a day was over")
 		}
-		time.Sleep(2 * expireEvery)
+		testwait.Pass(2 * expireEvery)
 		if there(left) || !there(used) {
 			t.Errorf("after a day: the one left %v, the one in use %v", there(left), there(used))
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // deck is a queue with its socket.
@@ -85,21 +86,10 @@ func (p *peer) line() string {
 	return strings.TrimSuffix(s, "\n")
 }
 
-// waiting returns the only open request once it satisfies ok.
+// until returns what is open once it satisfies ok.
 func (d *deck) until(what string, ok func(*Snapshot) bool) *Snapshot {
 	d.t.Helper()
-	hints, stop := d.q.Hints()
-	defer stop()
-	for {
-		if s := d.q.Pending(); ok(s) {
-			return s
-		}
-		select {
-		case <-hints:
-		case <-time.After(patience):
-			d.t.Fatalf("never happened: %s; have %+v", what, d.q.Pending())
-		}
-	}
+	return testwait.For(d.t, what, d.q.Pending, ok)
 }
 
 func (d *deck) pending(n int) *Snapshot {
@@ -202,7 +192,7 @@ func TestHalfClosedRequestIsServed(t *testing.T) {
 			p := d.send(in)
 			_ = p.CloseWrite()
 			d.pending(1)
-			time.Sleep(2 * hangupEvery) // long enough for the poll to look
+			time.Sleep(2 * hangupEvery) // nothing tells that the poll has looked
 			s := d.q.Pending()
 			if len(s.Items) != 1 || s.Items[0].Absent != Present {
 				t.Fatalf("half-close withdrew the request: %+v", s)
@@ -225,7 +215,7 @@ func TestHangUpWithdrawsTheQuestion(t *testing.T) {
 			d.pending(1)
 			if half {
 				_ = p.CloseWrite()
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // nothing tells that the deck has seen the end of its input
 			}
 			p.Close()
 			d.until("withdrawn", func(s *Snapshot) bool { return s.Items[0].Absent == Gone && s.Waiting == 0 })

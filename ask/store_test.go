@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestLocalAskersEndWithTheDeck(t *testing.T) {
@@ -35,14 +36,10 @@ func storeOptions(t *testing.T) Options {
 // killed waits until a killed process would leave q's newest state.
 func killed(t *testing.T, q *Queue) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+	testwait.Until(t, "the state file has the newest state", func() bool {
 		st, _, _ := q.store.load()
-		want := q.saved()
-		if string(encode(st)) == string(encode(want)) {
-			return
-		}
-	}
-	t.Fatal("the state file is behind")
+		return string(encode(st)) == string(encode(q.saved()))
+	})
 }
 
 // Whoever may write in the folder could have the deck write elsewhere by a link;

@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain is also a program that carries connections from one socket to
@@ -66,11 +67,10 @@ func carrier(t *testing.T, d *deck, name string) (far string) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Process.Kill(); _ = c.Wait() })
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(far); err == nil {
-			break
-		}
-	}
+	testwait.Until(t, "the carrier listens", func() bool {
+		_, err := os.Stat(far)
+		return err == nil
+	})
 	return far
 }
 

@@ -139,7 +139,7 @@ func killWriters(t *testing.T, rounds int) {
 		must(t, cmd.Start())
 		_, err = bufio.NewReader(out).ReadString('\n') // it writes now
 		must(t, err)
-		time.Sleep(time.Duration(mrand.IntN(30_000)) * time.Microsecond)
+		time.Sleep(time.Duration(mrand.IntN(30_000)) * time.Microsecond) // it is to be killed anywhere in its work
 		must(t, cmd.Process.Kill())
 		_ = cmd.Wait()
 		if r, _, err := m.read("mine"); err != nil || r.Value != "kept" {

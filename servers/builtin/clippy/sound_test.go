@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // theatre is a machine whose players are small scripts that note their
@@ -59,15 +61,11 @@ func (th *theatre) calls(t *testing.T) string {
 // idle waits until no player is left and checks that none is a zombie.
 func (th *theatre) idle(t *testing.T) {
 	t.Helper()
-	for {
+	testwait.Until(t, "nothing is played", func() bool {
 		th.mu.Lock()
-		busy := th.busy
-		th.mu.Unlock()
-		if !busy {
-			break
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+		defer th.mu.Unlock()
+		return !th.busy
+	})
 	pids, _ := os.ReadFile(filepath.Join(th.dir, "pids")) // of those that came so far
 	for _, pid := range strings.Fields(string(pids)) {
 		n, err := strconv.Atoi(pid)

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestFailuresOfTheCommandHaveCodes(t *testing.T) {
@@ -220,10 +221,10 @@ func TestNoCommandOutlivesTheService(t *testing.T) {
 		_, err := s.Refresh(context.Background(), logicstamp.Call{}, logicstamp.RefreshArgs{})
 		ended <- err
 	}()
-	for begun := 0; begun == 0; time.Sleep(10 * time.Millisecond) {
+	testwait.Until(t, "the command has begun", func() bool {
 		found, _ := filepath.Glob(filepath.Join(s.Dir, "call-*"))
-		begun = len(found)
-	}
+		return len(found) > 0
+	})
 	s.Close()
 	if err := <-ended; problem.CodeOf(err) != problem.Cancelled {
 		t.Errorf("error = %v", err)

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // Components deeper than the depth are compared too, whatever the
@@ -59,7 +60,7 @@ func deepInBackground(o *logicstamp.Options) { o.DeepContracts = "background" }
 // deeperDone waits until no analysis in the background is on its way.
 func deeperDone(t *testing.T, s *logicstamp.Service, project string) {
 	t.Helper()
-	eventually(t, "the end of an analysis in the background", func() bool {
+	testwait.Until(t, "the end of an analysis in the background", func() bool {
 		for _, p := range s.State().Projects {
 			if p.Path == project && p.Deeper != nil {
 				return false
@@ -94,18 +95,6 @@ func (s *stage) deepKept() int {
 	return len(found)
 }
 
-// eventually waits for something that happens in the background.
-func eventually(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := stamptest.Patience(t); !ok(); {
-		select {
-		case <-end:
-			t.Fatalf("it never came to this: %s", what)
-		case <-time.After(10 * time.Millisecond):
-		}
-	}
-}
-
 func hasWarning(list []problem.Warning, code problem.Code) bool {
 	return slices.ContainsFunc(list, func(w problem.Warning) bool { return w.Code == code })
 }
@@ -118,7 +107,7 @@ func TestASnapshotIsAnalysedDeeperInTheBackground(t *testing.T) {
 	if !slices.Equal(r.Coverage.Hidden, []string{"src/parts/Tooth.tsx"}) {
 		t.Fatalf("hidden = %q", r.Coverage.Hidden)
 	}
-	eventually(t, "a deep context", func() bool { return st.deepKept() == 1 })
+	testwait.Until(t, "a deep context", func() bool { return st.deepKept() == 1 })
 	args := strings.Join(st.deepCalls()[0].Args, " ")
 	for _, want := range []string{"--include-code none", "--depth 64", "--max-nodes 100000"} {
 		if !strings.Contains(args, want) {
@@ -181,15 +170,15 @@ func TestADeepRunThatNobodyCanUse(t *testing.T) {
 	t.Run("somebody waits", func(t *testing.T) {
 		st := deepStage(t, "background")
 		st.MustRefresh(logicstamp.RefreshArgs{})
-		eventually(t, "a deep context", func() bool { return st.deepKept() == 1 })
+		testwait.Until(t, "a deep context", func() bool { return st.deepKept() == 1 })
 		st.Write("src/parts/Tooth.tsx", "// props: sharp long\n")
 		st.MustRefresh(logicstamp.RefreshArgs{})
-		eventually(t, "a second deep context", func() bool { return st.deepKept() == 2 })
+		testwait.Until(t, "a second deep context", func() bool { return st.deepKept() == 2 })
 
 		st.Write("src/parts/Tooth.tsx", "// props: sharp long white\n")
 		st.Behave(standIn{Sleep: time.Hour, SleepDeep: true})
 		st.MustRefresh(logicstamp.RefreshArgs{})
-		eventually(t, "a deep run", func() bool { return len(st.deepCalls()) == 3 })
+		testwait.Until(t, "a deep run", func() bool { return len(st.deepCalls()) == 3 })
 		st.MustRefresh(logicstamp.RefreshArgs{Force: true}) // would wait for an hour
 		if st.deepKept() != 2 {
 			t.Errorf("%d deep contexts are kept, want the two that were finished", st.deepKept())

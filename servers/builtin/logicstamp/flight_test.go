@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // Two callers that want the same share one analysis, and the one that leaves
@@ -65,7 +66,7 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 			first, leave := context.WithCancel(t.Context())
 			stage1, ended1 := start(first)
 			begun(stage1)
-			eventually(t, "a run", func() bool { return len(s.Runs()) == before+1 })
+			testwait.Until(t, "a run", func() bool { return len(s.Runs()) == before+1 })
 			stage2, ended2 := start(t.Context())
 			begun(stage2)
 			leave()
@@ -94,7 +95,7 @@ func TestACallerThatLeavesDoesNotEndTheAnalysisOfAnother(t *testing.T) {
 				ended <- err
 			}()
 		}
-		eventually(t, "a run", func() bool { return len(s.Runs()) == 1 })
+		testwait.Until(t, "a run", func() bool { return len(s.Runs()) == 1 })
 		leave()
 		for range 2 {
 			if err := <-ended; problem.CodeOf(err) != problem.Cancelled {

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // Whatever goes wrong is a result, and says something about the app.
@@ -86,7 +87,7 @@ func TestOnlyReadsAreRepeated(t *testing.T) {
 		if r := w.call(t, "pencil_batch_design", ""); !r.IsError || time.Since(began) > time.Second {
 			t.Errorf("a write was repeated: %q after %v", firstText(r), time.Since(began))
 		}
-		time.Sleep(firstUse)
+		testwait.Pass(firstUse)
 	})
 }
 
@@ -345,9 +346,9 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 	}
 	for range 20 {
 		w.Toggle()
-		time.Sleep(2 * time.Millisecond)
+		time.Sleep(2 * time.Millisecond) // the switch is to move in the midst of calls
 		w.Reconnect()
-		time.Sleep(10 * time.Millisecond)
+		time.Sleep(10 * time.Millisecond) // likewise
 	}
 	close(stop)
 	agents.Wait()

@@ -73,7 +73,7 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 			if waits.Load() != 1 {
 				t.Error("the call does not wait for the user")
 			}
-			time.Sleep(20*time.Minute + 7*time.Second) // not when a sign of life is due
+			time.Sleep(20*time.Minute + 7*time.Second) // not when a sign of life is due (on the bubble's clock)
 			return upstream.Elicited{Action: "accept", Content: []byte(`{"n":1}`)}, nil
 		})
 		w.switchedOn(t)
@@ -108,7 +108,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 	}{
 		{"by the child", []string{"--withdraw", "30s"}, 30 * time.Second, func(*program) {}},
 		{"by the child's end", nil, 40 * time.Second, func(o *program) {
-			time.Sleep(40 * time.Second)
+			time.Sleep(40 * time.Second) // on the bubble's clock
 			o.kill()
 		}},
 	}

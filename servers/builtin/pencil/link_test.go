@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // Nothing is left of a child that cannot be used.
@@ -81,13 +82,13 @@ func virtual(t *testing.T, fn func(t *testing.T, w *watched, o *program)) {
 		w := &watched{Pencil: New(o), look: make(chan struct{}, 1)}
 		w.Pencil.Start(upstream.Events{
 			Listed: func() { w.mu.Lock(); w.listed++; w.mu.Unlock() },
-			Look:   func() { time.Sleep(time.Duration(w.busy.Load())) },
+			Look:   func() { time.Sleep(time.Duration(w.busy.Load())) }, // on the bubble's clock
 		})
 		fn(t, w, program)
 		if err := w.Stop(t.Context()); err != nil {
 			t.Error(err)
 		}
-		time.Sleep(3 * time.Hour) // calls that the stand-in is still at
+		testwait.Pass(3 * time.Hour) // calls that the stand-in is still at
 	})
 }
 
@@ -183,8 +184,7 @@ func TestChildIsKeptForAMinute(t *testing.T) {
 		t.Helper()
 		w.switchedOn(t)
 		w.Off()
-		time.Sleep(59 * time.Second)
-		synctest.Wait()
+		testwait.Pass(59 * time.Second)
 		if s := w.Status(); s.Link != upstream.LinkReady {
 			t.Fatalf("link %s after 59 s", s.Link)
 		}
@@ -193,8 +193,7 @@ func TestChildIsKeptForAMinute(t *testing.T) {
 			t.Fatalf("mode %s", s.Mode)
 		}
 		w.Off()
-		time.Sleep(61 * time.Second)
-		synctest.Wait()
+		testwait.Pass(61 * time.Second)
 		if s := w.Status(); s.Link != upstream.NoLink || s.PID != 0 {
 			t.Errorf("link %s after 61 s", s.Link)
 		}
@@ -211,13 +210,12 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 			o.kill()
 			synctest.Wait()
 		}
-		time.Sleep(2 * time.Second)
+		testwait.Pass(2 * time.Second)
 		lose()
 		if s := w.Status(); s.Link != upstream.Lost || s.Mode != upstream.On || s.Sign() != (upstream.Sign{Tone: upstream.Warning, Note: "reconnecting"}) || !s.Listed {
 			t.Fatalf("right after: %s %s %+v listed %v", s.Mode, s.Link, s.Sign(), s.Listed)
 		}
-		time.Sleep(5100 * time.Millisecond)
-		synctest.Wait()
+		testwait.Pass(5100 * time.Millisecond)
 		if s := w.Status(); s.Listed || w.lists() != 2 {
 			t.Fatalf("after 5 s: listed %v, %d notifications", s.Listed, w.lists())
 		}
@@ -225,16 +223,14 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 			t.Errorf("a call meanwhile: %q", got)
 		}
 		o.becomes(works)
-		time.Sleep(5 * time.Second)
-		synctest.Wait()
+		testwait.Pass(5 * time.Second)
 		if s := w.Status(); s.Link != upstream.LinkReady || !s.Listed || w.lists() != 3 || s.Restarts == 0 {
 			t.Fatalf("back: %s, listed %v, %d notifications, %d restarts", s.Link, s.Listed, w.lists(), s.Restarts)
 		}
-		time.Sleep(time.Minute) // it counts as stable
+		testwait.Pass(time.Minute) // it counts as stable
 		o.becomes(standin.Pipes("--exit-early"))
 		lose()
-		time.Sleep(15600 * time.Millisecond)
-		synctest.Wait()
+		testwait.Pass(15600 * time.Millisecond)
 		s := w.Status()
 		if s.Mode != upstream.Off || s.Link != upstream.LinkFailed || s.Sign().Tone != upstream.Bad || !strings.Contains(s.Error, "Press r to reconnect") || w.lists() != 4 {
 			t.Fatalf("given up: %s %s %+v %q, %d notifications", s.Mode, s.Link, s.Sign(), s.Error, w.lists())
@@ -242,8 +238,7 @@ func TestLossIsRetriedThenGivenUp(t *testing.T) {
 		if got := firstText(w.call(t, "pencil_batch_get", "")); got != failedText {
 			t.Errorf("a call afterwards: %q", got)
 		}
-		time.Sleep(11 * time.Second)
-		synctest.Wait()
+		testwait.Pass(11 * time.Second)
 		if s := w.Status(); s.Sign() != (upstream.Sign{}) {
 			t.Errorf("sign later: %+v", s.Sign())
 		}
@@ -310,8 +305,7 @@ func TestSilentChildIsReplaced(t *testing.T) {
 			return p, err
 		})
 		w.switchedOn(t)
-		time.Sleep(3 * time.Minute)
-		synctest.Wait()
+		testwait.Pass(3 * time.Minute)
 		if s := w.Status(); s.Restarts == 0 || o.starts < 2 {
 			t.Errorf("%d restarts", s.Restarts)
 		}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain makes the test binary the child too: the deck starts its child with
@@ -129,19 +130,7 @@ func (w *watched) switchedOn(t testing.TB) {
 // until waits for a status that fits.
 func (w *watched) until(t testing.TB, what string, fits func(Status) bool) Status {
 	t.Helper()
-	deadline := time.After(patience)
-	for {
-		s := w.Status()
-		if fits(s) {
-			return s
-		}
-		select {
-		case <-w.look:
-		case <-time.After(20 * time.Millisecond):
-		case <-deadline:
-			t.Fatalf("waited in vain for %s\n%s", what, s.Text(true))
-		}
-	}
+	return testwait.For(t, what, w.Status, fits)
 }
 
 func (w *watched) lists() int {

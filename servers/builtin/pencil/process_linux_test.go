@@ -5,7 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // A deck that is killed takes its child along, even one that heeds nothing.
@@ -26,11 +27,5 @@ func TestChildDiesWithTheDeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = deck.Wait() // it was killed
-	for range 6000 {
-		if !runs(child) {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Error("the child lives on")
+	testwait.Until(t, "the child ends", func() bool { return !runs(child) })
 }

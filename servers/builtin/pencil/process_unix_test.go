@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
@@ -78,13 +79,7 @@ func TestGrandchildrenGoToo(t *testing.T) {
 			} else if err := w.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			for range 6000 {
-				if !runs(young) {
-					return
-				}
-				time.Sleep(10 * time.Millisecond)
-			}
-			t.Error("it lives on")
+			testwait.Until(t, "what the child has started ends", func() bool { return !runs(young) })
 		})
 	}
 }

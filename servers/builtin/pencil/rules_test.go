@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestFileNamesOfTheProgram(t *testing.T) {
@@ -70,8 +70,7 @@ func TestOneAttemptAtATime(t *testing.T) {
 			w.Toggle()
 		}
 		w.settle(t)
-		synctest.Wait()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		living := 0
 		for _, p := range all {
 			select {

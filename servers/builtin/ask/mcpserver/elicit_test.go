@@ -131,7 +131,7 @@ func TestElicitationMayTakeLong(t *testing.T) {
 		b := newBench(t, nobody{}, nil, "x")
 		b.ses.caps.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}}
 		b.ses.forms = func(mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
-			time.Sleep(2 * time.Hour)
+			time.Sleep(2 * time.Hour) // on the bubble's clock
 			return &mcp.ElicitationResult{ElicitationResponse: mcp.ElicitationResponse{Action: "accept", Content: map[string]any{"a0": "0"}}}, nil
 		}
 		if got := <-b.start(askParams(oneQuestion, nil)); got.StructuredContent.Status != "answered" {

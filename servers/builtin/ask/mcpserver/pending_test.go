@@ -9,6 +9,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
@@ -16,8 +17,7 @@ func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, Remote(questions.NewClient(questions.ClientOptions{Path: nowhere, Wait: time.Hour})), nil, "somebody")
 		ch := b.start(askParams(oneQuestion, "t"))
-		time.Sleep(40 * time.Second)
-		synctest.Wait()
+		testwait.Pass(40 * time.Second)
 		var last string
 		for len(b.ses.notes) > 0 {
 			last, _ = (<-b.ses.notes).Params.AdditionalFields["message"].(string)
@@ -30,7 +30,7 @@ func TestWhatNoDeckHasIsOnNobodysScreen(t *testing.T) {
 			!strings.Contains(s.Message, "mcpdeck is not running") {
 			t.Errorf("told: %+v", s)
 		}
-		time.Sleep(time.Hour) // the client gives up
+		testwait.Pass(time.Hour) // the client gives up
 	})
 }
 

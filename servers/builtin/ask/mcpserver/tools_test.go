@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // session is a client connection that keeps what is sent to it.
@@ -196,8 +197,7 @@ func TestProgressAtOnceThenEvery15Seconds(t *testing.T) {
 				if len(b.ses.notes) != 1 {
 					t.Fatalf("%d progress notifications at once, want 1", len(b.ses.notes))
 				}
-				time.Sleep(61 * time.Second)
-				synctest.Wait()
+				testwait.Pass(61 * time.Second)
 				last := -1.0
 				for n := len(b.ses.notes); n > 0; n-- {
 					note := <-b.ses.notes
@@ -213,7 +213,7 @@ func TestProgressAtOnceThenEvery15Seconds(t *testing.T) {
 				}
 				_ = q.Decline(1, "")
 				<-ch
-				time.Sleep(time.Minute)
+				testwait.Pass(time.Minute)
 				if len(b.ses.notes) != 0 {
 					t.Error("progress after the result")
 				}

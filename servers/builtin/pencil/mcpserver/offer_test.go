@@ -28,6 +28,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain makes the test binary the child too: the deck starts its child with
@@ -355,7 +356,7 @@ func TestManyAgentsWhileTheSwitchMoves(t *testing.T) {
 	}
 	for range 10 {
 		d.p.Toggle()
-		time.Sleep(5 * time.Millisecond)
+		time.Sleep(5 * time.Millisecond) // the switch is to move in the midst of calls
 	}
 	agents.Wait()
 	d.p.Off()
@@ -391,12 +392,11 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 		if _, err := p.Control(t.Context(), upstream.Request{Verb: "on"}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(9 * time.Second)
+		testwait.Pass(9 * time.Second)
 		if stale() {
 			t.Error("it has ten seconds")
 		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		testwait.Pass(2 * time.Second)
 		if !stale() {
 			t.Error("it did not ask")
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func switched(p *play) {
@@ -312,6 +313,6 @@ func confused(p *play) {
 	c.request("tools/call", `{"name":"pencil_batch_get","_meta":{"progressToken":"t"},"arguments":{}}`)
 	p.status(1)
 	p.off()
-	time.Sleep(2 * time.Minute) // longer than the child is kept
+	testwait.Pass(2 * time.Minute) // longer than the child is kept
 	p.status(1)
 }

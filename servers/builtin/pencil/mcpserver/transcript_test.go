@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 var update = flag.Bool("update", false, "take the transcripts anew")
@@ -62,7 +63,7 @@ func TestTranscripts(t *testing.T) {
 						p := newPlay(t, s, era, "stdio")
 						s.play(p)
 						p.end()
-						time.Sleep(3 * time.Hour) // calls that the stand-in is still at
+						testwait.Pass(3 * time.Hour) // calls that the stand-in is still at
 						p.compare(fmt.Sprintf(path, "stream"), *update)
 					})
 				})
@@ -171,19 +172,7 @@ func (p *play) control(verb string) {
 // until waits for the status to be as it must be.
 func (p *play) until(what string, is func(pencil.Status) bool) pencil.Status {
 	p.t.Helper()
-	limit := time.After(patience)
-	for {
-		s := p.mode.Status()
-		if is(s) {
-			return s
-		}
-		select {
-		case <-p.look:
-		case <-time.After(10 * time.Millisecond):
-		case <-limit:
-			p.t.Fatalf("waited in vain for %s\n%s", what, s.Text(true))
-		}
-	}
+	return testwait.For(p.t, what, p.mode.Status, is)
 }
 
 // compare holds the transcript against the one that is kept.

@@ -91,7 +91,7 @@ func TestWaitingForMemoryIsNotTheWorkOfACall(t *testing.T) {
 		asked := int64(0)
 		m.need = func(_ context.Context, bytes int64) error {
 			asked = bytes
-			time.Sleep(3 * m.limit)
+			time.Sleep(3 * m.limit) // on the bubble's clock
 			return nil
 		}
 		if a := said(m, t.Context(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": dot1}); a.IsError || asked == 0 {
@@ -101,7 +101,7 @@ func TestWaitingForMemoryIsNotTheWorkOfACall(t *testing.T) {
 			if err := c.needs(1); err != nil {
 				return nil, err
 			}
-			time.Sleep(2 * m.limit)
+			time.Sleep(2 * m.limit) // on the bubble's clock
 			return nil, c.ctx.Err()
 		}}
 		if res := m.call(t.Context(), pixelsrc.Caller{}, slow, nil); !res.IsError || !strings.Contains(fmt.Sprint(res.Content), "timed out") {

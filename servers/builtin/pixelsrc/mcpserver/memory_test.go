@@ -70,7 +70,7 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 			for !over.Load() {
 				runtime.ReadMemStats(&s)
 				most = max(most, s.HeapAlloc)
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // between two looks, which stop the world
 			}
 		}()
 		var all sync.WaitGroup
