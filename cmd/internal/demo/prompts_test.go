@@ -21,15 +21,15 @@ func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
 		start := time.Now()
 		sc := scene{say: "It asks.", try: "Press 1.", ready: waiting(1), keys: []string{"1"}, agents: func(ctx context.Context, _ *Show) error {
 			_, err := q.Ask(ctx, ask.Request{Questions: []ask.Question{{ID: "q", Question: "May I?", Kind: ask.Text, AllowOther: true, Required: true}}})
-			time.Sleep(2 * time.Second) // it goes on with the answer
+			time.Sleep(2 * time.Second) // it goes on with the answer, on the bubble's clock
 			return err
 		}}
 		go func() {
-			time.Sleep(time.Minute)
+			time.Sleep(time.Minute) // on the bubble's clock
 			if err := q.Answer(q.Pending().Items[0].ID, []ask.Result{{ID: "q", CustomInput: "yes"}}); err != nil {
 				t.Error(err)
 			}
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // on the bubble's clock
 			if msg, ok := s.Feed().Load().(tui.GuideMsg); !ok || !strings.Contains(msg.Try, "u takes it back") {
 				t.Errorf("while the answer is sent it says %+v", msg)
 			}
@@ -69,7 +69,7 @@ func TestPromptsComeInTheSameOrderEachTimeTheyArePlayed(t *testing.T) {
 					asked = append(asked, strconv.Itoa(i))
 					mu.Unlock()
 					if err == nil {
-						time.Sleep(time.Minute)
+						time.Sleep(time.Minute) // on the bubble's clock
 						call.Settled("answered in its terminal")
 					}
 					return err

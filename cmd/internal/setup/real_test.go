@@ -28,6 +28,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // patience is how long an agent may take to do what comes next, under any load.
@@ -185,10 +186,8 @@ func (t *terminal) press(keys string, it ask.Item) {
 // until waits for something to become true.
 func (b *inbox) until(what string, is func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			b.t.Fatalf("waited in vain for %s; open: %+v", what, b.q.Pending().Items)
-		}
+	if !testwait.Holds(is) {
+		b.t.Fatalf("waited in vain for %s; open: %+v", what, b.q.Pending().Items)
 	}
 }
 

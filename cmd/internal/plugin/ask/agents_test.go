@@ -175,11 +175,11 @@ func TestRealAgents(t *testing.T) {
 			d.wait("Which, " + tt.name)
 			if tt.crash {
 				d.kill()
-				time.Sleep(10 * time.Second)
+				time.Sleep(10 * time.Second) // the user is away for a while
 				d = w.open()
 				d.wait("Which, " + tt.name)
 			}
-			time.Sleep(tt.after)
+			time.Sleep(tt.after) // the user takes longer than the agent waits for a tool
 			d.press("2")
 			select {
 			case got := <-out:

@@ -85,7 +85,7 @@ func TestProgressGoesOnInAnotherProcess(t *testing.T) {
 	}
 	progress()
 	for range 2 {
-		time.Sleep(1100 * time.Millisecond)
+		time.Sleep(1100 * time.Millisecond) // progress counts whole seconds
 		d.kill()
 		d = w.open()
 		progress()

@@ -20,6 +20,7 @@ import (
 	"github.com/creack/pty"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // patience is how long anything may take on a busy machine.
@@ -61,7 +62,7 @@ func (w *world) command(dir string, args ...string) *exec.Cmd {
 
 // orphan runs the program as somebody else's: not below the agent, which here is
 // the test.
-func (w *world) orphan(args ...string) string {
+func (w *world) orphan(args ...string) (said string) {
 	w.t.Helper()
 	out := filepath.Join(w.home, "orphan")
 	sh := exec.Command("/bin/sh", append([]string{"-c", `out=$1; shift; { "$@" >"$out.new" 2>&1; mv "$out.new" "$out"; } &`, "sh", out, w.bin}, args...)...)
@@ -69,27 +70,28 @@ func (w *world) orphan(args ...string) string {
 	if err := sh.Run(); err != nil {
 		w.t.Fatal(err)
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if b, err := os.ReadFile(out); err == nil {
-			return string(b)
-		}
-	}
-	w.t.Fatal("the orphan did not end")
-	return ""
+	testwait.Until(w.t, "the orphan ends", func() (ended bool) {
+		b, err := os.ReadFile(out)
+		said = string(b)
+		return err == nil
+	})
+	return said
 }
 
 // saved waits until the deck's file of questions has all texts: what is done is on
 // disk a moment later.
 func (w *world) saved(texts ...string) {
 	w.t.Helper()
-	var b []byte
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		b, _ = os.ReadFile(filepath.Join(w.home, ".local/state/mcpdeck/drafts.json"))
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(string(b), text) }) {
-			return
-		}
+	testwait.For(w.t, fmt.Sprintf("the deck has written %q", texts), func() string {
+		b, _ := os.ReadFile(filepath.Join(w.home, ".local/state/mcpdeck/drafts.json"))
+		return string(b)
+	}, hasAll(texts))
+}
+
+func hasAll(texts []string) func(string) bool {
+	return func(s string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(s, text) })
 	}
-	w.t.Fatalf("the deck never wrote %q:\n%s", texts, b)
 }
 
 // deck is the running program on an emulated terminal.
@@ -165,18 +167,7 @@ func (d *deck) text() string {
 // wait waits until all texts are on the screen.
 func (d *deck) wait(texts ...string) {
 	d.t.Helper()
-	var s string
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		s = d.text()
-		missing := false
-		for _, t := range texts {
-			missing = missing || !strings.Contains(s, t)
-		}
-		if !missing {
-			return
-		}
-	}
-	d.t.Fatalf("never on the screen: %q\n%s", texts, s)
+	testwait.For(d.t, fmt.Sprintf("%q is on the screen", texts), d.text, hasAll(texts))
 }
 
 // press types keys as a user does who has read what is there: before each comes one that
@@ -189,7 +180,7 @@ func (d *deck) press(keys ...string) {
 			if _, err := io.WriteString(d.tty, s); err != nil {
 				d.t.Fatal(err)
 			}
-			time.Sleep(1500 * time.Millisecond)
+			time.Sleep(1500 * time.Millisecond) // a key counts by how long what it answers has been there
 		}
 	}
 }
@@ -197,7 +188,7 @@ func (d *deck) press(keys ...string) {
 // guarded waits until keys count: those that come within a moment after what is on
 // the screen came by itself were meant for something else.
 func (d *deck) guarded() {
-	time.Sleep(1200 * time.Millisecond)
+	time.Sleep(1200 * time.Millisecond) // nothing on the screen tells that keys count again
 }
 
 // agent speaks MCP with a server process.
@@ -307,7 +298,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.wait("Which cache?", "use v2")
 	w.saved("use v2", `"caret":5`)
 	d.kill()
-	time.Sleep(3 * time.Second) // long enough for the relay to go on without a deck
+	time.Sleep(3 * time.Second) // nothing tells that the relay has gone on without a deck: long enough for it
 
 	d = w.open()
 	d.wait("Which cache?", "→", "use v2", "1 of 2", "asked again")
@@ -420,13 +411,8 @@ func TestFromTheShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"ask","arguments":{"questions":[{"id":"a","question":"Which?","options":["x","y"]}]}}}`+"\n")
-	var list string
-	for end := time.Now().Add(patience); time.Now().Before(end) && !strings.Contains(list, "Which?"); time.Sleep(50 * time.Millisecond) {
-		list = run("ask", "list")
-	}
-	if !strings.Contains(list, "a: Which?\n     - x\n     - y") {
-		t.Fatalf("list: %q", list)
-	}
+	list := func() string { return run("ask", "list") }
+	testwait.For(t, "the question is listed", list, hasAll([]string{"a: Which?\n     - x\n     - y"}))
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`}
 	if got := run(answer...); !strings.Contains(got, "no pairing code is valid") {
 		t.Errorf("without a code: %q", got)
@@ -449,12 +435,7 @@ func TestFromTheShell(t *testing.T) {
 	case <-time.After(patience):
 		t.Fatal("the server did not end")
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end) && !strings.Contains(list, "gone"); time.Sleep(50 * time.Millisecond) {
-		list = run("ask", "list")
-	}
-	if !strings.Contains(list, ", gone") {
-		t.Errorf("not withdrawn: %q", list)
-	}
+	testwait.For(t, "the question is withdrawn", list, hasAll([]string{", gone"}))
 }
 
 const which = `{"questions":[{"id":"a","question":"Which one?","options":["x","y"]}]}`

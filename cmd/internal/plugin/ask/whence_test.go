@@ -4,12 +4,14 @@ package ask_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // listed are the open questions as mcpdeck ask list --json prints them.
@@ -21,14 +23,11 @@ func (w *world) listed(n int) (out []struct {
 ) {
 	w.t.Helper()
 	var raw []byte
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	testwait.For(w.t, fmt.Sprintf("%d questions are listed", n), func() string {
 		raw, _ = w.command("", "ask", "list", "--json").CombinedOutput()
-		if json.Unmarshal(raw, &out) == nil && len(out) == n {
-			return out
-		}
-	}
-	w.t.Fatalf("never %d questions: %s", n, raw)
-	return nil
+		return string(raw)
+	}, func(string) bool { return json.Unmarshal(raw, &out) == nil && len(out) == n })
+	return out
 }
 
 // container runs a command in namespaces of its own.

@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain makes the test binary an agent too: one that connects to the deck
@@ -160,14 +161,11 @@ func startDeck(t *testing.T, bin string, settings ...string) *deck {
 		serve.Process.Signal(os.Interrupt)
 		serve.Wait()
 	})
-	for range 4000 {
-		if out, err := d.command(t.Context(), "pencil", "status").CombinedOutput(); err == nil && len(out) > 0 {
-			return d
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatal("the deck does not answer")
-	return nil
+	testwait.Until(t, "the deck answers", func() bool {
+		out, err := d.command(t.Context(), "pencil", "status").CombinedOutput()
+		return err == nil && len(out) > 0
+	})
+	return d
 }
 
 func (d *deck) write(path, content string) {
@@ -194,7 +192,7 @@ func (d *deck) pencil(verb string) func() {
 		if out, err := d.command(context.Background(), "pencil", verb).CombinedOutput(); err != nil {
 			d.t.Errorf("pencil %s: %v: %s", verb, err, out)
 		}
-		time.Sleep(time.Second) // the agent asks for the list again
+		time.Sleep(time.Second) // nothing tells that the agent has asked for the list again
 	}
 }
 

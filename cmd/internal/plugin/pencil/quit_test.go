@@ -9,7 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestQuittingWithAStuckCallEndsTheChild holds that a deck that is told to end
@@ -25,19 +26,16 @@ func TestQuittingWithAStuckCallEndsTheChild(t *testing.T) {
 	if err := call.Start(); err != nil {
 		t.Fatal(err)
 	}
-	status, child := "", 0
-	for range 4000 {
+	child := 0
+	testwait.For(t, "a call is running", func() string {
 		out, _ := d.command(t.Context(), "pencil", "status").CombinedOutput()
-		status = string(out)
+		return string(out)
+	}, func(status string) bool {
 		if m := regexp.MustCompile(`process (\d+)`).FindStringSubmatch(status); m != nil && strings.Contains(status, "1 running") {
 			_, _ = fmt.Sscan(m[1], &child)
-			break
 		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	if child == 0 {
-		t.Fatalf("no call is running:\n%s", status)
-	}
+		return child != 0
+	})
 	if err := d.serve.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
