@@ -371,7 +371,7 @@ func (m *hosted) reoffer() bool {
 	offer = offer.routed(m.id, m.host.opts.Version)
 	whole := offer
 	if off {
-		offer = m.turnedOff(whole).routed(m.id, m.host.opts.Version)
+		offer = m.turnedOff(whole)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -113,7 +113,7 @@ func TestViews(t *testing.T) {
 	if view() == view("a", "b") {
 		t.Error("a view of all servers there will be is not one of those there are")
 	}
-	if v := view("a"); v == view() || v.HeaderTool("b1") != nil || v.HeaderTool("a1") == nil {
+	if v := view("a"); v == view() || v.Schema("b1") != nil || v.Schema("a1") == nil {
 		t.Error("a view of one server has the tools of that server alone")
 	}
 	if _, err := h.View(ViewSpec{Servers: []string{"zzz"}}); !errors.Is(err, ErrUnknownServer) {

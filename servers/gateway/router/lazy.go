@@ -8,8 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/search"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
@@ -115,13 +114,13 @@ func (f *finder) definitions() []Tool {
 	}
 	find := Tool{
 		Work: admission.Small,
-		Handler: func(_ context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			args, err := rawjson.SplitObject(req.Params.RawArguments)
-			if err != nil && len(req.Params.RawArguments) > 0 {
-				return mcp.NewToolResultError("The arguments must be an object with query."), nil
+		router: answers(func(r *backend.Request) backend.Reply {
+			args, err := rawjson.SplitObject(r.Args)
+			if err != nil && len(r.Args) > 0 {
+				return refused("The arguments must be an object with query.")
 			}
-			return f.find(strings.TrimSpace(args.Str("query")), strings.TrimSpace(args.Str("server"))), nil
-		},
+			return f.find(strings.TrimSpace(args.Str("query")), strings.TrimSpace(args.Str("server")))
+		}),
 		Raw: json.RawMessage(`{"name":"` + findName + `","title":"Find tools","description":` + string(rawjson.Quote(
 			"Find tools that are not in your list, by what they do. They belong to these servers: "+names+".\n"+
 				"The result has names and input schemas for "+callName+". The exact name of a tool gets its whole definition, an empty query gets all names.")) +
@@ -136,27 +135,27 @@ func (f *finder) definitions() []Tool {
 	}
 	for _, t := range []*Tool{&find, &call} {
 		o, _ := rawjson.SplitObject(t.Raw)
-		t.Tool = mcp.NewToolWithRawSchema(o.Str("name"), "", o.Get("inputSchema"))
+		t.Tool.Name = o.Str("name")
 	}
 	return []Tool{find, call}
 }
 
 // find answers a search.
-func (f *finder) find(query, server string) *mcp.CallToolResult {
+func (f *finder) find(query, server string) backend.Reply {
 	if server != "" && !f.has(server) {
-		return mcp.NewToolResultError(fmt.Sprintf("unknown server %q; there are %s", sanitize.Cut(sanitize.Line(server), 64), strings.Join(f.servers, ", ")))
+		return refused(fmt.Sprintf("unknown server %q; there are %s", sanitize.Cut(sanitize.Line(server), 64), strings.Join(f.servers, ", ")))
 	}
 	if query == "" {
-		return mcp.NewToolResultText(f.names(server))
+		return said(f.names(server))
 	}
 	if t := f.named(query, server); t != nil {
-		return mcp.NewToolResultText(string(t.Definition))
+		return said(string(t.Definition))
 	}
 	hits := f.index().Find(query, server, toolsFound)
 	if len(hits) == 0 {
-		return mcp.NewToolResultText("No tool fits. Use other words, or an empty query for all names.")
+		return said("No tool fits. Use other words, or an empty query for all names.")
 	}
-	return mcp.NewToolResultText(digest(hits))
+	return said(digest(hits))
 }
 
 // names are those of all tools by server. What one server says of itself follows.

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
@@ -188,12 +186,12 @@ func (v *View) got(l *listing, c snapshot.Caller, tools []entry) (g snapshot.Got
 	return g
 }
 
-// HeaderTool is a tool of the view with the arguments that clients also send in headers; nil
-// if there is none of that name.
-func (v *View) HeaderTool(name string) *mcp.Tool {
+// Schema is that of a tool's arguments, some of which clients also send in headers; nil if the
+// view has none of that name.
+func (v *View) Schema(name string) json.RawMessage {
 	to, ok := v.listing.Load().routes[backend.Tool][name]
 	if !ok {
 		return nil
 	}
-	return &to.tool.Tool
+	return schemaOf(to.tool)
 }

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
@@ -52,6 +53,20 @@ func imagesIn(result json.RawMessage) (images []calllog.Image) {
 		}
 	}
 	return images
+}
+
+// answers is a [Router] of the deck's own that knows its answer.
+type answers func(*backend.Request) backend.Reply
+
+// Owns implements [Router].
+func (answers) Owns(backend.Kind, string) bool { return false }
+
+// Serve implements [Router].
+func (a answers) Serve(_ context.Context, r *backend.Request) backend.Reply { return a(r) }
+
+// said is a reply with a text.
+func said(text string) backend.Reply {
+	return backend.Reply{Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(rawjson.Quote(text)) + `}]}`)}
 }
 
 // refused is a reply in whose result the model reads why there is no other. It has the member

@@ -1,14 +1,13 @@
 package router
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -89,17 +88,10 @@ func (m *hosted) turnedOff(o Offer) Offer {
 		own[t.Tool.Name] = true
 	}
 	text := m.id.Title + " is off. The user can turn it on in mcpdeck."
-	status := Tool{
-		Tool: mcp.Tool{
-			Name: m.id.Name + "_status", Description: "Tells whether " + m.id.Title + " is on. The user turns it on and off; no tool can.",
-			RawInputSchema: json.RawMessage(`{"type":"object","properties":{}}`),
-			Annotations:    mcp.ToolAnnotation{ReadOnlyHint: mcp.ToBoolPtr(true)},
-		},
-		Work: admission.Small,
-		Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(text), nil
-		},
-	}
+	about := rawjson.Quote("Tells whether " + m.id.Title + " is on. The user turns it on and off; no tool can.")
+	status, _ := RawTool(json.RawMessage(`{"annotations":{"readOnlyHint":true},"description":` + string(about) + // it has a name
+		`,"inputSchema":{"type":"object","properties":{}},"name":` + string(rawjson.Quote(m.id.Name+"_status")) + `}`))
+	status.Work, status.router = admission.Small, answers(func(*backend.Request) backend.Reply { return said(text) })
 	return Offer{Stub: []Tool{status}, Refuse: func(tool string) string {
 		if own[tool] {
 			return text

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
@@ -68,14 +67,7 @@ func RawTool(definition json.RawMessage) (Tool, error) {
 	if name == "" {
 		return Tool{}, errors.New("read the definition of a tool: it has no name")
 	}
-	// The library reads the schema for the arguments that clients also send in headers,
-	// and panics on some that are not as they must be.
-	t := mcp.NewToolWithRawSchema(name, "", o.Get("inputSchema"))
-	try := server.NewMCPServer("", "")
-	if o.Get("inputSchema") == nil || recovery.Call("read a schema", func() error { try.AddTool(t, nil); return nil }) != nil {
-		t = mcp.NewToolWithRawSchema(name, "", json.RawMessage(`{"type":"object"}`))
-	}
-	return Tool{Tool: t, Raw: definition, Work: admission.Waits}, nil
+	return Tool{Tool: mcp.Tool{Name: name}, Raw: definition, Work: admission.Waits}, nil
 }
 
 // definition is what is listed of the tool.

@@ -169,7 +169,7 @@ func (v *View) makeLists() {
 	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), turns: map[string]bool{}, routes: map[backend.Kind]map[string]route{}}}
 	if l.finder != nil {
 		l.to = v.searching(false)
-		for _, t := range (Offer{Tools: l.finder.definitions()}).routed(v.host.own.id, v.host.opts.Version).Tools {
+		for _, t := range l.finder.definitions() {
 			l.addTool(v, v.host.own, nil, t)
 		}
 	}

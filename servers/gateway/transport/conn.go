@@ -23,7 +23,9 @@ const maxInFlight = 64
 // The methods that mean something to a transport.
 const (
 	initializeMethod = "initialize"
+	listenMethod     = "subscriptions/listen"
 	cancelledMethod  = "notifications/cancelled"
+	toolsChanged     = "notifications/tools/list_changed"
 )
 
 // Conn serves one client over a byte stream: one JSON-RPC message a line.

@@ -177,9 +177,10 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 
 // serve has the view answer, if the headers say what the request says.
 func (h *HTTP) serve(ctx context.Context, header http.Header, e *backend.Request, v *router.View) backend.Reply {
-	if e.Stateless() {
-		if t := v.HeaderTool(e.Tool()); t != nil {
-			if err := mcp.ValidateParamHeadersLookup(lookup(header), t, e.Message.Params); err != nil {
+	if schema := v.Schema(e.Tool()); e.Stateless() && schema != nil {
+		t := mcp.NewToolWithRawSchema(e.Tool(), "", schema)
+		if mcp.ValidateParamHeaderAnnotations(&t) == nil { // else it says nothing of headers
+			if err := mcp.ValidateParamHeadersLookup(lookup(header), &t, e.Message.Params); err != nil {
 				return backend.Failed(mcp.HEADER_MISMATCH, err.Error())
 			}
 		}
@@ -260,11 +261,11 @@ func misfit(header http.Header, e *backend.Request) *rpc.Error {
 	case header.Get(eventHeader) != "":
 		return mismatch(eventHeader + " belongs to an earlier version of the protocol: send the request again with a new id")
 	case version == "":
-		return mismatch(versionHeader + " header is required for requests carrying " + mcp.MetaKeyProtocolVersion)
+		return mismatch(versionHeader + " header is required for requests carrying " + versionKey)
 	case e.Version == "":
-		return &rpc.Error{Code: rpc.CodeParams, Message: "missing or invalid _meta field " + mcp.MetaKeyProtocolVersion}
+		return &rpc.Error{Code: rpc.CodeParams, Message: "missing or invalid _meta field " + versionKey}
 	case version != e.Version:
-		return mismatch(fmt.Sprintf("%s header %s does not match request %s %s", versionHeader, version, mcp.MetaKeyProtocolVersion, e.Version))
+		return mismatch(fmt.Sprintf("%s header %s does not match request %s %s", versionHeader, version, versionKey, e.Version))
 	case e.ID == nil:
 		return nil
 	}
@@ -345,7 +346,7 @@ func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *router.View) *rou
 
 // clientOf is the client as a handshake, or a request that belongs to none, says.
 func clientOf(e *backend.Request) (client mcp.Implementation) {
-	said := e.Meta.Get(mcp.MetaKeyClientInfo)
+	said := e.Meta.Get(clientKey)
 	if said == nil && e.Method == initializeMethod {
 		said = e.Params.Get("clientInfo")
 	}

@@ -4,10 +4,16 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+)
+
+// The members of _meta that mean something to a transport.
+const (
+	versionKey      = "io.modelcontextprotocol/protocolVersion"
+	clientKey       = "io.modelcontextprotocol/clientInfo"
+	capabilitiesKey = "io.modelcontextprotocol/clientCapabilities"
+	subscriptionKey = "io.modelcontextprotocol/subscriptionId"
 )
 
 // rules define which names messages may contain.
@@ -21,7 +27,7 @@ var ruled = sync.OnceValue(func() rules {
 	// arguments of a tool or prompt: their own decoders may fold the first level.
 	arguments := &rawjson.Rule{Fold: true, Rest: data}
 	meta := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
-		"progressToken", router.ResumeKeyMeta, mcp.MetaKeyProtocolVersion, mcp.MetaKeyClientInfo, mcp.MetaKeyClientCapabilities, mcp.MetaKeySubscriptionID,
+		"progressToken", router.ResumeKeyMeta, versionKey, clientKey, capabilitiesKey, subscriptionKey,
 	)}
 	body := &rawjson.Rule{Fold: true, Known: rawjson.Names(
 		"name", "arguments", "_meta", "uri", "cursor", "task", "ttl", "level", "logger", "protocolVersion", "capabilities", "clientInfo", "version",
@@ -37,7 +43,7 @@ var ruled = sync.OnceValue(func() rules {
 		"arguments": arguments, "content": arguments, "inputResponses": answers, "_meta": meta,
 		"experimental": data, "extensions": data, "data": data, "structuredContent": data,
 	}
-	meta.Inner = map[string]*rawjson.Rule{mcp.MetaKeyClientInfo: body, mcp.MetaKeyClientCapabilities: body}
+	meta.Inner = map[string]*rawjson.Rule{clientKey: body, capabilitiesKey: body}
 	message := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names("jsonrpc", "id", "method", "params", "result", "error")}
 	message.Inner = map[string]*rawjson.Rule{"params": body, "result": body, "error": body}
 	hello := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(

@@ -10,15 +10,11 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
-
-const listenMethod = string(mcp.MethodSubscriptionsListen)
 
 // retryMark marks the result of a call that was waiting for the user when the deck
 // ended. The relay resends the call to the next deck.
@@ -29,11 +25,11 @@ type replay struct {
 	initialize  []byte
 	initialized []byte
 	setLevel    []byte
-	subscribed  map[string][]byte                 // lines by resource
-	listens     map[string][]byte                 // lines by request id
-	filters     map[string]mcp.SubscriptionFilter // of listens, by request id
-	ignore      map[string]int                    // answers to replayed lines
-	acks        int                               // acknowledgements still to be dropped
+	subscribed  map[string][]byte // lines by resource
+	listens     map[string][]byte // lines by request id
+	filters     map[string]bool   // of listens, by request id: whether changes of tools are wanted
+	ignore      map[string]int    // answers to replayed lines
+	acks        int               // acknowledgements still to be dropped
 }
 
 // note records a line from the client. It returns the ID of the request that the line
@@ -41,7 +37,7 @@ type replay struct {
 func (p *replay) note(e *backend.Request, line []byte) (cancelled string) {
 	if p.listens == nil {
 		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
-		p.filters, p.ignore = map[string]mcp.SubscriptionFilter{}, map[string]int{}
+		p.filters, p.ignore = map[string]bool{}, map[string]int{}
 	}
 	switch e.Method {
 	case "initialize":
@@ -60,9 +56,8 @@ func (p *replay) note(e *backend.Request, line []byte) (cancelled string) {
 		delete(p.filters, id)
 		return id
 	case listenMethod:
-		var l struct{ Notifications mcp.SubscriptionFilter }
-		if json.Unmarshal(e.Message.Params, &l) == nil {
-			p.listens[string(e.ID)], p.filters[string(e.ID)] = line, l.Notifications
+		if wanted, err := rawjson.SplitObject(e.Params.Get("notifications")); err == nil {
+			p.listens[string(e.ID)], p.filters[string(e.ID)] = line, wanted.Flag("toolsListChanged")
 		}
 	}
 	return ""
@@ -105,7 +100,7 @@ func (p *replay) swallow(id string, line []byte) bool {
 		delete(p.filters, id)
 		return false
 	}
-	if p.acks > 0 && bytes.Contains(line[:min(len(line), 120)], []byte(mcp.MethodNotificationSubscriptionsAcknowledged)) {
+	if p.acks > 0 && bytes.Contains(line[:min(len(line), 120)], []byte("notifications/subscriptions/acknowledged")) {
 		p.acks--
 		return true
 	}
@@ -115,7 +110,7 @@ func (p *replay) swallow(id string, line []byte) bool {
 // changed returns the notification that the tools may have changed.
 func (p *replay) changed() [][]byte {
 	if p.initialized != nil {
-		line, err := rpc.Notification(mcp.MethodNotificationToolsListChanged, nil)
+		line, err := rpc.Notification(toolsChanged, nil)
 		if err != nil {
 			return nil
 		}
@@ -123,11 +118,11 @@ func (p *replay) changed() [][]byte {
 	}
 	var lines [][]byte
 	for _, id := range slices.Sorted(maps.Keys(p.filters)) {
-		if !p.filters[id].ToolsListChanged {
+		if !p.filters[id] {
 			continue
 		}
-		line, err := rpc.Notification(mcp.MethodNotificationToolsListChanged,
-			map[string]any{"_meta": map[string]any{mcp.MetaKeySubscriptionID: json.RawMessage(id)}})
+		line, err := rpc.Notification(toolsChanged,
+			map[string]any{"_meta": map[string]any{subscriptionKey: json.RawMessage(id)}})
 		if err == nil {
 			lines = append(lines, line)
 		}

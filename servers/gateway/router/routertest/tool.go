@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -35,7 +36,8 @@ func EveryToolIsWhole(t *testing.T, page string, o router.Offer) {
 				if err := json.Unmarshal(tool.Raw, &d); err != nil {
 					t.Fatal(err)
 				}
-				d.RawInputSchema = tool.Tool.RawInputSchema
+				o, _ := rawjson.SplitObject(tool.Raw) // as above
+				d.RawInputSchema = o.Get("inputSchema")
 			}
 			if a := d.Annotations; d.Title == "" || a.Title != d.Title || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 				t.Errorf("title %q, hints %+v: want a title, the same in the hints, and all four of them", d.Title, a)
