@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -48,7 +49,21 @@ func (s *standIn) daemon(ctx context.Context, id, params json.RawMessage) {
 		answer := "null"
 		if said.Asks != nil {
 			answer, _ = s.codex.Await(ctx, asked) // without one the demo has ended
+			s.ends(said, answer)
 		}
 		s.answer(id, json.RawMessage(answer), nil)
 	})
+}
+
+// ends ends what was asked about, as Codex does once it is answered.
+func (s *standIn) ends(said daemonAsks, answer string) {
+	var about struct{ ItemID string }
+	if json.Unmarshal(said.Asks, &about) != nil {
+		return
+	}
+	status := "declined"
+	if strings.Contains(answer, `"accept`) {
+		status = "completed"
+	}
+	s.codex.Ends(said.Session, about.ItemID, status)
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -153,7 +154,13 @@ func (s *Show) claudeAsks(ctx context.Context) error {
 	if err == nil && !bytes.Contains(printed, []byte("behavior")) {
 		err = fmt.Errorf("the hook of claude printed %s", printed)
 	}
-	return errors.Join(err, s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
+	decision := "deny"
+	if text, _ := rawjson.Text(printed); strings.Contains(text, `"behavior":"allow"`) {
+		decision = "allow"
+	}
+	return errors.Join(err, s.adds(map[string]any{"type": "attachment", "attachment": map[string]any{
+		"type": "hook_permission_decision", "decision": decision, "toolUseID": id, "hookEvent": "PermissionRequest",
+	}}), s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
 }
 
 // number tells what an agent asks from all it asked before.
@@ -165,9 +172,14 @@ func (s *Show) number() (n string) {
 	return n
 }
 
-// records adds a line to the transcript of claude's session.
+// records adds what was said to the transcript of claude's session.
 func (s *Show) records(kind string, block map[string]any) error {
-	line, err := rpc.Line(map[string]any{"type": kind, "message": map[string]any{"role": kind, "content": []any{block}}})
+	return s.adds(map[string]any{"type": kind, "message": map[string]any{"role": kind, "content": []any{block}}})
+}
+
+// adds adds a line to that transcript.
+func (s *Show) adds(record map[string]any) error {
+	line, err := rpc.Line(record)
 	if err != nil {
 		return err
 	}
@@ -203,9 +215,10 @@ func (s *Show) codexAsks(ctx context.Context) error {
 
 // opencodeAsks has OpenCode ask by its plugin, and in its terminal.
 func (s *Show) opencodeAsks(ctx context.Context) error {
-	const id = "per_demo"
+	const id, call = "per_demo", "call_demo"
 	posted, err := s.plugin(ctx, true, pluginEvent{"permission.asked", map[string]any{
 		"id": id, "sessionID": opencodeSession, "permission": "bash", "patterns": []string{"git push"}, "always": []string{"git push *"},
+		"tool": map[string]any{"messageID": "msg_demo", "callID": call}, "parts": true,
 		"metadata": map[string]any{"command": "git push --force origin main"},
 	}})
 	if err != nil {
@@ -215,8 +228,15 @@ func (s *Show) opencodeAsks(ctx context.Context) error {
 	if err := json.Unmarshal(posted, &body); err != nil {
 		return fmt.Errorf("read what was posted to opencode: %w", err)
 	}
-	_, err = s.plugin(ctx, false, pluginEvent{"permission.replied", map[string]any{
-		"sessionID": opencodeSession, "requestID": id, "reply": body.Reply,
-	}}, opencodeIs("busy"))
+	becomes := "running"
+	if body.Reply == "reject" {
+		becomes = "error"
+	}
+	_, err = s.plugin(
+		ctx, false,
+		pluginEvent{"permission.replied", map[string]any{"sessionID": opencodeSession, "requestID": id, "reply": body.Reply}},
+		pluginEvent{"tool.part", map[string]any{"sessionID": opencodeSession, "callID": call, "status": becomes}},
+		opencodeIs("busy"),
+	)
 	return err
 }
