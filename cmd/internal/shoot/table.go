@@ -65,8 +65,8 @@ func still(name string) step {
 	return step{name, func(c *camera) error { c.term.Settle(); return c.still(name) }}
 }
 
-// rolls begins a recording, cuts ends it.
-func rolls() step { return step{do: func(c *camera) error { c.roll(); return nil }} }
+// rolls begins a recording, of a screen that is drawn; cuts ends it.
+func rolls() step { return step{do: func(c *camera) error { c.term.Settle(); c.roll(); return nil }} }
 
 func cuts(name string) step { return step{name, func(c *camera) error { return c.cut(name) }} }
 
