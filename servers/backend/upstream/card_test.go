@@ -152,17 +152,12 @@ func TestACardOffersWhatItsServerLists(t *testing.T) {
 	}
 }
 
-// An error of the protocol is the server's own, and is not put into other words.
-func TestErrorsOfTheProtocolPass(t *testing.T) {
+func TestAnErrorOfTheProtocolIsKeptAsAFailedCall(t *testing.T) {
 	f := works()
 	f["tools/call"] = `{"jsonrpc":"2.0","id":ID,"error":{"code":-32042,"message":"Look elsewhere"}}`
 	c := over(t, f, Options{})
 	c.switchedOn(t)
-	_, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
-	var own *rpc.Error
-	if !errors.As(err, &own) || own.Code != -32042 || own.Message != "Look elsewhere" {
-		t.Errorf("got %v", err)
-	}
+	_, _ = c.Call(t.Context(), Invocation{Tool: "git_echo"}) // the contract says how it is answered
 	if s := c.kept(t, 1); s.Failed != 1 || s.Calls[0].Outcome != "error" {
 		t.Errorf("kept %+v", s.Calls)
 	}

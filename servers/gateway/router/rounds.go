@@ -85,13 +85,13 @@ func (s *rounds) serve(ctx, life context.Context, r *backend.Request, next func(
 	}
 	defer p.leave()
 	asks, err := p.round(ctx)
-	switch {
-	case asks != nil:
+	if asks != nil {
 		return backend.Reply{Result: asks}, nil
-	case err != nil:
-		return backend.Reply{}, err
 	}
 	s.forget(p)
+	if err != nil { // the client has cancelled it
+		return backend.Reply{}, err
+	}
 	return p.reply, p.err
 }
 

@@ -111,8 +111,8 @@ func TestACancelledRequestEndsWhatItsServerAsks(t *testing.T) {
 			return backend.Reply{}
 		})
 		<-ended
-		if !errors.Is(err, context.Canceled) {
-			t.Errorf("got %v", err)
+		if !errors.Is(err, context.Canceled) || len(s.all) != 0 {
+			t.Errorf("got %v, and %d requests are kept", err, len(s.all))
 		}
 	})
 }
