@@ -72,6 +72,11 @@ func Because(no bool, why string) string {
 	return ""
 }
 
+// Do is the run of an action that needs no command.
+func Do(f func()) func() tea.Cmd {
+	return func() tea.Cmd { f(); return nil }
+}
+
 // hint is what the footer says of the action.
 func (a *Action) hint() string {
 	if a.HintNow != nil {

@@ -38,6 +38,19 @@ func (a Areas) At(x, y int) *Area {
 	return &a[i]
 }
 
+// Click does what a click at a cell does. It returns the area of a part, which does that
+// itself.
+func (a Areas) Click(x, y int) (part *Area, cmd tea.Cmd) {
+	switch at := a.At(x, y); {
+	case at == nil:
+		return nil, nil
+	case at.Run != nil:
+		return nil, at.Run()
+	default:
+		return at, nil
+	}
+}
+
 // Of is the area of a part; nil when it is not on the screen.
 func (a Areas) Of(part string) *Area {
 	for i, one := range a {

@@ -90,12 +90,9 @@ func (b *Browser) Update(msg tea.Msg) (cmd tea.Cmd, taken bool) {
 
 // click gives the focus; a click on the row under the cursor opens it.
 func (b *Browser) click(m tui.ClickMsg) tea.Cmd {
-	a := b.Areas.At(m.X, m.Y)
-	switch {
-	case a == nil:
-		return nil
-	case a.Run != nil:
-		return a.Run()
+	a, run := b.Areas.Click(m.X, m.Y)
+	if a == nil {
+		return run
 	}
 	before, focus, hit := b.List.Cursor, b.Focus == a.Part, false
 	b.Search.Keep()

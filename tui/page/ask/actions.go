@@ -10,9 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// do makes an action's Run of a function that returns nothing.
-func do(f func()) func() tea.Cmd { return func() tea.Cmd { f(); return nil } }
-
 // Actions implements tui.Page.
 func (p *Page) Actions() []tui.Action {
 	out := p.requestActions()
@@ -64,19 +61,19 @@ func (p *Page) reachable(part string) func() string {
 func (p *Page) requestActions() []tui.Action {
 	rows := []row{
 		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.accept},
-		{"toggle", "Choose without continuing", "choose", []string{"space"}, true, do(p.toggle)},
-		{"note", "Add a note to the option", "note", []string{"tab"}, true, do(p.note)},
+		{"toggle", "Choose without continuing", "choose", []string{"space"}, true, tui.Do(p.toggle)},
+		{"note", "Add a note to the option", "note", []string{"tab"}, true, tui.Do(p.note)},
 		{"other", "Type your own answer", "own answer", []string{"o", "0"}, true, p.other},
 		{"skip", "Skip this question", "skip", []string{"s"}, true, p.skip},
-		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, do(p.clarify)},
-		{"recommended", "Choose the recommended option", "", []string{"r"}, true, do(p.recommended)},
+		{"clarify", "Ask back instead of answering", "ask back", []string{"c"}, true, tui.Do(p.clarify)},
+		{"recommended", "Choose the recommended option", "", []string{"r"}, true, tui.Do(p.recommended)},
 		{"yes", "Yes (first option of a yes-or-no question)", "", []string{"y"}, true, func() tea.Cmd { return p.confirm(0) }},
 		{"no", "No (second option of a yes-or-no question)", "", []string{"n"}, true, func() tea.Cmd { return p.confirm(1) }},
 		{"edit", "Edit the text in your editor", "", []string{"e"}, true, p.edit},
-		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
-		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
-		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
-		{"preview", "Preview the option", "", []string{"v"}, false, do(func() { p.preview = !p.preview })},
+		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, tui.Do(func() { p.scroll.by(-1) })},
+		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, tui.Do(func() { p.scroll.by(1) })},
+		{"read", "Read the question and description full screen", "", []string{"d"}, false, tui.Do(p.read)},
+		{"preview", "Preview the option", "", []string{"v"}, false, tui.Do(func() { p.preview = !p.preview })},
 	}
 	out := p.actionsOf(partRequest, append(rows, p.bothRows()...))
 	review := []row{{"accept", "Send, or go to the first unanswered question", "send", []string{"enter"}, true, p.accept}}
@@ -90,7 +87,7 @@ func (p *Page) requestActions() []tui.Action {
 			}
 			return "nothing is being sent"
 		},
-		Run: do(p.undo),
+		Run: tui.Do(p.undo),
 	})
 }
 
@@ -99,14 +96,14 @@ func (p *Page) requestActions() []tui.Action {
 func (p *Page) blankActions() []tui.Action {
 	rows := []row{
 		{"accept", "Choose this answer and continue", "answer", []string{"enter"}, true, p.accept},
-		{"note", "Add a note to the option", "", []string{"tab"}, true, do(p.note)},
-		{"blank.skip", "Skip a text question", "skip", []string{"alt+s"}, true, do(p.skipText)},
-		{"blank.clarify", "Ask back instead of answering a text question", "ask back", []string{"alt+c"}, true, do(p.clarify)},
+		{"note", "Add a note to the option", "", []string{"tab"}, true, tui.Do(p.note)},
+		{"blank.skip", "Skip a text question", "skip", []string{"alt+s"}, true, tui.Do(p.skipText)},
+		{"blank.clarify", "Ask back instead of answering a text question", "ask back", []string{"alt+c"}, true, tui.Do(p.clarify)},
 		{"blank.snooze", "Snooze a text question", "snooze", []string{"alt+z"}, true, func() tea.Cmd { return p.snooze(p.id, 0) }},
-		{"blank.decline", "Decline the request of a text question", "decline", []string{"alt+x"}, true, do(p.decline)},
+		{"blank.decline", "Decline the request of a text question", "decline", []string{"alt+x"}, true, tui.Do(p.decline)},
 		{"blank.edit", "Edit the text in your editor", "", []string{"alt+e"}, true, p.edit},
-		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, do(func() { p.scroll.by(-1) })},
-		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.scroll.by(1) })},
+		{"pageup", "Scroll the text up", "", []string{"pgup", "shift+up"}, false, tui.Do(func() { p.scroll.by(-1) })},
+		{"pagedown", "Scroll the text down", "", []string{"pgdown", "shift+down"}, false, tui.Do(func() { p.scroll.by(1) })},
 	}
 	out := p.actionsOf(partBlank, append(rows, p.bothRows()...))
 	for i := range out {
@@ -127,24 +124,24 @@ type row struct {
 // bothRows are what can be done on a question and on the review.
 func (p *Page) bothRows() []row {
 	return []row{
-		{"previous", "Previous question", "", []string{"left", "h"}, false, do(func() { p.turn(-1) })},
-		{"next", "Next question", "", []string{"right", "l"}, false, do(func() { p.turn(1) })},
-		{"up", "Up", "", []string{"up", "k"}, false, do(func() { p.move(-1) })},
-		{"down", "Down", "", []string{"down", "j"}, false, do(func() { p.move(1) })},
-		{"top", "First option", "", []string{"home"}, false, do(func() { p.move(-1000) })},
-		{"bottom", "Last option", "", []string{"end"}, false, do(func() { p.move(1000) })},
+		{"previous", "Previous question", "", []string{"left", "h"}, false, tui.Do(func() { p.turn(-1) })},
+		{"next", "Next question", "", []string{"right", "l"}, false, tui.Do(func() { p.turn(1) })},
+		{"up", "Up", "", []string{"up", "k"}, false, tui.Do(func() { p.move(-1) })},
+		{"down", "Down", "", []string{"down", "j"}, false, tui.Do(func() { p.move(1) })},
+		{"top", "First option", "", []string{"home"}, false, tui.Do(func() { p.move(-1000) })},
+		{"bottom", "Last option", "", []string{"end"}, false, tui.Do(func() { p.move(1000) })},
 		{"snooze", "Snooze", "snooze", []string{"z"}, true, func() tea.Cmd { return p.snooze(p.id, 0) }},
 		{"snoozefor", "Snooze until…", "", []string{"Z"}, true, p.openSnooze},
-		{"decline", "Decline the whole request", "decline", []string{"x"}, true, do(p.decline)},
-		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, do(p.allRecommended)},
-		{"before", "Previous request", "", []string{"["}, false, do(func() { p.beside(-1) })},
-		{"after", "Next request", "", []string{"]"}, false, do(func() { p.beside(1) })},
+		{"decline", "Decline the whole request", "decline", []string{"x"}, true, tui.Do(p.decline)},
+		{"allrecommended", "Choose the recommended option for every unanswered question, then review", "", []string{"R"}, true, tui.Do(p.allRecommended)},
+		{"before", "Previous request", "", []string{"["}, false, tui.Do(func() { p.beside(-1) })},
+		{"after", "Next request", "", []string{"]"}, false, tui.Do(func() { p.beside(1) })},
 		{"release", "Let its terminal ask: it shows nothing while it waits here", "to its terminal", []string{"t", "alt+t"}, true, p.release},
 		{"jump", "Go to the agent's terminal", "jump", []string{jumpKey}, false, p.jump},
 		{"forget", "Dismiss a question no agent is waiting for", "", []string{"D"}, true, p.dismiss},
-		{"history", "History of answered questions", "", []string{"H"}, false, do(p.toHistory)},
+		{"history", "History of answered questions", "", []string{"H"}, false, tui.Do(p.toHistory)},
 		{"send", "Send, if everything is answered", "", []string{"ctrl+s"}, true, p.send},
-		{"leave", "Back to the list; keep the question as it is", "list", []string{"esc", "ctrl+c"}, false, do(p.toList)},
+		{"leave", "Back to the list; keep the question as it is", "list", []string{"esc", "ctrl+c"}, false, tui.Do(p.toList)},
 	}
 }
 
@@ -207,7 +204,7 @@ func (p *Page) optionActions() []tui.Action {
 func (p *Page) textActions() []tui.Action {
 	return []tui.Action{
 		{ID: "ask.text.accept", Title: "Accept the text", Hint: "done", Keys: []string{"enter"}, Part: partText, InText: true, Acts: true, Sight: true, HintNow: p.textEnds, Run: p.textEnter},
-		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: do(p.textClose)},
+		{ID: "ask.text.close", Title: "Close the text field; keep the text", Hint: "close, keep text", Keys: []string{"esc", "tab"}, Part: partText, InText: true, Run: tui.Do(p.textClose)},
 		{ID: "ask.text.break", Title: "Line break (also shift+enter and alt+enter)", Moves: true, Hint: "line break", Keys: []string{"ctrl+j"}, Part: partText, InText: true, Run: func() tea.Cmd {
 			return p.typeText(func() { p.editor.Insert("\n") })
 		}},
@@ -224,7 +221,7 @@ func (p *Page) textActions() []tui.Action {
 			p.textTake()
 			return p.send()
 		}},
-		{ID: "ask.text.leave", Title: "Back to the list; keep the text", Keys: []string{"ctrl+c"}, Part: partText, InText: true, Run: do(func() {
+		{ID: "ask.text.leave", Title: "Back to the list; keep the text", Keys: []string{"ctrl+c"}, Part: partText, InText: true, Run: tui.Do(func() {
 			if p.place == partHistory {
 				p.textClose()
 				return
@@ -238,21 +235,21 @@ func (p *Page) listActions() []tui.Action {
 	none := func() string { return tui.Because(len(p.rows) == 0, "no open questions") }
 	out := []tui.Action{
 		{ID: "ask.open", Title: "Open the question", Hint: "open", Keys: []string{"enter", "right", "l"}, Part: partList, Enabled: none, Run: p.openRow},
-		{ID: "ask.list.up", Title: "Up", Moves: true, Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1) })},
-		{ID: "ask.list.down", Title: "Down", Moves: true, Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1) })},
-		{ID: "ask.list.top", Title: "First", Moves: true, Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(-1000) })},
-		{ID: "ask.list.bottom", Title: "Last", Moves: true, Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: do(func() { p.moveRow(1000) })},
+		{ID: "ask.list.up", Title: "Up", Moves: true, Keys: []string{"up", "k"}, Part: partList, Hidden: true, Run: tui.Do(func() { p.moveRow(-1) })},
+		{ID: "ask.list.down", Title: "Down", Moves: true, Keys: []string{"down", "j"}, Part: partList, Hidden: true, Run: tui.Do(func() { p.moveRow(1) })},
+		{ID: "ask.list.top", Title: "First", Moves: true, Keys: []string{"home", "g"}, Part: partList, Hidden: true, Run: tui.Do(func() { p.moveRow(-1000) })},
+		{ID: "ask.list.bottom", Title: "Last", Moves: true, Keys: []string{"end", "G"}, Part: partList, Hidden: true, Run: tui.Do(func() { p.moveRow(1000) })},
 		{ID: "ask.list.forget", Title: "Dismiss a question no agent is waiting for", Keys: []string{"D"}, Part: partList, Acts: true, Sight: true, Enabled: none, Run: p.dismiss},
-		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: do(p.toHistory)},
-		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: do(func() { p.place = partRequest })},
+		{ID: "ask.list.history", Title: "History of answered questions", Hint: "history", Keys: []string{"H"}, Part: partList, Run: tui.Do(p.toHistory)},
+		{ID: "ask.reader.close", Title: "Back to the question", Hint: "back", Keys: []string{"esc", "d", "enter", "ctrl+c"}, Part: partReader, Run: tui.Do(func() { p.place = partRequest })},
 	}
 	return slices.Concat(out, p.search.Actions("ask.reader"), tui.ScrollActions("ask.reader", partReader, &p.reader))
 }
 
 func (p *Page) historyActions() []tui.Action {
 	out := []tui.Action{
-		{ID: "ask.history.close", Title: "Back to open questions", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: do(func() { p.place = partList })},
-		{ID: "ask.history.search", Title: "Search the history", Hint: "search", Keys: []string{"/"}, Part: partHistory, Run: do(func() { p.past.searching = true })},
+		{ID: "ask.history.close", Title: "Back to open questions", Hint: "back", Keys: []string{"esc", "H", "ctrl+c"}, Part: partHistory, Run: tui.Do(func() { p.place = partList })},
+		{ID: "ask.history.search", Title: "Search the history", Hint: "search", Keys: []string{"/"}, Part: partHistory, Run: tui.Do(func() { p.past.searching = true })},
 		{ID: "ask.history.copy", Title: "Copy question and answer", Hint: "copy", Keys: []string{"c"}, Part: partHistory, Run: func() tea.Cmd { return p.past.copy() }},
 	}
 	return append(out, tui.ListActions("ask.history", partHistory, &p.past.list)...)

@@ -41,7 +41,7 @@ func (p *Page) queueBox(f *tui.Frame, it questions.Item, x, w int) []string {
 	for y := range min(h, len(p.rows)-p.list.Top) {
 		id := p.rows[p.list.Top+y]
 		if id > 0 && id != it.ID {
-			p.areas = append(p.areas, tui.Area{X: x, Y: y + 1, W: w, H: 1, Run: do(func() { p.openOrShow(id) })})
+			p.areas = append(p.areas, tui.Area{X: x, Y: y + 1, W: w, H: 1, Run: tui.Do(func() { p.openOrShow(id) })})
 		}
 	}
 	return widget.Pane(f.Theme, "Queue", "", false, rows, w, f.H)

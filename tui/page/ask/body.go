@@ -416,7 +416,7 @@ func (v *questionView) aim(f *tui.Frame, o optionRows, s part, b box, areas *tui
 			break
 		}
 		option := o.owner[i]
-		*areas = append(*areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: do(func() { point(option) })})
+		*areas = append(*areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: tui.Do(func() { point(option) })})
 	}
 	if y := o.caret - s.top; o.caret >= 0 && y >= 0 && y < b.h {
 		f.Cursor(b.x+o.x, b.y+y)

@@ -85,9 +85,9 @@ func (p *Page) formActions() []tui.Action {
 		out[i].Part = strings.TrimPrefix(out[i].Part, "ask.")
 	}
 	rows := []row{
-		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, do(func() { p.formView.wheel(-1) })},
-		{"form.scrolldown", "Scroll the form down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.formView.wheel(1) })},
-		{"read", "Read the question and description full screen", "", []string{"d"}, false, do(p.read)},
+		{"form.scrollup", "Scroll the form up", "", []string{"pgup", "shift+up"}, false, tui.Do(func() { p.formView.wheel(-1) })},
+		{"form.scrolldown", "Scroll the form down", "", []string{"pgdown", "shift+down"}, false, tui.Do(func() { p.formView.wheel(1) })},
+		{"read", "Read the question and description full screen", "", []string{"d"}, false, tui.Do(p.read)},
 	}
 	for _, r := range p.bothRows() {
 		switch r.id {
@@ -98,7 +98,7 @@ func (p *Page) formActions() []tui.Action {
 	}
 	rows = append(rows, row{"form.skip", "Skip the form: neither answer nor decline it", "skip", []string{"s"}, true, p.skipForm})
 	out = append(out, p.actionsOf(partForm+"."+form.PartFields, rows)...)
-	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, do(p.toList)}}
+	leave := []row{{"leave", "Back to the list; keep the question as it is", "", []string{"ctrl+c"}, false, tui.Do(p.toList)}}
 	for _, part := range []string{form.PartText, form.PartOptions, form.PartFilter, form.PartJSON} {
 		for _, a := range p.actionsOf(partForm+"."+part, leave) {
 			a.InText = true

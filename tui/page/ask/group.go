@@ -97,7 +97,7 @@ func (p *Page) tick() {
 
 // verdict chooses what enter gives.
 func (p *Page) verdict(key string) func() tea.Cmd {
-	return do(func() { p.group.key, p.message = key, "" })
+	return tui.Do(func() { p.group.key, p.message = key, "" })
 }
 
 // due are the permissions that enter answers: ticked, and seen whole.
@@ -157,12 +157,12 @@ func (p *Page) groupActions() []tui.Action {
 		{"group.answer", "Answer all that are ticked and were on screen in full", "answer these", []string{"enter"}, true, p.answerGroup},
 		{"group.allow", "Have enter allow them once", "allow once", []string{"y"}, true, p.verdict("y")},
 		{"group.deny", "Have enter deny them", "deny", []string{"n"}, true, p.verdict("n")},
-		{"group.tick", "Leave one out, or take it in", "tick", []string{"space"}, true, do(p.tick)},
-		{"group.up", "Up", "", []string{"up", "k"}, false, do(func() { p.moveInGroup(-1) })},
-		{"group.down", "Down", "", []string{"down", "j"}, false, do(func() { p.moveInGroup(1) })},
-		{"group.pageup", "A page up", "", []string{"pgup", "shift+up"}, false, do(func() { p.group.scroll.Page(-1) })},
-		{"group.pagedown", "A page down", "", []string{"pgdown", "shift+down"}, false, do(func() { p.group.scroll.Page(1) })},
-		{"group.leave", "Back to the permission", "back", []string{"esc", "A", "ctrl+c"}, false, do(p.leaveGroup)},
+		{"group.tick", "Leave one out, or take it in", "tick", []string{"space"}, true, tui.Do(p.tick)},
+		{"group.up", "Up", "", []string{"up", "k"}, false, tui.Do(func() { p.moveInGroup(-1) })},
+		{"group.down", "Down", "", []string{"down", "j"}, false, tui.Do(func() { p.moveInGroup(1) })},
+		{"group.pageup", "A page up", "", []string{"pgup", "shift+up"}, false, tui.Do(func() { p.group.scroll.Page(-1) })},
+		{"group.pagedown", "A page down", "", []string{"pgdown", "shift+down"}, false, tui.Do(func() { p.group.scroll.Page(1) })},
+		{"group.leave", "Back to the permission", "back", []string{"esc", "A", "ctrl+c"}, false, tui.Do(p.leaveGroup)},
 	}
 	return p.actionsOf(partGroup, rows)
 }

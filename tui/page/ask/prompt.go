@@ -265,15 +265,15 @@ func (p *Page) promptActions() []tui.Action {
 		}},
 		{"prompt.allow", "Allow once, or accept the plan", "allow once", []string{"y"}, true, p.give("y", none)},
 		{"prompt.deny", "Deny, or keep planning", "deny", []string{"n"}, true, p.give("n", none)},
-		{"always", "Show the options that last, with what exactly they allow", "always…", []string{"a"}, true, do(p.toLasting)},
+		{"always", "Show the options that last, with what exactly they allow", "always…", []string{"a"}, true, tui.Do(p.toLasting)},
 		{"prompt.note", "Deny with a note", "", []string{"N", "tab"}, true, p.give("N", "the agent takes no note")},
 		{"prompt.stop", "Deny and stop the agent's turn", "", []string{"x"}, true, p.give("x", none)},
-		{"group", "Answer all that are like this at once", "group", []string{"A"}, true, do(p.openGroup)},
+		{"group", "Answer all that are like this at once", "group", []string{"A"}, true, tui.Do(p.openGroup)},
 	}
 	look := []row{
-		{"read", "Read everything in full", "whole text", []string{"d", "v"}, false, do(p.read)},
-		{"prompt.pagedown", "Show more of what wants to run", "", []string{"pgdown", "shift+down", "ctrl+d"}, false, do(func() { p.turnPage(1) })},
-		{"prompt.pageup", "Show the part before", "", []string{"pgup", "shift+up", "ctrl+u"}, false, do(func() { p.turnPage(-1) })},
+		{"read", "Read everything in full", "whole text", []string{"d", "v"}, false, tui.Do(p.read)},
+		{"prompt.pagedown", "Show more of what wants to run", "", []string{"pgdown", "shift+down", "ctrl+d"}, false, tui.Do(func() { p.turnPage(1) })},
+		{"prompt.pageup", "Show the part before", "", []string{"pgup", "shift+up", "ctrl+u"}, false, tui.Do(func() { p.turnPage(-1) })},
 	}
 	for _, r := range p.bothRows() {
 		switch r.id {

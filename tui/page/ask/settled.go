@@ -128,14 +128,14 @@ func (p *Page) settledActions() []tui.Action {
 		return tui.Because(p.place != partSettled || !p.settled.own(), "nothing was just answered")
 	}
 	out := []tui.Action{
-		{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: do(p.toList)},
+		{ID: "ask.settled.leave", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "ctrl+c"}, Part: partSettled, InText: true, Run: tui.Do(p.toList)},
 		{ID: "ask.settled.next", Title: "On to what waits next", Hint: "next", Keys: []string{"j", "down", "tab"}, Part: partSettled, Enabled: here, Run: p.goOnSettled},
 	}
 	// Keys that answer are often pressed once more.
 	again := []string{"y", "n", "a", "x", "m", "z", "enter", "space", "1", "2", "3", "4", "5", "6", "7", "8", "9"}
 	return append(out, tui.Action{
 		ID: "ask.settled.again", Title: "Answered already", Keys: again, Part: partSettled, Hidden: true, Enabled: here,
-		Run: do(func() { p.message = "already answered: j goes on" }),
+		Run: tui.Do(func() { p.message = "already answered: j goes on" }),
 	})
 }
 

@@ -271,7 +271,7 @@ func (p *Page) tabs(f *tui.Frame, qs []questions.Question, w, y int) string {
 	}
 	for i := from; i < to; i++ {
 		n := widget.Width(labels[i])
-		p.areas = append(p.areas, tui.Area{X: x + 1, Y: y, W: n, H: 1, Run: do(func() { p.turn(i - p.draft.Tab) })})
+		p.areas = append(p.areas, tui.Area{X: x + 1, Y: y, W: n, H: 1, Run: tui.Do(func() { p.turn(i - p.draft.Tab) })})
 		row += labels[i]
 		x += n
 	}

@@ -335,12 +335,9 @@ func (p *Page) focus(part string) {
 
 // click gives the focus; a click on the row under the cursor opens it.
 func (p *Page) click(c tui.ClickMsg) tea.Cmd {
-	a := p.areas.At(c.X, c.Y)
-	switch {
-	case a == nil:
-		return nil
-	case a.Run != nil:
-		return a.Run()
+	a, run := p.areas.Click(c.X, c.Y)
+	if a == nil {
+		return run
 	}
 	focus := p.part == a.Part
 	p.search.Keep()

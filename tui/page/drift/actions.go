@@ -18,11 +18,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/browser"
 )
 
-// do makes an action of something that needs no command.
-func do(f func()) func() tea.Cmd {
-	return func() tea.Cmd { f(); return nil }
-}
-
 // Actions are comparing, moving among changes, and what to see of them.
 func (p *Page) Actions() []tui.Action {
 	return slices.Concat(p.compareActions(), p.moveActions(), p.changeActions(""), p.viewActions(), p.MoveActions(), p.SearchActions(),
@@ -48,29 +43,29 @@ func (p *Page) compareActions() []tui.Action {
 
 func (p *Page) changeActions(part string) []tui.Action {
 	return []tui.Action{
-		{ID: "drift.next", Title: "Next change", Moves: true, Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, row.isChange) })},
-		{ID: "drift.previous", Title: "Previous change", Moves: true, Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, row.isChange) })},
+		{ID: "drift.next", Title: "Next change", Moves: true, Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, row.isChange) })},
+		{ID: "drift.previous", Title: "Previous change", Moves: true, Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, row.isChange) })},
 	}
 }
 
 func (p *Page) moveActions() []tui.Action {
 	breaks := func(x row) bool { return x.isChange() && x.breaking > 0 }
 	return []tui.Action{
-		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: do(p.enter)},
+		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: tui.Do(p.enter)},
 		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: p.Go(browser.PartDetail)},
 		{ID: "drift.tree", Title: "Back to the tree", Hint: "tree", Keys: []string{"esc", "tab", "h", "left", "shift+tab"}, Part: browser.PartDetail, Run: p.Go(partTree)},
-		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: do(func() { p.goBack(p.w < wide) })},
-		{ID: "drift.open", Title: "Unfold", Moves: true, Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(true) })},
-		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: do(func() { p.fold(false) })},
-		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Keys: []string{"]"}, Enabled: p.whyEmpty, Run: do(func() { p.seek(1, breaks) })},
-		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Keys: []string{"["}, Enabled: p.whyEmpty, Run: do(func() { p.seek(-1, breaks) })},
-		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: do(func() { p.step(1) })},
-		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: do(func() { p.step(-1) })},
+		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: tui.Do(func() { p.goBack(p.w < wide) })},
+		{ID: "drift.open", Title: "Unfold", Moves: true, Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(true) })},
+		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(false) })},
+		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Keys: []string{"]"}, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, breaks) })},
+		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Keys: []string{"["}, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: tui.Do(func() { p.step(1) })},
+		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: tui.Do(func() { p.step(-1) })},
 	}
 }
 
 func (p *Page) viewActions() []tui.Action {
-	return append(p.FilterActions("Show everything", p.whyEmptyUnfiltered, do(p.unfilter)), []tui.Action{
+	return append(p.FilterActions("Show everything", p.whyEmptyUnfiltered, tui.Do(p.unfilter)), []tui.Action{
 		{ID: "drift.leave", Title: "Show everything", Keys: []string{"esc"}, Part: partTree, Run: func() tea.Cmd {
 			if !p.view.narrowed() {
 				return tui.Home()
@@ -78,17 +73,17 @@ func (p *Page) viewActions() []tui.Action {
 			p.unfilter()
 			return nil
 		}},
-		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
 			p.view.breaking = !p.view.breaking
 			p.reflow()
 		})},
 		{ID: "drift.type", Title: "Only one kind of change", Moves: true, Keys: []string{"f"}, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
-		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: do(func() {
+		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
 			p.view.same = !p.view.same
 			p.reflow()
 		})},
-		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Keys: []string{"s"}, Run: do(func() { p.toggle(beside) })},
-		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Keys: []string{"R"}, Run: do(func() { p.toggle(raw) })},
+		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Keys: []string{"s"}, Run: tui.Do(func() { p.toggle(beside) })},
+		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Keys: []string{"R"}, Run: tui.Do(func() { p.toggle(raw) })},
 		{ID: "drift.copy", Title: "Copy the path and its hash", Keys: []string{"c"}, Enabled: p.whyEmpty, Run: p.copySelected},
 		{ID: "drift.export", Title: "Export the result", Keys: []string{"e"}, Enabled: p.whyNoResult, Run: p.export},
 		{ID: "drift.edit", Title: "Open the source in your editor", Keys: []string{"o"}, Enabled: func() string {

@@ -128,7 +128,7 @@ func (d *writer) bundle(b *board, x row) {
 	if own != nil {
 		change = *own
 	}
-	if reason := report.Reason(c.Details, change, depthOf(b.result)); reason != "" {
+	if reason := report.Reason(c.Details, change, b.result.Depth()); reason != "" {
 		d.wrap(d.th.Muted, reason)
 	}
 	d.gap()
@@ -197,7 +197,7 @@ func (d *writer) contract(b *board, c *compare.ContractChange) {
 	d.title(c.Name, c.Kind, c.Role)
 	d.path(c.EntryID)
 	d.outdated(c, b.result.Freshness)
-	if reason := report.Reason(c.Details, *c, depthOf(b.result)); reason != "" {
+	if reason := report.Reason(c.Details, *c, b.result.Depth()); reason != "" {
 		d.wrap(d.th.Text, glyph(d.th, report.SignOfContract(*c))+" "+reason)
 	}
 	d.breaking(c)
@@ -372,11 +372,4 @@ func (d *writer) overview(r *compare.Result) {
 		d.gap()
 		d.wrap(d.th.Warn, "The current side is older than the sources; press F to analyse them.")
 	}
-}
-
-func depthOf(r *compare.Result) int {
-	if r.CurrentInfo == nil || r.CurrentInfo.Options == nil {
-		return 0
-	}
-	return r.CurrentInfo.Options.Depth
 }

@@ -73,20 +73,14 @@ type board struct {
 
 func newBoard(r *compare.Result) *board {
 	b := &board{result: r, contracts: map[string]*compare.ContractChange{}, errors: map[string]int{}, text: map[string]string{}}
-	for i := range r.ContractChanges {
-		c := &r.ContractChanges[i]
+	changes := report.ByWeight(r.ContractChanges)
+	for i := range changes {
+		c := &changes[i]
 		b.contracts[c.EntryID] = c
 		b.ordered = append(b.ordered, c)
 		b.errors[c.EntryID] = report.Errors(*c)
 		b.text[c.EntryID] = searchText(c)
 	}
-	reach := func(c *compare.ContractChange) int { return max(len(c.Affects), c.AffectsTotal) }
-	slices.SortStableFunc(b.ordered, func(x, y *compare.ContractChange) int {
-		if d := b.errors[y.EntryID] - b.errors[x.EntryID]; d != 0 {
-			return d
-		}
-		return reach(y) - reach(x)
-	})
 	return b
 }
 

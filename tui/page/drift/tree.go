@@ -36,7 +36,7 @@ type tree struct {
 
 func newTree() *tree {
 	t := &tree{view: view{closed: folded()}, fresh: map[string]time.Time{}}
-	t.Browser = browser.New(browser.Options{ID: ID, List: partTree, Open: do(t.enter)}, tui.Filter{Narrow: do(t.narrow)})
+	t.Browser = browser.New(browser.Options{ID: ID, List: partTree, Open: tui.Do(t.enter)}, tui.Filter{Narrow: tui.Do(t.narrow)})
 	t.Filter.Edit.Placeholder = "path, name, field, sign"
 	return t
 }

@@ -12,11 +12,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 
-// do makes an action's Run of something that has no command.
-func do(f func()) func() tea.Cmd {
-	return func() tea.Cmd { f(); return nil }
-}
-
 func (p *Page) hasPicture() string {
 	return tui.Because(p.view.Picture() == nil, "no picture")
 }
@@ -46,12 +41,12 @@ func (p *Page) Actions() []tui.Action {
 
 func (p *Page) listActions() []tui.Action {
 	out := []tui.Action{
-		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: do(func() { p.nextPart(1) })},
-		{ID: "pixels.previous_part", Title: "Previous part", Keys: []string{"shift+tab"}, Hidden: true, Run: do(func() { p.nextPart(-1) })},
+		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: tui.Do(func() { p.nextPart(1) })},
+		{ID: "pixels.previous_part", Title: "Previous part", Keys: []string{"shift+tab"}, Hidden: true, Run: tui.Do(func() { p.nextPart(-1) })},
 		{ID: "pixels.follow", Title: "Follow the newest render, or stop following", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
 		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
-		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: do(func() { p.part = partPicture })},
-		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: do(func() { p.colours.only(&p.view) })},
+		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: tui.Do(func() { p.part = partPicture })},
+		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: tui.Do(func() { p.colours.only(&p.view) })},
 		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"c"}, Part: partColours, Run: func() tea.Cmd { return p.colours.copy(&p.view) }},
 	}
 	out = append(out, tui.ListActions("pixels.list", partList, &p.list, p.choose)...)
@@ -60,16 +55,16 @@ func (p *Page) listActions() []tui.Action {
 
 func (p *Page) lookActions() []tui.Action {
 	return []tui.Action{
-		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(1) })},
-		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: do(func() { p.view.Zoom(-1) })},
-		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: do(p.view.Fit)},
-		{ID: "pixels.full", Title: "Actual size or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: do(p.view.Full)},
+		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(1) })},
+		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(-1) })},
+		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: tui.Do(p.view.Fit)},
+		{ID: "pixels.full", Title: "Actual size or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: tui.Do(p.view.Full)},
 		{ID: "pixels.notes", Title: "Problems with the picture", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
 		{ID: "pixels.ground", Title: "Background: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
 		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
-		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: do(func() { p.view.Repeat() })},
+		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
 		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"c"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
@@ -97,15 +92,15 @@ func (p *Page) moveActions() []tui.Action {
 	} {
 		out = append(out, tui.Action{
 			ID: "pixels.cursor_" + way.name, Title: way.title, Keys: way.keys, Part: partPicture, Hidden: true, Enabled: p.hasPicture,
-			Run: do(func() { p.view.Move(way.dx, way.dy) }),
+			Run: tui.Do(func() { p.view.Move(way.dx, way.dy) }),
 		}, tui.Action{
 			ID: "pixels.pan_" + way.name, Title: strings.Replace(way.title, "Cursor", "View", 1), Keys: panKeys(way.keys), Part: partPicture, Hidden: true, Enabled: p.hasPicture,
-			Run: do(func() { p.view.Pan(way.dx, way.dy) }),
+			Run: tui.Do(func() { p.view.Pan(way.dx, way.dy) }),
 		})
 	}
 	return append(out, tui.Action{
 		ID: "pixels.leave", Title: "Remove the cursor, then back to the list", Keys: []string{"esc"}, Part: partPicture, Hidden: true,
-		Run: do(func() {
+		Run: tui.Do(func() {
 			if !p.view.HideCursor() {
 				p.part = partList
 			}
@@ -121,15 +116,15 @@ func panKeys(keys []string) []string {
 }
 
 func (p *Page) playActions() []tui.Action {
-	step := func(d int) func() tea.Cmd { return do(func() { p.view.Step(d) }) }
+	step := func(d int) func() tea.Cmd { return tui.Do(func() { p.view.Step(d) }) }
 	return []tui.Action{
-		{ID: "pixels.play", Title: "Play or stop", Hint: "play", Keys: []string{"space"}, Enabled: p.hasFrames, Run: do(func() { p.view.Play(!p.view.Playing()) })},
+		{ID: "pixels.play", Title: "Play or stop", Hint: "play", Keys: []string{"space"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Play(!p.view.Playing()) })},
 		{ID: "pixels.next_frame", Title: "Next frame", Keys: []string{"."}, Enabled: p.hasFrames, Run: step(1)},
 		{ID: "pixels.previous_frame", Title: "Previous frame", Keys: []string{","}, Enabled: p.hasFrames, Run: step(-1)},
-		{ID: "pixels.first_frame", Title: "First frame", Keys: []string{"home"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.First)},
-		{ID: "pixels.last_frame", Title: "Last frame", Keys: []string{"end"}, Part: partPicture, Enabled: p.hasFrames, Run: do(p.view.Last)},
-		{ID: "pixels.slower", Title: "Slower", Keys: []string{"<"}, Enabled: p.hasFrames, Run: do(func() { p.view.Faster(-1) })},
-		{ID: "pixels.faster", Title: "Faster", Keys: []string{">"}, Enabled: p.hasFrames, Run: do(func() { p.view.Faster(1) })},
+		{ID: "pixels.first_frame", Title: "First frame", Keys: []string{"home"}, Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.First)},
+		{ID: "pixels.last_frame", Title: "Last frame", Keys: []string{"end"}, Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.Last)},
+		{ID: "pixels.slower", Title: "Slower", Keys: []string{"<"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(-1) })},
+		{ID: "pixels.faster", Title: "Faster", Keys: []string{">"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(1) })},
 		{ID: "pixels.loop", Title: "Loop, ping-pong or once", Keys: []string{"w"}, Enabled: p.hasFrames, Run: func() tea.Cmd { return tui.Toast(tui.Info, "playback: "+p.view.NextLoop().String()) }},
 		{ID: "pixels.onion", Title: "Onion skin: none to three frames each way", Keys: []string{"n"}, Enabled: p.hasFrames, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, fmt.Sprintf("onion skin: %d frames each way", p.view.NextOnion()))
@@ -139,12 +134,12 @@ func (p *Page) playActions() []tui.Action {
 
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
-		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"v"}, Enabled: p.hasBefore, Run: do(p.view.NextCompare)},
-		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: do(p.view.Flip)},
-		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: do(func() { p.view.Blink() })},
+		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"v"}, Enabled: p.hasBefore, Run: tui.Do(p.view.NextCompare)},
+		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: tui.Do(p.view.Flip)},
+		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.Blink() })},
 		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
-		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(1) })},
-		{ID: "pixels.previous_change", Title: "Previous change", Keys: []string{"["}, Enabled: p.hasBefore, Run: do(func() { p.view.NextChange(-1) })},
+		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(1) })},
+		{ID: "pixels.previous_change", Title: "Previous change", Keys: []string{"["}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(-1) })},
 		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"V"}, Enabled: p.hasPicture, Run: p.mark},
 		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
 		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},

@@ -345,3 +345,11 @@ type Details struct {
 	// that "1 of 3 changed" can be said without the contracts.
 	Totals map[string]int `json:"totals,omitempty"`
 }
+
+// Depth is the depth of the current side, 0 when unknown.
+func (r *Result) Depth() int {
+	if r.CurrentInfo == nil || r.CurrentInfo.Options == nil {
+		return 0
+	}
+	return r.CurrentInfo.Options.Depth
+}

@@ -259,7 +259,7 @@ func through(c compare.ComponentChange, r *compare.Result) string {
 		return "  through " + strings.Join(names, ", ")
 	}
 	if c.Details.Reason != "" {
-		return "  " + Reason(c.Details, ChangeOf(r, c.EntryID), depthOf(r))
+		return "  " + Reason(c.Details, ChangeOf(r, c.EntryID), r.Depth())
 	}
 	if c.Type == compare.HashChanged && len(c.Details.ModifiedFields) > 0 {
 		return "  " + strings.Join(c.Details.ModifiedFields, ", ")
@@ -275,14 +275,6 @@ func ChangeOf(r *compare.Result, id string) compare.ContractChange {
 		}
 	}
 	return compare.ContractChange{}
-}
-
-// depthOf is the depth of the current side, 0 when unknown.
-func depthOf(r *compare.Result) int {
-	if r.CurrentInfo == nil || r.CurrentInfo.Options == nil {
-		return 0
-	}
-	return r.CurrentInfo.Options.Depth
 }
 
 func contractNote(c compare.ContractChange) string {
