@@ -165,7 +165,7 @@ func TestUserColors(t *testing.T) {
 	}
 }
 
-func TestOver(t *testing.T) {
+func TestAStyleGoesOnBehindAnother(t *testing.T) {
 	bg, fg := NewStyle(lipgloss.NewStyle().Background(lipgloss.Color("#203040"))), NewStyle(lipgloss.NewStyle().Bold(true))
 	got := bg.Over("a" + fg.Render("b") + "c")
 	want := bg.open + "a" + fg.open + "b" + reset + bg.open + "c" + reset

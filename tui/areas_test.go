@@ -6,7 +6,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-func TestAreas(t *testing.T) {
+func TestTheTopmostAreaIsHit(t *testing.T) {
 	areas := tui.Areas{
 		{Part: "page", X: 0, Y: 2, W: 80, H: 20},
 		{Part: "list", X: 1, Y: 3, W: 10, H: 5},

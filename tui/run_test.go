@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-func TestRun(t *testing.T) {
+func TestTheScreenRunsUntilItIsEnded(t *testing.T) {
 	over := errors.New("ended by hangup")
 	tests := []struct {
 		name string

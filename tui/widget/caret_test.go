@@ -2,7 +2,7 @@ package widget
 
 import "testing"
 
-func TestCaret(t *testing.T) {
+func TestTheCaretIsSetAndRead(t *testing.T) {
 	const text = "ab\n\ncafé\u0301 x\nend"
 	for n := range len([]rune(text)) + 1 {
 		var e Editor

@@ -56,7 +56,7 @@ func FuzzFit(f *testing.F) {
 	})
 }
 
-func TestEnds(t *testing.T) {
+func TestTheRightEndGoesBeforeTheLeft(t *testing.T) {
 	tests := []struct {
 		name, left, right string
 		w                 int
@@ -81,7 +81,7 @@ func TestCutLeft(t *testing.T) {
 	}
 }
 
-func TestList(t *testing.T) {
+func TestAListScrollsWithItsCursor(t *testing.T) {
 	var l List
 	l.SetLen(20)
 	row := func(i, _ int) string { return fmt.Sprintf("item %d", i) }
@@ -114,7 +114,7 @@ func TestList(t *testing.T) {
 	frame.Compare(t, "list", text(rows))
 }
 
-func TestBox(t *testing.T) {
+func TestABoxHasItsTitleInTheFrame(t *testing.T) {
 	var b strings.Builder
 	for _, focus := range []bool{false, true} {
 		rows := box(dark(), "Servers", "5", focus, []string{"one", "much too long for this box, really"}, 24, 5)
@@ -129,7 +129,7 @@ func TestBox(t *testing.T) {
 	}
 }
 
-func TestMatch(t *testing.T) {
+func TestAFilterMatchesWordsAndLettersInOrder(t *testing.T) {
 	tests := []struct {
 		name, filter, text string
 		want               bool
@@ -153,7 +153,7 @@ func TestMatch(t *testing.T) {
 	}
 }
 
-func TestJSON(t *testing.T) {
+func TestJSONIsDrawnIndented(t *testing.T) {
 	tests := []struct{ name, in string }{
 		{"object", `{"path":"README.md","deep":{"list":[1,2.50,true,null],"empty":{},"none":[]}}`},
 		{"text with line breaks", `{"content":[{"type":"text","text":"first\nsecond line that is long enough to be wrapped somewhere"}]}`},

@@ -137,7 +137,7 @@ func TestCountdownToTheDeadline(t *testing.T) {
 	})
 }
 
-func TestAutofocus(t *testing.T) {
+func TestANewQuestionOpensItselfOnlyAsConfigured(t *testing.T) {
 	tests := []struct {
 		name  string
 		focus page.Focus

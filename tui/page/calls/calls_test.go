@@ -175,7 +175,7 @@ func commands() []calls.Command {
 	}}}
 }
 
-func TestCopies(t *testing.T) {
+func TestAChosenPartOfACallIsCopied(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, d *fake.Deck) {
 		for _, tt := range []struct{ key, what, want string }{
 			{"c", "a command", `read_project_context {"path":"README.md"}`},
@@ -202,7 +202,7 @@ func TestCopies(t *testing.T) {
 	})
 }
 
-func TestMouse(t *testing.T) {
+func TestCallsAreReadWithTheMouse(t *testing.T) {
 	for _, tt := range []struct {
 		size     frame.Size
 		inDetail [2]int

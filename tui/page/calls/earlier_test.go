@@ -68,7 +68,7 @@ func showPast(t *testing.T, size frame.Size, empty bool, test func(s *frame.Scre
 	}, func(s *frame.Screen) { test(s, d, p) })
 }
 
-func TestEarlierRuns(t *testing.T) {
+func TestEarlierRunsStandAboveThisOne(t *testing.T) {
 	tests := []struct {
 		name  string
 		size  frame.Size

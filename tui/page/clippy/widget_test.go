@@ -61,7 +61,7 @@ func action(t *testing.T, w *Widget, id string) tui.Action {
 	return tui.Action{}
 }
 
-func TestBell(t *testing.T) {
+func TestTheBellRingsInTheTerminal(t *testing.T) {
 	b := NewBell()
 	feed := b.Feed()
 	if msg := feed.Load(); msg != nil {
@@ -101,7 +101,7 @@ func TestNobodyHearsTheBell(t *testing.T) {
 	})
 }
 
-func TestMute(t *testing.T) {
+func TestSoundsAreMutedAndUnmuted(t *testing.T) {
 	f := &fakeTools{}
 	w := NewWidget(f)
 	if got := line(w); got != "" {
@@ -144,7 +144,7 @@ func TestWhatTheKeyForSoundsDidIsKept(t *testing.T) {
 	}
 }
 
-func TestRepair(t *testing.T) {
+func TestOnlyADamagedMemoryCanBeRepaired(t *testing.T) {
 	f := &fakeTools{}
 	w := NewWidget(f)
 	state := func(s snapshot.State) {

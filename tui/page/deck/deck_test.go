@@ -181,7 +181,7 @@ func TestTheCursorStaysOnItsCall(t *testing.T) {
 	})
 }
 
-func TestMouse(t *testing.T) {
+func TestAClickOpensWhatTheRowIsAbout(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
 		s.Click(10, 32) // the line about the servers, which opens
 		s.Has("r restart", "LogicStamp  8 tools")

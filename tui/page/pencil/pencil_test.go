@@ -194,7 +194,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 	frame.Compare(t, "widget", b.String())
 }
 
-func TestKeys(t *testing.T) {
+func TestKeysActOnPencilsCard(t *testing.T) {
 	held := on()
 	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
 	held.Picture = upstream.Picture{ImageFact: upstream.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
