@@ -19,7 +19,7 @@ import (
 )
 
 // Router is the part of a module that answers requests as they came, for a server that
-// is not made of the library's types: params and results stay the bytes they are.
+// takes them as they are: params and results stay the bytes that came.
 //
 // The host asks it for what the [Offer] lists as a definition without a handler, and
 // for what Owns. It records the calls, has them wait for their turn and refuses them,

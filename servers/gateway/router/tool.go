@@ -21,7 +21,7 @@ type Tool struct {
 	Tool    mcp.Tool               // as clients see it
 	Handler server.ToolHandlerFunc // nil: the offer's Router serves its calls
 	// Raw is the definition that is listed as it stands, a JSON object on one line:
-	// the library encodes only the members it knows. nil: Tool as it encodes.
+	// mcp-go encodes only the members it knows. nil: Tool as it encodes.
 	Raw json.RawMessage
 	// Work says how much a call takes while it runs. The zero value is for an answer
 	// from memory.

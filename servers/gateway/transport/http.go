@@ -351,7 +351,7 @@ func clientOf(e *backend.Request) (client mcp.Implementation) {
 		said = e.Params.Get("clientInfo")
 	}
 	if said != nil {
-		_ = json.Unmarshal(said, &client) // the library says what is wrong
+		_ = json.Unmarshal(said, &client) // something else says nothing
 	}
 	return client
 }

@@ -19,8 +19,8 @@ const (
 // rules define which names messages may contain.
 type rules struct{ message, hello *rawjson.Rule }
 
-// ruled returns the rules, which are built once. The library decodes these names into
-// struct fields and so accepts "Name" for "name", while the log, the relay and a child do
+// ruled returns the rules, which are built once. A server may decode these names into
+// struct fields and so accept "Name" for "name", while the log, the relay and a child do
 // not.
 var ruled = sync.OnceValue(func() rules {
 	data := &rawjson.Rule{}
