@@ -134,7 +134,7 @@ func TestEveryFrameIsWritten(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			s := &show{drawn: func() { time.Sleep(tt.slow) }}
+			s := &show{drawn: func() { time.Sleep(tt.slow) }} // on the bubble's clock
 			runShow(t, s, false, func(p *tea.Program, out *Written) {
 				for _, text := range []string{"alpha", "beta", "gamma"} {
 					p.Send(text)

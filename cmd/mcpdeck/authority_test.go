@@ -119,7 +119,6 @@ func (w *window) code(d *driver) string {
 	before := form.FindAllString(w.text(), -1)
 	var all []string
 	d.shows(w, "Which?")
-	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
 	w.key("P")
 	d.until("a code on the screen", func() bool {
 		all = form.FindAllString(w.text(), -1)
@@ -128,12 +127,18 @@ func (w *window) code(d *driver) string {
 	return all[len(all)-1]
 }
 
-// key presses keys on a deck as a user does who has read what is there: none of them counts
-// as held since before, since one that means nothing comes first.
-func (w *window) key(keys string) {
+// reads takes the time of a user who reads what is there, after which a key counts: none is
+// held since before, since one that means nothing comes first.
+func (w *window) reads() {
 	w.t.Helper()
 	w.press("\x1b[24~")
-	time.Sleep(1500 * time.Millisecond)
+	time.Sleep(1500 * time.Millisecond) // a key counts by how long what it answers has been there
+}
+
+// key presses keys on a deck as a user does who has read what is there.
+func (w *window) key(keys string) {
+	w.t.Helper()
+	w.reads()
 	w.press(keys)
 }
 
@@ -402,7 +407,6 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d.shows(s, "press a on Pencil on the deck's Cards page")
 	w.key(fmt.Sprintf("\x1b%d", slices.Index(pageIDs(), card.ID)+1))
 	d.shows(w, "mcpdeck accept was run by")
-	time.Sleep(200 * time.Millisecond)
 	w.key("a")
 	d.shows(w, "Accept 1 definition?")
 	w.again("y", func() bool { return strings.Contains(s.text(), "Accepted on the Cards page.") })
@@ -440,7 +444,6 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 		t.Errorf("before one is set: exit %d, %d questions are left", n, d.asked())
 	}
 	d.shows(w, "Which?")
-	time.Sleep(500 * time.Millisecond) // what came by itself drops keys for a moment
 	w.key("P")
 	d.shows(w, "12 characters")
 	w.key(passphrase + "\r")

@@ -178,7 +178,6 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	w.shows(d, "echo: stays off, because it is new")
 	w.key("hG")
 	w.shows(d, "space turn on")
-	time.Sleep(1200 * time.Millisecond)
 	marks = append(marks, d.marked("second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
 	w.key(" ")
 	w.shows(d, "LD_PRELOAD=/nowhere/x.so")
@@ -190,16 +189,15 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	}
 	for i, wait := range []time.Duration{0, 160, 250, 600} {
 		w.shows(d, "rows shown")
-		time.Sleep(1200 * time.Millisecond) // for the key to count
 		name := fmt.Sprintf("other%d", i)
 		d.marked(name)
-		time.Sleep(wait * time.Millisecond)
+		time.Sleep(wait * time.Millisecond) // the key comes so much later than the change
 		w.key("y")
 		d.until("the terms of what runs now", func() bool {
 			screen := w.screen()
 			if !strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, "space turn on") { // the key was for what was drawn, which is no more
 				w.key(" ")
-				time.Sleep(300 * time.Millisecond)
+				time.Sleep(300 * time.Millisecond) // else the same screen is taken for the next
 			}
 			return strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, name+".sh")
 		})

@@ -11,11 +11,11 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // coder is the real Claude Code in a terminal, with a model that follows a script and
@@ -313,19 +313,19 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 // plans writes the plan into the file that Claude Code has named to its model. A version that
 // takes the plan from the call instead may not have said so yet.
 func (d *driver) plans(text string) {
-	for range 100 {
+	testwait.Holds(func() bool {
 		all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
 		for _, file := range all {
 			b, _ := os.ReadFile(file) // it may be written later
 			if m := regexp.MustCompile(`"planFilePath":("[^"]+")`).FindSubmatch(b); m != nil {
 				var path string
 				if json.Unmarshal(m[1], &path) == nil && os.MkdirAll(filepath.Dir(path), 0o700) == nil && os.WriteFile(path, []byte(text+"\n"), 0o600) == nil {
-					return
+					return true
 				}
 			}
 		}
-		time.Sleep(100 * time.Millisecond)
-	}
+		return false
+	})
 }
 
 // subAgents counts those at work in the only session of Claude Code.

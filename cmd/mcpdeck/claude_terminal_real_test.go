@@ -33,7 +33,7 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 			if counts() {
 				return at
 			}
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // it is pressed again if nothing comes of it for three seconds
 		}
 	}
 	w.t.Fatalf("%q does not count:\n%s", key, w.screen())
@@ -69,7 +69,7 @@ func steady(is func() bool) func() bool {
 		if !is() {
 			return false
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // the looks must be apart
 		return is()
 	}
 }
@@ -258,7 +258,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 				if got := d.became(); len(got) != 1 || got[0] != ask.EndGone {
 					t.Fatalf("it says %q while the terminal asks:\n%s", got, c.screen())
 				}
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(100 * time.Millisecond) // nothing tells that it will not say more
 			}
 			c.accepts("\r")
 			d.until("it is said who has answered", func() bool {

@@ -26,6 +26,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // codexTerminal is the real program in a terminal, with a stand-in model, beside a deck.
@@ -157,10 +158,8 @@ func (c *codexTerminal) press(keys ...string) {
 
 func (c *codexTerminal) until(what string, is func() bool) {
 	c.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			c.t.Fatalf("never: %s; the terminal shows\n%s", what, c.screen())
-		}
+	if !testwait.Holds(is) {
+		c.t.Fatalf("never: %s; the terminal shows\n%s", what, c.screen())
 	}
 }
 
@@ -370,12 +369,12 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 		switch s := c.screen(); { // it does not take the first keys while it is busy
 		case strings.Contains(s, "Trust all and continue"):
 			c.press("2", "Enter")
-			time.Sleep(2 * time.Second)
+			time.Sleep(2 * time.Second) // it may take the keys one at a time
 		case strings.Contains(s, "t trust all"): // it took the Enter alone
 			c.press("t")
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // likewise
 			c.press("Escape")
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // likewise
 		}
 		return strings.Contains(c.screen(), "Ask Codex")
 	})

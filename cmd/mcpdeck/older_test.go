@@ -95,7 +95,7 @@ func (d *driver) use(t *testing.T, hook string) {
 	for _, program := range [][]string{{hook}, {d.program, "hook"}} {
 		w := d.hook(program, permissionEvent)
 		d.until("a prompt", func() bool { return d.prompted() == 1 })
-		time.Sleep(3 * time.Second) // longer than a hook waits for a deck that says nothing
+		time.Sleep(3 * time.Second) // nothing tells that a hook still waits: longer than one does for a deck that says nothing
 		if n := d.prompted(); n != 1 {
 			t.Errorf("%s has given up", program)
 		}

@@ -259,7 +259,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 		a.handshake("claude")
 		apart(t, "shared", a, b)
 	})
-	time.Sleep(time.Until(asked.Add(45 * time.Second)))
+	time.Sleep(time.Until(asked.Add(45 * time.Second))) // the user takes longer than most programs wait
 	fills(d, w, answering)
 	for name, a := range answering {
 		opens(d, w, name, a)

@@ -85,7 +85,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 			in, ours := io.Pipe()
 			out, theirs := io.Pipe()
 			gone := func() {
-				time.Sleep(3 * time.Second)
+				time.Sleep(3 * time.Second) // on the bubble's clock
 				in.Close()
 				theirs.Close()
 				close(exited)

@@ -37,10 +37,10 @@ func TestAHeldKeyOfATerminalAnswersOnce(t *testing.T) {
 				w.press("\x1b[?3u") // what such a terminal answers
 				again = "\x1b[121;1:2u"
 			}
-			time.Sleep(2 * time.Second)
+			time.Sleep(2 * time.Second) // a key counts once what it answers has been there for a while
 			w.press(first)
 			for range 60 {
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // as a terminal repeats it
 				w.press(again)
 			}
 			if n := d.prompted(); n < 2 {
@@ -72,13 +72,13 @@ func TestATerminalAllowsNothingThatWasNotShown(t *testing.T) {
 				break
 			}
 			w.key("y")
-			time.Sleep(500 * time.Millisecond)
+			time.Sleep(500 * time.Millisecond) // nothing tells that the key has not counted
 			shown = shown || strings.Contains(w.screen(), last)
 			if d.prompted() < before {
 				break
 			}
-			w.press("\x1b[6~") // pgdown
-			time.Sleep(500 * time.Millisecond)
+			w.press("\x1b[6~")                 // pgdown
+			time.Sleep(500 * time.Millisecond) // at the end there is nothing to scroll
 			shown = shown || strings.Contains(w.screen(), last)
 		}
 		if !shown {

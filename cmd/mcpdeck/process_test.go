@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // driver is a user's home with the program in it, as processes.
@@ -92,12 +94,7 @@ func (d *driver) kill(c *exec.Cmd) {
 
 func (d *driver) until(what string, ok func() bool) {
 	d.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	d.t.Fatalf("%s: not within %v", what, patience)
+	testwait.Until(d.t, what, ok)
 }
 
 // logged waits until the deck's journal tells of a call.
@@ -288,7 +285,7 @@ func TestRelaySwitchesToADeckOpenedLater(t *testing.T) {
 	before := a.request("tools/list", "{}")
 	deck := d.serve()
 	d.until("a call through the deck", func() bool {
-		time.Sleep(200 * time.Millisecond) // the tool has a limit
+		time.Sleep(200 * time.Millisecond) // the tool may be called so often only
 		a.request("tools/call", `{"name":"read_project_context","arguments":{}}`)
 		return strings.Contains(d.log.String(), "tool=read_project_context") // the relay logs to its own standard error
 	})

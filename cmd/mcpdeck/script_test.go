@@ -22,6 +22,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
@@ -128,20 +129,20 @@ func await(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: await FILE")
 	}
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		path := ts.MkAbs(args[0])
-		if _, err := os.Stat(path); err != nil {
-			continue
-		}
+	path := ts.MkAbs(args[0])
+	if !testwait.Holds(func() bool {
 		if filepath.Ext(path) != ".sock" {
-			return
+			_, err := os.Stat(path)
+			return err == nil
 		}
-		if c, err := net.Dial("unix", path); err == nil {
+		c, err := net.Dial("unix", path)
+		if err == nil {
 			c.Close()
-			return
 		}
+		return err == nil
+	}) {
+		ts.Fatalf("%s does not appear", args[0])
 	}
-	ts.Fatalf("%s does not appear", args[0])
 }
 
 // scriptScreen is a terminal in which a script runs the deck.
@@ -200,15 +201,14 @@ func shows(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: [!] shows TEXT")
 	}
 	s, text := screenOf(ts), ""
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(30 * time.Millisecond) {
+	if !testwait.Holds(func() bool {
 		s.mu.Lock()
+		defer s.mu.Unlock()
 		text = s.em.String()
-		s.mu.Unlock()
-		if strings.Contains(text, args[0]) != neg {
-			return
-		}
+		return strings.Contains(text, args[0]) != neg
+	}) {
+		ts.Fatalf("the screen is still\n%s", text)
 	}
-	ts.Fatalf("the screen is still\n%s", text)
 }
 
 // scriptValues are what a script's commands keep for one another.
@@ -243,13 +243,12 @@ func until(ts *testscript.TestScript, neg bool, args []string) {
 	want, err := regexp.Compile("(?m)" + args[0])
 	ts.Check(err)
 	var out []byte
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+	if !testwait.Holds(func() bool {
 		out, err = inScript(ts, args[1:]).CombinedOutput()
-		if err == nil && want.Match(out) {
-			return
-		}
+		return err == nil && want.Match(out)
+	}) {
+		ts.Fatalf("never %q: %v\n%s", args[0], err, out)
 	}
-	ts.Fatalf("never %q: %v\n%s", args[0], err, out)
 }
 
 // passphrase is what proves in the scripts that the user is there.

@@ -46,8 +46,7 @@ func (a *asking) asks() {
 func (a *asking) shown() {
 	a.t.Helper()
 	a.w.shows(a.driver, "Bash wants to run")
-	a.w.press("\x1b[24~")
-	time.Sleep(1500 * time.Millisecond)
+	a.w.reads()
 }
 
 // signals sends a signal to the deck.
@@ -136,9 +135,9 @@ func TestADeckSaysOfAnAnswerOnlyWhatTheAgentRecorded(t *testing.T) {
 			a.asks()
 			a.shown()
 			a.must(a.claude.Status("idle", ""))
-			time.Sleep(80 * time.Millisecond)
+			time.Sleep(80 * time.Millisecond) // what came of the terminal is not looked at so soon
 			a.w.press("y")
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(200 * time.Millisecond) // the record comes while the answer is on its way
 			a.records("reject", `,"toolDenialKind":"user-rejected"`)
 		}, "answered in its terminal: denied", []string{"answered in its terminal: denied"}},
 		"y": {func(a *asking) {
@@ -177,7 +176,7 @@ func TestADeckSaysOfAnAnswerOnlyWhatTheAgentRecorded(t *testing.T) {
 			}
 			d.until("it says "+tt.want, func() bool { return strings.Contains(check(), tt.want) })
 			for range 15 { // longer than an answer may be unseen
-				time.Sleep(200 * time.Millisecond)
+				time.Sleep(200 * time.Millisecond) // nothing tells that it will say no more
 				check()
 			}
 			if last := check(); !strings.Contains(last, tt.want) {

@@ -31,9 +31,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// patience is how long an agent may take to do what comes next, under any load.
-const patience = 3 * time.Minute
-
 // inbox is a deck without a screen: its queue, its list of sessions and its prompt socket.
 type inbox struct {
 	t      *testing.T

@@ -76,7 +76,7 @@ func noticeTools() []router.Tool {
 				if s := server.ServerFromContext(ctx); s != nil {
 					_ = s.SendLogMessageToClient(ctx, mcp.NewLoggingMessageNotification(mcp.LoggingLevelInfo, "conformance", t))
 				}
-				time.Sleep(20 * time.Millisecond)
+				time.Sleep(20 * time.Millisecond) // it is at work
 			}
 			return mcp.NewToolResultText("logged"), nil
 		}
@@ -88,7 +88,7 @@ func noticeTools() []router.Tool {
 			if m := r.Params.Meta; m != nil && m.ProgressToken != nil {
 				for _, n := range []int{0, 50, 100} {
 					say(ctx, "notifications/progress", map[string]any{"progressToken": m.ProgressToken, "progress": n, "total": 100})
-					time.Sleep(20 * time.Millisecond)
+					time.Sleep(20 * time.Millisecond) // it is at work
 				}
 			}
 			return mcp.NewToolResultText("done"), nil

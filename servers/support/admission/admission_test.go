@@ -41,7 +41,7 @@ func TestCallsTakeTurnsBetweenAgents(t *testing.T) {
 					mu.Lock()
 					order = append(order, agent)
 					mu.Unlock()
-					time.Sleep(time.Second)
+					time.Sleep(time.Second) // on the bubble's clock
 					p.Leave()
 				}()
 				synctest.Wait()
@@ -79,7 +79,7 @@ func TestMemoryAndCountAreNeverExceeded(t *testing.T) {
 			after, give := time.Duration(random.IntN(50))*time.Millisecond, time.Duration(random.IntN(900))*time.Millisecond
 			hold := time.Duration(random.IntN(90)) * time.Millisecond
 			go func() {
-				time.Sleep(after)
+				time.Sleep(after) // on the bubble's clock
 				ctx, cancel := context.WithTimeout(t.Context(), give)
 				defer cancel()
 				p, err := d.Enter(ctx, agent, class)
@@ -93,7 +93,7 @@ func TestMemoryAndCountAreNeverExceeded(t *testing.T) {
 					t.Errorf("an agent has all %d slots", each[agent])
 				}
 				mu.Unlock()
-				time.Sleep(hold)
+				time.Sleep(hold) // on the bubble's clock
 				mu.Lock()
 				calls, memory, each[agent] = calls-1, memory-class.Need(), each[agent]-1
 				mu.Unlock()
