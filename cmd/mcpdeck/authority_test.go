@@ -156,8 +156,8 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	d, w := guarded(t)
 	d.askOverHTTP()
 	a := d.relay() // its agent is this test
-	a.handshake("claude")
-	a.send(7, "tools/call", whichOne)
+	a.Handshake("claude")
+	a.Send(7, "tools/call", whichOne)
 	d.until("two questions", func() bool { return d.asked() == 2 })
 	w.code(d)
 	d.session("s1")
@@ -240,7 +240,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			t.Run(way.name+" "+what, func(t *testing.T) { try(t, way.run, action) })
 		}
 	}
-	d.kill(a.cmd) // the relay, so that nobody is an agent by its processes
+	d.kill(a.Cmd) // the relay, so that nobody is an agent by its processes
 	for what, action := range actions {
 		t.Run("a killed relay "+what, func(t *testing.T) { try(t, `( ( setsid "$@" ) & )`, action) })
 	}

@@ -20,7 +20,7 @@ import (
 func (a *agent) render(first, n int, args string) {
 	a.t.Helper()
 	for i := range n {
-		a.send(first+i, "tools/call", `{"name":"pixelsrc_render","arguments":`+args+`}`)
+		a.Send(first+i, "tools/call", `{"name":"pixelsrc_render","arguments":`+args+`}`)
 	}
 }
 
@@ -30,7 +30,7 @@ func (a *agent) answers(n int) {
 	a.t.Helper()
 	for limit := time.After(4 * patience); n > 0; {
 		select {
-		case m, ok := <-a.lines:
+		case m, ok := <-a.Lines:
 			if !ok {
 				a.t.Fatal("the relay has ended")
 			}
@@ -78,7 +78,7 @@ func TestManyCallsAtOnceTakeTheDeckTheMemoryOfAFew(t *testing.T) {
 	d := newDriver(t)
 	deck := d.serve()
 	a := d.relay()
-	a.handshake("many")
+	a.Handshake("many")
 	const picture = `{"source":"{type:\"sprite\",name:\"c\",size:[1024,1024],palette:{a:\"#f00\"},regions:{a:{rect:[0,0,1024,1024]}}}"}`
 	idle := peak(t, deck)
 	for i := range 5 { // until the garbage between two collections is at its most, too
@@ -100,7 +100,7 @@ func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
 	d := newDriver(t)
 	d.serve()
 	a := d.relay()
-	a.handshake("leaver")
+	a.Handshake("leaver")
 	var colours, regions, first, second strings.Builder
 	for i := range 64 {
 		fmt.Fprintf(&colours, `,t%d:\"#%06x\"`, i, i*65793)
@@ -116,8 +116,8 @@ func TestWorkInTheDeckEndsWithTheRelayThatAskedForIt(t *testing.T) {
 		`}}\n{type:\"animation\",name:\"an\",frames:[\"w\"],duration:10,palette_cycle:[{tokens:[` + first.String()[1:] + `],fps:7},{tokens:[` + second.String()[1:] + `],fps:11}]}"}`
 	const calls = 30
 	a.render(100, calls, long)
-	a.request("ping", "{}") // requests are read in their order
-	d.kill(a.cmd)
+	a.Request("ping", "{}") // requests are read in their order
+	d.kill(a.Cmd)
 	count := func(flags ...string) int {
 		out, _ := d.command(append([]string{"log", "-n", "0", "--json", "--tool", "pixelsrc_render"}, flags...)...).Output()
 		return bytes.Count(out, []byte("\n"))
@@ -148,16 +148,16 @@ func TestLongListingsTakeLittleAndLetOthersCall(t *testing.T) {
 	}
 	deck := d.serve()
 	a, other := d.relay(), d.relay()
-	a.handshake("lists")
-	other.handshake("other")
+	a.Handshake("lists")
+	other.Handshake("other")
 	idle := peak(t, deck)
 	for i := range calls {
-		a.send(100+i, "tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"many"}}`)
+		a.Send(100+i, "tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"many"}}`)
 	}
 	a.answers(1) // they are being read
-	other.request("tools/call", `{"name":"manage_memory","arguments":{"action":"read","key":"x"}}`)
-	other.request("tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"."}}`)
-	if left := calls - 1 - len(a.lines); left == 0 {
+	other.Request("tools/call", `{"name":"manage_memory","arguments":{"action":"read","key":"x"}}`)
+	other.Request("tools/call", `{"name":"read_project_context","arguments":{"directoryPath":"."}}`)
+	if left := calls - 1 - len(a.Lines); left == 0 {
 		t.Error("another agent's calls waited for all listings")
 	} else {
 		t.Logf("another agent's calls were answered before %d of %d listings", left, calls)

@@ -74,7 +74,7 @@ func (w *window) shows(d *driver, text string) {
 // lists tells whether an agent is offered a tool.
 func (a *agent) lists(tool string) bool {
 	a.t.Helper()
-	return strings.Contains(fmt.Sprint(a.request("tools/list", "{}")), tool)
+	return strings.Contains(fmt.Sprint(a.Request("tools/list", "{}")), tool)
 }
 
 // agree presses the key that turns a server on whose terms are on the screen, until it counts.
@@ -92,7 +92,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	w.wide()
 	w.shows(d, "echo: stays off, because it is new")
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	if a.lists("echo_env") {
 		t.Fatal("the tools of a server that is off are listed")
 	}
@@ -207,7 +207,7 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	}
 	w.agree(d)
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed {
 		t.Errorf("the tool says %s", said)

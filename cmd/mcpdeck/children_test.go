@@ -234,14 +234,14 @@ func TestAViewIsAnsweredBeforeAServerIsListedForTheFirstTime(t *testing.T) {
 	d.turnedOn("echo", noting(t, file, gate)+"mode = 'on'\n")
 	d.serve()
 	a := d.relay()
-	a.handshake("early")
+	a.Handshake("early")
 	if a.lists("echo_env") {
 		t.Fatal("listed before the server was asked")
 	}
 	if err := os.WriteFile(gate, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for m := range a.lines {
+	for m := range a.Lines {
 		if m["method"] == "notifications/tools/list_changed" {
 			break
 		}
@@ -261,10 +261,10 @@ func TestServersThatAreOnMoveFromTheRelayToADeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := d.relay()
-	a.handshake("mover")
+	a.Handshake("mover")
 	call := func() {
 		t.Helper()
-		if m := fmt.Sprint(a.request("tools/call", `{"name":"echo_echo","arguments":{"text":"hi"}}`)); !strings.Contains(m, `{"text":"hi"}`) {
+		if m := fmt.Sprint(a.Request("tools/call", `{"name":"echo_echo","arguments":{"text":"hi"}}`)); !strings.Contains(m, `{"text":"hi"}`) {
 			t.Fatal(m)
 		}
 	}
@@ -273,7 +273,7 @@ func TestServersThatAreOnMoveFromTheRelayToADeck(t *testing.T) {
 	d.until("the process that was asked for the list ends", func() bool { _, alive := noted(file); return alive == 1 })
 	pids, _ := noted(file)
 	deck := d.serve()
-	for m := range a.lines {
+	for m := range a.Lines {
 		if m["method"] == "notifications/tools/list_changed" {
 			break
 		}

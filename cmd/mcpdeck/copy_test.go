@@ -42,10 +42,10 @@ func TestCopiedCommandsRepeatACall(t *testing.T) {
 	w.wide()
 	w.shows(d, "Calls appear here")
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	d.until("the tools", func() bool { return a.lists("echo_echo") })
 	args := rawjson.Object{{Key: "text", Value: rawjson.Quote("it's \"$HOME\" `id` $(id) \\ %s!\n<b> 🎉")}}.JSON()
-	first := textOf(t, a.request("tools/call", `{"name":"echo_echo","arguments":`+string(args)+`}`)["result"])
+	first := textOf(t, a.Request("tools/call", `{"name":"echo_echo","arguments":`+string(args)+`}`)["result"])
 	if parsed(first) == nil {
 		t.Fatalf("the tool says %s", first)
 	}

@@ -35,7 +35,7 @@ func (d *driver) analyses() int {
 
 func (a *agent) tool(name string) string {
 	a.t.Helper()
-	text, err := json.Marshal(a.request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, name)))
+	text, err := json.Marshal(a.Request("tools/call", fmt.Sprintf(`{"name":%q,"arguments":{}}`, name)))
 	if err != nil {
 		a.t.Fatal(err)
 	}
@@ -49,8 +49,8 @@ func TestADeckKeepsABaselineForEachAgent(t *testing.T) {
 	d := analysing(t, map[string]string{"src/App.tsx": "// props: title dense\n"})
 	d.serve()
 	first, second := d.relay("logicstamp"), d.relay("logicstamp")
-	first.handshake("one")
-	second.handshake("one")
+	first.Handshake("one")
+	second.Handshake("one")
 	first.tool("logicstamp_refresh_snapshot")
 	stamptest.Write(t, d.project, map[string]string{"src/App.tsx": "// props: title\n"})
 	second.tool("logicstamp_refresh_snapshot")
@@ -80,19 +80,19 @@ func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
 	stamptest.Behave(t, standInDir(d.home), stamptest.StandIn{Until: release})
 	d.serve()
 	first, second := d.relay("logicstamp"), d.relay("logicstamp")
-	first.handshake("one")
-	second.handshake("two")
+	first.Handshake("one")
+	second.Handshake("two")
 	call := `{"name":"logicstamp_refresh_snapshot","arguments":{},"_meta":{"progressToken":7}}`
-	first.send(70, "tools/call", call)
+	first.Send(70, "tools/call", call)
 	d.until("an analysis", func() bool { return d.analyses() == 1 })
-	second.send(70, "tools/call", call)
+	second.Send(70, "tools/call", call)
 	second.until("stamp")
-	first.send(nil, "notifications/cancelled", `{"requestId":70}`)
-	first.request("ping", "{}")
+	first.Send(nil, "notifications/cancelled", `{"requestId":70}`)
+	first.Request("ping", "{}")
 	if err := os.WriteFile(release, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ := json.Marshal(second.answer(70.0)); !strings.Contains(string(out), "snapshotId") {
+	if out, _ := json.Marshal(second.Answer(70.0)); !strings.Contains(string(out), "snapshotId") {
 		t.Errorf("the second caller: %s", out)
 	}
 	if n := d.analyses(); n != 1 {
@@ -103,7 +103,7 @@ func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
 // until waits for progress with a message.
 func (a *agent) until(message string) {
 	a.t.Helper()
-	for m := range a.lines {
+	for m := range a.Lines {
 		params, _ := m["params"].(map[string]any)
 		if m["method"] == "notifications/progress" && params["message"] == message {
 			return
@@ -122,7 +122,7 @@ func TestADeckAnswersBeforeTheDeeperAnalysisIsDone(t *testing.T) {
 	})
 	d.serve()
 	a := d.relay("logicstamp")
-	a.handshake("one")
+	a.Handshake("one")
 	a.tool("logicstamp_refresh_snapshot")
 	d.until("a deeper analysis", func() bool {
 		found, _ := filepath.Glob(filepath.Join(d.home, ".local/state/mcpdeck/logicstamp/snapshots/deep_*/snapshot.json"))

@@ -26,9 +26,9 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	w.key("h")           // to the servers
 	w.shows(d, "trains") // else the relay would host the server itself, where nobody can be asked
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	d.until("the tools", func() bool { return a.lists("trains_form") })
-	a.send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
+	a.Send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
 	w.shows(d, "Ask ◆1")
 	w.key("2")
 	w.shows(d, "Name*")
@@ -39,7 +39,7 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	w.key("High St\r")
 	w.shows(d, "enter send")
 	w.key("\r")
-	if got, want := fmt.Sprint(a.answer(float64(77))), `{"action":"accept","content":{"name":"Ana","class":"2","nights":9007199254740993,"at":{"street":"High St"}}}`; !strings.Contains(got, want) {
+	if got, want := fmt.Sprint(a.Answer(float64(77))), `{"action":"accept","content":{"name":"Ana","class":"2","nights":9007199254740993,"at":{"street":"High St"}}}`; !strings.Contains(got, want) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

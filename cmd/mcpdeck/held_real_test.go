@@ -77,7 +77,7 @@ server.registerTool("create_entities", {`)
 	}
 	told := d.changes()
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	if failed, said := a.failed("memory_read_graph", "{}"); failed {
 		t.Errorf("what has not changed says %s", said)
 	}

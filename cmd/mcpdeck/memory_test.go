@@ -65,7 +65,7 @@ func TestDrawingFilmsTakesBoundedMemoryAndGivesItBack(t *testing.T) {
 		}
 	}
 	one := d.relay()
-	one.handshake("one")
+	one.Handshake("one")
 	for i := range 20 {
 		one.render(100+i, 1, film(fmt.Sprint("film", i%2)))
 		one.answers(1)
@@ -74,7 +74,7 @@ func TestDrawingFilmsTakesBoundedMemoryAndGivesItBack(t *testing.T) {
 	var four []*agent
 	for i := range 4 {
 		a := d.relay()
-		a.handshake(fmt.Sprint("agent", i))
+		a.Handshake(fmt.Sprint("agent", i))
 		a.render(100, 2, film("film"))
 		four = append(four, a)
 	}

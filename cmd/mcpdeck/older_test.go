@@ -82,15 +82,15 @@ func (d *driver) with(program string) *driver {
 func (d *driver) use(t *testing.T, hook string) {
 	t.Helper()
 	a := d.relay()
-	a.handshake("mixed")
+	a.Handshake("mixed")
 	a.note(d, "mixed.txt", "")
 	d.ends(a)
 
 	asker := d.speaks(nil, "ask-server")
-	asker.handshake("asker")
-	asker.send(`"waits"`, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	asker.Handshake("asker")
+	asker.Send(`"waits"`, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
 	d.until("a question", func() bool { return d.asked() == 1 })
-	d.kill(asker.cmd)
+	d.kill(asker.Cmd)
 
 	for _, program := range [][]string{{hook}, {d.program, "hook"}} {
 		w := d.hook(program, permissionEvent)
@@ -152,7 +152,7 @@ func TestOneProcessCannotTakeEveryonesConnections(t *testing.T) {
 		t.Error("this process has not used up what it may open")
 	}
 	a := d.relay()
-	a.handshake("another")
+	a.Handshake("another")
 	a.note(d, "there.txt", "")
 	if out, err := d.command("ask", "list").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)

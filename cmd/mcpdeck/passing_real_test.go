@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
@@ -45,14 +46,14 @@ func (d *driver) overWeb(path string) *agent {
 	r := d.overHTTP(false, path)
 	r.hello("{}")
 	in, out := io.Pipe()
-	a := &agent{t: d.t, in: out, lines: make(chan map[string]any, 1000)}
+	a := &agent{decktest.NewAgent(d.t, out), d.t}
 	hear := func(stream io.ReadCloser) {
 		defer stream.Close()
 		for s := bufio.NewReader(stream); ; {
 			line, err := s.ReadBytes('\n')
 			var m map[string]any
 			if json.Unmarshal(bytes.TrimPrefix(line, []byte("data: ")), &m) == nil {
-				a.lines <- m
+				a.Lines <- m
 			}
 			if err != nil {
 				return
@@ -72,7 +73,7 @@ func (d *driver) overWeb(path string) *agent {
 			go func() {
 				resp, err := http.DefaultClient.Do(req)
 				if err != nil {
-					a.lines <- map[string]any{"junk": err.Error()}
+					a.Lines <- map[string]any{"junk": err.Error()}
 					return
 				}
 				hear(resp.Body)
@@ -88,8 +89,8 @@ func (a *agent) heard(what string, fits func(m map[string]any) bool) (before []m
 	a.t.Helper()
 	for limit := time.After(patience); ; before = append(before, m) {
 		select {
-		case m = <-a.lines:
-			answered := m["id"] == withdrawn && (m["result"] != nil || a.cmd != nil) // over HTTP, there must be some response
+		case m = <-a.Lines:
+			answered := m["id"] == withdrawn && (m["result"] != nil || a.Cmd != nil) // over HTTP, there must be some response
 			if m == nil || m["junk"] != nil || answered {
 				a.t.Fatalf("%s: %v after %v", what, m, before)
 			}
@@ -112,9 +113,9 @@ func told(method, text string) func(map[string]any) bool {
 // asks sends a request, and returns its result with what was heard before it.
 func (a *agent) asks(method, params string) (before []map[string]any, result map[string]any) {
 	a.t.Helper()
-	a.last++
-	id := float64(a.last)
-	a.send(a.last, method, params)
+	a.Last++
+	id := float64(a.Last)
+	a.Send(a.Last, method, params)
 	before, m := a.heard(method, func(m map[string]any) bool { return m["id"] == id && m["method"] == nil })
 	if result, _ = m["result"].(map[string]any); result == nil {
 		a.t.Errorf("%s %s: %v", method, params, m)
@@ -176,7 +177,7 @@ func passes(t *testing.T, name string, a *agent, own *raw) {
 	for _, m := range steps {
 		step(m)
 	}
-	if a.cmd == nil { // two streams over HTTP, of which either may be read first
+	if a.Cmd == nil { // two streams over HTTP, of which either may be read first
 		for len(progress) < 3 {
 			a.heard("progress on the other stream", step)
 		}
@@ -195,9 +196,9 @@ func passes(t *testing.T, name string, a *agent, own *raw) {
 // cancels starts what takes long, withdraws it, and holds that another call is answered.
 func cancels(t *testing.T, name string, a *agent) {
 	t.Helper()
-	a.send(strconv.Quote(withdrawn), "tools/call", `{"name":"`+name+`_trigger-long-running-operation","arguments":{"duration":600,"steps":6000},"_meta":{"progressToken":"long"}}`)
+	a.Send(strconv.Quote(withdrawn), "tools/call", `{"name":"`+name+`_trigger-long-running-operation","arguments":{"duration":600,"steps":6000},"_meta":{"progressToken":"long"}}`)
 	a.heard("that it runs", told("progress", "long"))
-	a.send(nil, "notifications/cancelled", `{"requestId":"`+withdrawn+`"}`)
+	a.Send(nil, "notifications/cancelled", `{"requestId":"`+withdrawn+`"}`)
 	if _, r := a.asks("tools/call", `{"name":"`+name+`_echo","arguments":{"message":"still here"}}`); !strings.Contains(fmt.Sprint(r), "Echo: still here") {
 		t.Errorf("after another was withdrawn, a call says %v", r)
 	}
@@ -233,16 +234,16 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 	answering := map[string]*agent{}
 	for _, name := range []string{"everything", "far"} {
 		a := d.relay(name)
-		a.handshake("claude")
+		a.Handshake("claude")
 		d.until("the tools of "+name, func() bool { return a.lists(name + "_trigger-elicitation-request") })
-		a.send(`"form"`, "tools/call", `{"name":"`+name+`_trigger-elicitation-request","arguments":{}}`)
+		a.Send(`"form"`, "tools/call", `{"name":"`+name+`_trigger-elicitation-request","arguments":{}}`)
 		answering[name] = a
 	}
 	w.shows(d, "Ask ◆2")
 	asked := time.Now()
 	for _, name := range []string{"everything", "far"} {
 		agents := map[string]*agent{"stdio": d.relay(name), "HTTP": d.overWeb("/mcp/" + name)}
-		agents["stdio"].handshake("codex")
+		agents["stdio"].Handshake("codex")
 		for way, a := range agents {
 			t.Run(name+" by an agent over "+way, func(t *testing.T) {
 				own := rawProgram(t, false, exec.Command(server.Command[0], server.Command[1:]...))
@@ -256,7 +257,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 	}
 	t.Run("a server of two agents", func(t *testing.T) {
 		a, b := d.relay("shared"), d.overWeb("/mcp/shared")
-		a.handshake("claude")
+		a.Handshake("claude")
 		apart(t, "shared", a, b)
 	})
 	time.Sleep(time.Until(asked.Add(45 * time.Second))) // the user takes longer than most programs wait
@@ -296,7 +297,7 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 // opens has a server ask for a page to be opened, and says that it was.
 func opens(d *driver, w *window, name string, a *agent) {
 	d.t.Helper()
-	a.send(`"page"`, "tools/call", `{"name":"`+name+`_trigger-url-elicitation","arguments":{"url":"https://sign-in.example.com/`+name+`","elicitationId":"x"}}`)
+	a.Send(`"page"`, "tools/call", `{"name":"`+name+`_trigger-url-elicitation","arguments":{"url":"https://sign-in.example.com/`+name+`","elicitationId":"x"}}`)
 	d.until("the screen asks for the page", steady(func() bool {
 		return strings.Contains(w.screen(), "Open this page")
 	}))

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
@@ -20,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
@@ -115,14 +114,10 @@ func (d *driver) logged(words ...string) {
 	})
 }
 
-// agent is a client on a relay's stdio.
+// agent is a client of the deck's, mostly on a relay's stdio.
 type agent struct {
-	t     *testing.T
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   io.Closer
-	lines chan map[string]any
-	last  int
+	*decktest.Agent
+	t *testing.T
 }
 
 func (d *driver) relay(args ...string) *agent { return d.hears(nil, args...) }
@@ -136,85 +131,15 @@ func (d *driver) hears(stderr io.Writer, args ...string) *agent {
 // speaks is a client of a command that serves MCP.
 func (d *driver) speaks(stderr io.Writer, args ...string) *agent {
 	d.t.Helper()
-	a := &agent{t: d.t, cmd: d.command(args...), lines: make(chan map[string]any, 100)}
-	a.cmd.Stderr = stderr
-	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	a.out = out
-	if a.in, err = a.cmd.StdinPipe(); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := a.cmd.Start(); err != nil {
-		d.t.Fatal(err)
-	}
-	d.t.Cleanup(func() { d.kill(a.cmd) })
-	go func() {
-		defer close(a.lines)
-		for s := bufio.NewReader(out); ; {
-			line, err := s.ReadBytes('\n')
-			if err != nil {
-				return
-			}
-			var m map[string]any
-			if json.Unmarshal(line, &m) != nil {
-				m = map[string]any{"junk": string(line)}
-			}
-			a.lines <- m
-		}
-	}()
-	return a
-}
-
-func (a *agent) send(id any, method string, params string) {
-	a.t.Helper()
-	head := ""
-	if id != nil {
-		head = fmt.Sprintf(`"id":%v,`, id)
-	}
-	if _, err := fmt.Fprintf(a.in, `{"jsonrpc":"2.0",%s"method":%q,"params":%s}`+"\n", head, method, params); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-// request sends a request and returns its answer; other messages are dropped.
-func (a *agent) request(method, params string) map[string]any {
-	a.t.Helper()
-	a.last++
-	a.send(a.last, method, params)
-	return a.answer(float64(a.last))
-}
-
-func (a *agent) answer(id any) map[string]any {
-	a.t.Helper()
-	for limit := time.After(patience); ; {
-		select {
-		case m, ok := <-a.lines:
-			switch {
-			case !ok:
-				a.t.Fatal("the relay has ended")
-			case m["junk"] != nil:
-				a.t.Fatalf("no message: %v", m["junk"])
-			case m["id"] == id && m["method"] == nil:
-				return m
-			}
-		case <-limit:
-			a.t.Fatalf("no answer to %v", id)
-		}
-	}
-}
-
-func (a *agent) handshake(name string) {
-	a.t.Helper()
-	a.request("initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"`+name+`","version":"1"}}`)
-	a.send(nil, "notifications/initialized", "{}")
+	c := d.command(args...)
+	c.Stderr = stderr
+	return &agent{decktest.Serve(d.t, c), d.t}
 }
 
 // note calls a tool that leaves a file, and looks for the file.
 func (a *agent) note(d *driver, name, meta string) {
 	a.t.Helper()
-	m := a.request("tools/call", `{"name":"haunt_desktop","arguments":{"filename":"`+name+`","content":"boo"}`+meta+`}`)
+	m := a.Request("tools/call", `{"name":"haunt_desktop","arguments":{"filename":"`+name+`","content":"boo"}`+meta+`}`)
 	if _, err := os.Stat(filepath.Join(d.home, "Desktop", name)); err != nil {
 		a.t.Errorf("%v; answer: %v", err, m)
 	}
@@ -237,13 +162,13 @@ func TestSessionOutlivesAKilledDeck(t *testing.T) {
 			deck := d.serve()
 			a := d.relay()
 			if tt.meta == "" {
-				a.handshake(tt.client)
-			} else if m := a.request("server/discover", "{"+modern+"}"); m["result"] == nil {
+				a.Handshake(tt.client)
+			} else if m := a.Request("server/discover", "{"+modern+"}"); m["result"] == nil {
 				t.Fatalf("discover: %v", m)
 			}
 			a.note(d, "one.txt", tt.meta)
 			d.logged(tt.client, "haunt_desktop", "one.txt")
-			a.send(`"waits"`, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}`+tt.meta+`}`)
+			a.Send(`"waits"`, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}`+tt.meta+`}`)
 			d.until("a question", func() bool { return d.asked() == 1 })
 
 			d.kill(deck)
@@ -251,7 +176,7 @@ func TestSessionOutlivesAKilledDeck(t *testing.T) {
 			a.note(d, "two.txt", tt.meta)
 			d.logged(tt.client, "haunt_desktop", "two.txt")
 			d.until("the question is asked again", func() bool { return d.asked() == 1 })
-			a.send(nil, "notifications/cancelled", `{"requestId":"waits"}`) // else its answer is waited for
+			a.Send(nil, "notifications/cancelled", `{"requestId":"waits"}`) // else its answer is waited for
 			d.ends(a)
 		})
 	}
@@ -267,10 +192,10 @@ func (d *driver) asked() int {
 func (d *driver) ends(a *agent) {
 	d.t.Helper()
 	began := time.Now()
-	a.in.Close()
-	for range a.lines { // until its output is closed
+	a.In.Close()
+	for range a.Lines { // until its output is closed
 	}
-	if err := a.cmd.Wait(); err != nil {
+	if err := a.Cmd.Wait(); err != nil {
 		d.t.Errorf("the relay ended with %v", err)
 	}
 	d.t.Logf("the relay ended %v after its input", time.Since(began).Round(time.Millisecond))
@@ -280,21 +205,21 @@ func TestRelaySwitchesToADeckOpenedLater(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	a := d.relay()
-	a.handshake("early")
+	a.Handshake("early")
 	a.note(d, "alone.txt", "")
-	before := a.request("tools/list", "{}")
+	before := a.Request("tools/list", "{}")
 	deck := d.serve()
 	d.until("a call through the deck", func() bool {
 		time.Sleep(200 * time.Millisecond) // the tool may be called so often only
-		a.request("tools/call", `{"name":"read_project_context","arguments":{}}`)
+		a.Request("tools/call", `{"name":"read_project_context","arguments":{}}`)
 		return strings.Contains(d.log.String(), "tool=read_project_context") // the relay logs to its own standard error
 	})
-	if after := a.request("tools/list", "{}"); fmt.Sprint(names(after)) != fmt.Sprint(names(before)) {
+	if after := a.Request("tools/list", "{}"); fmt.Sprint(names(after)) != fmt.Sprint(names(before)) {
 		t.Errorf("tools before and after: %v %v", names(before), names(after))
 	}
 	// For good: this process hosts the tools again.
 	d.kill(deck)
-	d.until("the tools are back", func() bool { return a.request("tools/list", "{}")["result"] != nil })
+	d.until("the tools are back", func() bool { return a.Request("tools/list", "{}")["result"] != nil })
 	a.note(d, "again.txt", "")
 	d.ends(a)
 }
@@ -474,7 +399,7 @@ func TestWhoHostsLogsOneLineForEach(t *testing.T) {
 		}
 		var own lines
 		a := d.hears(&own)
-		a.handshake("claude")
+		a.Handshake("claude")
 		a.note(d, "a.txt", "")
 		said := &own
 		if deck {

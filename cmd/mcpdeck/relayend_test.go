@@ -20,19 +20,19 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 		question bool
 		leave    func(t *testing.T, a *agent, deck *exec.Cmd)
 	}{
-		"its input ends": {"mcp", false, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"its input ends": {"mcp", false, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.In.Close() }},
 		"it is told to end, and its input is open": {"mcp", false, func(t *testing.T, a *agent, _ *exec.Cmd) {
 			t.Helper()
-			if err := a.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			if err := a.Cmd.Process.Signal(syscall.SIGTERM); err != nil {
 				t.Error(err)
 			}
 		}},
-		"a question waits, and somebody reads": {"mcp", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"a question waits, and somebody reads": {"mcp", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.In.Close() }},
 		"a question waits, and nobody reads": {"mcp", true, func(_ *testing.T, a *agent, _ *exec.Cmd) {
-			a.in.Close()
-			a.out.Close()
+			a.In.Close()
+			a.Out.Close()
 		}},
-		"its own server for questions, and somebody reads": {"ask-server", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.in.Close() }},
+		"its own server for questions, and somebody reads": {"ask-server", true, func(_ *testing.T, a *agent, _ *exec.Cmd) { a.In.Close() }},
 		"the deck is stuck, and there is more to say": {"mcp", false, func(t *testing.T, a *agent, deck *exec.Cmd) {
 			t.Helper()
 			if err := deck.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -44,14 +44,14 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 				defer close(written)
 				line := `{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"x","arguments":{"a":"` + strings.Repeat("x", 1<<20) + `"}}}` + "\n"
 				for { // until the relay is gone, or this end is closed
-					if _, err := a.in.Write([]byte(line)); err != nil {
+					if _, err := a.In.Write([]byte(line)); err != nil {
 						return
 					}
 				}
 			}()
 			time.Sleep(time.Second) // the relay can pass on no more
-			a.in.Close()
-			a.out.Close()
+			a.In.Close()
+			a.Out.Close()
 			<-written
 		}},
 	} {
@@ -60,14 +60,14 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 			d := newDriver(t)
 			deck := d.serve()
 			a := d.speaks(nil, tt.command)
-			a.handshake("leaving")
+			a.Handshake("leaving")
 			if tt.question {
-				a.send(`"waits"`, "tools/call", which)
+				a.Send(`"waits"`, "tools/call", which)
 				d.until("a question", func() bool { return d.asked() == 1 })
 			}
 			tt.leave(t, a, deck)
 			ended := make(chan error, 1)
-			go func() { ended <- a.cmd.Wait() }()
+			go func() { ended <- a.Cmd.Wait() }()
 			select {
 			case err := <-ended:
 				if err != nil {

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"fmt"
 	"net"
 	"os"
@@ -12,6 +11,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
 
 // from connects to the deck's socket as a relay does that says it was started in
@@ -30,26 +31,19 @@ func (d *driver) from(cwd string) *agent {
 	if welcome, err := r.ReadString('\n'); err != nil || strings.Contains(welcome, "error") {
 		d.t.Fatalf("the deck says %q, %v", welcome, err)
 	}
-	a := &agent{t: d.t, in: c, lines: make(chan map[string]any, 100)}
+	a := &agent{decktest.NewAgent(d.t, c), d.t}
 	go func() {
-		defer close(a.lines)
-		for {
-			line, err := r.ReadBytes('\n')
-			var m map[string]any
-			if err != nil || json.Unmarshal(line, &m) != nil {
-				return
-			}
-			a.lines <- m
-		}
+		defer close(a.Lines)
+		a.Hear(r)
 	}()
-	a.handshake("from " + cwd)
+	a.Handshake("from " + cwd)
 	return a
 }
 
 // failed calls a tool and tells whether it refused, with all it said.
 func (a *agent) failed(tool, arguments string) (bool, string) {
 	a.t.Helper()
-	m := a.request("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
+	m := a.Request("tools/call", `{"name":"`+tool+`","arguments":`+arguments+`}`)
 	text := fmt.Sprint(m)
 	result, _ := m["result"].(map[string]any)
 	return result["isError"] == true || m["error"] != nil, text
@@ -191,6 +185,6 @@ func (d *driver) started(dir string) *agent {
 	d.project = dir
 	a := d.relay()
 	d.project = project
-	a.handshake("in " + filepath.Base(dir))
+	a.Handshake("in " + filepath.Base(dir))
 	return a
 }

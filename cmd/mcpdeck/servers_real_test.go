@@ -205,7 +205,7 @@ func killed(t *testing.T, d *driver) {
 	t.Helper()
 	deck := d.serve()
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	for tool, args := range map[string]string{"everything_echo": `{"message":"hi"}`, "memory_read_graph": `{}`, "time_get_current_time": `{"timezone":"UTC"}`} {
 		if failed, said := a.failed(tool, args); failed {
 			t.Errorf("%s says %s", tool, said)
@@ -214,7 +214,7 @@ func killed(t *testing.T, d *driver) {
 	if n := len(d.runs()); n < 3 {
 		t.Errorf("%d servers run", n)
 	}
-	d.kill(a.cmd)
+	d.kill(a.Cmd)
 	d.kill(deck)
 	d.nothingRuns("after a deck that was killed")
 }

@@ -38,7 +38,7 @@ func TestAgentsShareARealServersStateOnlyWhereTheUserSaysSo(t *testing.T) {
 	var agents []*agent
 	for _, name := range []string{"claude", "codex"} {
 		a := d.relay()
-		a.handshake(name)
+		a.Handshake(name)
 		agents = append(agents, a)
 	}
 	for _, tt := range []struct {

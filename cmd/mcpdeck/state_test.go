@@ -210,7 +210,7 @@ func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
 			})
 			if strings.Contains(d.log.String(), "serving") {
 				a := d.relay()
-				a.handshake("claude")
+				a.Handshake("claude")
 				a.note(d, "a.txt", "")
 				d.ends(a)
 			}
@@ -253,7 +253,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	dir, _ := d.state()
 	d.serve()
 	before := d.relay()
-	before.handshake("before")
+	before.Handshake("before")
 	before.note(d, "one.txt", "")
 	address := d.http()
 	token, err := storedToken(filepath.Join(dir, "run", "token"))
@@ -276,7 +276,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	})
 	before.note(d, "two.txt", "") // the connection stayed
 	after := d.relay()
-	after.handshake("after")
+	after.Handshake("after")
 	after.note(d, "three.txt", "")
 	d.logged("after", "haunt_desktop", "three.txt")
 	if out, err := d.command("ask", "list").CombinedOutput(); err != nil {

@@ -71,7 +71,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	}
 
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	w.key("G")
 	w.shows(d, "space turn on")
 	w.key(" ")
@@ -118,7 +118,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if failed, said := a.failed("everything_echo", `{"message":"hi"}`); failed {
 		t.Errorf("the tool says %s", said)
 	}
-	d.kill(a.cmd)
+	d.kill(a.Cmd)
 	d.kill(w.cmd)
 	open()
 	d.nothingRuns("of the deck that was killed")

@@ -217,9 +217,9 @@ func TestEarlierCallsAreShown(t *testing.T) {
 	d := newDriver(t)
 	deck := d.serve()
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	a.note(d, "a.txt", "")
-	a.send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	a.Send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"Which?","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
 	d.until("a question", func() bool { return d.asked() == 1 })
 	journal, err := sql.Open("sqlite", filepath.Join(d.home, ".local/state/mcpdeck/journal.db"))
 	if err != nil {
@@ -231,7 +231,7 @@ func TestEarlierCallsAreShown(t *testing.T) {
 		return journal.QueryRow("SELECT count(*) FROM calls WHERE status = 'running'").Scan(&n) == nil && n == 1
 	})
 	d.kill(deck)
-	d.kill(a.cmd)
+	d.kill(a.Cmd)
 	w := d.window("--page", "calls")
 	d.until("the calls of before", func() bool { return strings.Contains(w.text(), "deck opened") })
 	for _, want := range []string{"haunt_desktop", "ask"} {
@@ -251,7 +251,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 	w := d.window()
 	d.until("the deck", func() bool { return strings.Contains(w.text(), "Waiting for the first agent") })
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	if failed, said := a.failed("play_system_sound", `{"type":"success"}`); failed || !strings.Contains(said, "Rang the terminal bell") {
 		t.Fatalf("the tool says %s", said)
 	}
@@ -267,10 +267,10 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 	d := newDriver(t)
 	w := d.window("--page", "ask")
 	a := d.relay()
-	a.handshake("claude")
+	a.Handshake("claude")
 	const asked = "Vie\u0323\u0302t cafe\u0301 1\ufe0f\u20e3 👨‍👩‍👧‍👦 שָׁ?"
 	d.until("the deck", func() bool { return strings.Contains(w.text(), "No questions") })
-	a.send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"`+asked+`","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
+	a.Send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"`+asked+`","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
 	sequences := regexp.MustCompile(`\x1b\[[0-9;:?]*[a-zA-Z]`)
 	shown := func(text string) bool {
 		return strings.Contains(strings.ReplaceAll(sequences.ReplaceAllString(w.text(), ""), " ", ""), strings.ReplaceAll(text, " ", ""))

@@ -44,7 +44,7 @@ func TestAnAnswerIsGivenInSightOnly(t *testing.T) {
 	d.wait("→ ○ 2 Keep it")
 	d.press("\r")
 	d.wait("takes it back")
-	if got := text(a.reply(1)); got != "User answers:\nsure: Keep it" {
+	if got := text(a.Answer(1)); got != "User answers:\nsure: Keep it" {
 		t.Errorf("the agent got %q", got)
 	}
 }

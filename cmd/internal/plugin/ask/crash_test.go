@@ -28,7 +28,7 @@ func TestACrashInTheUndoHold(t *testing.T) {
 	d.wait("takes it back")
 	d.guarded()
 	d.press("\r")
-	if got := text(a.reply(1)); got != "User answers:\na: y" {
+	if got := text(a.Answer(1)); got != "User answers:\na: y" {
 		t.Errorf("the agent got %q", got)
 	}
 }

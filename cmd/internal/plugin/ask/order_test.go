@@ -27,7 +27,7 @@ func TestCallsOfOneConnectionQueueInTheirOrder(t *testing.T) {
 			for i := range n {
 				burst += fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask","arguments":{"questions":[{"question":"%02d?"}]}}}`+"\n", i+1, i)
 			}
-			a.send(burst)
+			a.Write(burst)
 			ordered := func() {
 				t.Helper()
 				for i, it := range w.listed(n) {
@@ -64,7 +64,7 @@ func TestProgressGoesOnInAnotherProcess(t *testing.T) {
 		t.Helper()
 		for {
 			select {
-			case m, ok := <-a.out:
+			case m, ok := <-a.Lines:
 				if !ok {
 					t.Fatal("the relay has ended")
 				}
@@ -103,7 +103,7 @@ func TestConnectWaitIsKept(t *testing.T) {
 	a := w.agent("claude-code", "shop", "ask-server", "--connect-wait", wait.String())
 	began := time.Now()
 	a.ask(1, which)
-	if got := text(a.reply(1)); !strings.Contains(got, "mcpdeck is not running") {
+	if got := text(a.Answer(1)); !strings.Contains(got, "mcpdeck is not running") {
 		t.Errorf("told %q", got)
 	}
 	if took := time.Since(began); took < wait {

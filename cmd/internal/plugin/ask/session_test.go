@@ -3,7 +3,6 @@
 package ask_test
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -192,12 +191,7 @@ func (d *deck) guarded() {
 }
 
 // agent speaks MCP with a server process.
-type agent struct {
-	t   *testing.T
-	cmd *exec.Cmd
-	in  io.WriteCloser
-	out chan map[string]any
-}
+type agent struct{ *decktest.Agent }
 
 func (w *world) agent(name, dir string, args ...string) *agent {
 	w.t.Helper()
@@ -206,68 +200,15 @@ func (w *world) agent(name, dir string, args ...string) *agent {
 
 func (w *world) agentOf(name string, cmd *exec.Cmd) *agent {
 	w.t.Helper()
-	a := &agent{t: w.t, cmd: cmd, out: make(chan map[string]any, 100)}
-	var err error
-	if a.in, err = a.cmd.StdinPipe(); err != nil {
-		w.t.Fatal(err)
-	}
-	out, err := a.cmd.StdoutPipe()
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	a.cmd.Stderr = os.Stderr
-	if err := a.cmd.Start(); err != nil {
-		w.t.Fatal(err)
-	}
-	go func() {
-		sc := bufio.NewScanner(out)
-		sc.Buffer(nil, 4<<20)
-		for sc.Scan() {
-			var m map[string]any
-			if json.Unmarshal(sc.Bytes(), &m) == nil {
-				a.out <- m
-			}
-		}
-		close(a.out)
-	}()
-	w.t.Cleanup(func() {
-		a.in.Close()
-		_ = a.cmd.Process.Kill()
-		_ = a.cmd.Wait()
-	})
-	a.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"` + name + `","version":"1"}}}`)
-	a.reply(0)
-	a.send(`{"jsonrpc":"2.0","method":"notifications/initialized"}`)
+	cmd.Stderr = os.Stderr
+	a := &agent{decktest.Serve(w.t, cmd)}
+	a.Last = -1 // so that what a test asks begins with 1
+	a.Handshake(name)
 	return a
 }
 
-func (a *agent) send(line string) {
-	a.t.Helper()
-	if _, err := io.WriteString(a.in, line+"\n"); err != nil {
-		a.t.Fatal(err)
-	}
-}
-
-// reply waits for the answer to a request.
-func (a *agent) reply(id float64) map[string]any {
-	a.t.Helper()
-	for {
-		select {
-		case m, ok := <-a.out:
-			if !ok {
-				a.t.Fatal("the server has ended")
-			}
-			if m["id"] == id {
-				return m
-			}
-		case <-time.After(patience):
-			a.t.Fatalf("no answer to request %v", id)
-		}
-	}
-}
-
 func (a *agent) ask(id int, args string) {
-	a.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"ask","arguments":%s,"_meta":{"progressToken":1}}}`, id, args))
+	a.Send(id, "tools/call", fmt.Sprintf(`{"name":"ask","arguments":%s,"_meta":{"progressToken":1}}`, args))
 }
 
 // text is the text of a tool's result.
@@ -311,12 +252,12 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.wait("enter sends these answers")
 	d.press("\r")
 	d.wait("Which colour?", "codex", "menu")
-	if got := text(first.reply(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
+	if got := text(first.Answer(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
 		t.Errorf("the first agent got %q", got)
 	}
 	d.guarded()
 	d.press("2")
-	if got := text(second.reply(1)); got != "User answers:\nauth: blue" {
+	if got := text(second.Answer(1)); got != "User answers:\nauth: blue" {
 		t.Errorf("the second agent got %q", got)
 	}
 }
@@ -344,13 +285,13 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	d.wait("Which login?", "1 of 2", "asked again")
 	d.guarded()
 	d.press("2")
-	if got := text(relayed.reply(1)); got != "User answers:\na: API key" {
+	if got := text(relayed.Answer(1)); got != "User answers:\na: API key" {
 		t.Errorf("over the relay: %q", got)
 	}
 	d.wait("Which colour?")
 	d.guarded()
 	d.press("1")
-	if got := text(served.reply(1)); got != "User answers:\na: red" {
+	if got := text(served.Answer(1)); got != "User answers:\na: red" {
 		t.Errorf("over ask-server: %q", got)
 	}
 }

@@ -15,7 +15,7 @@ func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
 	a := w.agent("claude-code", "shop", "mcp", "ask")
 	a.ask(1, which)
 	d.wait("Which one?")
-	_ = a.cmd.Process.Kill()
+	_ = a.Cmd.Process.Kill()
 	d.wait("no agent is waiting for this")
 	d.guarded()
 	d.press("2")
@@ -25,7 +25,7 @@ func TestAnAnswerThatNobodyFetchedIsListed(t *testing.T) {
 	d.wait("you answered this when nobody was waiting")
 	d.guarded()
 	d.press("\x13")
-	if got := text(b.reply(1)); got != "User answers:\na: y" {
+	if got := text(b.Answer(1)); got != "User answers:\na: y" {
 		t.Errorf("the successor got %q", got)
 	}
 }
@@ -44,7 +44,7 @@ func TestNothingIsSentByMistake(t *testing.T) {
 	d.wait("your choice was replaced")
 	d.press("\r")
 	d.wait("takes it back")
-	if got := text(a.reply(1)); got != "User answers:\na: y" {
+	if got := text(a.Answer(1)); got != "User answers:\na: y" {
 		t.Errorf("got %q", got)
 	}
 	a.ask(2, `{"questions":[{"id":"b","question":"Branch?","placeholder":"main"},{"id":"c","question":"Sure?","options":["yes"],"required":false}]}`)
@@ -57,7 +57,7 @@ func TestNothingIsSentByMistake(t *testing.T) {
 	d.press("\r")
 	d.wait("Sure?") // optional, but seen
 	d.press("\x1b[C", "\r")
-	if got := text(a.reply(2)); got != "User answers:\nb: \"sxs\"\nc: (skipped)\nThe user skipped c: do not assume an answer there." {
+	if got := text(a.Answer(2)); got != "User answers:\nb: \"sxs\"\nc: (skipped)\nThe user skipped c: do not assume an answer there." {
 		t.Errorf("got %q", got)
 	}
 }
@@ -77,11 +77,11 @@ func TestAKilledRelaysTwinIsMerged(t *testing.T) {
 	second := w.agent("claude-code", "shop", "mcp", "ask")
 	second.ask(1, which)
 	w.listed(2)
-	_ = first.cmd.Process.Kill()
+	_ = first.Cmd.Process.Kill()
 	w.listed(1)
 	d.wait("sure", "asked again")
 	d.press("2")
-	if got := text(second.reply(1)); got != "User answers:\na: y (note: sure)" {
+	if got := text(second.Answer(1)); got != "User answers:\na: y (note: sure)" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -59,8 +59,8 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	a.send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_project_context","arguments":{}}}`)
-	a.reply(1)
+	a.Write(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read_project_context","arguments":{}}}`)
+	a.Answer(1)
 	a.ask(2, which)
 	got := w.listed(1)[0]
 	if got.Verified || got.Identity != "claimed" || got.Via != "container" || got.Asker != "claude" || filepath.Base(got.Cwd) != "shop" {
@@ -77,7 +77,7 @@ func TestAContainersAgentGetsItsOwnFiles(t *testing.T) {
 	}
 	d.guarded()
 	d.press("1")
-	if got := text(a.reply(2)); got != "User answers:\na: x" {
+	if got := text(a.Answer(2)); got != "User answers:\na: x" {
 		t.Errorf("it got %q", got)
 	}
 }
@@ -114,7 +114,7 @@ func TestTwoContainersAskTheSame(t *testing.T) {
 	second := w.agentOf("claude-code", w.container("shop", "mcp", "ask"))
 	first.ask(1, which)
 	w.listed(1)
-	first.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
+	first.Write(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}}`)
 	second.ask(1, which)
 	w.listed(2)
 }
@@ -129,7 +129,7 @@ func TestTwoAgentsWithOneQuestion(t *testing.T) {
 	first := w.agentOf("claude-code", hasty)
 	second := w.agent("claude-code", "shop", "mcp", "ask")
 	first.ask(1, which)
-	pending := text(first.reply(1))
+	pending := text(first.Answer(1))
 	_, id, _ := strings.Cut(pending, `with id "`)
 	id, _, ok := strings.Cut(id, `"`)
 	if !ok {
@@ -143,11 +143,11 @@ func TestTwoAgentsWithOneQuestion(t *testing.T) {
 	d.wait("sent to")
 	d.guarded()
 	d.press("2")
-	if got := text(second.reply(1)); got != "User answers:\na: y" {
+	if got := text(second.Answer(1)); got != "User answers:\na: y" {
 		t.Errorf("the second got %q", got)
 	}
-	first.send(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_wait","arguments":{"id":"` + id + `"}}}`)
-	if got := text(first.reply(2)); got != "User answers:\na: x" {
+	first.Write(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"ask_wait","arguments":{"id":"` + id + `"}}}`)
+	if got := text(first.Answer(2)); got != "User answers:\na: x" {
 		t.Errorf("the first got %q", got)
 	}
 }
