@@ -1,8 +1,6 @@
 package main
 
 import (
-	"cmp"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -63,13 +61,7 @@ func commandLine(a *app) *cobra.Command {
 	root.AddCommand(a.subcommands()...)
 	group(root)
 	for _, p := range plugin.All() {
-		if p.Commands == nil {
-			continue
-		}
-		for _, c := range p.Commands(a.program()) {
-			c.GroupID = cmp.Or(c.GroupID, p.Group)
-			root.AddCommand(c)
-		}
+		root.AddCommand(p.AllCommands(a.program())...)
 	}
 	completeWords(root, a)
 	strict(root)

@@ -45,7 +45,7 @@ func clippyPlugin() Plugin {
 			Words:    map[string][]string{"policy.*": {"allow", "ask", "off"}},
 			Live:     []string{"enabled", "disabled_tools", "policy", "desktop_dir", "allow_any_extension", "project_root", "muted"},
 		},
-		New: newClippy,
+		New: newClippy, Alone: true,
 	}
 }
 

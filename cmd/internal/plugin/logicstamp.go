@@ -113,7 +113,7 @@ func logicstampPlugin() Plugin {
 			},
 			Problems: func(c *config.Config) []string { return stampOptions(c).Problems() },
 		},
-		New: newLogicstamp, Page: drift.ID, Group: GroupPictures,
+		New: newLogicstamp, Alone: true, Page: drift.ID, Group: GroupPictures,
 		// The command compares without a deck: the store of snapshots is shared with one that runs.
 		Commands: func(p *Program) []*cobra.Command {
 			return []*cobra.Command{command.Command(func(context.Context) (*logicstamp.Service, error) {

@@ -41,7 +41,7 @@ func pixelsrcPlugin() Plugin {
 			Words:    map[string][]string{"dialect": {"documented", "reference"}},
 			Checks:   true, Problems: pixelsrcProblems,
 		},
-		New: newPixelsrc, Page: pixels.ID, Group: GroupPictures,
+		New: newPixelsrc, Alone: true, Page: pixels.ID, Group: GroupPictures,
 		Commands: func(p *Program) []*cobra.Command {
 			return []*cobra.Command{render.Command(), render.PaletteCommand(), showCommand(p)}
 		},

@@ -30,6 +30,7 @@ type Plugin struct {
 
 	Page      string // the ID of its page
 	Listed    string // why agents always list its tools; "": they may have to find them
+	Alone     bool   // a command NAME-server serves it without a deck
 	HasSwitch bool   // it has a switch of its own, and definitions of it may be held
 
 	Commands func(*Program) []*cobra.Command

@@ -1,0 +1,56 @@
+package plugin
+
+import (
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+)
+
+// aloneCommand serves a server without a deck.
+func (p *Plugin) aloneCommand(of *Program) *cobra.Command {
+	return &cobra.Command{
+		Use: p.Name() + "-server", Short: fmt.Sprintf("Serve the %s tools alone, without a deck, on standard input and output", p.Name()),
+		Long: fmt.Sprintf("Serve the tools of %[1]s over MCP on standard input and output. There is no deck: nobody is asked, and calls\n"+
+			"are in no log. With a deck, use mcpdeck mcp %[1]s.", p.Name()),
+		Args: cobra.NoArgs, GroupID: GroupStarted,
+		RunE: func(c *cobra.Command, _ []string) error {
+			cfg, err := of.Load()
+			if err == nil {
+				err = cfg.Paths.Make()
+			}
+			if err != nil {
+				return err
+			}
+			of.Log(cfg)
+			made, err := p.New(&Env{Config: cfg, Version: of.Version})
+			if err != nil {
+				return err
+			}
+			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return router.ServeAlone(ctx, made.Module, of.Version, c.InOrStdin(), console.Bytes(c.OutOrStdout()))
+		},
+	}
+}
+
+// AllCommands are those of a server, in the sections of the help that they belong to.
+func (p *Plugin) AllCommands(of *Program) (out []*cobra.Command) {
+	if p.Commands != nil {
+		out = p.Commands(of)
+	}
+	if p.Alone {
+		out = append(out, p.aloneCommand(of))
+	}
+	for _, c := range out {
+		if c.GroupID == "" {
+			c.GroupID = p.Group
+		}
+	}
+	return out
+}
