@@ -36,7 +36,7 @@ func (d *driver) turnedOn(name, text string) {
 	}
 	cfg := &config.Config{}
 	cfg.Paths.CardState = filepath.Join(state, "cards")
-	if err := (&instance{cfg: cfg}).agree(s); err != nil {
+	if err := new(consents).agree(cfg, s); err != nil {
 		d.t.Fatal(err)
 	}
 }

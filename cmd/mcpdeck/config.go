@@ -140,7 +140,7 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 			return err
 		}
 		defer h.stop()
-		for _, f := range h.checkKeys() {
+		for _, f := range checkKeys(h) {
 			if f.mark != "ok" {
 				mistakes = append(mistakes, f.text)
 			}

@@ -40,26 +40,26 @@ func readConsents(cfg *config.Config) map[string]string {
 
 // terms are what a card runs and may do, and whether the user has agreed to all of it. To one
 // that they have not turned on as it is, they have not: its file may have come from anywhere.
-func (h *instance) terms(s settings.Card) snapshot.Terms {
+func (c *consents) terms(s settings.Card) snapshot.Terms {
 	t := s.Terms()
-	h.consents.mu.Lock()
-	defer h.consents.mu.Unlock()
-	was, known := h.consents.of[s.Name]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	was, known := c.of[s.Name]
 	t.Agreed, t.Changed = known && was == t.Digest, known && was != t.Digest
 	return t
 }
 
 // agree remembers what the user has turned on.
-func (h *instance) agree(s settings.Card) error {
+func (c *consents) agree(cfg *config.Config, s settings.Card) error {
 	digest := s.Digest()
-	h.consents.mu.Lock()
-	h.consents.of = maps.Clone(h.consents.of)
-	if h.consents.of == nil {
-		h.consents.of = map[string]string{}
+	c.mu.Lock()
+	c.of = maps.Clone(c.of)
+	if c.of == nil {
+		c.of = map[string]string{}
 	}
-	h.consents.of[s.Name] = digest
-	h.consents.mu.Unlock()
-	path := consentFile(h.cfg, s.Name)
+	c.of[s.Name] = digest
+	c.mu.Unlock()
+	path := consentFile(cfg, s.Name)
 	err := file.Folder(filepath.Dir(path))
 	if err == nil {
 		err = file.Write(path, []byte(digest+"\n"), file.Options{})
@@ -79,7 +79,7 @@ func (h *instance) startsOn(cfg *config.Config, s settings.Card) bool {
 	default:
 		return false
 	}
-	t := h.terms(s)
+	t := h.consents.terms(s)
 	if t.Agreed {
 		return true
 	}

@@ -92,7 +92,7 @@ func TestConsentIsToWhatTheUserWasAskedFor(t *testing.T) {
 	if _, err := asked.control(t.Context(), upstream.Request{Verb: "on"}, asked.terms.Digest); err == nil || !strings.Contains(err.Error(), "settings changed meanwhile") {
 		t.Errorf("turned on: %v", err)
 	}
-	if h.terms(other.Cards[0]).Agreed {
+	if h.consents.terms(other.Cards[0]).Agreed {
 		t.Error("the user has agreed to what they were not asked for")
 	}
 }

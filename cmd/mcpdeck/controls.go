@@ -18,7 +18,7 @@ func (h *instance) controls() map[string]transport.Control {
 		"card":     h.cardControl,
 		"config":   h.waitingControl,
 		"list":     h.listControl,
-		"sessions": h.sessionsControl,
+		"sessions": h.agents.sessionsControl,
 	}
 	for _, s := range h.own {
 		maps.Copy(all, s.Controls)

@@ -82,7 +82,7 @@ func openDeck(a *app, f deckFlags) error {
 	if err != nil {
 		return err
 	}
-	h.alone = f.demo != nil
+	h.agents.alone = f.demo != nil
 	if err := h.openLog(nil); err != nil {
 		h.host.Warn("log", err.Error())
 	}

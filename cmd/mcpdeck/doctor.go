@@ -66,17 +66,17 @@ func doctor(c *cobra.Command, a *app, fix bool) error {
 		findings = append(findings, finding{"bad", "servers", err.Error()})
 	} else {
 		defer h.stop()
-		findings = append(findings, h.checkKeys()...)
+		findings = append(findings, checkKeys(h)...)
 	}
 	findings = append(findings, checkClients(cfg)...)
 	if h != nil {
-		findings = append(findings, h.checkPrompts(ctx)...)
+		findings = append(findings, checkPrompts(h, ctx)...)
 	}
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg))
 	findings = append(findings, checkCertificates()...)
 	findings = append(findings, checkCards(cfg)...)
 	if h != nil {
-		findings = append(findings, h.checkOwn(ctx, c, fix)...)
+		findings = append(findings, checkOwn(h, ctx, c, fix)...)
 	}
 	findings = append(findings, checkTerminal())
 	return report(c, findings)
@@ -124,7 +124,7 @@ func checkConfig(cfg *config.Config, broken error) []finding {
 }
 
 // checkKeys says which of the user's keys are refused or never come.
-func (h *instance) checkKeys() []finding {
+func checkKeys(h *instance) []finding {
 	if len(h.cfg.File.Keys) == 0 {
 		return []finding{{"ok", "keys", "defaults"}}
 	}
@@ -249,7 +249,7 @@ func whyNotStarted(cfg *config.Config, s settings.Card) string {
 }
 
 // checkOwn says what servers that are part of mcpdeck lack.
-func (h *instance) checkOwn(ctx context.Context, c *cobra.Command, fix bool) (out []finding) {
+func checkOwn(h *instance, ctx context.Context, c *cobra.Command, fix bool) (out []finding) {
 	var install io.Writer
 	if fix {
 		install = c.ErrOrStderr()

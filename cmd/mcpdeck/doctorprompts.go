@@ -29,7 +29,7 @@ import (
 const probeWithin = 10 * time.Second
 
 // checkPrompts tries the way of each agent's own prompts to the deck.
-func (h *instance) checkPrompts(ctx context.Context) []finding {
+func checkPrompts(h *instance, ctx context.Context) []finding {
 	cfg := h.cfg
 	p := prompter(cfg)
 	all := setup.SurveyPrompts(p)
@@ -39,7 +39,7 @@ func (h *instance) checkPrompts(ctx context.Context) []finding {
 		wg.Add(1)
 		recovery.Go("probe", func() {
 			defer wg.Done()
-			out[i] = h.checkDoor(ctx, p, s)
+			out[i] = checkDoor(h, ctx, p, s)
 		})
 	}
 	wg.Wait()
@@ -61,7 +61,7 @@ func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
 
 // checkDoor says how one client's prompts reach the deck. Of a client that is not here it
 // says nothing.
-func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
+func checkDoor(h *instance, ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
 	version, installed := versionOf(ctx, h.cfg, s.Client)
 	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
 		return finding{}
@@ -86,7 +86,7 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 		}
 	}
 	if try := agents.Of(s.Client.ID).Probe; try != nil {
-		mark, text := h.checkProgram(ctx, s.Client.ID, try)
+		mark, text := checkProgram(h, ctx, s.Client.ID, try)
 		if s.Apart {
 			text += strings.TrimPrefix(f.text, s.Client.ID+": "+needsNone)
 		}
@@ -105,11 +105,11 @@ func (h *instance) checkDoor(ctx context.Context, p setup.Prompter, s setup.Prom
 }
 
 // checkProgram tries to reach an agent's program as its adapter does.
-func (h *instance) checkProgram(ctx context.Context, agent string, try func(context.Context, approvals.Deps) (string, error)) (mark, text string) {
+func checkProgram(h *instance, ctx context.Context, agent string, try func(context.Context, approvals.Deps) (string, error)) (mark, text string) {
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
 	start := time.Now()
-	has, err := try(ctx, h.deps(agent))
+	has, err := try(ctx, h.agents.deps(agent))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "ok", agent + ": " + needsNone + "; it is not running"

@@ -16,9 +16,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
-	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
-	places "github.com/mcpdeck/mcpdeck/servers/agents/terminal"
-	tokens "github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -35,14 +32,12 @@ import (
 type instance struct {
 	cfg      *config.Config
 	person   bool        // one can answer here
-	alone    bool        // what was not started by this process is none of its concern
 	lost     func() bool // without: whether a deck was there and has gone; may be nil
 	redact   redact.Rules
 	host     *router.Host
-	queue    *ask.Queue       // nil when headless: there is no person to answer here
-	gate     *userauth.Gate   // nil when headless
-	roster   *sessions.Roster // of agents' sessions; empty when headless
-	places   places.Finder    // of the terminals that they run in
+	queue    *ask.Queue     // nil when headless: there is no person to answer here
+	gate     *userauth.Gate // nil when headless
+	agents   *agentPrograms
 	own      []included
 	added    added
 	consents consents
@@ -53,7 +48,6 @@ type instance struct {
 	logFile  *logFile
 	level    slog.LevelVar                 // of the log
 	now      atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
-	prices   atomic.Pointer[tokens.Prices] // nil until they are read
 	waiting  atomic.Pointer[[]string]      // options that need a restart
 }
 
@@ -65,7 +59,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		return nil, err
 	}
 	limitMemory()
-	h := &instance{cfg: cfg, person: person, roster: &sessions.Roster{}, places: places.Finder{Environ: cfg.Environ}, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
+	h := &instance{cfg: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
 		o.Redact = h.redact
@@ -74,19 +68,21 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	}
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
+	h.agents = newAgentPrograms(cfg, &h.now, h.queue)
 	h.denied.of = readDenied(cfg)
 	h.consents.of = readConsents(cfg)
-	err := h.include()
+	modules, err := h.include()
 	if err != nil {
 		return nil, err
 	}
 	h.host, err = router.New(router.Options{
 		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: h.modules(), Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
+		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {
 		return nil, err
 	}
+	h.agents.host = h.host
 	for _, name := range plugin.Names() {
 		h.host.SetLazy(name, wasLazy(cfg, name))
 	}

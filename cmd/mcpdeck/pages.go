@@ -26,16 +26,16 @@ func pages() []page {
 		{deck.ID, func(h *instance, watch bool, screens []plugin.Screen) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
-				Tells: h.switched(card.ID), CardsPage: card.ID, Jump: h.jumpTo, Widgets: widgets(screens),
+				Tells: switchPages(h, card.ID), CardsPage: card.ID, Jump: h.agents.jumpTo, Widgets: widgets(screens),
 			})
 		}},
 		{ask.ID, func(h *instance, watch bool, _ []plugin.Screen) tui.Page {
 			o := h.cfg.AskScreen()
-			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.jumpTo, h.looksAt, h.filesIn
+			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.agents.jumpTo, h.agents.looksAt, h.filesIn
 			return ask.New(h.queue, o)
 		}},
 		{agents.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
-			return agents.New(agents.Options{Jump: h.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
+			return agents.New(agents.Options{Jump: h.agents.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
 		}},
 		{calls.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue, Commands: h.repeating}
@@ -45,7 +45,7 @@ func pages() []page {
 			return calls.New(o)
 		}},
 		{card.ID, func(h *instance, _ bool, screens []plugin.Screen) tui.Page {
-			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: h.parts(screens)})
+			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: parts(h, screens)})
 		}},
 	}
 }
@@ -101,7 +101,7 @@ func widgets(screens []plugin.Screen) (out []deck.Widget) {
 }
 
 // parts are what servers show on the cards of their switches.
-func (h *instance) parts(screens []plugin.Screen) map[string]card.Part {
+func parts(h *instance, screens []plugin.Screen) map[string]card.Part {
 	out := map[string]card.Part{}
 	for i, s := range screens {
 		if s.Part != nil {
@@ -111,8 +111,8 @@ func (h *instance) parts(screens []plugin.Screen) map[string]card.Part {
 	return out
 }
 
-// switched has a page tell of the servers that have a switch of their own.
-func (h *instance) switched(page string) map[string]string {
+// switchPages has a page tell of the servers that have a switch of their own.
+func switchPages(h *instance, page string) map[string]string {
 	out := map[string]string{}
 	for _, s := range h.own {
 		if s.Switch != nil {

@@ -10,7 +10,7 @@ import (
 
 func TestProgramsWhosePromptsAreTurnedOffHaveNoAdapter(t *testing.T) {
 	h := built(t, true)
-	agents := func() []string { return slices.Collect(maps.Keys(h.adapters())) }
+	agents := func() []string { return slices.Collect(maps.Keys(h.agents.adapters())) }
 	if !slices.Contains(agents(), "codex") {
 		t.Errorf("there are adapters for %q", agents())
 	}

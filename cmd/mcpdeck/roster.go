@@ -8,7 +8,11 @@ import (
 	"path/filepath"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	places "github.com/mcpdeck/mcpdeck/servers/agents/terminal"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -22,64 +26,81 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
+// agentPrograms is what the deck knows of agents' programs: their prompts, and their sessions
+// with what these cost.
+type agentPrograms struct {
+	cfg    *config.Config
+	now    *atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
+	host   *router.Host                   // nil without a deck
+	queue  *ask.Queue
+	roster *sessions.Roster              // empty when headless
+	places places.Finder                 // of the terminals that they run in
+	prices atomic.Pointer[tokens.Prices] // nil until they are read
+	alone  bool                          // what was not started by this process is none of its concern
+}
+
+func newAgentPrograms(cfg *config.Config, now *atomic.Pointer[config.Config], queue *ask.Queue) *agentPrograms {
+	return &agentPrograms{cfg: cfg, now: now, queue: queue, roster: &sessions.Roster{}, places: places.Finder{Environ: cfg.Environ}}
+}
+
 // followSessions keeps the list of agents' sessions until ctx ends; the channel is closed
 // when what was counted is kept.
-func (h *instance) followSessions(ctx context.Context) (done <-chan struct{}) {
+func (p *agentPrograms) followSessions(ctx context.Context) (done <-chan struct{}) {
 	ended := make(chan struct{})
 	recovery.Go("sessions", func() {
 		defer close(ended)
-		h.readPrices(h.now.Load())
-		count := h.counter()
+		p.readPrices(p.now.Load())
+		count := p.counter()
 		count.Prune(time.Now())
-		h.roster.Run(ctx, sessions.Options{
-			Queue: h.queue, Deck: h.host, Usage: count, Keep: h.keeps, Running: h.running,
-			Name: h.places.Name,
+		p.roster.Run(ctx, sessions.Options{
+			Queue: p.queue, Deck: p.host, Usage: count, Keep: p.keeps, Running: p.running,
+			Name: p.places.Name,
 		})
 	})
 	return ended
 }
 
 // running are the processes that may be agents' programs.
-func (h *instance) running() []process.Running {
+func (p *agentPrograms) running() []process.Running {
 	all := process.All()
-	if h.alone {
+	if p.alone {
 		all = slices.DeleteFunc(all, func(p process.Running) bool { return p.Parent != os.Getpid() })
 	}
 	return all
 }
 
 // keeps is how long a session that has ended stays in the list.
-func (h *instance) keeps() time.Duration { return time.Duration(h.now.Load().File.Sessions.Keep) }
+func (p *agentPrograms) keeps() time.Duration { return time.Duration(p.now.Load().File.Sessions.Keep) }
 
 // readPrices reads what tokens cost, and warns of what is wrong with the user's own table.
-func (h *instance) readPrices(cfg *config.Config) {
+func (p *agentPrograms) readPrices(cfg *config.Config) {
 	var wrong []string
 	list, err := prices(cfg)
 	if err != nil {
 		slog.Error("read the prices", "error", err)
 		wrong = []string{err.Error()}
 	}
-	if !reflect.DeepEqual(list, h.prices.Load()) { // with another table every session is priced again
-		h.prices.Store(list)
+	if !reflect.DeepEqual(list, p.prices.Load()) { // with another table every session is priced again
+		p.prices.Store(list)
 	}
-	if h.host != nil {
-		h.host.SetWarnings("prices", false, wrong...)
+	if p.host != nil {
+		p.host.SetWarnings("prices", false, wrong...)
 	}
 }
 
 // counter counts the tokens of sessions.
-func (h *instance) counter() *tokens.Counter {
-	folders, programs := h.cfg.ClientFolders(), map[string]tokens.Program{}
+func (p *agentPrograms) counter() *tokens.Counter {
+	folders, programs := p.cfg.ClientFolders(), map[string]tokens.Program{}
 	for _, a := range agents.All() {
 		programs[a.ID] = tokens.Program{Folder: folders.Program(a.ID), Format: a.Usage}
 	}
-	return tokens.New(tokens.Options{Programs: programs, Prices: h.prices.Load, State: filepath.Join(h.cfg.Paths.State, "usage")})
+	return tokens.New(tokens.Options{Programs: programs, Prices: p.prices.Load, State: filepath.Join(p.cfg.Paths.State, "usage")})
 }
 
 // sessionFiles lists the sessions without a deck, by what the files and sockets of the
 // agents' programs say.
 func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) {
-	h := &instance{cfg: cfg, roster: &sessions.Roster{}, queue: ask.New(ask.Options{})}
+	h := newAgentPrograms(cfg, new(atomic.Pointer[config.Config]), ask.New(ask.Options{}))
 	h.now.Store(cfg)
 	h.readPrices(cfg)
 	if err := h.queue.Close(); err != nil { // nothing can be asked here
@@ -123,26 +144,26 @@ func sessionFiles(ctx context.Context, cfg *config.Config) (sessionList, error) 
 }
 
 // jump brings the terminal of a session to the front.
-func (h *instance) jump(s snapshot.Session) (string, error) {
-	return h.places.Jump(context.Background(), s)
+func (p *agentPrograms) jump(s snapshot.Session) (string, error) {
+	return p.places.Jump(context.Background(), s)
 }
 
 // jumpTo brings the terminal to the front in which an agent's program asks.
-func (h *instance) jumpTo(r ask.Request) (string, error) {
-	if s, ok := h.sessionThatAsks(r); ok {
-		return h.jump(s)
+func (p *agentPrograms) jumpTo(r ask.Request) (string, error) {
+	if s, ok := p.sessionThatAsks(r); ok {
+		return p.jump(s)
 	}
 	return "", errors.New("the terminal of this session is not known")
 }
 
 // looksAt reports whether the user looks at the terminal in which an agent's program asks.
-func (h *instance) looksAt(r ask.Request) bool {
-	s, ok := h.sessionThatAsks(r)
-	return ok && h.places.Shown(context.Background(), s)
+func (p *agentPrograms) looksAt(r ask.Request) bool {
+	s, ok := p.sessionThatAsks(r)
+	return ok && p.places.Shown(context.Background(), s)
 }
 
-func (h *instance) sessionThatAsks(r ask.Request) (snapshot.Session, bool) {
-	for _, s := range h.roster.Sessions() {
+func (p *agentPrograms) sessionThatAsks(r ask.Request) (snapshot.Session, bool) {
+	for _, s := range p.roster.Sessions() {
 		if p := r.Prompt; p != nil && s.Agent == p.Agent && s.ID == p.Session {
 			return s, true
 		}

@@ -19,8 +19,8 @@ type included struct {
 	*plugin.Instance
 }
 
-// include makes all servers that are part of mcpdeck.
-func (h *instance) include() error {
+// include makes all servers that are part of mcpdeck, for the host.
+func (h *instance) include() (modules []router.Module, err error) {
 	env := &plugin.Env{
 		Config: h.cfg, Version: version(), Queue: h.queue, Lost: h.lost, Host: func() *router.Host { return h.host },
 		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
@@ -28,19 +28,12 @@ func (h *instance) include() error {
 	for _, p := range plugin.All() {
 		made, err := p.New(env)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		h.own = append(h.own, included{p, made})
+		modules = append(modules, made.Module)
 	}
-	return nil
-}
-
-// modules are the servers for the host.
-func (h *instance) modules() (out []router.Module) {
-	for _, s := range h.own {
-		out = append(out, s.Module)
-	}
-	return out
+	return modules, nil
 }
 
 // switchOf is the switch of a server that is part of mcpdeck; nil if it has none of its own.

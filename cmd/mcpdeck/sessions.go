@@ -137,15 +137,15 @@ type sessionsReply struct {
 	List sessionList `json:"list"`
 }
 
-func (h *instance) sessionsControl(ctx context.Context, _ transport.Requester, args json.RawMessage) (any, error) {
+func (p *agentPrograms) sessionsControl(ctx context.Context, _ transport.Requester, args json.RawMessage) (any, error) {
 	var r sessionsRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	hints, stop := h.roster.Hints()
+	hints, stop := p.roster.Hints()
 	defer stop()
 	for {
-		reply := sessionsReply{List: newSessionList(h.roster.Sessions())}
+		reply := sessionsReply{List: newSessionList(p.roster.Sessions())}
 		text, err := json.Marshal(reply.List)
 		if err != nil {
 			return nil, fmt.Errorf("write the list: %w", err)

@@ -21,7 +21,7 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := h.sessionsControl(t.Context(), transport.Requester{}, args)
+	out, err := h.agents.sessionsControl(t.Context(), transport.Requester{}, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +30,13 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 
 func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &instance{roster: &sessions.Roster{}}
-		h.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
+		h := &instance{agents: &agentPrograms{roster: &sessions.Roster{}}}
+		h.agents.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
 		first := askSessions(t, h, "")
 		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {
 			t.Fatalf("%d sessions, mark %q", n, first.Mark)
 		}
-		time.AfterFunc(time.Minute, func() { h.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
+		time.AfterFunc(time.Minute, func() { h.agents.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
 		begun := time.Now()
 		second := askSessions(t, h, first.Mark)
 		if s := second.List.Sessions[0].State; s != "idle" || time.Since(begun) < time.Minute {
@@ -44,7 +44,7 @@ func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := h.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
+		if _, err := h.agents.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
 			t.Error("a command that is gone is still served")
 		}
 	})

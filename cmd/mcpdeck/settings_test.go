@@ -82,7 +82,7 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &instance{host: built, roster: &sessions.Roster{}, cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &instance{host: built, agents: &agentPrograms{roster: &sessions.Roster{}}, cfg: &config.Config{Paths: config.Paths{Config: path}}}
 	take := h.reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {

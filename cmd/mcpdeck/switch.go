@@ -173,7 +173,7 @@ func (h *instance) turnable(name string) (turnable, error) {
 		return turnable{}, err
 	}
 	return turnable{
-		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", terms: h.terms(c.settings),
+		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", terms: h.consents.terms(c.settings),
 		on: func() bool { return c.Status().Mode != upstream.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: func(ctx context.Context) (upstream.Reply, error) { return c.Confirm(ctx, "is on") },
 		control: func(ctx context.Context, r upstream.Request, seen string) (upstream.Reply, error) {
 			return h.control(ctx, c, r, seen)
@@ -255,7 +255,7 @@ func (h *instance) control(ctx context.Context, c addedCard, r upstream.Request,
 			return upstream.Reply{}, errReplaced(c.Name())
 		default:
 		}
-		switch t := h.terms(c.settings); {
+		switch t := h.consents.terms(c.settings); {
 		case t.Agreed:
 		case seen == "":
 			return upstream.Reply{}, fmt.Errorf("%s: %w", c.Name(), snapshot.ErrNotAgreed)
@@ -271,7 +271,7 @@ func (h *instance) control(ctx context.Context, c addedCard, r upstream.Request,
 		h.keepMode(c.Name(), r.Verb)
 	}
 	if r.Verb == "on" {
-		if err := h.agree(c.settings); err != nil {
+		if err := h.consents.agree(h.cfg, c.settings); err != nil {
 			h.host.Warn(c.Name(), err.Error())
 		}
 	}
@@ -354,7 +354,7 @@ func (h *instance) Details(name string) (snapshot.Details, bool) {
 		d = merged(d, own.Details())
 	case err == nil:
 		d = merged(d, c.Status().Details())
-		d.Terms = h.terms(c.settings)
+		d.Terms = h.consents.terms(c.settings)
 		d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
 	}
 	figures := h.host.Figures(name)
