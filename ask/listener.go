@@ -35,7 +35,7 @@ type ListenOptions struct {
 	Agents func() []int
 	Log    *slog.Logger
 	// Most is the maximum number of concurrent connections over all sockets, and MostOfOne
-	// those of one process; 0: the defaults of a [socket.Room].
+	// those of one process; 0: the defaults of a [socket.ConnLimit].
 	Most, MostOfOne int
 }
 
@@ -47,7 +47,7 @@ type Listener struct {
 	main *socket.Listener
 	wg   sync.WaitGroup
 	stop chan struct{} // closed by Close
-	room socket.Room
+	room socket.ConnLimit
 
 	mu       sync.Mutex
 	closed   bool
@@ -77,7 +77,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.Room{Most: opt.Most, MostOfOne: opt.MostOfOne}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.ConnLimit{Most: opt.Most, MostOfOne: opt.MostOfOne}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}

@@ -178,7 +178,7 @@ func TestAFormOfAServerGoesToTheAgentWithoutADeck(t *testing.T) {
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for want, in := range map[string]upstream.Invocation{
+	for want, in := range map[string]upstream.Call{
 		`{\"action\":\"decline\"}`: {From: upstream.From{Agent: "1"}},
 		`{\"action\":\"accept\"}`: {From: upstream.From{Agent: "2", Answers: upstream.Answers{Forms: true}}, Ask: func(context.Context, string, json.RawMessage) (json.RawMessage, error) {
 			return json.RawMessage(`{"action":"accept"}`), nil

@@ -34,7 +34,7 @@ func (p *keyWait) ask(ctx context.Context, socket, control string, args, reply a
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	say := func(s string) { fmt.Fprintln(console.Err(), s) }
-	talk := transport.Talk{Prove: proveIfAsked, Note: say, Wait: func(note string) error {
+	talk := transport.ControlClient{Prove: proveIfAsked, Note: say, Wait: func(note string) error {
 		switch {
 		case p.limit > 0:
 			time.AfterFunc(p.limit, func() { cancel(errNobody) })

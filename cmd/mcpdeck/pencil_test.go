@@ -29,7 +29,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 		go func() {
 			r, err := h.form(t.Context(), upstream.Elicitation{
 				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
-				Calls: []upstream.Invocation{{Agent: "codex", Tool: "pencil_export_nodes"}},
+				Calls: []upstream.Call{{Agent: "codex", Tool: "pencil_export_nodes"}},
 			}, "Pencil", "")
 			if err != nil {
 				t.Error(err)

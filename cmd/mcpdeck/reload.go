@@ -127,7 +127,7 @@ func (h *instance) waitingControl(context.Context, transport.Requester, json.Raw
 
 // waitingIn asks the running deck which options need a restart; none when there is no deck.
 func waitingIn(ctx context.Context, cfg *config.Config) (out []string) {
-	var talk transport.Talk
+	var talk transport.ControlClient
 	_ = talk.Ask(ctx, cfg.Paths.Socket, "config", struct{}{}, &out) // without a deck nothing waits
 	return out
 }

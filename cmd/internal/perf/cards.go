@@ -178,7 +178,7 @@ func playMemory(dir string, out io.Writer) error {
 	rss = append(rss, settledRSS())
 	var children int64
 	for _, c := range all {
-		r, err := c.Call(ctx, upstream.Invocation{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
+		r, err := c.Call(ctx, upstream.Call{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
 		if err != nil || r.IsError {
 			return fmt.Errorf("call %s: %w %s", c.Name(), cmp.Or(err, io.ErrUnexpectedEOF), r.JSON())
 		}

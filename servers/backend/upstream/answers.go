@@ -93,7 +93,7 @@ func (a Answers) toAll(requests json.RawMessage) bool {
 
 // passOn sends a request to the agent that made these calls. One that the agent cannot
 // answer is logged: elicitations are declined, anything else is an error.
-func (l *link) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Invocation) (json.RawMessage, error) {
+func (l *link) passOn(ctx context.Context, can Answers, method string, params json.RawMessage, calls []Call) (json.RawMessage, error) {
 	why := "no call is running"
 	if !can.to(method, params) {
 		why, calls = "the agent does not answer such requests", nil

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
-// Invocation is one request of an agent: a tool call unless stated otherwise.
-type Invocation struct {
+// Call is one request of an agent: a tool call unless stated otherwise.
+type Call struct {
 	Tool     string               // exposed name
 	AsIs     bool                 // names are the server's own, without a prefix
 	Args     json.RawMessage      // as received; nil if there are none
@@ -73,7 +73,7 @@ const (
 
 // Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
 // ctx ends, Call returns at once, although the child may still be working on the call.
-func (c *Card) Call(ctx context.Context, in Invocation) (Result, error) {
+func (c *Card) Call(ctx context.Context, in Call) (Result, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	arrived := time.Now()
@@ -164,7 +164,7 @@ func (o *Options) patience() time.Duration {
 // call is one request on its way to the child and back.
 type call struct {
 	card      *Card
-	in        Invocation
+	in        Call
 	method    string
 	tool      *catalogue.Tool // nil if the request is not a tool call
 	params    rawjson.Object  // of other requests, without _meta
@@ -335,8 +335,8 @@ func callMeta(meta json.RawMessage, id string, progress bool) []byte {
 	return append(b, '}')
 }
 
-// Words returns the server's description of what went wrong, or "" if nothing did.
-func (o Outcome) Words() string {
+// Message returns the server's description of what went wrong, or "" if nothing did.
+func (o Outcome) Message() string {
 	if o.Err != nil {
 		return o.Err.Error()
 	}
@@ -360,7 +360,7 @@ func (c *call) result(o Outcome) (Result, error) {
 	if text := c.trouble(o); text != "" {
 		return textResult(text, true), nil
 	}
-	if o.Words() != "" || o.Err != nil {
+	if o.Message() != "" || o.Err != nil {
 		if text := c.card.opts.Hooks.Explain(o); text != "" {
 			return textResult(text, true), nil
 		}

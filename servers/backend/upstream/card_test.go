@@ -146,7 +146,7 @@ func TestACardOffersWhatItsServerLists(t *testing.T) {
 	if tools := c.Published().Catalogue().Tools; len(tools) != 1 || tools[0].Name != "git_echo" {
 		t.Fatalf("tools %v", tools)
 	}
-	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+	r, err := c.Call(t.Context(), Call{Tool: "git_echo"})
 	if err != nil || len(r.Content) != 1 || string(r.Content[0]) != `{"type":"text","text":"hi"}` {
 		t.Errorf("got %s, %v", r.Content, err)
 	}
@@ -157,7 +157,7 @@ func TestAnErrorOfTheProtocolIsKeptAsAFailedCall(t *testing.T) {
 	f["tools/call"] = `{"jsonrpc":"2.0","id":ID,"error":{"code":-32042,"message":"Look elsewhere"}}`
 	c := over(t, f, Options{})
 	c.switchedOn(t)
-	_, _ = c.Call(t.Context(), Invocation{Tool: "git_echo"}) // the contract says how it is answered
+	_, _ = c.Call(t.Context(), Call{Tool: "git_echo"}) // the contract says how it is answered
 	if s := c.kept(t, 1); s.Failed != 1 || s.Calls[0].Outcome != "error" {
 		t.Errorf("kept %+v", s.Calls)
 	}
@@ -202,7 +202,7 @@ func TestACancelledCallKeepsItsPlaceForAWhile(t *testing.T) {
 		c.switchedOn(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if _, err := c.Call(ctx, Invocation{Tool: "git_echo"}); !errors.Is(err, context.Canceled) {
+		if _, err := c.Call(ctx, Call{Tool: "git_echo"}); !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
 		}
 		if s := c.Status(); s.Running != 1 {
@@ -226,7 +226,7 @@ func TestACallOfAServerThatIsTurningOnSaysThatItIsStarting(t *testing.T) {
 	if got := c.Published().Refuse("git_echo"); got != want {
 		t.Errorf("refused with %q", got)
 	}
-	r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+	r, err := c.Call(t.Context(), Call{Tool: "git_echo"})
 	if err != nil || !r.IsError || len(r.Content) != 1 || !strings.Contains(string(r.Content[0]), want) {
 		t.Errorf("got %s, %v", r.JSON(), err)
 	}

@@ -23,7 +23,7 @@ func TestThereIsABoundOnChildren(t *testing.T) {
 		first := From{Agent: "first", Root: "/shop"}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: first}) }()
+		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: first}) }()
 		synctest.Wait()
 		for i := range maxChildren + 8 {
 			if got := s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}); got != "1" {
@@ -42,11 +42,11 @@ func TestThereIsABoundOnChildren(t *testing.T) {
 		}
 		for i := range maxChildren - 1 {
 			go func() {
-				_, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: fmt.Sprint("busy", i), Root: "/shop"}})
+				_, _ = s.Call(ctx, Call{Tool: "fake_wait", From: From{Agent: fmt.Sprint("busy", i), Root: "/shop"}})
 			}()
 			synctest.Wait()
 		}
-		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{Agent: "late", Root: "/shop"}})
+		r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: From{Agent: "late", Root: "/shop"}})
 		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake is busy: it is running for 32 other agents.") {
 			t.Errorf("got %s, %v", r.JSON(), err)
 		}
@@ -59,8 +59,8 @@ func TestEachChildHasAQueueOfItsOwn(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
-		go func() { _, _ = s.Call(ctx, Invocation{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
+		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
+		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
 		synctest.Wait()
 		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "1" {
 			t.Errorf("bob's counts %s", got)

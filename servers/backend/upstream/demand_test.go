@@ -54,7 +54,7 @@ func TestWhatWasAcceptedIsListedWithoutTheProgram(t *testing.T) {
 		c.events.Listed = func() { listed++ }
 		c.mu.Unlock()
 		for range 3 {
-			if r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"}); err != nil || r.IsError {
+			if r, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil || r.IsError {
 				t.Fatalf("got %s, %v", r.JSON(), err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestAProgramOnDemandIsStartedAgainByTheNextCall(t *testing.T) {
 		c, starts, kill := demanded(t, works())
 		c.switchedOn(t)
 		for range maxFailures + 2 {
-			if r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"}); err != nil || r.IsError {
+			if r, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil || r.IsError {
 				t.Fatalf("got %s, %v", r.JSON(), err)
 			}
 			time.Sleep(stableAfter)
@@ -100,7 +100,7 @@ func TestACallHearsWhyTheProgramCannotBeStarted(t *testing.T) {
 		c.switchedOn(t)
 		began := time.Now()
 		for i := range maxFailures + 2 {
-			r, err := c.Call(t.Context(), Invocation{Tool: "git_echo"})
+			r, err := c.Call(t.Context(), Call{Tool: "git_echo"})
 			if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "git could not be started: git's MCP server failed to start: no answer within 5 s.") {
 				t.Fatalf("call %d got %s, %v", i, r.JSON(), err)
 			}
@@ -112,7 +112,7 @@ func TestACallHearsWhyTheProgramCannotBeStarted(t *testing.T) {
 			t.Errorf("%s, listed %v, sign %+v", s.Mode, s.Listed, s.Sign())
 		}
 		c.Reconnect() // the user asks for it
-		if r, _ := c.Call(t.Context(), Invocation{Tool: "git_echo"}); starts.Load() < maxFailures+1 || !r.IsError {
+		if r, _ := c.Call(t.Context(), Call{Tool: "git_echo"}); starts.Load() < maxFailures+1 || !r.IsError {
 			t.Errorf("started %d times", starts.Load())
 		}
 	})
@@ -124,7 +124,7 @@ func TestAChangeIsHeldWhenTheProgramIsStarted(t *testing.T) {
 		f["tools/list"] = `{"jsonrpc":"2.0","id":ID,"result":{"tools":[{"description":"Says it again.","name":"echo"},{"name":"more"}]}}`
 		c, _, _ := demanded(t, f)
 		c.switchedOn(t)
-		if _, err := c.Call(t.Context(), Invocation{Tool: "git_echo"}); err != nil {
+		if _, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil {
 			t.Fatal(err)
 		}
 		if s := c.Status(); len(s.Tools) != 1 || len(s.Held) != 1 || s.Held[0].Tool != "more" {
@@ -139,7 +139,7 @@ func TestWhoWaitsForTheProgramMayLeave(t *testing.T) {
 		c.switchedOn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Call(ctx, Invocation{Tool: "git_echo"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Call(ctx, Call{Tool: "git_echo"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -26,7 +26,7 @@ type Elicitation struct {
 	Schema  json.RawMessage // of an object, unchecked
 	URL     string          // of the page, https or http; "" for a form
 	PID     int             // of the child
-	Calls   []Invocation    // in progress; any of them may be the reason
+	Calls   []Call          // in progress; any of them may be the reason
 }
 
 // Elicited is the answer to the child. Content is nil unless Action is "accept".
@@ -44,7 +44,7 @@ type link struct {
 	work   *tasks
 	passed Answers                // requests passed on to the agent
 	root   atomic.Pointer[string] // project reported to the server, absolute; "" if none
-	person person
+	person userWait
 	heeded heeded
 	modern atomic.Bool // known to be of the newer era; readable before Conn is set
 }
@@ -77,12 +77,12 @@ func (l *link) serve(conn *child.Conn, m rpc.Message) {
 			conn.Offer(badParams(m.ID, why))
 			return
 		}
-		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error) {
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Call) (json.RawMessage, told, error) {
 			e.PID, e.Calls = conn.PID, calls
 			return l.fill(ctx, e)
 		})
 	case m.Method == elicit && l.opts.ElicitAgent, m.Method == sample && l.passed.Sampling != "":
-		l.person.open(conn, m.ID, func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error) {
+		l.person.open(conn, m.ID, func(ctx context.Context, calls []Call) (json.RawMessage, told, error) {
 			raw, err := l.passOn(ctx, l.passed, m.Method, m.Params, calls)
 			return raw, nil, err
 		})
@@ -165,9 +165,9 @@ func badParams(id json.RawMessage, why string) []byte {
 // maxForms is the maximum number of requests of one child that wait for an answer.
 const maxForms = 32
 
-// person tracks what the child is waiting for from the user. While it waits, the clocks of
+// userWait tracks what the child is waiting for from the user. While it waits, the clocks of
 // its calls are stopped.
-type person struct {
+type userWait struct {
 	mu    sync.Mutex
 	forms map[string]context.CancelFunc // by id
 	since time.Time                     // when the first of forms began
@@ -178,7 +178,7 @@ type person struct {
 }
 
 // open passes a request of the child to whoever answers it, and the answer to the child.
-func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Invocation) (json.RawMessage, told, error)) {
+func (p *userWait) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Context, calls []Call) (json.RawMessage, told, error)) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p.mu.Lock()
 	why := ""
@@ -195,7 +195,7 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 		return
 	}
 	p.begin(string(id), cancel)
-	var calls []Invocation
+	var calls []Call
 	for at := range p.calls {
 		calls = append(calls, at.in)
 	}
@@ -234,7 +234,7 @@ func (p *person) open(c *child.Conn, id json.RawMessage, ask func(ctx context.Co
 }
 
 // begin and end keep track of the time. The caller of begin holds mu.
-func (p *person) begin(id string, cancel context.CancelFunc) {
+func (p *userWait) begin(id string, cancel context.CancelFunc) {
 	if len(p.forms) == 0 {
 		p.forms, p.since = map[string]context.CancelFunc{}, time.Now()
 		for c := range p.calls {
@@ -244,7 +244,7 @@ func (p *person) begin(id string, cancel context.CancelFunc) {
 	p.forms[id] = cancel
 }
 
-func (p *person) end(id string) {
+func (p *userWait) end(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.forms, id)
@@ -261,7 +261,7 @@ func (p *person) end(id string) {
 }
 
 // withdrawn handles the child's notification that it stopped waiting.
-func (p *person) withdrawn(params json.RawMessage) {
+func (p *userWait) withdrawn(params json.RawMessage) {
 	o, err := rawjson.SplitObject(params)
 	if err != nil {
 		return
@@ -274,14 +274,14 @@ func (p *person) withdrawn(params json.RawMessage) {
 }
 
 // asked reports whether the child is waiting for the user.
-func (p *person) asked() bool {
+func (p *userWait) asked() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return len(p.forms) > 0
 }
 
 // took returns how long the child has waited for the user in total.
-func (p *person) took() time.Duration {
+func (p *userWait) took() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.forms) == 0 {
@@ -291,7 +291,7 @@ func (p *person) took() time.Duration {
 }
 
 // stillText describes what the child is doing, for a progress message to the agent.
-func (p *person) stillText() string {
+func (p *userWait) stillText() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -304,7 +304,7 @@ func (p *person) stillText() string {
 }
 
 // join makes a call wait for the user whenever the child does, until leave is called.
-func (p *person) join(c *call) (leave func()) {
+func (p *userWait) join(c *call) (leave func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls == nil {
@@ -325,7 +325,7 @@ func (p *person) join(c *call) (leave func()) {
 }
 
 // wait records that the call is waiting for the user.
-func (in Invocation) wait() (done func()) {
+func (in Call) wait() (done func()) {
 	if in.WaitForUser == nil {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // Forward sends the server a request other than a tool call and returns the result. The
 // error is the server's, an *[rpc.Error], that of ctx, or one whose text is meant for the
 // agent.
-func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Invocation) (json.RawMessage, error) {
+func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Call) (json.RawMessage, error) {
 	told := child.NewSteps(in.Progress)
 	defer told.End()
 	to, l, leave, err := c.enter(ctx, in.From, told, isUsable)
@@ -55,7 +55,7 @@ func (c *call) reply(o Outcome) (json.RawMessage, error) {
 
 // Watch subscribes to a resource, or unsubscribes. If several agents subscribe through one
 // child, only the last to unsubscribe ends the subscription.
-func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Object, in Invocation) (json.RawMessage, error) {
+func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Object, in Call) (json.RawMessage, error) {
 	done := json.RawMessage("{}")
 	to, l, leave, err := c.enter(ctx, in.From, nil, isUsable)
 	if err != nil {

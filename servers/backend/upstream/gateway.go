@@ -57,7 +57,7 @@ func (o *Options) KeepsList(client string) bool {
 }
 
 // Gateway answers a call of the gateway. in.Args are the gateway's own arguments.
-func (c *Card) Gateway(ctx context.Context, in Invocation) (Result, error) {
+func (c *Card) Gateway(ctx context.Context, in Call) (Result, error) {
 	listed, err := c.Published().usable()
 	if err != nil {
 		return refused(err)

@@ -94,12 +94,12 @@ func (c *call) input(name, method string, params json.RawMessage) (json.RawMessa
 		if why != "" {
 			return nil, errors.New(why)
 		}
-		e.PID, e.Calls = l.PID, []Invocation{c.in}
+		e.PID, e.Calls = l.PID, []Call{c.in}
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, told, error) { return l.fill(ctx, e) })
 	case method == elicit && o.ElicitAgent, method == sample && o.SampleAgent:
 		can := o.passedWith(c.in.From)
 		return c.answer(name, func(ctx context.Context) (json.RawMessage, told, error) {
-			raw, err := l.passOn(ctx, can, method, params, []Invocation{c.in})
+			raw, err := l.passOn(ctx, can, method, params, []Call{c.in})
 			return raw, nil, err
 		})
 	}
@@ -199,7 +199,7 @@ func (c *call) task() Outcome {
 
 // aside sends another request on behalf of a call.
 func (c *call) aside(method string, params rawjson.Object) Outcome {
-	other := &call{card: c.card, in: Invocation{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, slot: c.slot, child: c.child, told: c.told, cancelled: c.cancelled}
+	other := &call{card: c.card, in: Call{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, slot: c.slot, child: c.child, told: c.told, cancelled: c.cancelled}
 	o := other.send()
 	o.Tool, c.withdrawn = c.tool, other.withdrawn
 	return o

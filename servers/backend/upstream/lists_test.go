@@ -46,7 +46,7 @@ func TestAnOlderListOfResourcesDoesNotReplaceANewerOne(t *testing.T) {
 		c.Refresh()
 		synctest.Wait()
 		uri.Store("fake://new")
-		if _, err := c.Call(t.Context(), Invocation{Tool: "git_echo"}); err != nil {
+		if _, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(relistEvery)

@@ -241,7 +241,7 @@ func TestEachAgentHasItsOwnLevel(t *testing.T) {
 		seen := s.server.Seen()
 		return slices.ContainsFunc(seen, func(r fake.Request) bool { return strings.Contains(r.Line, `"level":"debug"`) })
 	})
-	if _, err := s.card.Call(t.Context(), upstream.Invocation{Tool: "one_log"}); err != nil {
+	if _, err := s.card.Call(t.Context(), upstream.Call{Tool: "one_log"}); err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []int{1, 4, 0} {
@@ -288,7 +288,7 @@ func TestUpdatesReachTheSubscriberAlone(t *testing.T) {
 		t.Helper()
 		uri := "fake://" + rand.Text()
 		touch := func(uri string) {
-			if r, err := s.card.Call(t.Context(), upstream.Invocation{Tool: "one_touch", Args: []byte(`{"uri":"` + uri + `"}`)}); err != nil || r.IsError {
+			if r, err := s.card.Call(t.Context(), upstream.Call{Tool: "one_touch", Args: []byte(`{"uri":"` + uri + `"}`)}); err != nil || r.IsError {
 				t.Fatalf("%s, %v", r.JSON(), err)
 			}
 		}

@@ -49,7 +49,7 @@ func (p *Published) usable() (*catalogue.Catalogue, error) {
 }
 
 // tool returns the tool to call, or the reason why there is none.
-func (p *Published) tool(in Invocation) (*catalogue.Tool, error) {
+func (p *Published) tool(in Call) (*catalogue.Tool, error) {
 	all, err := p.usable()
 	if err != nil {
 		return nil, err

@@ -30,12 +30,12 @@ func TestARealServerIsACard(t *testing.T) {
 		if len(s.Tools) < 13 || len(s.Held) != 0 {
 			t.Errorf("%d tools, held %v", len(s.Tools), s.Held)
 		}
-		r, err := c.Call(t.Context(), Invocation{Tool: "everything_echo", Args: json.RawMessage(`{"message":"hi"}`)})
+		r, err := c.Call(t.Context(), Call{Tool: "everything_echo", Args: json.RawMessage(`{"message":"hi"}`)})
 		if err != nil || !strings.Contains(string(r.Raw), "Echo: hi") {
 			t.Errorf("got %s, %v", r.JSON(), err)
 		}
 		var steps []child.Progress
-		in := Invocation{Tool: "everything_trigger-long-running-operation", Args: json.RawMessage(`{"duration":1,"steps":3}`), Progress: func(p child.Progress) { steps = append(steps, p) }}
+		in := Call{Tool: "everything_trigger-long-running-operation", Args: json.RawMessage(`{"duration":1,"steps":3}`), Progress: func(p child.Progress) { steps = append(steps, p) }}
 		if r, err := c.Call(t.Context(), in); err != nil || r.IsError || len(steps) < 3 {
 			t.Errorf("got %s, %v, steps %v", r.JSON(), err, steps)
 		}
@@ -68,7 +68,7 @@ func TestARealServerKeepsTheThoughtsOfAgentsApart(t *testing.T) {
 			defer func() { _ = c.Stop(t.Context()) }()
 			c.switchedOn(t)
 			for i, agent := range []string{"ada", "bob"} {
-				r, err := c.Call(t.Context(), Invocation{
+				r, err := c.Call(t.Context(), Call{
 					Tool: "think_sequentialthinking", From: From{Agent: agent, Root: "/"},
 					Args: json.RawMessage(`{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}`),
 				})

@@ -41,7 +41,7 @@ func TestAStormOfChangesIsReadOnceASecond(t *testing.T) {
 		c.switchedOn(t)
 		for range 3 {
 			lists.Store(0)
-			if _, err := c.Call(t.Context(), Invocation{Tool: "git_echo"}); err != nil {
+			if _, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil {
 				t.Fatal(err)
 			}
 			time.Sleep(10 * time.Second)

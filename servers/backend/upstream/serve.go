@@ -104,9 +104,9 @@ func (a *Adapter) passed(r *backend.Request) rawjson.Object {
 
 // invocation converts a request for the card. What _meta has for the connection between
 // agent and deck is not passed to the server. plain rebuilds the server's progress.
-func invocation(ctx context.Context, r *backend.Request, plain bool) Invocation {
+func invocation(ctx context.Context, r *backend.Request, plain bool) Call {
 	deck := backend.CallFrom(ctx)
-	in := Invocation{
+	in := Call{
 		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
 		WaitForUser: deck.WaitForUser, Said: r.Client.Notify,
 	}

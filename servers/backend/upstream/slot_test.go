@@ -64,7 +64,7 @@ func legacy() *fake.Server { return &fake.Server{NoModern: true} }
 // counted is how often the agent's child was called by the tool that counts that.
 func (s *shared) counted(t *testing.T, f From) string {
 	t.Helper()
-	r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: f})
+	r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: f})
 	if err != nil || r.IsError || len(r.Content) != 1 {
 		t.Fatalf("got %s, %v", r.JSON(), err)
 	}
@@ -164,7 +164,7 @@ func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := s.Call(gone, Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}); !errors.Is(err, context.Canceled) {
+		if _, err := s.Call(gone, Call{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}); !errors.Is(err, context.Canceled) {
 			t.Errorf("a call from one that is gone: %v", err)
 		}
 		if got := s.started(); len(got) != 3 {
@@ -201,7 +201,7 @@ func TestASharedChildEndsWhenNobodyNeedsIt(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if row.busy != "" {
-					go func() { _, _ = s.Call(ctx, Invocation{Tool: row.busy, From: ada}) }()
+					go func() { _, _ = s.Call(ctx, Call{Tool: row.busy, From: ada}) }()
 				}
 				time.Sleep(row.after)
 				synctest.Wait()
@@ -244,7 +244,7 @@ func TestTheEndOfAChildIsItsOwnAgentsMatter(t *testing.T) {
 		s.counted(t, bob)
 		ended := make(chan Result, 1)
 		go func() {
-			r, _ := s.Call(t.Context(), Invocation{Tool: "fake_wait", From: ada})
+			r, _ := s.Call(t.Context(), Call{Tool: "fake_wait", From: ada})
 			ended <- r
 		}()
 		synctest.Wait()
@@ -268,7 +268,7 @@ func TestALostChildIsStartedAgainForThoseWhoWait(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
 		ada := From{Agent: "ada", Root: "/shop"}
 		s.counted(t, ada)
-		go func() { _, _ = s.Call(t.Context(), Invocation{Tool: "fake_wait", From: ada}) }()
+		go func() { _, _ = s.Call(t.Context(), Call{Tool: "fake_wait", From: ada}) }()
 		synctest.Wait()
 		count := make(chan string, 1)
 		go func() { count <- s.counted(t, ada) }()
@@ -304,7 +304,7 @@ func TestAChildThatCannotStartDegradesTheCard(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
 		s.counted(t, From{Agent: "bob", Root: "/shop"})
 		s.opts.Hooks.Find = func(From) (Found, error) { return Found{}, errors.New("it needs ${root}") }
-		r, err := s.Call(t.Context(), Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: ""}})
+		r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: From{Agent: "ada", Root: ""}})
 		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake could not be started: it needs ${root}.") {
 			t.Errorf("got %s, %v", r.JSON(), err)
 		}
@@ -326,7 +326,7 @@ func TestWhoWaitsForAStartIsTold(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{Start: 12 * time.Second}})
 		s.opts.Start = scripted{}.start // it says nothing
 		var notes []string
-		in := Invocation{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}
+		in := Call{Tool: "fake_count", From: From{Agent: "ada", Root: "/shop"}}
 		in.Progress = func(p child.Progress) { notes = append(notes, p.Message) }
 		if _, err := s.Call(t.Context(), in); err != nil {
 			t.Fatal(err)

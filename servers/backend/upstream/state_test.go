@@ -59,7 +59,7 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := func(agent string) {
-		if _, err := c.Call(t.Context(), upstream.Invocation{Tool: "git_echo", From: upstream.From{Agent: agent}}); err != nil {
+		if _, err := c.Call(t.Context(), upstream.Call{Tool: "git_echo", From: upstream.From{Agent: agent}}); err != nil {
 			t.Error(err)
 		}
 	}

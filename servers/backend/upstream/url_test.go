@@ -29,7 +29,7 @@ func TestACallOfAURLThatIsGoneFails(t *testing.T) {
 			c.switchedOn(t)
 			web.CloseClientConnections()
 			web.Close()
-			if r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"}); err == nil && !r.IsError {
+			if r, err := c.Call(t.Context(), Call{Tool: "far_echo"}); err == nil && !r.IsError {
 				t.Errorf("from nowhere came %s", r.JSON())
 			}
 		})
@@ -49,7 +49,7 @@ func TestAgentsHaveSessionsOfTheirOwn(t *testing.T) {
 	c.Start(Events{})
 	c.switchedOn(t)
 	for _, row := range []struct{ agent, want string }{{"ada", "1"}, {"bob", "1"}, {"ada", "2"}} {
-		r, err := c.Call(t.Context(), Invocation{Tool: "far_count", From: From{Agent: row.agent}})
+		r, err := c.Call(t.Context(), Call{Tool: "far_count", From: From{Agent: row.agent}})
 		if err != nil || !strings.Contains(string(r.JSON()), `"text":"`+row.want+`"`) {
 			t.Errorf("%s got %s, %v", row.agent, r.JSON(), err)
 		}
@@ -100,11 +100,11 @@ func TestAServerThatWantsASignInIsSaidToWantOne(t *testing.T) {
 		}
 		closed.Store(false)
 		c.switchedOn(t)
-		if r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"}); err != nil || r.IsError {
+		if r, err := c.Call(t.Context(), Call{Tool: "far_echo"}); err != nil || r.IsError {
 			t.Fatalf("got %s, %v", r.JSON(), err)
 		}
 		closed.Store(true)
-		r, err := c.Call(t.Context(), Invocation{Tool: "far_echo"})
+		r, err := c.Call(t.Context(), Call{Tool: "far_echo"})
 		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "far cannot be used: "+want) {
 			t.Errorf("in the middle: %s, %v", r.JSON(), err)
 		}

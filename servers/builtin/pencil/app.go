@@ -21,7 +21,7 @@ const (
 // repeat waits for the app where the answer is the one that the first read on a
 // fresh connection often gets, which goes away by itself.
 func repeat(o upstream.Outcome) (note string, wait time.Duration) {
-	if o.Tool.ReadOnly && o.Took < quickBlame && o.Age < firstUse && classify(o.Words()) == classConfused {
+	if o.Tool.ReadOnly && o.Took < quickBlame && o.Age < firstUse && classify(o.Message()) == classConfused {
 		return "Pencil was just started; trying once more", repeatWait
 	}
 	return "", 0
@@ -75,7 +75,7 @@ func (w *appWatch) saw(o upstream.Outcome) bool {
 	if !failed && strings.HasSuffix(o.Tool.Original, "_state") {
 		file = documentIn(o.Result)
 	}
-	cl := classify(o.Words())
+	cl := classify(o.Message())
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	before, beforeFile := w.app, w.file

@@ -102,7 +102,7 @@ func TestCallsWaitTheirTurn(t *testing.T) {
 		var wg sync.WaitGroup
 		for i := range 3 {
 			wg.Go(func() {
-				in := upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+				in := upstream.Call{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 					mu.Lock()
 					defer mu.Unlock()
 					notes = append(notes, fmt.Sprint(i, " ", p.Message))
@@ -136,7 +136,7 @@ func TestACallIsOverWhenItIsAnswered(t *testing.T) {
 		w.switchedOn(t)
 		w.busy.Store(int64(time.Minute)) // the screen is
 		for range 2 {
-			_, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
+			_, err := w.Call(t.Context(), upstream.Call{Tool: "pencil_batch_get", Progress: func(p child.Progress) {
 				t.Errorf("told %q", p.Message)
 			}})
 			if n := w.Status().Running; err != nil || n != 0 {
@@ -154,7 +154,7 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		for range child.MaxWaiting + 1 {
-			go w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get"})
+			go w.Call(ctx, upstream.Call{Tool: "pencil_batch_get"})
 			synctest.Wait()
 		}
 		if got := firstText(w.call(t, "pencil_batch_get", "")); got != fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", child.MaxWaiting) {
@@ -202,7 +202,7 @@ func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if _, err := w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := w.Call(ctx, upstream.Call{Tool: "pencil_batch_get"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("error %v", err)
 		}
 		if time.Since(began) != time.Second {
@@ -222,7 +222,7 @@ func TestProgressIsMappedAndGrows(t *testing.T) {
 	w := start(t, "--progress", "3")
 	w.switchedOn(t)
 	var got []child.Progress
-	_, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) {
+	_, err := w.Call(t.Context(), upstream.Call{Tool: "pencil_batch_get", Meta: json.RawMessage(`{"trace":"x"}`), Progress: func(p child.Progress) {
 		p.Raw = nil
 		got = append(got, p)
 	}})
@@ -245,7 +245,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 	w := start(t)
 	call := func(args string) (string, bool) {
 		t.Helper()
-		r, err := w.Gateway(t.Context(), upstream.Invocation{Tool: CallTool, Args: json.RawMessage(args)})
+		r, err := w.Gateway(t.Context(), upstream.Call{Tool: CallTool, Args: json.RawMessage(args)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -290,7 +290,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	w := start(t, "--result", "error")
 	w.switchedOn(t)
-	r, err := w.Gateway(t.Context(), upstream.Invocation{Args: json.RawMessage(`{"tool":"batch_get"}`)})
+	r, err := w.Gateway(t.Context(), upstream.Call{Args: json.RawMessage(`{"tool":"batch_get"}`)})
 	if err != nil || len(r.Content) != 2 || !strings.Contains(string(r.Content[1]), "describe") {
 		t.Errorf("%s %v", r.Content, err)
 	}
@@ -334,7 +334,7 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 				default:
 				}
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+1)*time.Millisecond)
-				r, err := w.Call(ctx, upstream.Invocation{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
+				r, err := w.Call(ctx, upstream.Call{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
 				cancel()
 				if err == nil && len(r.Content) != 1 {
 					t.Errorf("%d blocks", len(r.Content))
@@ -366,7 +366,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 		o.becomes(standin.Pipes("--silent", "50s"))
 		w.switchedOn(t)
 		var got []child.Progress
-		if _, err := w.Call(t.Context(), upstream.Invocation{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
+		if _, err := w.Call(t.Context(), upstream.Call{Tool: "pencil_batch_get", Progress: func(p child.Progress) { got = append(got, p) }}); err != nil {
 			t.Fatal(err)
 		}
 		if len(got) != 3 {

@@ -78,7 +78,7 @@ func TestWaitingForTheUserIsNotCounted(t *testing.T) {
 		})
 		w.switchedOn(t)
 		var last child.Progress
-		r, err := w.Call(t.Context(), upstream.Invocation{
+		r, err := w.Call(t.Context(), upstream.Call{
 			Tool: "pencil_batch_get", Progress: func(p child.Progress) { last = p },
 			WaitForUser: func() func() { waits.Add(1); return func() { waits.Add(-1) } },
 		})
@@ -125,7 +125,7 @@ func TestElicitation_FormsAreWithdrawn(t *testing.T) {
 					return upstream.Elicited{Action: "cancel"}, ctx.Err()
 				})
 				w.switchedOn(t)
-				go w.Call(context.Background(), upstream.Invocation{Tool: "pencil_batch_get"})
+				go w.Call(context.Background(), upstream.Call{Tool: "pencil_batch_get"})
 				tt.end(o)
 				if got := <-ended; got != tt.after {
 					t.Errorf("withdrawn after %v, want %v", got, tt.after)

@@ -141,7 +141,7 @@ func (w *watched) lists() int {
 
 func (w *watched) call(t testing.TB, tool, args string) upstream.Result {
 	t.Helper()
-	in := upstream.Invocation{Tool: tool, Agent: "tester"}
+	in := upstream.Call{Tool: tool, Agent: "tester"}
 	if args != "" {
 		in.Args = json.RawMessage(args)
 	}

@@ -37,7 +37,7 @@ func TestEndedChildrenAreGone(t *testing.T) {
 			w.switchedOn(t)
 			pid := w.Status().PID
 			if tt.busy {
-				go w.Call(context.Background(), upstream.Invocation{Tool: "pencil_batch_get"})
+				go w.Call(context.Background(), upstream.Call{Tool: "pencil_batch_get"})
 				w.until(t, "a call in flight", func(s Status) bool { return s.Running == 1 })
 			}
 			began := time.Now()

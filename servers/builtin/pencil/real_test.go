@@ -119,7 +119,7 @@ func TestRealProgram(t *testing.T) {
 
 	// End with a call waiting, which the program would finish first.
 	pid = w.Status().PID
-	go w.Call(context.Background(), upstream.Invocation{Tool: tool.Name, Args: []byte(args)})
+	go w.Call(context.Background(), upstream.Call{Tool: tool.Name, Args: []byte(args)})
 	w.until(t, "a call at work", func(s Status) bool { return s.Running == 1 })
 	began = time.Now()
 	if err := w.Stop(t.Context()); err != nil {

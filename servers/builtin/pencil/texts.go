@@ -67,8 +67,8 @@ func classify(sentence string) class {
 // explain is what the agent reads for a sentence of the child, "" when that is the
 // result as it came.
 func explain(o upstream.Outcome) string {
-	sentence := sanitize.Passed(o.Words(), maxSentence)
-	switch classify(o.Words()) {
+	sentence := sanitize.Passed(o.Message(), maxSentence)
+	switch classify(o.Message()) {
 	case classAbsent:
 		return absentText + "\n" + sentence
 	case classConfused:

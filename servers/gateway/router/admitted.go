@@ -19,7 +19,7 @@ func Pause(ctx context.Context) (back func(context.Context) error) {
 	q.mu.Lock()
 	place := q.place
 	q.mu.Unlock()
-	return place.Pause()
+	return place.Yield()
 }
 
 // Need says that the call of ctx needs so many bytes, where that shows only once its
@@ -38,7 +38,7 @@ func Need(ctx context.Context, bytes int64) error {
 
 // admit waits until the request may run. The error is an *admission.Busy or that of
 // ctx.
-func (h *Host) admit(ctx context.Context, q *request, class admission.Class) (*admission.Place, error) {
+func (h *Host) admit(ctx context.Context, q *request, class admission.Class) (*admission.Slot, error) {
 	place, err := h.admission.Enter(ctx, q.agent.Caller().Identity, class)
 	if err != nil {
 		return nil, err

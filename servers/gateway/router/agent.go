@@ -63,7 +63,7 @@ func (h *Host) Connect(c snapshot.Caller, view []string) *Agent {
 	h.mu.Lock()
 	h.agents = append(h.agents, a)
 	h.mu.Unlock()
-	h.tell()
+	h.changed()
 	return a
 }
 
@@ -85,11 +85,11 @@ func (a *Agent) Close() {
 	h.mu.Unlock()
 	h.rounds.left(info.Agent)
 	for _, m := range h.all() {
-		if l, ok := m.Module.(Leaver); ok {
+		if l, ok := m.Module.(SessionEnder); ok {
 			recovery.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
 		}
 	}
-	h.tell()
+	h.changed()
 }
 
 // succeeds takes the figures of one that has gone before if it was the same
@@ -128,7 +128,7 @@ func (a *Agent) Claim(client, version, protocol string) {
 	}
 	a.mu.Unlock()
 	if changed {
-		a.host.tell()
+		a.host.changed()
 	}
 }
 
@@ -160,7 +160,7 @@ func (a *Agent) Resume() *Agent {
 	if greeted {
 		again.Greet(greeting)
 	}
-	again.tellWanted(a.host.all())
+	again.publishSubscriptions(a.host.all())
 	return again
 }
 
@@ -179,8 +179,8 @@ func (a *Agent) SetRoot(root string) bool {
 		a.identify()
 	}
 	a.mu.Unlock()
-	a.host.tell()
-	a.tellWanted(a.host.all())
+	a.host.changed()
+	a.publishSubscriptions(a.host.all())
 	return refused == nil
 }
 
@@ -221,7 +221,7 @@ func (a *Agent) listed(v *View, gateway bool, got snapshot.Got) {
 	a.list, a.version, a.gateway, a.got = v, v.toolsVersion.Load(), gateway, got
 	a.mu.Unlock()
 	if changed {
-		a.host.tell()
+		a.host.changed()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 )
 
 // offerOf is what a module offers in the view.
-func (v *View) offerOf(m *hosted) Offer {
+func (v *View) offerOf(m *registration) Offer {
 	o := m.current()
 	switch {
 	case !v.Spec.AsIs || o.AsIs == nil && (o.Router == nil || route{router: o.Router}.own()):
@@ -26,15 +26,15 @@ func (v *View) offerOf(m *hosted) Offer {
 }
 
 // asIs is how the view's server introduces itself, nil if the deck does.
-func (v *View) asIs() *AsIs {
+func (v *View) asIs() *Passthrough {
 	if all := v.all(); v.Spec.AsIs && len(all) == 1 {
 		return all[0].current().AsIs
 	}
 	return nil
 }
 
-// whose is who answers in the view, as JSON.
-func (v *View) whose() string {
+// serverInfo is who answers in the view, as JSON.
+func (v *View) serverInfo() string {
 	if a := v.asIs(); a != nil && a.ServerInfo != nil {
 		return string(a.ServerInfo)
 	}
@@ -58,7 +58,7 @@ func changing(capabilities json.RawMessage) json.RawMessage {
 	}
 	for _, list := range []string{"tools", "prompts", "resources"} {
 		if c, err := rawjson.SplitObject(o.Get(list)); err == nil {
-			c = with(c, "listChanged", "true")
+			c = setDefault(c, "listChanged", "true")
 			replace(c, "listChanged", json.RawMessage("true"))
 			replace(o, list, c.JSON())
 		}

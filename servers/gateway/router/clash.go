@@ -41,7 +41,7 @@ func (o Offer) everything() (all []offered) {
 // reserved is the module whose name of a tool or a prompt no guest may use, whether it is
 // offered now or not; nil if it is free. An agent that calls a name of the deck's must
 // not reach another server, which would see what was meant for the user.
-func (h *Host) reserved(o offered) *hosted {
+func (h *Host) reserved(o offered) *registration {
 	if o.kind == backend.Tool && (o.key == findName || o.key == callName) {
 		return h.own
 	}
@@ -57,7 +57,7 @@ func (h *Host) reserved(o offered) *hosted {
 }
 
 // claims reports whether a name is the module's own, on or off.
-func (m *hosted) claims(o offered) bool {
+func (m *registration) claims(o offered) bool {
 	whole := m.known()
 	if o.kind == backend.Prompt {
 		return slices.Contains(whole.everything(), o)
@@ -68,7 +68,7 @@ func (m *hosted) claims(o offered) bool {
 
 // taken reports whether a guest may not list something in a view, for the name is the
 // deck's own. A server as it is has its own names, in a view of its own.
-func (v *View) taken(m *hosted, kind backend.Kind, key string) bool {
+func (v *View) taken(m *registration, kind backend.Kind, key string) bool {
 	return m != nil && m.gone != nil && !v.Spec.AsIs && v.host.reserved(offered{kind, key}) != nil
 }
 
@@ -77,7 +77,7 @@ func (v *View) taken(m *hosted, kind backend.Kind, key string) bool {
 func (h *Host) findClashes() {
 	h.clashing.Lock()
 	defer h.clashing.Unlock()
-	owner := map[offered]*hosted{}
+	owner := map[offered]*registration{}
 	for _, m := range h.all() {
 		hidden := map[offered]string{}
 		for _, o := range m.current().everything() {
@@ -129,7 +129,7 @@ func (h *Host) Hidden(name string) (all []string) {
 func hiddenBy(title string) string { return "the name is taken by " + title }
 
 // mark says in details what is hidden.
-func (m *hosted) mark(d *snapshot.Details) {
+func (m *registration) mark(d *snapshot.Details) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for o, title := range m.hidden {

@@ -150,7 +150,7 @@ func (v *View) instructed(a *Agent, o rawjson.Object) json.RawMessage {
 // shown is what the view can do and who it is: the deck, or the server that it shows as it is
 // without the deck.
 func (v *View) shown() (can, info json.RawMessage) {
-	can, info = json.RawMessage(capabilities), json.RawMessage(v.whose())
+	can, info = json.RawMessage(capabilities), json.RawMessage(v.serverInfo())
 	if as := v.asIs(); as != nil && as.Capabilities != nil {
 		if changes := changing(as.Capabilities); changes != nil {
 			can = changes

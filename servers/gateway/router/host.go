@@ -53,16 +53,16 @@ type Options struct {
 type Host struct {
 	opts      Options
 	ctx       context.Context
-	admission *admission.Desk
+	admission *admission.Scheduler
 	cancel    context.CancelFunc
-	modules   atomic.Pointer[[]*hosted] // those there are now; the slice never changes
-	changing  sync.Mutex                // of that, one at a time
-	clashing  sync.Mutex                // held while clashes are found
+	modules   atomic.Pointer[[]*registration] // those there are now; the slice never changes
+	changing  sync.Mutex                      // of that, one at a time
+	clashing  sync.Mutex                      // held while clashes are found
 	calls     *calllog.Log
 	pool      recovery.Pool // of the requests of byte streams
 	rounds    rounds
 	hints     notify.Feed
-	own       *hosted // what the deck offers itself, whatever modules there are
+	own       *registration // what the deck offers itself, whatever modules there are
 
 	cached atomic.Pointer[snapshot.Snapshot]
 
@@ -81,12 +81,12 @@ type Host struct {
 	logging   bool   // warnings go to the log, too
 }
 
-// hosted is a module with its state. It is the module's Scope.
-type hosted struct {
+// registration is a module with its state. It is the module's Scope.
+type registration struct {
 	Module
 	host *Host
 	id   Identity
-	gone *departure // of a guest; nil: it stays
+	gone *removal // of a guest; nil: it stays
 
 	offering sync.Mutex // held while an offer is made and kept, so that the last one made stays
 
@@ -108,10 +108,10 @@ type hosted struct {
 func New(opts Options) (*Host, error) {
 	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
-	h.calls = calllog.New(calllog.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.tell})
-	h.own = &hosted{host: h, id: Identity{Name: "mcpdeck", Title: "mcpdeck"}}
+	h.calls = calllog.New(calllog.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.changed})
+	h.own = &registration{host: h, id: Identity{Name: "mcpdeck", Title: "mcpdeck"}}
 	owner := map[string]string{}
-	var modules []*hosted
+	var modules []*registration
 	for _, m := range opts.Modules {
 		id := m.Identity()
 		for _, other := range modules {
@@ -125,7 +125,7 @@ func New(opts Options) (*Host, error) {
 			}
 			owner[t.Tool.Name] = id.Name
 		}
-		modules = append(modules, &hosted{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: snapshot.State{Status: snapshot.Starting}})
+		modules = append(modules, &registration{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: snapshot.State{Status: snapshot.Starting}})
 	}
 	h.modules.Store(&modules)
 	return h, nil
@@ -219,7 +219,7 @@ func (h *Host) SetEndpoints(e snapshot.Endpoints) {
 	h.mu.Lock()
 	h.endpoints = e
 	h.mu.Unlock()
-	h.tell()
+	h.changed()
 }
 
 // Warn shows a sentence to the user.
@@ -227,7 +227,7 @@ func (h *Host) Warn(from, text string) {
 	h.mu.Lock()
 	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text)})
 	h.mu.Unlock()
-	h.tell()
+	h.changed()
 }
 
 // WarnOnce shows a sentence to the user that need not stay on the screen: nothing is lost
@@ -236,7 +236,7 @@ func (h *Host) WarnOnce(from, text string) {
 	h.mu.Lock()
 	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text), Once: true})
 	h.mu.Unlock()
-	h.tell()
+	h.changed()
 }
 
 // SetWarnings shows the user all that is the matter with from, in place of what
@@ -263,7 +263,7 @@ func (h *Host) SetWarnings(from string, pinned bool, texts ...string) {
 		}
 	}
 	h.mu.Unlock()
-	h.tell()
+	h.changed()
 }
 
 // warn adds a warning to those that are kept.
@@ -291,7 +291,7 @@ func (h *Host) LogWarnings() {
 	}
 }
 
-func (h *Host) module(name string) *hosted {
+func (h *Host) module(name string) *registration {
 	for _, m := range h.all() {
 		if m.id.Name == name {
 			return m
@@ -300,15 +300,15 @@ func (h *Host) module(name string) *hosted {
 	return nil
 }
 
-// tell makes the next Snapshot a new version and hints to look at it.
-func (h *Host) tell() {
+// changed makes the next Snapshot a new version and hints to look at it.
+func (h *Host) changed() {
 	h.mu.Lock()
 	h.version++
 	h.mu.Unlock()
 	h.hints.Send()
 }
 
-func (m *hosted) start() {
+func (m *registration) start() {
 	ctx, cancel := context.WithCancel(m.host.ctx)
 	m.mu.Lock()
 	m.run = cancel
@@ -321,7 +321,7 @@ func (m *hosted) start() {
 	m.Changed()
 }
 
-func (m *hosted) stop(ctx context.Context) error {
+func (m *registration) stop(ctx context.Context) error {
 	m.mu.Lock()
 	cancel := m.run
 	m.mu.Unlock()
@@ -336,26 +336,26 @@ func (m *hosted) stop(ctx context.Context) error {
 }
 
 // SetState implements Scope.
-func (m *hosted) SetState(s snapshot.State) {
+func (m *registration) SetState(s snapshot.State) {
 	s.Reason, s.Detail, s.Lacks = sanitize.Line(s.Reason), sanitize.Line(s.Detail), sanitize.Line(s.Lacks)
 	m.mu.Lock()
 	m.state = s
 	m.mu.Unlock()
-	m.host.tell()
+	m.host.changed()
 }
 
 // Changed implements Scope.
-func (m *hosted) Changed() {
+func (m *registration) Changed() {
 	if !m.reoffer() {
 		return
 	}
 	m.host.refreshViews(m)
 	m.host.findClashes()
-	m.host.tell()
+	m.host.changed()
 }
 
 // reoffer asks the module what it offers. It reports whether that counts.
-func (m *hosted) reoffer() bool {
+func (m *registration) reoffer() bool {
 	m.offering.Lock()
 	defer m.offering.Unlock()
 	var offer Offer
@@ -384,7 +384,7 @@ func (m *hosted) reoffer() bool {
 }
 
 // count adds up what agents have of the module. The caller holds mu.
-func (m *hosted) count() {
+func (m *registration) count() {
 	sum := func(o Offer) (n snapshot.Count, bytes int) {
 		n.Context = len(o.Instructions)
 		for _, t := range o.Tools {
@@ -406,7 +406,7 @@ func (m *hosted) count() {
 }
 
 // ResourceUpdated implements Scope.
-func (m *hosted) ResourceUpdated(uri string) {
+func (m *registration) ResourceUpdated(uri string) {
 	if m.isOff() {
 		return
 	}
@@ -414,7 +414,7 @@ func (m *hosted) ResourceUpdated(uri string) {
 }
 
 // Log implements Scope.
-func (m *hosted) Log(level string, data any, to func(snapshot.Caller) bool) {
+func (m *registration) Log(level string, data any, to func(snapshot.Caller) bool) {
 	if m.isOff() {
 		return
 	}
@@ -430,12 +430,12 @@ func (m *hosted) Log(level string, data any, to func(snapshot.Caller) bool) {
 }
 
 // Warn implements Scope.
-func (m *hosted) Warn(text string) { m.host.Warn(m.id.Name, text) }
+func (m *registration) Warn(text string) { m.host.Warn(m.id.Name, text) }
 
 // Tell implements Scope.
-func (m *hosted) Tell() { m.host.tell() }
+func (m *registration) Tell() { m.host.changed() }
 
-func (m *hosted) current() Offer {
+func (m *registration) current() Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.offer

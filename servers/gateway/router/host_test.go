@@ -454,7 +454,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	h.calls.Stop() // takes all in
 	b.ReportAllocs()
 	for b.Loop() {
-		h.tell()
+		h.changed()
 		h.Snapshot()
 	}
 }

@@ -33,7 +33,7 @@ func (h *Host) SetLazy(name string, lazy bool) {
 	h.mu.Unlock()
 	if m := h.module(name); m != nil && changed {
 		h.refreshViews(m)
-		h.tell()
+		h.changed()
 	}
 }
 

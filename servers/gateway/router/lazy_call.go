@@ -58,7 +58,7 @@ func innerArguments(asked rawjson.Object) (args json.RawMessage, problem string)
 	if _, err := rawjson.Parse(args); err != nil {
 		return nil, wanted
 	}
-	return oneLine(backend.Reply{Result: args}).Result, ""
+	return compactJSON(backend.Reply{Result: args}).Result, ""
 }
 
 // inner is the call of the tool itself.

@@ -33,15 +33,15 @@ type entry struct {
 	context  int // bytes of what a model gets of it
 }
 
-// audience are the sessions that something is listed for. The zero value is everybody.
-type audience struct {
+// toolFilter are the sessions that something is listed for. The zero value is everybody.
+type toolFilter struct {
 	name string
 	has  func(snapshot.Caller) bool
 }
 
 // searching are the sessions that find tools in a long list by themselves, or the others.
-func (v *View) searching(really bool) audience {
-	return audience{fmt.Sprint("searching: ", really), func(c snapshot.Caller) bool { return v.searches(c) == really }}
+func (v *View) searching(really bool) toolFilter {
+	return toolFilter{fmt.Sprint("searching: ", really), func(c snapshot.Caller) bool { return v.searches(c) == really }}
 }
 
 // gateway is the audience of the tool for sessions that keep the list they started with.
@@ -62,7 +62,7 @@ var listMember = map[string]string{
 // lists are those of a view while they are made.
 type lists struct {
 	listing
-	to audience // of what is added
+	to toolFilter // of what is added
 }
 
 // add lists a definition and says who answers for its key. It returns false if an earlier
@@ -82,7 +82,7 @@ func (l *lists) add(list string, kind backend.Kind, key string, definition json.
 
 // addTool lists a tool. It returns false if an earlier module has one of its name, or it is the
 // deck's.
-func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
+func (l *lists) addTool(v *View, m *registration, router Router, t Tool) bool {
 	name := t.Tool.Name
 	to := route{module: m, tool: t, work: t.Work, router: router}
 	if t.router != nil {
@@ -99,7 +99,7 @@ func (l *lists) addTool(v *View, m *hosted, router Router, t Tool) bool {
 
 // addRaw lists what a module's router answers for. What an earlier module has keeps its
 // place.
-func (l *lists) addRaw(v *View, m *hosted, o Offer) {
+func (l *lists) addRaw(v *View, m *registration, o Offer) {
 	to := route{module: m, router: o.Router, work: admission.Waits}
 	if to.own() {
 		to.work = admission.Medium
@@ -146,7 +146,7 @@ func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
 			return backend.Failed(rpc.CodeParams, "invalid cursor")
 		}
 		if r.Method == resourcesList {
-			v.freshen()
+			v.refreshResources()
 		}
 		who := callerOf(ctx)
 		l := v.listing.Load()
@@ -157,7 +157,7 @@ func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
 		var b strings.Builder
 		b.WriteByte('{')
 		if r.Stateless() {
-			b.WriteString(`"_meta":{"` + serverInfoKey + `":` + v.whose() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+			b.WriteString(`"_meta":{"` + serverInfoKey + `":` + v.serverInfo() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
 		}
 		b.WriteString(`"` + member + `":[`)
 		for i, e := range entries {

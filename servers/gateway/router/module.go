@@ -28,17 +28,19 @@ type Module interface {
 	Offer() Offer
 }
 
-// Leaver is a Module that wants to hear when a connection has ended, by the
+// SessionEnder is a Module that wants to hear when a connection has ended, by the
 // id of [Caller.Agent].
-type Leaver interface{ AgentGone(agent string) }
+type SessionEnder interface{ AgentGone(agent string) }
 
 // Listener is a Module that wants to hear what agents want to be told of, beyond the
 // answers to their requests. It is called with all of it, whenever some of that has
-// changed, and must not wait; [Leaver] hears of the end of an agent.
-type Listener interface{ Wants(agent string, w Wanted) }
+// changed, and must not wait; [SessionEnder] hears of the end of an agent.
+type Listener interface {
+	Wants(agent string, w Subscriptions)
+}
 
-// Wanted is what an agent wants to be told of.
-type Wanted struct {
+// Subscriptions is what an agent wants to be told of.
+type Subscriptions struct {
 	// Level is the least level of log messages, "" before the agent has chosen one.
 	// Clients of 2026-07-28 choose it in each request.
 	Level string
@@ -81,7 +83,7 @@ type Offer struct {
 
 	// AsIs is offered instead in a view of this module alone that was asked for as it is;
 	// nil: of a module with a Router nothing but Stub, of another the same.
-	AsIs *AsIs
+	AsIs *Passthrough
 
 	// Stub tools are listed only in a view of this module alone, so that
 	// clients do not drop a server that lists nothing (pencil_status).
@@ -103,10 +105,10 @@ type Offer struct {
 	Refuse func(tool string) string
 }
 
-// AsIs is what a module offers of a server that shall look as without the deck: under
+// Passthrough is what a module offers of a server that shall look as without the deck: under
 // the server's own names, which a [Request] has then too. Of its Offer, AsIs, Stub and
 // Gateway have no effect; a nil Refuse is that of the module's offer.
-type AsIs struct {
+type Passthrough struct {
 	Offer
 	ServerInfo   json.RawMessage // as the server introduces itself; nil: the deck
 	Capabilities json.RawMessage // an object; nil: the deck's. The deck tells of changed lists.

@@ -20,9 +20,9 @@ type request struct {
 	raw    *backend.Request
 	client backend.Client // as the transport reaches it
 
-	mu    sync.Mutex       // guards what follows
-	call  *calllog.Record  // nil until a tool's handler runs
-	place *admission.Place // among the deck's work; nil: none
+	mu    sync.Mutex      // guards what follows
+	call  *calllog.Record // nil until a tool's handler runs
+	place *admission.Slot // among the deck's work; nil: none
 }
 
 type requestKey struct{}
@@ -58,7 +58,7 @@ func (q *request) Notify(method string, params json.RawMessage) {
 			return
 		}
 	}
-	q.client.Notify(method, oneLine(backend.Reply{Result: params}).Result)
+	q.client.Notify(method, compactJSON(backend.Reply{Result: params}).Result)
 }
 
 // Ask implements [backend.Client].
@@ -66,7 +66,7 @@ func (q *request) Ask(ctx context.Context, method string, params json.RawMessage
 	if q.raw.Stateless() {
 		return nil, backend.ErrCannotAsk
 	}
-	return q.client.Ask(ctx, method, oneLine(backend.Reply{Result: params}).Result)
+	return q.client.Ask(ctx, method, compactJSON(backend.Reply{Result: params}).Result)
 }
 
 // level is the least level of log messages that the request's agent wants.
@@ -127,7 +127,7 @@ func record(ctx context.Context, q *request, to route, c calllog.Request, r *bac
 	q.mu.Lock()
 	q.call = call
 	q.mu.Unlock()
-	during, done := to.module.during(ctx)
+	during, done := to.module.withRemoval(ctx)
 	defer done()
 	place, err := h.admit(during, q, to.work)
 	if err == nil {
@@ -137,7 +137,7 @@ func record(ctx context.Context, q *request, to route, c calllog.Request, r *bac
 			return err
 		})
 	}
-	if text := left(during); text != "" && ctx.Err() == nil {
+	if text := removalError(during); text != "" && ctx.Err() == nil {
 		if status, _ := statusOf(reply); err != nil || status != snapshot.OK {
 			reply, err = refused(text), nil
 		}

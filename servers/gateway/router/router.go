@@ -51,7 +51,7 @@ const (
 
 // route is who answers a request.
 type route struct {
-	module *hosted
+	module *registration
 	router Router
 	work   admission.Class
 	tool   Tool
@@ -182,13 +182,13 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 		c := calllog.Request{Server: to.module.id.Name, Tool: r.Key, Args: r.Args, Redact: to.tool.Redact}
 		reply, err = record(ctx, q, to, c, r)
 	} else {
-		during, done := to.module.during(ctx)
+		during, done := to.module.withRemoval(ctx)
 		defer done()
 		reply, err = admitted(during, q.agent.host, to.work, func() (reply backend.Reply, err error) {
 			err = recovery.Call(r.Method, func() (err error) { reply, err = to.answer(during, q, r); return err })
 			return reply, err
 		})
-		if text := left(during); text != "" && reply.Result == nil {
+		if text := removalError(during); text != "" && reply.Result == nil {
 			return backend.Failed(rpc.CodeInternal, text)
 		}
 	}
@@ -204,7 +204,7 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 	if r.Stateless() && reply.Result != nil {
 		reply.Result = v.complete(r.Method, reply.Result, to.own())
 	}
-	return oneLine(reply)
+	return compactJSON(reply)
 }
 
 // answer has the server answer a request.
@@ -226,20 +226,20 @@ func (v *View) complete(method string, result json.RawMessage, own bool) json.Ra
 		return result
 	}
 	n := len(o)
-	o = with(o, "resultType", `"complete"`)
+	o = setDefault(o, "resultType", `"complete"`)
 	if method == readResource {
-		o = with(with(o, "ttlMs", "0"), "cacheScope", `"private"`)
+		o = setDefault(setDefault(o, "ttlMs", "0"), "cacheScope", `"private"`)
 	}
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
 	if own {
-		replace(meta, serverInfoKey, json.RawMessage(v.whose()))
+		replace(meta, serverInfoKey, json.RawMessage(v.serverInfo()))
 		replace(o, "_meta", meta.JSON())
 		n = -1 // changed
 	}
-	whose := with(meta, serverInfoKey, v.whose())
+	whose := setDefault(meta, serverInfoKey, v.serverInfo())
 	switch {
 	case o.Get("_meta") == nil:
-		o = with(o, "_meta", string(whose.JSON()))
+		o = setDefault(o, "_meta", string(whose.JSON()))
 	case err == nil && len(whose) > len(meta):
 		o = slices.Clone(o)
 		o[slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" })].Value = whose.JSON()
@@ -249,9 +249,9 @@ func (v *View) complete(method string, result json.RawMessage, own bool) json.Ra
 	return o.JSON()
 }
 
-// with is an object with a member more, unless it has one of that name. It is put before
+// setDefault is an object with a member more, unless it has one of that name. It is put before
 // those behind it in the alphabet.
-func with(o rawjson.Object, key, value string) rawjson.Object {
+func setDefault(o rawjson.Object, key, value string) rawjson.Object {
 	if o.Get(key) != nil {
 		return o
 	}
@@ -262,8 +262,8 @@ func with(o rawjson.Object, key, value string) rawjson.Object {
 	return slices.Insert(slices.Clone(o), at, rawjson.Member{Key: key, Value: json.RawMessage(value)})
 }
 
-// oneLine makes a reply fit a line, which those of other servers need not be.
-func oneLine(r backend.Reply) backend.Reply {
+// compactJSON makes a reply fit a line, which those of other servers need not be.
+func compactJSON(r backend.Reply) backend.Reply {
 	for _, raw := range []*json.RawMessage{&r.Result, &r.Error} {
 		if bytes.ContainsAny(*raw, "\r\n") {
 			var b bytes.Buffer

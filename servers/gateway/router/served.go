@@ -36,7 +36,7 @@ func (s *served) Offer() Offer {
 	if c.Passthrough != nil {
 		as = c.Passthrough
 	}
-	o.AsIs = &AsIs{Offer: s.offerOf(as), ServerInfo: as.ServerInfo, Capabilities: as.Capabilities}
+	o.AsIs = &Passthrough{Offer: s.offerOf(as), ServerInfo: as.ServerInfo, Capabilities: as.Capabilities}
 	return o
 }
 
@@ -59,7 +59,7 @@ func rawTools(all []backend.ToolDefinition) (tools []Tool) {
 	return tools
 }
 
-// AgentGone implements [Leaver].
+// AgentGone implements [SessionEnder].
 func (s *served) AgentGone(agent string) {
 	if e, ok := s.Server.(backend.SessionEnder); ok {
 		e.SessionEnded(agent)
@@ -67,7 +67,7 @@ func (s *served) AgentGone(agent string) {
 }
 
 // Wants implements [Listener].
-func (s *served) Wants(agent string, w Wanted) {
+func (s *served) Wants(agent string, w Subscriptions) {
 	if l, ok := s.Server.(backend.Subscriber); ok {
 		l.Subscribed(agent, backend.Subscriptions{Level: w.Level, Resources: w.Resources, Root: w.Root})
 	}
@@ -96,7 +96,7 @@ func (s *served) Owns(kind backend.Kind, key string) bool {
 var _ interface {
 	Module
 	Router
-	Leaver
+	SessionEnder
 	Listener
 	Refresher
 	Quitter

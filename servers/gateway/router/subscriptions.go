@@ -109,14 +109,14 @@ func (a *Agent) subscribed(s *subscription) (done func()) {
 	a.subscriptions = append(a.subscriptions, s)
 	a.mu.Unlock()
 	if len(s.URIs) > 0 {
-		a.tellWanted(a.host.all())
+		a.publishSubscriptions(a.host.all())
 	}
 	return func() {
 		a.mu.Lock()
 		a.subscriptions = slices.DeleteFunc(a.subscriptions, func(o *subscription) bool { return o == s })
 		a.mu.Unlock()
 		if len(s.URIs) > 0 {
-			a.tellWanted(a.host.all())
+			a.publishSubscriptions(a.host.all())
 		}
 	}
 }
@@ -142,7 +142,7 @@ func (a *Agent) watch(uri string, on bool) {
 		delete(a.uris, uri)
 	}
 	a.mu.Unlock()
-	a.tellWanted(a.host.all())
+	a.publishSubscriptions(a.host.all())
 }
 
 // chooses answers the choice of a level of log messages.
@@ -153,11 +153,11 @@ func (a *Agent) chooses(level string) backend.Reply {
 	a.mu.Lock()
 	a.level = level
 	a.mu.Unlock()
-	a.tellWanted(a.host.all())
+	a.publishSubscriptions(a.host.all())
 	return backend.Reply{Result: json.RawMessage("{}")}
 }
 
-func (a *Agent) wanted() Wanted {
+func (a *Agent) wanted() Subscriptions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := slices.Collect(maps.Keys(a.uris))
@@ -165,12 +165,12 @@ func (a *Agent) wanted() Wanted {
 		all = append(all, s.URIs...)
 	}
 	slices.Sort(all)
-	return Wanted{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
+	return Subscriptions{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
 }
 
-// tellWanted tells modules what the agent wants to be told of, those that it sees. The
+// publishSubscriptions tells modules what the agent wants to be told of, those that it sees. The
 // last of several at once has all.
-func (a *Agent) tellWanted(modules []*hosted) {
+func (a *Agent) publishSubscriptions(modules []*registration) {
 	a.telling.Lock()
 	defer a.telling.Unlock()
 	w, id := a.wanted(), a.Caller().Agent
@@ -182,13 +182,15 @@ func (a *Agent) tellWanted(modules []*hosted) {
 }
 
 // sees reports whether a module is in the agent's view.
-func (a *Agent) sees(m *hosted) bool { return len(a.view) == 0 || slices.Contains(a.view, m.id.Name) }
+func (a *Agent) sees(m *registration) bool {
+	return len(a.view) == 0 || slices.Contains(a.view, m.id.Name)
+}
 
-// tellWanted tells a module that has come what the agents there are want.
-func (h *Host) tellWanted(m *hosted) {
+// publishSubscriptions tells a module that has come what the agents there are want.
+func (h *Host) publishSubscriptions(m *registration) {
 	for _, a := range h.connected() {
 		if w := a.wanted(); w.Level != "" || len(w.Resources) > 0 {
-			a.tellWanted([]*hosted{m})
+			a.publishSubscriptions([]*registration{m})
 		}
 	}
 }
@@ -201,7 +203,7 @@ func (h *Host) connected() []*Agent {
 }
 
 // Pass implements [Scope].
-func (m *hosted) Pass(agent, method string, params json.RawMessage) {
+func (m *registration) Pass(agent, method string, params json.RawMessage) {
 	through := m.seen
 	switch method {
 	case resourceUpdated, logMessage, "notifications/elicitation/complete":
@@ -210,7 +212,7 @@ func (m *hosted) Pass(agent, method string, params json.RawMessage) {
 	default:
 		return
 	}
-	params = oneLine(backend.Reply{Result: params}).Result
+	params = compactJSON(backend.Reply{Result: params}).Result
 	for _, a := range m.host.connected() {
 		if agent == "" || a.Caller().Agent == agent {
 			a.hear(through, method, params)
@@ -219,7 +221,7 @@ func (m *hosted) Pass(agent, method string, params json.RawMessage) {
 }
 
 // seen reports whether a view has the module.
-func (m *hosted) seen(v *View) bool { return v.has(m) }
+func (m *registration) seen(v *View) bool { return v.has(m) }
 
 // hear tells the agent something that belongs to no request of its, if it has it from one of
 // the views that are meant, and wants it.

@@ -66,14 +66,14 @@ func without(tools []Tool, denied []string) []Tool {
 }
 
 // isOff tells whether the host has turned the module off.
-func (m *hosted) isOff() bool {
+func (m *registration) isOff() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.off
 }
 
 // known is what the module offers or, while it is off, would offer.
-func (m *hosted) known() Offer {
+func (m *registration) known() Offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.whole
@@ -82,7 +82,7 @@ func (m *hosted) known() Offer {
 // turnedOff is what agents are offered of a module that is off: its tools answer that,
 // and a client that asked for it alone finds a tool to ask, since some drop a server
 // that lists nothing.
-func (m *hosted) turnedOff(o Offer) Offer {
+func (m *registration) turnedOff(o Offer) Offer {
 	own := map[string]bool{}
 	for _, t := range o.all() {
 		own[t.Tool.Name] = true
@@ -101,7 +101,7 @@ func (m *hosted) turnedOff(o Offer) Offer {
 }
 
 // shown is the state of the module for the user. The caller holds mu.
-func (m *hosted) shown() snapshot.State {
+func (m *registration) shown() snapshot.State {
 	if m.off {
 		return snapshot.State{Status: snapshot.Off, Adds: m.adds}
 	}

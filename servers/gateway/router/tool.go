@@ -32,7 +32,7 @@ type Tool struct {
 	// is sent again to the next, with the members of [ResumeKeyMeta] and its siblings.
 	Resumable bool
 	// InTurn calls of one connection begin in the order in which they were sent: the
-	// handler calls [TakeTurn].
+	// handler calls [WaitTurn].
 	InTurn bool
 	// Off, unless it is empty, is the answer to a call while the tool is turned off. It
 	// is not listed then.

@@ -41,14 +41,14 @@ func (v *View) unknown(tool string) string {
 
 // mayName reports whether an agent may hear of a module that the view does not have: not
 // in place of a server as it is, and not of what its profile hides.
-func (v *View) mayName(m *hosted) bool {
+func (v *View) mayName(m *registration) bool {
 	p := v.profile.Load()
 	return !v.Spec.AsIs && (p == nil || len(p.Servers) == 0 || slices.Contains(p.Servers, m.id.Name))
 }
 
 // listed are the names of a module's tools as a view like this lists them to
 // every client.
-func (v *View) listed(m *hosted) (names []string) {
+func (v *View) listed(m *registration) (names []string) {
 	o := v.offerOf(m)
 	tools := o.Tools
 	switch {

@@ -119,8 +119,8 @@ func (v *View) introduction() string {
 	return string(raw)
 }
 
-// freshen tells modules that resources are listed.
-func (v *View) freshen() {
+// refreshResources tells modules that resources are listed.
+func (v *View) refreshResources() {
 	for _, m := range v.all() {
 		if r, ok := m.Module.(Refresher); ok {
 			_ = recovery.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
@@ -129,7 +129,7 @@ func (v *View) freshen() {
 }
 
 // wants tells whether a module belongs in the view.
-func (v *View) wants(m *hosted) bool {
+func (v *View) wants(m *registration) bool {
 	if p := v.profile.Load(); p != nil && len(p.Servers) > 0 && !slices.Contains(p.Servers, m.id.Name) {
 		return false
 	}
@@ -137,19 +137,19 @@ func (v *View) wants(m *hosted) bool {
 }
 
 // all are the view's modules now.
-func (v *View) all() []*hosted {
+func (v *View) all() []*registration {
 	all := v.host.all()
 	if len(v.Spec.Servers) == 0 && v.profile.Load() == nil {
 		return all
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(m *hosted) bool { return !v.wants(m) })
+	return slices.DeleteFunc(slices.Clone(all), func(m *registration) bool { return !v.wants(m) })
 }
 
 // has tells whether a module is there, and in the view.
-func (v *View) has(m *hosted) bool { return v.wants(m) && slices.Contains(v.host.all(), m) }
+func (v *View) has(m *registration) bool { return v.wants(m) && slices.Contains(v.host.all(), m) }
 
 // alone tells whether a module is the view's only one.
-func (v *View) alone(m *hosted) bool {
+func (v *View) alone(m *registration) bool {
 	all := v.all()
 	return len(all) == 1 && all[0] == m
 }
@@ -182,7 +182,7 @@ func (v *View) makeLists() {
 		v.announce(toolsChanged)
 		v.toolsVersion.Add(1)
 		v.toolsAt.Store(time.Now().UnixNano())
-		time.AfterFunc(refreshPatience, v.host.tell)
+		time.AfterFunc(refreshPatience, v.host.changed)
 	}
 	resources, templates := v.changed(resourcesList), v.changed(templatesList)
 	if resources || templates { // told once
@@ -194,7 +194,7 @@ func (v *View) makeLists() {
 }
 
 // addModule lists what a module offers.
-func (v *View) addModule(l *lists, m *hosted, o Offer) {
+func (v *View) addModule(l *lists, m *registration, o Offer) {
 	lazy := l.finder.has(m.id.Name)
 	toFind := map[string]bool{}
 	if lazy {
@@ -203,10 +203,10 @@ func (v *View) addModule(l *lists, m *hosted, o Offer) {
 		}
 	}
 	for _, t := range v.toolsOf(m, o) {
-		l.to = audience{}
+		l.to = toolFilter{}
 		switch {
 		case !v.Spec.Gateway && o.ForGateway != nil && slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name }):
-			l.to = audience{gateway, func(c snapshot.Caller) bool { return o.ForGateway(c.Client) }}
+			l.to = toolFilter{gateway, func(c snapshot.Caller) bool { return o.ForGateway(c.Client) }}
 		case toFind[t.Tool.Name]:
 			l.to = v.searching(true)
 		}
@@ -214,7 +214,7 @@ func (v *View) addModule(l *lists, m *hosted, o Offer) {
 			l.finder.add(m.id.Name, t)
 		}
 	}
-	l.to = audience{}
+	l.to = toolFilter{}
 	if lazy {
 		l.to = v.searching(true)
 	}
@@ -231,7 +231,7 @@ func (v *View) changed(list string) bool {
 	return before != string(content) && (listed || string(content) != "null")
 }
 
-func (v *View) toolsOf(m *hosted, o Offer) []Tool {
+func (v *View) toolsOf(m *registration, o Offer) []Tool {
 	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return o.Gateway
 	}
@@ -265,7 +265,7 @@ func (v *View) instructions(c snapshot.Caller) string {
 	return strings.Join(parts, "\n\n")
 }
 
-func (h *Host) refreshViews(m *hosted) {
+func (h *Host) refreshViews(m *registration) {
 	h.mu.Lock()
 	var views []*View
 	for _, v := range h.views {

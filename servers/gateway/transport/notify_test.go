@@ -123,13 +123,13 @@ func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 		}
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		if !slices.ContainsFunc(values(one.wanted), func(w router.Wanted) bool { return w.Level == "warning" }) {
+		if !slices.ContainsFunc(values(one.wanted), func(w router.Subscriptions) bool { return w.Level == "warning" }) {
 			t.Errorf("the module was told %v", one.wanted)
 		}
 	})
 }
 
-func values(m map[string]router.Wanted) (all []router.Wanted) {
+func values(m map[string]router.Subscriptions) (all []router.Subscriptions) {
 	for _, w := range m {
 		all = append(all, w)
 	}

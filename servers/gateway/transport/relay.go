@@ -54,14 +54,14 @@ type Relay struct {
 	// resumable names the tools whose calls are resent, as told by the current link or
 	// the one before it.
 	resumable []string
-	flight    map[string]flying // requests without an answer, by id
-	sent      int               // counts requests
+	flight    map[string]pendingRequest // requests without an answer, by id
+	sent      int                       // counts requests
 	moves     int
 	closing   bool
 }
 
-// flying is a request without an answer.
-type flying struct {
+// pendingRequest is a request without an answer.
+type pendingRequest struct {
 	line []byte // of a request that is resent to the next deck, else nil
 	at   int    // sequence number, to resend in the same order
 }
@@ -110,7 +110,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	r.linked.L = &r.mu
-	r.flight = map[string]flying{}
+	r.flight = map[string]pendingRequest{}
 	r.look = lookEvery
 	r.out = bufio.NewWriterSize(r.Out, burst)
 	first, err := r.connect(ctx)
@@ -240,7 +240,7 @@ func (r *Relay) adopt(l *link) {
 	for _, line := range r.client.again() {
 		_, _ = l.out.Write(line) // the link's reader notices errors
 	}
-	for _, f := range slices.SortedFunc(maps.Values(r.flight), func(a, b flying) int { return cmp.Compare(a.at, b.at) }) {
+	for _, f := range slices.SortedFunc(maps.Values(r.flight), func(a, b pendingRequest) int { return cmp.Compare(a.at, b.at) }) {
 		if f.line != nil {
 			_, _ = l.out.Write(sentAgain(f.line, r.moves > 0)) // the same
 		}
@@ -438,7 +438,7 @@ func (r *Relay) enter(e *backend.Request, line []byte, again bool) *link {
 	}
 	if e.ID != nil && e.Method != "" && e.Method != listenMethod {
 		r.sent++
-		f := flying{at: r.sent}
+		f := pendingRequest{at: r.sent}
 		if again {
 			f.line = line
 		}

@@ -339,7 +339,7 @@ func TestADeckAsksACommandBack(t *testing.T) {
 	path := socketPath(t)
 	startDeck(t, path, newFixture())
 	var said, shown string
-	talk := transport.Talk{
+	talk := transport.ControlClient{
 		Note:  func(s string) { said = s },
 		Prove: func(method string) (string, error) { return method + " it is", nil },
 	}

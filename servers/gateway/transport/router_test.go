@@ -28,10 +28,10 @@ type card struct {
 	began chan struct{} // gets one when a call of NAME_wait has begun
 
 	mu     sync.Mutex
-	wanted map[string]router.Wanted
+	wanted map[string]router.Subscriptions
 }
 
-func (c *card) Wants(agent string, w router.Wanted) {
+func (c *card) Wants(agent string, w router.Subscriptions) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wanted[agent] = w
@@ -44,7 +44,7 @@ func (c *card) AgentGone(agent string) {
 }
 
 func newCard(name string) *card {
-	return &card{name: name, began: make(chan struct{}, 8), wanted: map[string]router.Wanted{}}
+	return &card{name: name, began: make(chan struct{}, 8), wanted: map[string]router.Subscriptions{}}
 }
 
 func (c *card) Identity() router.Identity {
@@ -87,7 +87,7 @@ func (b bare) Offer() router.Offer {
 	if err != nil {
 		panic(err)
 	}
-	o.AsIs = &router.AsIs{
+	o.AsIs = &router.Passthrough{
 		Offer:        router.Offer{Tools: []router.Tool{t}, RawPrompts: o.RawPrompts, Instructions: "As it is."},
 		ServerInfo:   json.RawMessage(bareInfo),
 		Capabilities: json.RawMessage(`{"later":{"z":1.0},"tools":{},"prompts":{"listChanged":false,"x":1}}`),

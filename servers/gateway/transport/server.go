@@ -31,7 +31,7 @@ type Server struct {
 
 	Log *slog.Logger // nil: nothing is logged
 
-	room socket.Room
+	room socket.ConnLimit
 }
 
 // Control handles a request to the deck itself. The result is encoded as JSON. An error
@@ -199,9 +199,9 @@ func callerOf(peer socket.Peer, h Hello) snapshot.Caller {
 	return c
 }
 
-// Talk handles what the deck sends before it answers a command. Without Prove, the
+// ControlClient handles what the deck sends before it answers a command. Without Prove, the
 // command gives no proof.
-type Talk struct {
+type ControlClient struct {
 	Note func(string)
 	// Wait is called with the message before the deck waits for the user; an error ends the
 	// command. nil is Note.
@@ -212,11 +212,11 @@ type Talk struct {
 // Ask sends one control request to the deck at path and decodes its result. A
 // nil result drops it.
 func Ask(ctx context.Context, path, name string, args, result any) error {
-	return Talk{}.Ask(ctx, path, name, args, result)
+	return ControlClient{}.Ask(ctx, path, name, args, result)
 }
 
 // Ask sends a control request; t handles messages from the deck before the answer.
-func (t Talk) Ask(ctx context.Context, path, name string, args, result any) error {
+func (t ControlClient) Ask(ctx context.Context, path, name string, args, result any) error {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		return err
@@ -251,7 +251,7 @@ func (t Talk) Ask(ctx context.Context, path, name string, args, result any) erro
 }
 
 // next handles messages before the result and reads the result.
-func (t Talk) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
+func (t ControlClient) next(c io.Writer, r *bufio.Reader, w Welcome) (Welcome, error) {
 	switch {
 	case w.Note == "":
 	case w.Waits && t.Wait != nil:

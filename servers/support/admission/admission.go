@@ -100,8 +100,8 @@ func (b *Busy) Error() string {
 	return fmt.Sprintf("mcpdeck is busy: %d %s are already waiting. The call was not run; retry in about %d seconds, with fewer calls at once", b.Waiting, whose, int(b.Retry.Seconds()))
 }
 
-// Desk admits calls. Make one with New.
-type Desk struct {
+// Scheduler admits calls. Make one with New.
+type Scheduler struct {
 	limits Limits
 	light  lane
 	heavy  lane
@@ -112,9 +112,9 @@ type Desk struct {
 }
 
 // New makes a desk that nothing has been admitted to.
-func New(l Limits) *Desk {
+func New(l Limits) *Scheduler {
 	l = l.filled()
-	d := &Desk{limits: l, of: map[string]int64{}}
+	d := &Scheduler{limits: l, of: map[string]int64{}}
 	d.light = lane{slots: l.Light, each: max(l.Light*3/4, 1), memory: int64(l.Light) * Small.Need(), queue: l.Queue, own: l.AgentQueue}
 	d.heavy = lane{slots: l.Slots, each: max(l.Slots-1, 1), memory: l.Memory, queue: l.Queue, own: l.AgentQueue}
 	d.light.eachMemory, d.heavy.eachMemory = d.light.memory, l.Memory*2/3
@@ -129,16 +129,16 @@ func New(l Limits) *Desk {
 	return d
 }
 
-// Place is what an admitted call has until it leaves. A nil one is of a call that
+// Slot is what an admitted call has until it leaves. A nil one is of a call that
 // needs none.
-type Place struct {
+type Slot struct {
 	lane   *lane
 	ticket *ticket
 }
 
 // Enter waits until the call of an agent may run. The error is a *Busy, or that of
 // ctx.
-func (d *Desk) Enter(ctx context.Context, agent string, c Class) (*Place, error) {
+func (d *Scheduler) Enter(ctx context.Context, agent string, c Class) (*Slot, error) {
 	l := &d.heavy
 	switch c {
 	case Waits:
@@ -151,11 +151,11 @@ func (d *Desk) Enter(ctx context.Context, agent string, c Class) (*Place, error)
 	if err := l.enter(ctx, t, false); err != nil {
 		return nil, err
 	}
-	return &Place{lane: l, ticket: t}, nil
+	return &Slot{lane: l, ticket: t}, nil
 }
 
 // Leave gives the place to the next. It may be called more than once.
-func (p *Place) Leave() {
+func (p *Slot) Leave() {
 	if p != nil {
 		p.lane.leave(p.ticket)
 	}
@@ -164,7 +164,7 @@ func (p *Place) Leave() {
 // Grow makes the place one of a call that needs so many bytes, where that is more than what
 // its class is taken to need; it may have to wait for them, ahead of the calls that have not
 // begun. The error is that of ctx.
-func (p *Place) Grow(ctx context.Context, need int64) error {
+func (p *Slot) Grow(ctx context.Context, need int64) error {
 	if p == nil || need <= p.ticket.need {
 		return nil
 	}
@@ -172,9 +172,9 @@ func (p *Place) Grow(ctx context.Context, need int64) error {
 	return p.again(ctx, need)
 }
 
-// Pause gives the place away while the call waits for something outside. back gets
+// Yield gives the place away while the call waits for something outside. back gets
 // one again, ahead of the calls that have not begun; its error is that of ctx.
-func (p *Place) Pause() (back func(ctx context.Context) error) {
+func (p *Slot) Yield() (back func(ctx context.Context) error) {
 	if p == nil {
 		return func(context.Context) error { return nil }
 	}
@@ -183,7 +183,7 @@ func (p *Place) Pause() (back func(ctx context.Context) error) {
 }
 
 // again takes a place for a call that has begun and has none.
-func (p *Place) again(ctx context.Context, need int64) error {
+func (p *Slot) again(ctx context.Context, need int64) error {
 	t := &ticket{agent: p.ticket.agent, need: need, ready: make(chan struct{})}
 	if err := p.lane.enter(ctx, t, true); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (p *Place) again(ctx context.Context, need int64) error {
 
 // Hold counts bytes of a request that an agent makes the deck keep; false when there
 // is no room for them. release must be called once when they are gone.
-func (d *Desk) Hold(agent string, n int64) (release func(), ok bool) {
+func (d *Scheduler) Hold(agent string, n int64) (release func(), ok bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.held+n > d.limits.Held || d.of[agent]+n > d.limits.AgentHeld {
@@ -213,7 +213,7 @@ func (d *Desk) Hold(agent string, n int64) (release func(), ok bool) {
 }
 
 // Load is how many calls run and how many wait.
-func (d *Desk) Load() (running, waiting int) {
+func (d *Scheduler) Load() (running, waiting int) {
 	for _, l := range [...]*lane{&d.light, &d.heavy} {
 		r, w := l.load()
 		running, waiting = running+r, waiting+w

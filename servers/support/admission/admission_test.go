@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-func enter(t *testing.T, d *Desk, agent string, c Class) *Place {
+func enter(t *testing.T, d *Scheduler, agent string, c Class) *Slot {
 	t.Helper()
 	p, err := d.Enter(t.Context(), agent, c)
 	if err != nil {
@@ -189,7 +189,7 @@ func TestAPausedCallComesBackFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := New(Limits{Slots: 1})
 		paused := enter(t, d, "a", Large)
-		back := paused.Pause()
+		back := paused.Yield()
 		other := enter(t, d, "a", Large)
 		var order []string
 		go func() {

@@ -27,7 +27,7 @@ type Acceptor interface {
 // Serving says what [Serve] does with connections.
 type Serving struct {
 	Name string       // of the socket
-	Room *Room        // several listeners may share one
+	Room *ConnLimit   // several listeners may share one
 	Log  *slog.Logger // nil: nothing is logged
 	// Refused is told of each connection that is not of the user's own processes. It may be
 	// nil.

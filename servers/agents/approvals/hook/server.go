@@ -32,7 +32,7 @@ type Options struct {
 type Server struct {
 	opt  Options
 	l    *socket.Listener
-	room socket.Room
+	room socket.ConnLimit
 	stop context.CancelFunc
 	done chan struct{} // closed when no connection is served any more
 }

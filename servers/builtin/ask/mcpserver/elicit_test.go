@@ -30,7 +30,7 @@ func TestElicitationWithHandshake(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			b := newBench(t, nobody{}, nil, "x")
+			b := newBench(t, noQueue{}, nil, "x")
 			b.ses.caps.Elicitation = &mcp.ElicitationCapability{}
 			b.ses.forms = func(r mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 				schema, _ := json.Marshal(r.Params.RequestedSchema)
@@ -95,7 +95,7 @@ func TestElicitationAnswersCarryASignedState(t *testing.T) {
 }
 
 func TestElicitationWithoutHandshake(t *testing.T) {
-	b := newBench(t, nobody{}, nil, "x")
+	b := newBench(t, noQueue{}, nil, "x")
 	params := func(caps string, more map[string]any) map[string]any {
 		p := askParams(oneQuestion, nil)
 		p["_meta"] = map[string]any{
@@ -128,7 +128,7 @@ func TestElicitationWithoutHandshake(t *testing.T) {
 
 func TestElicitationMayTakeLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, nobody{}, nil, "x")
+		b := newBench(t, noQueue{}, nil, "x")
 		b.ses.caps.Elicitation = &mcp.ElicitationCapability{Form: &struct{}{}}
 		b.ses.forms = func(mcp.ElicitationRequest) (*mcp.ElicitationResult, error) {
 			time.Sleep(2 * time.Hour) // on the bubble's clock

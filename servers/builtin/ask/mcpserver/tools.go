@@ -18,9 +18,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// Desk is where questions go: the queue of this process, or the socket of
+// Queue is where questions go: the queue of this process, or the socket of
 // another.
-type Desk interface {
+type Queue interface {
 	Open(req questions.Request) (Call, error)
 	// Resume waits again for what was opened under a key, in the name of peer.
 	Resume(key, owner string, peer questions.Peer) (Call, error)
@@ -41,7 +41,7 @@ type Call interface {
 }
 
 // InProcess is the desk of a queue in this process.
-func InProcess(q *questions.Queue) Desk { return queueDesk{q} }
+func InProcess(q *questions.Queue) Queue { return queueDesk{q} }
 
 type queueDesk struct{ q *questions.Queue }
 
@@ -65,12 +65,12 @@ func (d queueDesk) Left(key string) { d.q.Left(key) }
 
 // Module is the ask server.
 type Module struct {
-	desk Desk
+	desk Queue
 	sign signer
 }
 
 // Remote is the desk of another process, reached by its socket.
-func Remote(c *questions.Client) Desk { return remoteDesk{c} }
+func Remote(c *questions.Client) Queue { return remoteDesk{c} }
 
 type remoteDesk struct{ c *questions.Client }
 
@@ -92,20 +92,20 @@ func (d remoteDesk) Resume(key, owner string, _ questions.Peer) (Call, error) {
 	return c, nil
 }
 
-// nobody is the desk of a process without one.
-type nobody struct{}
+// noQueue is the desk of a process without one.
+type noQueue struct{}
 
-func (nobody) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
-func (nobody) Left(string)                          {}
-func (nobody) Resume(string, string, questions.Peer) (Call, error) {
+func (noQueue) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
+func (noQueue) Left(string)                          {}
+func (noQueue) Resume(string, string, questions.Peer) (Call, error) {
 	return nil, questions.ErrUnavailable
 }
 
 // New returns the module for a desk. With nil, questions go to the agent's own
 // client if it can show forms.
-func New(desk Desk) *Module {
+func New(desk Queue) *Module {
 	if desk == nil {
-		desk = nobody{}
+		desk = noQueue{}
 	}
 	return &Module{desk: desk, sign: newSigner()}
 }
@@ -124,7 +124,7 @@ func (*Module) Start(_ context.Context, scope router.Scope) error {
 // Stop implements [router.Module].
 func (m *Module) Stop(context.Context) error { return nil }
 
-// AgentGone implements [router.Leaver].
+// AgentGone implements [router.SessionEnder].
 func (m *Module) AgentGone(agent string) { m.desk.Left(agent) }
 
 // Offer implements [router.Module].
@@ -170,7 +170,7 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 	if res, done := m.elicited(ctx, req, args.Questions); done {
 		return res, nil
 	}
-	next := router.TakeTurn(ctx)
+	next := router.WaitTurn(ctx)
 	call, err := m.desk.Open(m.request(ctx, req, args))
 	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {

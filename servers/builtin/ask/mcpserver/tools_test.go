@@ -59,7 +59,7 @@ func asking(t *testing.T, client string, play func(t *testing.T, q *questions.Qu
 	})
 }
 
-func newBench(t *testing.T, desk Desk, q *questions.Queue, client string) *bench {
+func newBench(t *testing.T, desk Queue, q *questions.Queue, client string) *bench {
 	t.Helper()
 	b := &bench{t: t, q: q, srv: server.NewMCPServer("pi-ask-mcp", "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
 	if desk == nil {
@@ -323,7 +323,7 @@ func TestEveryToolIsWhole(t *testing.T) {
 }
 
 func TestAskWithoutADeckIsUnavailable(t *testing.T) {
-	b := newBench(t, nobody{}, nil, "x")
+	b := newBench(t, noQueue{}, nil, "x")
 	if got := b.call(b.ctx, askParams(oneQuestion, nil)); !got.IsError || got.StructuredContent.Status != "unavailable" {
 		t.Errorf("got %+v", got)
 	}

@@ -21,8 +21,8 @@ import (
 )
 
 var (
-	_ router.Module = (*Module)(nil)
-	_ router.Leaver = (*Module)(nil)
+	_ router.Module       = (*Module)(nil)
+	_ router.SessionEnder = (*Module)(nil)
 )
 
 // Module offers a service over MCP.
@@ -145,7 +145,7 @@ func (m *Module) Stop(ctx context.Context) error {
 	}
 }
 
-// AgentGone implements router.Leaver: monitors end with those who started them.
+// AgentGone implements router.SessionEnder: monitors end with those who started them.
 func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
 
 const instructions = "Call logicstamp_refresh_snapshot before editing TypeScript or React components, and logicstamp_compare_snapshot afterwards: " +

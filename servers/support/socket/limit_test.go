@@ -3,7 +3,7 @@ package socket
 import "testing"
 
 func TestARoomHearsTwiceAsManyAsItServes(t *testing.T) {
-	r := &Room{Most: 3, MostOfOne: 2}
+	r := &ConnLimit{Most: 3, MostOfOne: 2}
 	want := []struct {
 		pid   int
 		hear  bool

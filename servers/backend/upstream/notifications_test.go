@@ -78,7 +78,7 @@ func levelled(t *testing.T, slow time.Duration) {
 	c.Wants(from, Wanted{Level: "debug"})
 	for i := range 2 {
 		began := time.Now()
-		if r, err := c.Call(t.Context(), Invocation{Tool: "git_echo", Args: json.RawMessage(`{}`), From: from}); err != nil || r.IsError {
+		if r, err := c.Call(t.Context(), Call{Tool: "git_echo", Args: json.RawMessage(`{}`), From: from}); err != nil || r.IsError {
 			t.Errorf("call %d: %s, %v", i+1, r.JSON(), err)
 		}
 		switch took := time.Since(began); {

@@ -5,16 +5,16 @@ import (
 	"sync"
 )
 
-// The default limits of a [Room]. A process that a deck serves has one connection or a few;
+// The default limits of a [ConnLimit]. A process that a deck serves has one connection or a few;
 // one that leaks them or means harm takes only its own share.
 const (
 	mostOfAll = 1024
 	mostOfOne = 64
 )
 
-// Room bounds the open connections of a server, over all its listeners. The zero value is
+// ConnLimit bounds the open connections of a server, over all its listeners. The zero value is
 // ready to use, from any goroutine.
-type Room struct {
+type ConnLimit struct {
 	Most      int // of all processes; 0: 1024
 	MostOfOne int // of one process; 0: 64
 
@@ -27,7 +27,7 @@ type Room struct {
 // limit is 0 if the connection is to be served, else the limit that it exceeds. As many
 // connections again as are served are heard, so that they can be told so. leave follows in
 // any case.
-func (r *Room) enter(pid int) (hear bool, limit int) {
+func (r *ConnLimit) enter(pid int) (hear bool, limit int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.by == nil {
@@ -49,7 +49,7 @@ func (r *Room) enter(pid int) (hear bool, limit int) {
 	return hear, limit
 }
 
-func (r *Room) leave(pid int) {
+func (r *ConnLimit) leave(pid int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.open--

@@ -10,8 +10,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// departure is how calls of a module end that goes while the host runs.
-type departure struct {
+// removal is how calls of a module end that goes while the host runs.
+type removal struct {
 	ctx context.Context //nolint:containedctx // it lasts as long as the module
 	end context.CancelCauseFunc
 }
@@ -22,7 +22,7 @@ type goneError struct{ text string }
 func (e *goneError) Error() string { return e.text }
 
 // all are the modules there are now. The slice must not be changed.
-func (h *Host) all() []*hosted { return *h.modules.Load() }
+func (h *Host) all() []*registration { return *h.modules.Load() }
 
 // Add takes in a module while the host runs. Of what it offers, that is hidden which a
 // module before it offers too: those given to [New] come first, the others by name.
@@ -39,10 +39,10 @@ func (h *Host) Add(m Module) error {
 	g := h.guest(m, id)
 	g.start()
 	h.set(append(slices.Clone(h.all()), g))
-	h.tellWanted(g)
+	h.publishSubscriptions(g)
 	h.refreshViews(g)
 	h.findClashes()
-	h.tell()
+	h.changed()
 	return nil
 }
 
@@ -56,11 +56,11 @@ func (h *Host) Remove(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	h.set(slices.DeleteFunc(slices.Clone(h.all()), func(o *hosted) bool { return o == m }))
-	m.leave("was removed from mcpdeck")
+	h.set(slices.DeleteFunc(slices.Clone(h.all()), func(o *registration) bool { return o == m }))
+	m.cancelCalls("was removed from mcpdeck")
 	h.refreshViews(m)
 	err = m.stop(ctx)
-	h.tell()
+	h.changed()
 	return err
 }
 
@@ -74,20 +74,20 @@ func (h *Host) Replace(ctx context.Context, m Module) error {
 	if err != nil {
 		return err
 	}
-	old.leave("was restarted")
+	old.cancelCalls("was restarted")
 	err = old.stop(ctx)
 	g := h.guest(m, id)
 	g.start()
-	h.set(append(slices.DeleteFunc(slices.Clone(h.all()), func(o *hosted) bool { return o == old }), g))
-	h.tellWanted(g)
+	h.set(append(slices.DeleteFunc(slices.Clone(h.all()), func(o *registration) bool { return o == old }), g))
+	h.publishSubscriptions(g)
 	h.refreshViews(g)
 	h.findClashes()
-	h.tell()
+	h.changed()
 	return err
 }
 
 // added is the module of that name, if it came while the host ran.
-func (h *Host) added(verb, name string) (*hosted, error) {
+func (h *Host) added(verb, name string) (*registration, error) {
 	m := h.module(name)
 	switch {
 	case m == nil:
@@ -100,15 +100,15 @@ func (h *Host) added(verb, name string) (*hosted, error) {
 	return m, nil
 }
 
-func (h *Host) guest(m Module, id Identity) *hosted {
+func (h *Host) guest(m Module, id Identity) *registration {
 	ctx, end := context.WithCancelCause(h.ctx)
-	return &hosted{Module: m, host: h, id: id, gone: &departure{ctx, end}, state: snapshot.State{Status: snapshot.Starting}}
+	return &registration{Module: m, host: h, id: id, gone: &removal{ctx, end}, state: snapshot.State{Status: snapshot.Starting}}
 }
 
 // set puts the modules in their order: those that stay as they were given, then the
 // guests by name.
-func (h *Host) set(modules []*hosted) {
-	slices.SortStableFunc(modules, func(a, b *hosted) int {
+func (h *Host) set(modules []*registration) {
+	slices.SortStableFunc(modules, func(a, b *registration) int {
 		switch {
 		case a.gone == nil && b.gone == nil:
 			return 0
@@ -122,13 +122,13 @@ func (h *Host) set(modules []*hosted) {
 	h.modules.Store(&modules)
 }
 
-// leave ends the calls of a guest.
-func (m *hosted) leave(why string) {
+// cancelCalls ends the calls of a guest.
+func (m *registration) cancelCalls(why string) {
 	m.gone.end(&goneError{m.id.Title + " " + why + " during this call. It may have taken effect: check, then retry"})
 }
 
-// during is the context of a call of the module, which ends when the module goes.
-func (m *hosted) during(ctx context.Context) (context.Context, context.CancelFunc) {
+// withRemoval is the context of a call of the module, which ends when the module goes.
+func (m *registration) withRemoval(ctx context.Context) (context.Context, context.CancelFunc) {
 	if m == nil || m.gone == nil {
 		return ctx, func() {}
 	}
@@ -137,9 +137,9 @@ func (m *hosted) during(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// left is what the agent reads of a call that ended because its module has gone, ""
+// removalError is what the agent reads of a call that ended because its module has gone, ""
 // for any other.
-func left(during context.Context) string {
+func removalError(during context.Context) string {
 	var gone *goneError
 	if errors.As(context.Cause(during), &gone) {
 		return gone.text
