@@ -174,8 +174,8 @@ func (w *web) post(out http.ResponseWriter, in *http.Request, r *remote, m rpc.M
 	number := len(r.streams) - 1
 	r.mu.Unlock()
 	ctx := in.Context()
-	if !isModern(m.Params) {
-		ctx = context.WithoutCancel(ctx) // the client may resume
+	if !isModern(m.Params) && !w.s.HTTP.JSON {
+		ctx = context.WithoutCancel(ctx) // the client may resume the stream
 	}
 	if w.s.HTTP.JSON {
 		r.take(ctx, m, func(line []byte) { r.say(on, line) })
