@@ -87,8 +87,14 @@ type link struct {
 	endpoint *url.URL                      // for SSE, once the server has sent it
 	listens  context.CancelFunc            // ends the session's stream; nil if there is none
 	greets   map[string]context.CancelFunc // end the requests that begin a connection, by method
-	open     map[string]context.CancelFunc // requests, by id
+	open     map[string]*exchange          // requests, by id
 	params   map[string][]param            // by tool name
+}
+
+// exchange is a request in flight.
+type exchange struct {
+	end       context.CancelFunc
+	cancelled bool
 }
 
 // Open returns a link to a server. Nothing is sent until the link is used.
@@ -111,7 +117,7 @@ func Open(o Options) (child.Link, error) {
 	}
 	l := &link{
 		o: o, url: u, gone: make(chan struct{}), renewing: make(chan struct{}, 1), notices: make(chan struct{}, maxNotices),
-		open: map[string]context.CancelFunc{}, greets: map[string]context.CancelFunc{}, params: map[string][]param{},
+		open: map[string]*exchange{}, greets: map[string]context.CancelFunc{}, params: map[string][]param{},
 		http: &http.Client{CheckRedirect: sameOrigin, Transport: &http.Transport{
 			Proxy: o.Proxy, DialContext: connect, TLSClientConfig: &tls.Config{RootCAs: o.Roots, MinVersion: tls.VersionTLS12},
 			TLSHandshakeTimeout: reachLimit, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: 8, IdleConnTimeout: 90 * time.Second,

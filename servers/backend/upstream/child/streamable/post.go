@@ -147,7 +147,7 @@ func (l *link) request(m rpc.Message, line []byte) {
 	}
 	ctx, cancel := context.WithCancel(l.life)
 	l.mu.Lock()
-	l.open[id] = cancel
+	l.open[id] = &exchange{end: cancel}
 	if m.Method == "initialize" || m.Method == "server/discover" {
 		l.greets[m.Method] = cancel
 	}
@@ -335,22 +335,33 @@ func (l *link) cancel(m rpc.Message, line []byte) {
 		return
 	}
 	id := o.Str("requestId")
-	l.conn.Fail(id, context.Canceled) // whatever the server still sends
 	l.mu.Lock()
-	end, version := l.open[id], l.version
+	e, version := l.open[id], l.version
+	if e != nil {
+		e.cancelled = true
+	}
 	l.mu.Unlock()
+	l.conn.Fail(id, context.Canceled) // whatever the server still sends
 	if version != modern {
 		ctx, stop := context.WithTimeout(l.life, noticeLimit)
 		l.notify(ctx, m, line)
 		stop()
 	}
 	switch {
-	case end == nil:
+	case e == nil:
 	case version == modern || version == "":
-		end()
+		e.end()
 	default:
-		time.AfterFunc(cancelLimit, end)
+		time.AfterFunc(cancelLimit, e.end)
 	}
+}
+
+// cancelled reports whether a request in flight was cancelled.
+func (l *link) cancelled(id string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	e := l.open[id]
+	return e != nil && e.cancelled
 }
 
 // begun waits while a lost session is being replaced: until the server knows that the new

@@ -77,6 +77,7 @@ func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *event
 	for drains := false; ; {
 		name, data, err := stream.next()
 		long := errors.Is(err, rpc.ErrLineTooLong)
+		cancelled := l.cancelled(id)
 		switch {
 		case err != nil && !long:
 			return err
@@ -89,7 +90,8 @@ func (l *link) read(ctx context.Context, id string, m rpc.Message, stream *event
 		default:
 			l.take(m, flat(data))
 		}
-		if id != "" && !drains && !l.conn.Waits(id) {
+		// A request that is cancelled while a message about it is taken has no response yet.
+		if id != "" && !drains && !l.conn.Waits(id) && l.cancelled(id) == cancelled {
 			drains = true
 			t := time.AfterFunc(drainLimit, func() { body.Close() })
 			defer t.Stop()
