@@ -35,7 +35,7 @@ func (c *codexTerminal) ready() {
 // says has the user say something, and waits for the model's words.
 func (c *codexTerminal) says(words, reply string) {
 	c.t.Helper()
-	c.press(words, "Enter")
+	c.say(words)
 	c.until("the model says "+reply, func() bool { return strings.Contains(c.screen(), reply) })
 }
 
@@ -156,7 +156,7 @@ func TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew(t *testing.T) {
 	command := codexPrompts()[0]
 	c, m := newCodex(t, command, command)
 	c.open()
-	c.press("go", "Enter")
+	c.say("go")
 	it := c.item()
 	session := it.Request.Prompt.Session
 	if err := c.tmux("kill-server"); err != nil {
@@ -166,7 +166,7 @@ func TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew(t *testing.T) {
 	c.until("the prompt is withdrawn", func() bool { return len(c.queue.Pending().Items) == 0 })
 	c.start("resume", "--last")
 	c.ready()
-	c.press("again", "Enter")
+	c.say("again")
 	again := c.item()
 	if got := again.Request.Prompt.Session; got != session || again.ID == it.ID {
 		t.Errorf("item %d of %s, after item %d of %s", again.ID, got, it.ID, session)

@@ -156,6 +156,30 @@ func (c *codexTerminal) press(keys ...string) {
 	}
 }
 
+// say has the user send words. The program may miss an Enter while it is busy.
+func (c *codexTerminal) say(words string) {
+	c.t.Helper()
+	typed := func() bool {
+		last := ""
+		for line := range strings.Lines(c.screen()) {
+			if strings.HasPrefix(line, "›") {
+				last = strings.TrimSpace(line)
+			}
+		}
+		return last == "› "+words
+	}
+	c.press(words)
+	c.until("the terminal shows what was typed", typed)
+	var entered time.Time
+	c.until("the terminal has sent it", func() bool {
+		if typed() && time.Since(entered) > 5*time.Second {
+			entered = time.Now()
+			c.press("Enter")
+		}
+		return !typed()
+	})
+}
+
 func (c *codexTerminal) until(what string, is func() bool) {
 	c.t.Helper()
 	if !testwait.Holds(is) {
@@ -278,7 +302,7 @@ func codexPrompts() []mockmodel.Step {
 func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	steps := append(codexPrompts(), codexPrompts()...)
 	c, m := newCodex(t, append(steps, codexPrompts()[0])...)
-	c.press("go", "Enter")
+	c.say("go")
 	c.until("the terminal asks", func() bool { return strings.Contains(c.screen(), "Would you like to run") })
 	c.open() // late
 	c.until("the session is listed", func() bool { return len(c.roster.Sessions()) == 1 })
@@ -378,7 +402,7 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 		}
 		return strings.Contains(c.screen(), "Ask Codex")
 	})
-	c.press("go", "Enter")
+	c.say("go")
 	c.reply(c.item(), chosen("Allow once"))
 	c.until("the first result", func() bool { return strings.Contains(m.Seen()[0].Result, "it worked") })
 	c.reply(c.item(), ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not now"})
