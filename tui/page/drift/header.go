@@ -18,6 +18,9 @@ import (
 
 // glyph is a sign as the theme can draw it.
 func glyph(th *theme.Theme, s report.Sign) string {
+	if s == 0 { // what is under a title that says it needs none
+		return " "
+	}
 	if th.Glyph.ASCII {
 		s = s.ASCII()
 	}

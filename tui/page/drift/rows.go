@@ -131,7 +131,7 @@ func (b *board) rows(v view) []row {
 	}
 	var warnings []row
 	for _, w := range r.Warnings {
-		x := row{kind: warningRow, key: "w:" + string(w.Code), sign: report.Warning, name: words(string(w.Code)), warning: w.Message, depth: 1}
+		x := row{kind: warningRow, key: "w:" + string(w.Code), name: words(string(w.Code)), warning: w.Message, depth: 1}
 		if v.shows(x, strings.ToLower(x.name+" "+w.Message)) {
 			warnings = append(warnings, x)
 		}
