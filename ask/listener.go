@@ -41,13 +41,13 @@ type ListenOptions struct {
 
 // Listener accepts requests on a main socket and on one socket per session.
 type Listener struct {
-	q    *Queue
-	opt  ListenOptions
-	log  *slog.Logger
-	main *socket.Listener
-	wg   sync.WaitGroup
-	stop chan struct{} // closed by Close
-	room socket.ConnLimit
+	q     *Queue
+	opt   ListenOptions
+	log   *slog.Logger
+	main  *socket.Listener
+	wg    sync.WaitGroup
+	stop  chan struct{} // closed by Close
+	limit socket.ConnLimit
 
 	mu       sync.Mutex
 	closed   bool
@@ -77,7 +77,7 @@ func Listen(q *Queue, opt ListenOptions) (*Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), room: socket.ConnLimit{Most: opt.Most, MostOfOne: opt.MostOfOne}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
+	l := &Listener{q: q, opt: opt, log: opt.Log, main: main, stop: make(chan struct{}), limit: socket.ConnLimit{Most: opt.Most, MostOfOne: opt.MostOfOne}, conns: map[*conn]bool{}, sessions: map[string]*session{}}
 	if l.log == nil {
 		l.log = slog.New(slog.DiscardHandler)
 	}
@@ -97,7 +97,7 @@ func (l *Listener) accept(from *socket.Listener, s *session) {
 	recovery.Go("ask socket", func() {
 		defer l.wg.Done()
 		socket.Serve(context.Background(), from, socket.Serving{
-			Name: "ask socket", Room: &l.room, Log: l.log, Linger: true,
+			Name: "ask socket", Limit: &l.limit, Log: l.log, Linger: true,
 			Refused: func() { l.mu.Lock(); l.foreign++; l.mu.Unlock() },
 			Handle: func(_ context.Context, c *net.UnixConn, who socket.Peer, limit int) {
 				l.serve(c, s, who, limit)

@@ -175,7 +175,7 @@ func TestOpenConnectionsToTheSocketAreBounded(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); (&Server{Host: host, room: socket.ConnLimit{Most: most}}).Serve(ctx, l) }()
+	go func() { defer close(done); (&Server{Host: host, limit: socket.ConnLimit{Most: most}}).Serve(ctx, l) }()
 	t.Cleanup(func() { cancel(); l.Close(); <-done })
 	greet := func() (net.Conn, Welcome, error) {
 		c, err := net.Dial("unix", l.Path())

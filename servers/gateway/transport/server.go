@@ -31,7 +31,7 @@ type Server struct {
 
 	Log *slog.Logger // nil: nothing is logged
 
-	room socket.ConnLimit
+	limit socket.ConnLimit
 }
 
 // Control handles a request to the deck itself. The result is encoded as JSON. An error
@@ -78,7 +78,7 @@ func (r Requester) Prove(ctx context.Context, method string) (string, error) {
 // Serve accepts connections until the listener is closed or ctx is done. Open connections
 // end then, and Serve returns.
 func (s *Server) Serve(ctx context.Context, l socket.Acceptor) {
-	socket.Serve(ctx, l, socket.Serving{Name: "deck socket", Room: &s.room, Log: s.Log, Handle: s.connection})
+	socket.Serve(ctx, l, socket.Serving{Name: "deck socket", Limit: &s.limit, Log: s.Log, Handle: s.connection})
 }
 
 // elsewhere refuses a client on whose machine the files are not those that the deck's

@@ -25,7 +25,7 @@ const (
 	// Large draws or compares what can be hundreds of megabytes.
 	Large
 	// Waits is for calls that wait for the user or for another program and do next
-	// to nothing themselves: they take no place, however many there are.
+	// to nothing themselves: they take no slot, however many there are.
 	Waits
 )
 
@@ -111,7 +111,7 @@ type Scheduler struct {
 	of   map[string]int64
 }
 
-// New makes a desk that nothing has been admitted to.
+// New makes a scheduler that nothing has been admitted to.
 func New(l Limits) *Scheduler {
 	l = l.filled()
 	d := &Scheduler{limits: l, of: map[string]int64{}}
@@ -154,14 +154,14 @@ func (d *Scheduler) Enter(ctx context.Context, agent string, c Class) (*Slot, er
 	return &Slot{lane: l, ticket: t}, nil
 }
 
-// Leave gives the place to the next. It may be called more than once.
+// Leave gives the slot to the next. It may be called more than once.
 func (p *Slot) Leave() {
 	if p != nil {
 		p.lane.leave(p.ticket)
 	}
 }
 
-// Grow makes the place one of a call that needs so many bytes, where that is more than what
+// Grow makes the slot one of a call that needs so many bytes, where that is more than what
 // its class is taken to need; it may have to wait for them, ahead of the calls that have not
 // begun. The error is that of ctx.
 func (p *Slot) Grow(ctx context.Context, need int64) error {
@@ -172,7 +172,7 @@ func (p *Slot) Grow(ctx context.Context, need int64) error {
 	return p.again(ctx, need)
 }
 
-// Yield gives the place away while the call waits for something outside. back gets
+// Yield gives the slot away while the call waits for something outside. back gets
 // one again, ahead of the calls that have not begun; its error is that of ctx.
 func (p *Slot) Yield() (back func(ctx context.Context) error) {
 	if p == nil {
@@ -182,7 +182,7 @@ func (p *Slot) Yield() (back func(ctx context.Context) error) {
 	return func(ctx context.Context) error { return p.again(ctx, p.ticket.need) }
 }
 
-// again takes a place for a call that has begun and has none.
+// again takes a slot for a call that has begun and has none.
 func (p *Slot) again(ctx context.Context, need int64) error {
 	t := &ticket{agent: p.ticket.agent, need: need, ready: make(chan struct{})}
 	if err := p.lane.enter(ctx, t, true); err != nil {
@@ -239,7 +239,7 @@ func (u use) fits(need int64, calls int, memory int64) bool {
 	return u.calls < calls && (u.memory+need <= memory || u.calls == 0)
 }
 
-// lane is a number of places with their queue.
+// lane is a number of slots with their queue.
 type lane struct {
 	slots, each        int // in all, and for one agent
 	memory, eachMemory int64
@@ -370,7 +370,7 @@ func (l *lane) leave(t *ticket) {
 	}
 }
 
-// end frees the place of a call; the caller holds mu.
+// end frees the slot of a call; the caller holds mu.
 func (l *lane) end(t *ticket) {
 	l.taken = (7*l.taken + time.Since(t.begun)) / 8
 	t.begun = time.Time{}

@@ -26,9 +26,9 @@ type Acceptor interface {
 
 // Serving says what [Serve] does with connections.
 type Serving struct {
-	Name string       // of the socket
-	Room *ConnLimit   // several listeners may share one
-	Log  *slog.Logger // nil: nothing is logged
+	Name  string       // of the socket
+	Limit *ConnLimit   // several listeners may share one
+	Log   *slog.Logger // nil: nothing is logged
 	// Refused is told of each connection that is not of the user's own processes. It may be
 	// nil.
 	Refused func()
@@ -86,16 +86,16 @@ func (s *Serving) begin(ctx context.Context, c *net.UnixConn, all *sync.WaitGrou
 		}
 		return
 	}
-	hear, limit := s.Room.enter(from.PID)
+	hear, limit := s.Limit.enter(from.PID)
 	if !hear {
-		s.Room.leave(from.PID)
+		s.Limit.leave(from.PID)
 		_ = c.Close() // nobody is told
 		return
 	}
 	all.Add(1)
 	recovery.Go(s.Name+" connection", func() {
 		defer all.Done()
-		defer s.Room.leave(from.PID)
+		defer s.Limit.leave(from.PID)
 		defer c.Close()
 		end := context.AfterFunc(ctx, func() { _ = c.Close() })
 		defer end()

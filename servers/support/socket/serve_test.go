@@ -79,7 +79,7 @@ func TestConnectionsEndWithTheirListenerUnlessTheyLinger(t *testing.T) {
 			begun := make(chan struct{})
 			go func() {
 				defer close(served)
-				Serve(t.Context(), l, Serving{Name: "test", Room: &ConnLimit{}, Linger: linger, Handle: func(_ context.Context, c *net.UnixConn, _ Peer, _ int) {
+				Serve(t.Context(), l, Serving{Name: "test", Limit: &ConnLimit{}, Linger: linger, Handle: func(_ context.Context, c *net.UnixConn, _ Peer, _ int) {
 					close(begun)
 					_, _ = io.Copy(c, c) // until either side closes
 				}})

@@ -30,11 +30,11 @@ type Options struct {
 
 // Server accepts connections on the prompt socket.
 type Server struct {
-	opt  Options
-	l    *socket.Listener
-	room socket.ConnLimit
-	stop context.CancelFunc
-	done chan struct{} // closed when no connection is served any more
+	opt   Options
+	l     *socket.Listener
+	limit socket.ConnLimit
+	stop  context.CancelFunc
+	done  chan struct{} // closed when no connection is served any more
 }
 
 // Listen opens the prompt socket.
@@ -51,7 +51,7 @@ func Listen(o Options) (*Server, error) {
 	s.stop = stop
 	recovery.Go("prompt socket", func() {
 		defer close(s.done)
-		socket.Serve(ctx, l, socket.Serving{Name: "prompt socket", Room: &s.room, Log: o.Log, Handle: s.serve})
+		socket.Serve(ctx, l, socket.Serving{Name: "prompt socket", Limit: &s.limit, Log: o.Log, Handle: s.serve})
 	})
 	return s, nil
 }

@@ -40,7 +40,7 @@ type Call interface {
 	Unreached() time.Time
 }
 
-// InProcess is the desk of a queue in this process.
+// InProcess is a queue of this process.
 func InProcess(q *questions.Queue) Queue { return queueDesk{q} }
 
 type queueDesk struct{ q *questions.Queue }
@@ -65,11 +65,11 @@ func (d queueDesk) Left(key string) { d.q.Left(key) }
 
 // Module is the ask server.
 type Module struct {
-	desk Queue
-	sign signer
+	queue Queue
+	sign  signer
 }
 
-// Remote is the desk of another process, reached by its socket.
+// Remote is the queue of another process, reached by its socket.
 func Remote(c *questions.Client) Queue { return remoteDesk{c} }
 
 type remoteDesk struct{ c *questions.Client }
@@ -92,7 +92,7 @@ func (d remoteDesk) Resume(key, owner string, _ questions.Peer) (Call, error) {
 	return c, nil
 }
 
-// noQueue is the desk of a process without one.
+// noQueue is that of a process without one.
 type noQueue struct{}
 
 func (noQueue) Open(questions.Request) (Call, error) { return nil, questions.ErrUnavailable }
@@ -101,13 +101,13 @@ func (noQueue) Resume(string, string, questions.Peer) (Call, error) {
 	return nil, questions.ErrUnavailable
 }
 
-// New returns the module for a desk. With nil, questions go to the agent's own
+// New returns the module for a queue. With nil, questions go to the agent's own
 // client if it can show forms.
-func New(desk Queue) *Module {
-	if desk == nil {
-		desk = noQueue{}
+func New(queue Queue) *Module {
+	if queue == nil {
+		queue = noQueue{}
 	}
-	return &Module{desk: desk, sign: newSigner()}
+	return &Module{queue: queue, sign: newSigner()}
 }
 
 // Identity implements [router.Module].
@@ -125,7 +125,7 @@ func (*Module) Start(_ context.Context, scope router.Scope) error {
 func (m *Module) Stop(context.Context) error { return nil }
 
 // AgentGone implements [router.SessionEnder].
-func (m *Module) AgentGone(agent string) { m.desk.Left(agent) }
+func (m *Module) AgentGone(agent string) { m.queue.Left(agent) }
 
 // Offer implements [router.Module].
 func (m *Module) Offer() router.Offer {
@@ -171,7 +171,7 @@ func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToo
 		return res, nil
 	}
 	next := router.WaitTurn(ctx)
-	call, err := m.desk.Open(m.request(ctx, req, args))
+	call, err := m.queue.Open(m.request(ctx, req, args))
 	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
 		return m.elicit(ctx, req, args.Questions)
@@ -189,7 +189,7 @@ func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.Cal
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
 	who := router.CallerFrom(ctx)
-	call, err := m.desk.Resume(id, who.Identity, peerOf(who))
+	call, err := m.queue.Resume(id, who.Identity, peerOf(who))
 	if err != nil {
 		return failure(err), nil
 	}
