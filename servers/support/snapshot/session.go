@@ -21,6 +21,7 @@ type Session struct {
 
 	Folder    string // where it works, absolute
 	Title     string // its name, as the agent's program gives it
+	Named     bool   // the user chose Title
 	Mode      string // of permissions, in the agent's word
 	Model     string
 	Subagents int // at work
@@ -35,6 +36,10 @@ type Session struct {
 
 	Transcript string // path of the file in which its program keeps the conversation; "" if unknown
 	Connection string // ID in [Snapshot] of its oldest connection to the deck; "" if it has none
+
+	Record *Record // what its program recorded of the conversation; nil if nothing is known
+	Unread bool    // its last turn has ended, and the user has not looked at it since
+	Hidden string  // why it has no row of its own; "" if it has one
 
 	Headless bool // it runs without a user at its terminal
 	Verified bool // the operating system confirms that the agent's program is behind it
