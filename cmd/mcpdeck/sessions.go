@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,7 @@ type sessionJSON struct {
 	Project    string       `json:"project,omitempty"`
 	Cwd        string       `json:"cwd,omitempty"`
 	Title      string       `json:"title,omitempty"`
+	Name       string       `json:"name,omitempty"` // that its program gives it
 	Mode       string       `json:"mode,omitempty"`
 	Model      string       `json:"model,omitempty"`
 	Subagents  int          `json:"subagents,omitempty"`
@@ -96,7 +98,7 @@ func newSessionList(all []snapshot.Session) sessionList {
 func newSessionJSON(s *snapshot.Session) sessionJSON {
 	j := sessionJSON{
 		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
-		Cwd: s.Folder, Title: s.Title, Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
+		Cwd: s.Folder, Title: s.Name(), Name: cmp.Or(s.Title, s.Handle), Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
 		Tokens:    tokensJSON{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
 		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, AlsoIn: s.Shared.With,
 	}

@@ -84,7 +84,7 @@ func TestWaitingForASession(t *testing.T) {
 func TestASessionAsJSON(t *testing.T) {
 	b, err := json.Marshal(newSessionList([]snapshot.Session{
 		{
-			Agent: "claude", ID: "s", State: snapshot.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop",
+			Agent: "claude", ID: "s", State: snapshot.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop", Title: "Shop", Record: &snapshot.Record{Prompt: "Build it"},
 			Usage: snapshot.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4}, Cost: snapshot.Cost{USD: 0.5, Known: true, Partial: true}, Place: snapshot.Place{TmuxPane: "%3"},
 		},
 		{Agent: "gemini", ID: "process 7", State: snapshot.StateUnknown, Note: "not set up"},
@@ -93,8 +93,8 @@ func TestASessionAsJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"sessions":[{"id":"s","agent":"claude","state":"permission","since":"1970-01-01T00:00:01Z","waitingFor":"Bash make","project":"shop","cwd":"/src/shop",` +
-		`"tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
-		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
+		`"title":"Build it","name":"Shop","tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
+		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","title":"no prompt yet","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}

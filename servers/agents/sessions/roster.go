@@ -185,7 +185,10 @@ func (w *row) session() snapshot.Session {
 	if w.dead && s.State != snapshot.Ended {
 		s.State, s.Since, s.WaitingFor = snapshot.Ended, w.gone, ""
 	}
-	s.Title, s.Mode, s.Model = cmp.Or(s.Title, f.Title), cmp.Or(s.Mode, f.Mode), cmp.Or(s.Model, f.Model)
+	if s.Title == "" || f.Named && !s.Named {
+		s.Title, s.Named = f.Title, f.Named
+	}
+	s.Mode, s.Model = cmp.Or(s.Mode, f.Mode), cmp.Or(s.Model, f.Model)
 	if s.LastTool == "" {
 		s.LastTool, s.LastSubject = f.LastTool, f.LastSubject
 	}

@@ -69,7 +69,7 @@ func claudeLine(text []byte, sub bool) (Line, bool) {
 	if json.Unmarshal(text, &rec) != nil {
 		return Line{}, false
 	}
-	l := Line{Mode: rec.Mode, Title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary)}
+	l := Line{Mode: rec.Mode, Title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary), Named: rec.CustomTitle != ""}
 	if sub {
 		l.Mode, l.Title = "", ""
 		l.Turn, l.When = claudeTurn(&rec), rec.Timestamp.Time

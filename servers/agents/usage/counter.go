@@ -78,6 +78,7 @@ type session struct {
 	Window  int64
 
 	Title, Mode, Model, Tool string
+	Named                    bool `json:",omitempty"` // the user chose Title
 
 	subject string // of the last call; it may hold a secret, and is not kept
 	call    string // ID of the last call
@@ -269,7 +270,10 @@ func (c *Counter) take(s *session, text []byte, of *tail) {
 		return
 	}
 	of.turned(&l)
-	s.Title, s.Mode = cmp.Or(l.Title, s.Title), cmp.Or(l.Mode, s.Mode)
+	s.Mode = cmp.Or(l.Mode, s.Mode)
+	if l.Title != "" && (l.Named || !s.Named) {
+		s.Title, s.Named = l.Title, l.Named
+	}
 	if l.Tool != "" {
 		s.Tool, s.subject, s.call = l.Tool, l.Subject, l.Call
 	}
@@ -359,7 +363,7 @@ func (s *session) index(model string) int {
 func (c *Counter) found(s *session) Found {
 	f := Found{
 		Usage: snapshot.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
-		Title: s.Title, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
+		Title: s.Title, Named: s.Named, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
 		Context: snapshot.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
 	f.Shared = c.shared(s)

@@ -16,6 +16,7 @@ type Found struct {
 	Context snapshot.Context
 
 	Title, Mode, Model    string
+	Named                 bool   // the user chose Title
 	LastTool, LastSubject string // the last call of a tool, and what it was about
 
 	Subagents int // at work
@@ -77,6 +78,7 @@ type Line struct {
 	Filled int64  // tokens of the model's context in use
 
 	Title, Mode   string
+	Named         bool // the user chose Title
 	Tool, Subject string
 	Call          string // ID of the call of the tool, "" without one
 	Denied        string // ID of a call that the user has denied

@@ -20,8 +20,9 @@ type Session struct {
 	Note       string    // why nothing more is known, such as "not set up"; "" if all is
 
 	Folder    string // where it works, absolute
-	Title     string // its name, as the agent's program gives it
+	Title     string // its name, as the agent's program gives it: the user's, or one made of the conversation
 	Named     bool   // the user chose Title
+	Handle    string // a name that its program made of a folder or an ID, such as "shop-ba"
 	Mode      string // of permissions, in the agent's word
 	Model     string
 	Subagents int // at work

@@ -32,6 +32,7 @@ type session struct {
 	Kind    string `json:"kind"`
 	Entry   string `json:"entrypoint"`
 	Name    string `json:"name"`
+	Source  string `json:"nameSource"`
 	Tmux    string `json:"tmux"` // "SESSION:@WINDOW.%PANE"
 	Status  string `json:"status"`
 	Waits   string `json:"waitingFor"`
@@ -98,8 +99,16 @@ func unattended(entry string) bool { return strings.HasPrefix(entry, "sdk") }
 // row is the session as the list of all sessions has it.
 func (s *session) row(open []*item) snapshot.Session {
 	r := snapshot.Session{
-		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder, Title: s.Name,
+		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder,
 		Headless: unattended(s.Entry), Verified: true,
+	}
+	switch s.Source {
+	case "user":
+		r.Title, r.Named = s.Name, true
+	case "auto": // made of the conversation
+		r.Title = s.Name
+	default: // "derived", "collision": made of the folder
+		r.Handle = s.Name
 	}
 	r.State, r.WaitingFor, r.Note = stateOf(s.Status, s.Waits)
 	if s.Stamp > 0 {

@@ -257,10 +257,10 @@ func (l *link) report(t *thread) {
 		return
 	}
 	in := r.info
-	title, _, _ := strings.Cut(cmp.Or(in.Name, in.Preview), "\n")
+	title, _, _ := strings.Cut(cmp.Or(in.Name, in.Preview), "\n") // a preview is the first prompt
 	s := snapshot.Session{
 		Agent: agent, ID: in.ID, Version: cmp.Or(l.version, in.Version), PID: l.pid,
-		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: sanitize.Cut(sanitize.Line(title), 80), Mode: r.mode, Model: in.Model,
+		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: sanitize.Cut(sanitize.Line(title), 80), Named: in.Name != "", Mode: r.mode, Model: in.Model,
 		Transcript: in.Path, Headless: string(in.Source) == `"exec"`, Verified: l.program == agent,
 	}
 	switch {

@@ -191,6 +191,9 @@ func (s *stream) row(x *session) {
 			out.Cost.Undated = true
 		}
 	}
+	if strings.HasPrefix(x.Title, "New session - ") { // and the time
+		out.Title, out.Handle = "", x.Title
+	}
 	out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, "OpenCode"
 	if out.State == snapshot.StateUnknown {
 		out.Note = "this version of OpenCode does not say what it does"
