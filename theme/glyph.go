@@ -63,5 +63,5 @@ func asciiGlyphs() Glyphs {
 // ToASCII writes the few signs that texts of the screen use beside the glyphs in
 // ASCII, each in one cell. What comes from outside stays as it is.
 func ToASCII(s string) string {
-	return strings.NewReplacer("…", "~", "≈", "~", "×", "x", "·", "-", "‹", "<", "›", ">", "–", "-", "≥", ">").Replace(s)
+	return strings.NewReplacer("…", "~", "≈", "~", "×", "x", "·", "-", "‹", "<", "›", ">", "–", "-", "≥", ">", "−", "-").Replace(s)
 }

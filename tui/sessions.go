@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -25,11 +26,11 @@ type Sessions interface {
 
 // SessionsMsg is the list as it is now.
 type SessionsMsg struct {
-	Sessions []snapshot.Session
-	Spent    float64 // today, by sessions that are not among them any more
+	Sessions []snapshot.Session // without those that have no row
+	Spent    float64            // today, by sessions that are not among them any more
 }
 
-// spentToday is what all sessions have spent since midnight: "1.77 $", with "≥ " if some of
+// spentToday is what all sessions have spent since midnight: "$1.77", with "+" if some of
 // it has no price or no date; "" if nothing is known.
 func (s SessionsMsg) spentToday() string {
 	all := snapshot.Session{Cost: snapshot.Cost{Today: s.Spent, Known: s.Spent > 0}}
@@ -45,17 +46,15 @@ func (s SessionsMsg) spentToday() string {
 	return Today(&all)
 }
 
-// Today is what a session has spent since midnight: "1.10 $", "≥ 1.10 $" if there was more,
+// Today is what a session has spent since midnight: "$1.10", "$1.10+" if there was more,
 // "" if nothing is known.
 func Today(s *snapshot.Session) string {
 	c := &s.Cost
-	switch {
-	case !c.Known, c.Today == 0 && (c.Undated || c.Partial):
+	more := c.Undated || c.Partial
+	if !c.Known || c.Today == 0 && more {
 		return ""
-	case c.Undated, c.Partial:
-		return fmt.Sprintf("≥ %.2f $", c.Today)
 	}
-	return fmt.Sprintf("%.2f $", c.Today)
+	return humanize.Dollars(c.Today, more)
 }
 
 // apart counts the sessions that are known to go on without a connection to the deck.
@@ -80,7 +79,20 @@ const sessionsEvery = 300 * time.Millisecond
 // SessionsFeed loads SessionsMsg.
 func SessionsFeed(s Sessions) Feed {
 	hint, cancel := s.Hints()
-	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg { return SessionsMsg{s.Sessions(), s.Spent()} }}
+	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg { return visible(s.Sessions(), s.Spent()) }}
+}
+
+// visible leaves out the sessions that have no row; what they have spent counts.
+func visible(all []snapshot.Session, spent float64) SessionsMsg {
+	m := SessionsMsg{Sessions: make([]snapshot.Session, 0, len(all)), Spent: spent}
+	for i := range all {
+		if s := &all[i]; s.Hidden == "" {
+			m.Sessions = append(m.Sessions, *s)
+		} else {
+			m.Spent += s.Cost.Today - s.Shared.Today
+		}
+	}
+	return m
 }
 
 // SessionMark is the mark of a session's state, with its style, and the state in a
@@ -95,13 +107,16 @@ func SessionMark(f *Frame, s *snapshot.Session) (mark string, style theme.Style,
 	case snapshot.Waiting:
 		return g.Wait, th.Warn, "waiting"
 	case snapshot.Working:
-		return f.Spin(), th.Good, "works"
+		return f.Spin(), th.Accent, "working"
 	case snapshot.Background:
-		return g.Half, th.Info, "background"
+		return g.On, th.Accent, "working"
 	case snapshot.Idle:
+		if s.Unread {
+			return g.OK, th.Good, "done"
+		}
 		return g.Off, th.Muted, "idle"
 	case snapshot.Ended:
-		return g.Dot, th.Faint, "ended"
+		return g.Off, th.Faint, "ended"
 	case snapshot.StateUnknown:
 	}
 	if onlyCalls(s) {
@@ -119,12 +134,12 @@ func onlyCalls(s *snapshot.Session) bool {
 func SessionLegend(th *theme.Theme) []Sign {
 	g := &th.Glyph
 	return []Sign{
-		{g.Wait, "waits for you"},
-		{(&Frame{Theme: th}).Spin(), "works"},
-		{g.Half, "only something it started still runs"},
-		{g.Off, "idle"},
-		{g.Dot, "ended"},
-		{"?", "what it does is not known"},
+		{g.Wait, "needs you"},
+		{(&Frame{Theme: th}).Spin(), "working"},
+		{g.On, "only something it started still runs"},
+		{g.OK, "done, and not read yet"},
+		{g.Off, "idle, or ended"},
+		{"?", "what it does cannot be seen"},
 	}
 }
 
@@ -145,23 +160,21 @@ func SessionSubject(s *snapshot.Session) string {
 	case s.State.Waits():
 		return cmp.Or(sanitize.Line(SessionAsks(s)), last)
 	case s.State == snapshot.Working || s.State == snapshot.Background:
-		return cmp.Or(last, sanitize.Line(s.Title))
+		return cmp.Or(last, sanitize.Line(s.Name()))
 	case onlyCalls(s):
 		return cmp.Or(last, sanitize.Line(s.Note))
 	case s.Note != "":
 		return sanitize.Line(s.Note)
 	}
-	return cmp.Or(sanitize.Line(s.Title), last)
+	return sanitize.Line(s.Name())
 }
 
-// Dollars is what a session costs: "1.10 $", "≥ 1.10 $" if there was more, "–" if the
+// Dollars is what a session costs: "$1.10", "$1.10+" if there was more, "–" if the
 // price is not known, "" before there is anything to pay for.
 func Dollars(s *snapshot.Session) string {
 	switch {
-	case s.Cost.Known && s.Cost.Partial:
-		return fmt.Sprintf("≥ %.2f $", s.Cost.USD)
 	case s.Cost.Known:
-		return fmt.Sprintf("%.2f $", s.Cost.USD)
+		return humanize.Dollars(s.Cost.USD, s.Cost.Partial)
 	case AllTokens(s) > 0:
 		return "–"
 	}
@@ -173,10 +186,10 @@ func AllTokens(s *snapshot.Session) int64 {
 	return s.Usage.In + s.Usage.Out + s.Usage.CacheRead + s.Usage.CacheWrite
 }
 
-// Filled is which part of its context a session uses: "61 %", "" if that is not known.
+// Filled is which part of its context a session uses: "61%", "" if that is not known.
 func Filled(s *snapshot.Session) string {
 	if s.Context.Used <= 0 || s.Context.Window <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("%d %%", min((s.Context.Used*100+s.Context.Window/2)/s.Context.Window, 100))
+	return fmt.Sprintf("%d%%", min((s.Context.Used*100+s.Context.Window/2)/s.Context.Window, 100))
 }

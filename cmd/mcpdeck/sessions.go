@@ -337,11 +337,8 @@ func sessionWord(s snapshot.SessionState) string {
 }
 
 func costWord(s *sessionJSON) string {
-	switch {
-	case s.Cost == nil:
+	if s.Cost == nil {
 		return "–"
-	case !s.Cost.Complete:
-		return fmt.Sprintf("≥ %.2f $", s.Cost.USD)
 	}
-	return fmt.Sprintf("%.2f $", s.Cost.USD)
+	return humanize.Dollars(s.Cost.USD, !s.Cost.Complete)
 }

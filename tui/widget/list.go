@@ -10,6 +10,8 @@ import "github.com/mcpdeck/mcpdeck/theme"
 type List struct {
 	Cursor int // index of the row under the cursor; -1 when the list is empty
 	Top    int // index of the first row on the screen
+	// Close lists have one cell before their rows, with the mark of the cursor, in the place of two.
+	Close bool
 
 	n, height int
 }
@@ -89,6 +91,9 @@ func (l *List) Render(th *theme.Theme, w, h int, focus bool, row func(i, width i
 	out := make([]string, 0, max(h, 0))
 	bar := scrollbar(th, l.Top, h, l.n)
 	width := w - 2
+	if l.Close {
+		width++
+	}
 	if bar != nil {
 		width -= 2 // and air before it
 	}
@@ -107,14 +112,19 @@ func (l *List) Render(th *theme.Theme, w, h int, focus bool, row func(i, width i
 }
 
 func (l *List) line(th *theme.Theme, i, width int, focus bool, row func(i, width int) string) string {
-	body := Fit(row(i, width), width)
+	body, away := Fit(row(i, width), width), th.Glyph.Cursor
+	if l.Close {
+		away = th.Glyph.Frame.Left // the cursor is in another pane
+	} else {
+		body = " " + body
+	}
 	switch {
 	case i != l.Cursor:
-		return "  " + body
+		return " " + body
 	case focus:
-		return th.Selected.Over(th.Key.Render(th.Glyph.Cursor) + " " + body)
+		return th.Selected.Over(th.Key.Render(th.Glyph.Cursor) + body)
 	}
-	return th.Border.Render(th.Glyph.Cursor) + " " + body
+	return th.Border.Render(away) + body
 }
 
 // scrollbar draws a bar of h cells for n rows of which those from top are on the

@@ -27,11 +27,39 @@ func Pane(th *theme.Theme, title, note string, focus bool, rows []string, w, h i
 // PaneRule is the rule above a pane of w cells, the last one blank. With focus it is
 // heavy, so that it can be told without colour. note stands near its right end.
 func PaneRule(th *theme.Theme, title, note string, focus bool, w int) string {
+	row, _ := paneRule(th, title, note, focus, w)
+	return row + " "
+}
+
+// Heading is the rule above a pane of w cells, from end to end. With focus it is heavy, so
+// that it can be told without colour. note stands near its right end.
+func Heading(th *theme.Theme, title, note string, focus bool, w int) string {
+	row, end := paneRule(th, title, note, focus, w)
+	return row + end
+}
+
+func paneRule(th *theme.Theme, title, note string, focus bool, w int) (row, end string) {
 	line, name, glyph := th.Border, th.Title, th.Glyph.Frame.Top
 	if focus {
 		line, name, glyph = th.Focus, th.Accent, th.Glyph.Focus.Top
 	}
-	return line.Render(glyph) + Rule(line, name, glyph, title, note, w-2) + " "
+	end = line.Render(glyph)
+	return end + Rule(line, name, glyph, title, note, w-2), end
+}
+
+// Panes joins panes from left to right, with a line between any two. All must have the same
+// number of rows, each of its pane's width.
+func Panes(th *theme.Theme, panes ...[]string) []string {
+	var out []string
+	line := th.Border.Render(th.Glyph.Frame.Left)
+	for i := range panes[0] {
+		row := make([]string, len(panes))
+		for n, pane := range panes {
+			row[n] = pane[i]
+		}
+		out = append(out, strings.Join(row, line))
+	}
+	return out
 }
 
 // Beside joins panes from left to right. A line below their rules parts them, in the

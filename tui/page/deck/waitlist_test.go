@@ -339,7 +339,7 @@ func TestAnAgentThatWaitsIsNotAmongThoseAtWork(t *testing.T) {
 		if n := strings.Count(text, " claude "); n != 1 {
 			t.Errorf("claude has %d rows:\n%s", n, text)
 		}
-		l.Has("1 at work", "read_file  a.md", "0.07 $", "12 %")
+		l.Has("1 at work", "read_file  a.md", "$0.07", "12%")
 		l.Lacks("gone by", "opencode          menu")
 	}, command("claude", "1", "make"))
 }

@@ -57,7 +57,7 @@ func TestAtEightyColumnsStateAndSubjectStay(t *testing.T) {
 	waiting(t, frame.Size{W: 80, H: 24}, tui.Options{}, func(l *deckScreen) {
 		l.Send(tui.SessionsMsg{Sessions: fake.NewSessions(time.Now()).All})
 		l.Has("answer?  How should the payments service authenticate its", "Bash  go test ./internal/...")
-		l.Lacks("61 %", "0.85 $", " api ")
+		l.Lacks("61%", "$0.85", " api ")
 	})
 }
 
