@@ -132,8 +132,10 @@ func completeWords(root *cobra.Command, a *app) {
 		"remove": completeServers(a, nil, 1),
 		"undo":   completeChanges(a),
 	} {
-		if c, _, err := root.Find([]string{name}); err == nil {
-			c.ValidArgsFunction = complete
+		for _, path := range [][]string{{name}, {"server", name}} {
+			if c, _, err := root.Find(path); err == nil && c.Name() == name {
+				c.ValidArgsFunction = complete
+			}
 		}
 	}
 	if c, _, err := root.Find([]string{"setup"}); err == nil {

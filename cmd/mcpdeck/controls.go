@@ -19,6 +19,7 @@ func (h *instance) controls() map[string]transport.Control {
 		"config":   h.waitingControl,
 		"list":     h.listControl,
 		"sessions": h.agents.sessionsControl,
+		"status":   h.statusControl,
 	}
 	for _, s := range h.own {
 		maps.Copy(all, s.Controls)

@@ -48,8 +48,8 @@ func variablesHelp(c *cobra.Command) string {
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"To start", "demo setup doctor"},
-		{plugin.GroupQuestions, "call log sessions tools"},
-		{plugin.GroupServers, "accept add import lazy list off on remove restart status"},
+		{plugin.GroupQuestions, "call log sessions status tools"},
+		{plugin.GroupServers, "accept add import lazy list off on remove restart server"},
 		{plugin.GroupPictures, ""},
 		{plugin.GroupStarted, "mcp serve"},
 		{"Housekeeping", "completion config help man token undo version"},

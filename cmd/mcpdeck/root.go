@@ -90,7 +90,7 @@ func strict(c *cobra.Command) {
 func (a *app) subcommands() []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a),
+		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
 	)
 }
 

@@ -24,10 +24,10 @@ type cardRequest struct {
 	upstream.Request
 }
 
-// switchCommands turn a server of the running deck on and off, and look at it.
+// switchCommands turn a server of the running deck on and off.
 func switchCommands(a *app) []*cobra.Command {
 	verb := func(use, verb, short, long string) *cobra.Command {
-		var all, lazy bool
+		var lazy bool
 		var wait keyWait
 		c := &cobra.Command{
 			Use: use + map[bool]string{true: " NAME...", false: " NAME"}[verb == "on" || verb == "off" || verb == lazyWord], Short: short, Long: long,
@@ -44,14 +44,12 @@ func switchCommands(a *app) []*cobra.Command {
 				}
 				var failed []error // one that stays off keeps no other from being turned on
 				for _, name := range args {
-					failed = append(failed, askCard(c, a, &wait, cardRequest{name, upstream.Request{Verb: verb, Long: all}}))
+					failed = append(failed, askCard(c, a, &wait, cardRequest{name, upstream.Request{Verb: verb}}))
 				}
 				return errors.Join(failed...)
 			},
 		}
 		switch verb {
-		case "status":
-			c.Flags().BoolVarP(&all, "long", "l", false, "also what changed, the instructions and the log")
 		case lazyWord:
 			wait.flag(c)
 		case "on":
@@ -69,7 +67,6 @@ func switchCommands(a *app) []*cobra.Command {
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
 		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
 		verb("restart", "reconnect", "Restart a server's program", "Restart the program of a server of the running deck."),
-		verb("status", "status", "Show a server's state, program, tools and calls", "Show the state of a server of the running deck, what it costs, and what is called."),
 		acceptCommand(a),
 	}
 }

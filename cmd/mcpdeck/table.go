@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"slices"
 
 	"charm.land/lipgloss/v2"
@@ -37,15 +36,9 @@ func printHeaded(c *cobra.Command, head []string, rows [][]string, style func(ro
 	})
 }
 
-// printJSON prints a value as JSON, on one line or indented. & and the like stand for
-// themselves: it is read in a terminal.
+// printJSON prints a value as JSON, on one line or indented.
 func printJSON(c *cobra.Command, v any, indent bool) error {
-	e := json.NewEncoder(console.JSON(c.OutOrStdout()))
-	e.SetEscapeHTML(false)
-	if indent {
-		e.SetIndent("", "  ")
-	}
-	return e.Encode(v)
+	return console.PrintJSON(c.OutOrStdout(), v, indent)
 }
 
 // ink is text in one of the terminal's own colours.

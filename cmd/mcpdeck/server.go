@@ -1,0 +1,39 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+)
+
+// serverCommand holds the commands about servers; most go without its name as well.
+func serverCommand(a *app) *cobra.Command {
+	c := &cobra.Command{
+		Use: "server", Short: "List, add, import and remove servers, and turn them on and off",
+		Long: "List, add, import and remove servers, and turn them on and off. All of these but status also go without\nthe word: mcpdeck on NAME is mcpdeck server on NAME.",
+	}
+	c.AddCommand(switchCommands(a)...)
+	c.AddCommand(serverStatusCommand(a), listCommand(a), addCommand(a), importCommand(a), removeCommand(a))
+	return c
+}
+
+func serverStatusCommand(a *app) *cobra.Command {
+	var long bool
+	c := &cobra.Command{
+		Use: "status NAME", Short: "Show a server's state, program, tools and calls",
+		Long: "Show the state of a server of the running deck, what it costs, and what is called.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef("name one server; mcpdeck list shows them")
+			}
+			return nil
+		},
+		RunE: func(c *cobra.Command, args []string) error { return serverStatus(c, a, args[0], long) },
+	}
+	c.Flags().BoolVarP(&long, "long", "l", false, "also what changed, the instructions and the log")
+	return c
+}
+
+func serverStatus(c *cobra.Command, a *app, name string, long bool) error {
+	return askCard(c, a, new(keyWait), cardRequest{name, upstream.Request{Verb: "status", Long: long}})
+}
