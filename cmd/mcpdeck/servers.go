@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/spf13/cobra"
+
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
-	"github.com/spf13/cobra"
 )
 
 // included is a server that is part of mcpdeck.
@@ -31,7 +32,7 @@ func (h *instance) include() (modules []router.Module, err error) {
 			return nil, err
 		}
 		h.own = append(h.own, included{p, made})
-		modules = append(modules, made.Module)
+		modules = append(modules, router.Of(made.Server))
 	}
 	return modules, nil
 }

@@ -139,18 +139,47 @@ func (Nobody) Ask(context.Context, string, json.RawMessage) (json.RawMessage, er
 	return nil, ErrCannotAsk
 }
 
-// Call is the deck's side of a request that a server answers.
+// Call is the deck's side of a request. That of a server without a deck is the zero value.
 type Call struct {
 	Caller snapshot.Caller
-	Wait   func() (done func()) // marks the call as waiting for the user; nil: nothing to mark
+	Deck   Deck // nil: none
 }
 
-// WaitForUser marks the call as waiting for the user until done is called.
+// Deck is what the handler of a request may ask of the deck.
+type Deck interface {
+	// WaitForUser marks the call as waiting for the user until done is called.
+	WaitForUser() (done func())
+	// Need says that the call needs so many bytes, where that shows only once its arguments are
+	// read. It may wait for them; its error is that of ctx, and means that the call is over.
+	Need(ctx context.Context, bytes int64) error
+	// Yield gives the call's slot among the deck's work to others while it waits for something
+	// outside. back takes one again; its error is that of its context, and means that the call
+	// is over.
+	Yield() (back func(context.Context) error)
+}
+
+// WaitForUser is [Deck.WaitForUser].
 func (c Call) WaitForUser() (done func()) {
-	if c.Wait == nil {
+	if c.Deck == nil {
 		return func() {}
 	}
-	return c.Wait()
+	return c.Deck.WaitForUser()
+}
+
+// Need is [Deck.Need].
+func (c Call) Need(ctx context.Context, bytes int64) error {
+	if c.Deck == nil {
+		return nil
+	}
+	return c.Deck.Need(ctx, bytes)
+}
+
+// Yield is [Deck.Yield].
+func (c Call) Yield() (back func(context.Context) error) {
+	if c.Deck == nil {
+		return func(context.Context) error { return nil }
+	}
+	return c.Deck.Yield()
 }
 
 type callKey struct{}
@@ -165,3 +194,18 @@ func CallFrom(ctx context.Context) Call {
 	c, _ := ctx.Value(callKey{}).(Call)
 	return c
 }
+
+// The members of _meta that a relay adds to a call that is Resumable.
+const (
+	// ResumeKeyMeta is a key that nobody can guess. It is the same when the call is sent again
+	// to another deck.
+	ResumeKeyMeta = "mcpdeck/resumeKey"
+	// AskedMeta is when the relay got the call, in milliseconds of Unix time: progress goes on
+	// from there in another process.
+	AskedMeta = "mcpdeck/asked"
+	// AgainMeta is true when the call has been sent to another deck before.
+	AgainMeta = "mcpdeck/again"
+	// RetryMeta is true in the _meta of a result when the deck is about to end: the relay keeps
+	// the call open and sends it to the next deck.
+	RetryMeta = "mcpdeck/retry"
+)

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 )
 
 // aloneCommand serves a server without a deck.
@@ -34,7 +34,11 @@ func (p *Plugin) aloneCommand(of *Program) *cobra.Command {
 			}
 			ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
-			return router.ServeAlone(ctx, made.Module, of.Version, c.InOrStdin(), console.Bytes(c.OutOrStdout()))
+			own, ok := made.Server.(*inproc.Server)
+			if !ok {
+				return fmt.Errorf("serve %s alone: it is another program's server", p.Name())
+			}
+			return own.ServeAlone(ctx, c.InOrStdin(), console.Bytes(c.OutOrStdout()))
 		},
 	}
 }

@@ -3,7 +3,6 @@ package plugin
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,10 +10,15 @@ import (
 
 	"github.com/mark3labs/mcp-go/client"
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	ask "github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
+	clippyserver "github.com/mcpdeck/mcpdeck/servers/builtin/clippy/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
+	logicstampserver "github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
+	pixelsrcserver "github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/mcpserver"
 )
 
 // forms answers the forms of a server, and keeps what they say.
@@ -35,11 +39,20 @@ func TestServersArePlainServers(t *testing.T) {
 		args map[string]any
 		want string
 		form string
+		open func(home string) *server.MCPServer
 	}{
-		"ask":        {"ask", map[string]any{"questions": []any{map[string]any{"question": "Which?", "options": []any{"x", "y"}}}}, "q1: x", "Which?"},
-		"pixelsrc":   {"pixelsrc_prime", map[string]any{"brief": true}, "palette", ""},
-		"logicstamp": {"logicstamp_list_bundles", map[string]any{"snapshotId": "snap_none"}, "SNAPSHOT_UNKNOWN", ""},
-		"clippy":     {"manage_memory", map[string]any{"action": "write", "key": "k", "value": "v"}, "Memory updated: k = v", ""},
+		"ask":      {"ask", map[string]any{"questions": []any{map[string]any{"question": "Which?", "options": []any{"x", "y"}}}}, "q1: x", "Which?", func(string) *server.MCPServer { return ask.New(nil, "1") }},
+		"pixelsrc": {"pixelsrc_prime", map[string]any{"brief": true}, "palette", "", func(string) *server.MCPServer { return pixelsrcserver.New(pixelsrc.New(pixelsrc.Options{}), "1") }},
+		"logicstamp": {"logicstamp_list_bundles", map[string]any{"snapshotId": "snap_none"}, "SNAPSHOT_UNKNOWN", "", func(home string) *server.MCPServer {
+			service, err := logicstamp.New(logicstamp.Options{Dir: filepath.Join(home, "snapshots"), WorkDir: home})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return logicstampserver.New(service, "1")
+		}},
+		"clippy": {"manage_memory", map[string]any{"action": "write", "key": "k", "value": "v"}, "Memory updated: k = v", "", func(home string) *server.MCPServer {
+			return clippyserver.New(clippy.New(clippy.Options{Home: home, Dir: home}), "1")
+		}},
 	}
 	for _, p := range All() {
 		if p.HasSwitch {
@@ -49,22 +62,9 @@ func TestServersArePlainServers(t *testing.T) {
 			home := t.TempDir()
 			t.Setenv("HOME", home)
 			t.Chdir(home)
-			cfg, err := config.Load(config.Flags{Port: -1, State: filepath.Join(home, "state"), Sections: Sections()})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.MkdirAll(cfg.Paths.State, 0o700); err != nil {
-				t.Fatal(err)
-			}
-			made, err := p.New(&Env{Config: cfg, Version: "1.0"})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if p.Name() == "ask" { // there is no deck that it could wait for
-				made.Module = ask.New(nil)
-			}
+			row := calls[p.Name()]
 			var shown forms
-			c, err := client.NewInProcessClientWithOptions(router.NewMCPServer(made.Module, "1.0"), client.WithElicitationHandler(&shown))
+			c, err := client.NewInProcessClientWithOptions(row.open(home), client.WithElicitationHandler(&shown))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,7 +81,6 @@ func TestServersArePlainServers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			row := calls[p.Name()]
 			if !slices.ContainsFunc(listed.Tools, func(t mcp.Tool) bool { return t.Name == row.tool }) {
 				t.Fatalf("it lists %v", listed.Tools)
 			}

@@ -25,11 +25,11 @@ func askPlugin() Plugin {
 
 func newAsk(e *Env) (*Instance, error) {
 	if e.Queue != nil {
-		return &Instance{Module: mcpserver.New(mcpserver.InProcess(e.Queue))}, nil
+		return &Instance{Server: mcpserver.InDeck(mcpserver.InProcess(e.Queue), e.Version)}, nil
 	}
 	// Without a user here, one may open a deck in the next moment.
 	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost, Version: e.Version})
-	return &Instance{Module: mcpserver.New(mcpserver.Remote(client)), Move: client.Move}, nil
+	return &Instance{Server: mcpserver.InDeck(mcpserver.Remote(client), e.Version), Move: client.Move}, nil
 }
 
 // askCommands are the server of questions for one agent, and what can be done about

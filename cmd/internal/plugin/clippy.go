@@ -11,9 +11,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	screen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
 )
 
@@ -53,7 +53,7 @@ func newClippy(e *Env) (*Instance, error) {
 	var bell atomic.Pointer[screen.Bell] // the screen's; nil when there is none
 	service := clippy.New(clippyOptions(e, &bell))
 	return &Instance{
-		Module: mcpserver.New(service),
+		Server: mcpserver.InDeck(service, e.Version),
 		Apply:  clippyFollows(service, e.Config),
 		Screen: func() Screen {
 			rings := screen.NewBell()
@@ -99,7 +99,7 @@ func clippySettings(c *config.Config) clippy.Settings {
 // approve asks the user whether an agent may call a tool. No answer is a no.
 func (e *Env) approve(ctx context.Context, a clippy.Approval) bool {
 	const yes, wait = "Allow it", time.Minute
-	defer router.WaitForUser(ctx)()
+	defer backend.CallFrom(ctx).WaitForUser()()
 	peer := ask.Peer{Key: a.AgentID}
 	for _, known := range e.Host().Snapshot().Agents {
 		if known.Agent == a.AgentID {

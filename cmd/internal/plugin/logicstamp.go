@@ -136,7 +136,7 @@ func newLogicstamp(e *Env) (*Instance, error) {
 		return nil, err
 	}
 	return &Instance{
-		Module: mcpserver.New(service),
+		Server: mcpserver.InDeck(service, e.Version),
 		Screen: func() Screen {
 			page := drift.New(drift.Options{Source: service, Project: e.Config.ProjectRoot(), Editor: e.Config.Editor()})
 			return Screen{Page: page, Widget: drift.NewWidget(page)}

@@ -13,7 +13,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	cardpage "github.com/mcpdeck/mcpdeck/tui/page/card"
@@ -72,7 +71,7 @@ func newPencil(e *Env) (*Instance, error) {
 	var p *pencil.Pencil
 	p = pencil.New(pencilOptions(e, func() *pencil.Pencil { return p }))
 	return &Instance{
-		Module: router.Of(mcpserver.New(p)), Switch: pencilSwitch{p},
+		Server: mcpserver.New(p), Switch: pencilSwitch{p},
 		Doctor: func(context.Context, io.Writer) (bool, string) {
 			found, err := p.Find()
 			if err != nil {

@@ -74,7 +74,7 @@ func newPixelsrc(e *Env) (*Instance, error) {
 		})
 	})
 	return &Instance{
-		Module:   mcpserver.NewModule(art),
+		Server:   mcpserver.InDeck(art, e.Version),
 		Screen:   func() Screen { return Screen{Page: page()} },
 		Controls: map[string]transport.Control{"show": showControl(e, page)},
 	}, nil

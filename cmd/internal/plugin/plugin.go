@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -59,7 +60,7 @@ type Env struct {
 
 // Instance is a server that was made.
 type Instance struct {
-	Module router.Module // required
+	Server backend.Server // required
 
 	// Screen makes what the server shows.
 	Screen func() Screen

@@ -16,7 +16,7 @@ import (
 
 func TestAServerOfHandlersKeepsTheContract(t *testing.T) {
 	backendtest.Contract(t, func(*testing.T) backend.Server {
-		return inproc.New(backend.Info{Name: "plain", Title: "Plain"}, plain)
+		return inproc.New(inproc.Options{Info: backend.Info{Name: "plain", Title: "Plain"}}, plain)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -19,29 +20,42 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
+// Options are what the deck knows of a server beyond MCP. All but Info may be nil.
+type Options struct {
+	Info   backend.Info
+	Policy func(tool string) backend.Policy
+	Off    func(tool string) string // why a tool is turned off; "": it is not
+
+	// Start and Stop are those of what is behind the server, see [backend.Server].
+	Start func(ctx context.Context, e backend.Events) error
+	Stop  func(ctx context.Context) error
+	// Subscribed and Ended are those of [backend.Subscriber] and [backend.SessionEnder].
+	Subscribed func(session string, s backend.Subscriptions)
+	Ended      func(session string)
+}
+
 // Server is an MCP server of handlers in this process. Outside the deck, they serve as well by
 // the library alone.
 type Server struct {
-	info   backend.Info
+	o      Options
 	server *server.MCPServer
 	served atomic.Uint64 // requests
 	stop   context.CancelFunc
 
 	templates atomic.Pointer[[]*mcp.URITemplate]
-
-	// Policy is what the deck knows of a tool; nil: nothing of any.
-	Policy func(tool string) backend.Policy
 }
 
 var _ interface {
 	backend.Server
 	backend.Resolver
+	backend.Subscriber
+	backend.SessionEnder
 } = (*Server)(nil)
 
 // New makes one of a server that build makes with options.
-func New(info backend.Info, build func(...server.ServerOption) *server.MCPServer) *Server {
+func New(o Options, build func(...server.ServerOption) *server.MCPServer) *Server {
 	hooks := &server.Hooks{}
-	s := &Server{info: info, stop: func() {}}
+	s := &Server{o: o, stop: func() {}}
 	s.hook(hooks)
 	s.server = build(server.WithHooks(hooks), server.WithToolHandlerMiddleware(worded))
 	s.look()
@@ -49,27 +63,31 @@ func New(info backend.Info, build func(...server.ServerOption) *server.MCPServer
 }
 
 // Info implements [backend.Server].
-func (s *Server) Info() backend.Info { return s.info }
+func (s *Server) Info() backend.Info { return s.o.Info }
 
 // Start implements [backend.Server].
 func (s *Server) Start(ctx context.Context, e backend.Events) error {
-	ctx, s.stop = context.WithCancel(ctx)
+	within, stop := context.WithCancel(ctx)
+	s.stop = stop
 	deck := &listener{said: make(chan mcp.JSONRPCNotification, maxUnheard)}
-	if err := s.server.RegisterSession(ctx, deck); err != nil {
-		return fmt.Errorf("listen to %s: %w", s.info.Name, err)
+	if err := s.server.RegisterSession(within, deck); err != nil {
+		return fmt.Errorf("listen to %s: %w", s.o.Info.Name, err)
 	}
-	recovery.Go(s.info.Name+" notifications", func() {
-		defer s.server.UnregisterSession(ctx, deck.SessionID())
+	recovery.Go(s.o.Info.Name+" notifications", func() {
+		defer s.server.UnregisterSession(within, deck.SessionID())
 		for {
 			select {
 			case n := <-deck.said:
 				s.heard(n, e)
-			case <-ctx.Done():
+			case <-within.Done():
 				return
 			}
 		}
 	})
-	return nil
+	if s.o.Start == nil {
+		return nil
+	}
+	return s.o.Start(ctx, e)
 }
 
 // heard reports a notification that belongs to no request.
@@ -85,22 +103,45 @@ func (s *Server) heard(n mcp.JSONRPCNotification, e backend.Events) {
 }
 
 // Stop implements [backend.Server].
-func (s *Server) Stop(context.Context) error {
+func (s *Server) Stop(ctx context.Context) error {
 	s.stop()
-	return nil
+	if s.o.Stop == nil {
+		return nil
+	}
+	return s.o.Stop(ctx)
 }
 
-// Catalogue implements [backend.Server].
+// Subscribed implements [backend.Subscriber].
+func (s *Server) Subscribed(session string, w backend.Subscriptions) {
+	if s.o.Subscribed != nil {
+		s.o.Subscribed(session, w)
+	}
+}
+
+// SessionEnded implements [backend.SessionEnder].
+func (s *Server) SessionEnded(session string) {
+	if s.o.Ended != nil {
+		s.o.Ended(session)
+	}
+}
+
+// Catalogue implements [backend.Server]. It has the tools that are turned off, too, which the
+// server itself may hide.
 func (s *Server) Catalogue() *backend.Catalogue {
 	hello := s.ask("initialize", `{"protocolVersion":"`+mcp.ProtocolVersion20251125+`","capabilities":{},"clientInfo":{"name":"mcpdeck","version":""}}`)
 	c := &backend.Catalogue{
 		Prompts: s.list("prompts/list", "prompts", "name"), Resources: s.list("resources/list", "resources", "uri"),
 		Templates: s.list("resources/templates/list", "resourceTemplates", "uriTemplate"), Instructions: hello.Str("instructions"),
 	}
-	for _, d := range s.list("tools/list", "tools", "name") {
-		t := backend.ToolDefinition{Definition: d}
-		if s.Policy != nil {
-			t.Policy = s.Policy(d.Key)
+	all := s.server.ListTools()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		raw, _ := rpc.Raw(all[name].Tool) // always encodes
+		t := backend.ToolDefinition{Definition: backend.Definition{Key: name, Raw: raw}}
+		if s.o.Policy != nil {
+			t.Policy = s.o.Policy(name)
+		}
+		if s.o.Off != nil {
+			t.Off = s.o.Off(name)
 		}
 		c.Tools = append(c.Tools, t)
 	}

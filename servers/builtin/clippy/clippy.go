@@ -100,14 +100,9 @@ type Service struct {
 
 	mu       sync.Mutex
 	settings Settings
-	hooks    Hooks
-	rates    map[string]*rate // by tool
-}
-
-// Hooks are what the outside wants to know.
-type Hooks struct {
-	Changed func()            // other tools are turned off
-	Trouble func(text string) // with the memory; "" when all is well
+	changed  func()            // other tools are turned off
+	trouble  func(text string) // with the memory; "" when all is well
+	rates    map[string]*rate  // by tool
 }
 
 // New makes a service. It touches nothing yet.
@@ -149,12 +144,19 @@ func (s *Service) Apply(next Settings) {
 	s.mu.Lock()
 	differ := !slices.Equal(s.settings.off(), next.off())
 	s.settings = next
-	changed := s.hooks.Changed
+	changed := s.changed
 	s.mu.Unlock()
 	s.sounds.mute(next.Muted)
 	if differ && changed != nil {
 		changed()
 	}
+}
+
+// OnChange has fn called when other tools are turned off.
+func (s *Service) OnChange(fn func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.changed = fn
 }
 
 // Settings returns the settings in force.
@@ -225,9 +227,9 @@ func (s *Service) RepairMemory(ctx context.Context) (aside string, err error) {
 }
 
 // Begin removes what killed processes left and looks at the memory.
-func (s *Service) Begin(h Hooks) {
+func (s *Service) Begin(trouble func(text string)) {
 	s.mu.Lock()
-	s.hooks = h
+	s.trouble = trouble
 	s.mu.Unlock()
 	s.sounds.open()
 	recovery.Go("clippy start", func() {
@@ -242,7 +244,7 @@ func (s *Service) End() { s.sounds.close() }
 // note reports whether the memory is corrupted.
 func (s *Service) note(err error) {
 	s.mu.Lock()
-	trouble := s.hooks.Trouble
+	trouble := s.trouble
 	s.mu.Unlock()
 	if trouble == nil {
 		return

@@ -8,32 +8,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
-// Pause gives the place of the call of ctx among the deck's work to others while it
-// waits for something outside. back takes one again; its error is that of its
-// context, and means that the call is over.
-func Pause(ctx context.Context) (back func(context.Context) error) {
-	q := requestFrom(ctx)
-	if q == nil {
-		return func(context.Context) error { return nil }
-	}
-	q.mu.Lock()
-	place := q.place
-	q.mu.Unlock()
-	return place.Yield()
-}
+// Yield implements [backend.Deck].
+func (q *request) Yield() (back func(context.Context) error) { return q.slot().Yield() }
 
-// Need says that the call of ctx needs so many bytes, where that shows only once its
-// arguments are read. It may wait for them; its error is that of ctx, and means that the call
-// is over.
-func Need(ctx context.Context, bytes int64) error {
-	q := requestFrom(ctx)
-	if q == nil {
-		return nil
-	}
+// Need implements [backend.Deck].
+func (q *request) Need(ctx context.Context, bytes int64) error { return q.slot().Grow(ctx, bytes) }
+
+// slot is the request's among the deck's work; nil if it has none.
+func (q *request) slot() *admission.Slot {
 	q.mu.Lock()
-	place := q.place
-	q.mu.Unlock()
-	return place.Grow(ctx, bytes)
+	defer q.mu.Unlock()
+	return q.place
 }
 
 // admit waits until the request may run. The error is an *admission.Busy or that of

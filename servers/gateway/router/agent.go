@@ -210,7 +210,6 @@ func (a *Agent) HasRoot() bool {
 
 // Context attaches the connection to the context of one of its requests.
 func (a *Agent) Context(ctx context.Context) context.Context {
-	ctx = WithCaller(ctx, a.Caller)
 	return context.WithValue(ctx, requestKey{}, &request{agent: a})
 }
 

@@ -344,7 +344,7 @@ func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 func TestWaitForUser(t *testing.T) {
 	waiting, answer := make(chan struct{}), make(chan struct{})
 	m := &module{name: "m", tools: []string{"t"}, handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		done := WaitForUser(ctx)
+		done := backend.CallFrom(ctx).WaitForUser()
 		close(waiting)
 		<-answer
 		done()

@@ -1,19 +1,14 @@
 package router
 
 import (
-	"context"
 	"encoding/json"
-	"io"
-	"log/slog"
 	"slices"
 
-	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // routed is the offer with a router for all of it: what has handlers is served by a server
@@ -24,7 +19,7 @@ func (o Offer) routed(id Identity, version string) Offer {
 	if !some {
 		return o
 	}
-	s := inproc.New(id, func(more ...server.ServerOption) *server.MCPServer { return o.server(id, version, more) })
+	s := inproc.New(inproc.Options{Info: id}, func(more ...server.ServerOption) *server.MCPServer { return o.server(id, version, more) })
 	for _, tools := range []*[]Tool{&o.Tools, &o.Stub, &o.Gateway} {
 		*tools = slices.Clone(*tools)
 		for i := range *tools {
@@ -84,56 +79,6 @@ func (o Offer) server(id Identity, version string, more []server.ServerOption) *
 	}
 	return s
 }
-
-// NewMCPServer is a module as a server of mcp-go, which works without a deck. What turns tools
-// on and off later does not reach it.
-func NewMCPServer(m Module, version string, opts ...server.ServerOption) *server.MCPServer {
-	id, o := m.Identity(), m.Offer()
-	o.Tools = slices.DeleteFunc(slices.Clone(o.Tools), func(t Tool) bool { return t.Off != "" })
-	var s *server.MCPServer
-	inproc.New(id, func(more ...server.ServerOption) *server.MCPServer {
-		s = o.server(id, version, slices.Concat(more, []server.ServerOption{server.WithInstructions(o.Instructions)}, opts))
-		return s
-	})
-	return s
-}
-
-// ServeAlone serves a module over a pair of streams until in ends or ctx does.
-func ServeAlone(ctx context.Context, m Module, version string, in io.Reader, out io.Writer) error {
-	s := NewMCPServer(m, version)
-	if err := m.Start(ctx, alone{s}); err != nil {
-		return err
-	}
-	err := server.NewStdioServer(s).Listen(ctx, in, out)
-	if ctx.Err() != nil {
-		err = nil
-	}
-	if stopped := m.Stop(context.WithoutCancel(ctx)); err == nil {
-		err = stopped
-	}
-	return err
-}
-
-// alone is the [Scope] of a module without a deck.
-type alone struct{ server *server.MCPServer }
-
-func (alone) SetState(s snapshot.State) { slog.Debug("state", "status", s.Status, "reason", s.Reason) }
-
-func (alone) Changed() {}
-
-func (a alone) ResourceUpdated(uri string) {
-	a.server.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": uri})
-}
-
-func (alone) Pass(string, string, json.RawMessage) {}
-
-func (alone) Log(level string, data any, _ func(snapshot.Caller) bool) {
-	slog.Info("log", "level", level, "data", data)
-}
-
-func (alone) Warn(text string) { slog.Warn(text) }
-
-func (alone) Tell() {}
 
 // bare is a result of an inproc without what it says of the answer itself.
 func bare(result json.RawMessage) json.RawMessage {

@@ -10,7 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -91,22 +90,8 @@ func (q *request) progress(params json.RawMessage) {
 	}
 }
 
-// Notify sends a notification about the request of ctx to its client, before the result of
-// the request.
-func Notify(ctx context.Context, method string, params map[string]any) {
-	raw, err := rpc.Raw(params)
-	if q := requestFrom(ctx); q != nil && q.client != nil && err == nil {
-		q.Notify(method, raw)
-	}
-}
-
-// WaitForUser marks the call of ctx as waiting for the user until the
-// returned function is called.
-func WaitForUser(ctx context.Context) (done func()) {
-	q := requestFrom(ctx)
-	if q == nil {
-		return func() {}
-	}
+// WaitForUser implements [backend.Deck].
+func (q *request) WaitForUser() (done func()) {
 	q.mu.Lock()
 	r := q.call
 	q.mu.Unlock()

@@ -74,7 +74,7 @@ func (s *rounds) serve(ctx, life context.Context, r *backend.Request, next func(
 		p = s.begin(ctx, life, r)
 		whole := *r
 		whole.Client = p
-		during := backend.WithCall(p.ctx, backend.Call{Caller: p.call.Caller, Wait: p.waitForUser})
+		during := backend.WithCall(p.ctx, backend.Call{Caller: p.call.Caller, Deck: p})
 		recovery.Go("request in rounds", func() {
 			defer close(p.done)
 			p.err = recovery.Call(r.Method, func() error {
@@ -183,8 +183,23 @@ func (p *parkedRequest) leave() {
 	p.waits = nil
 }
 
-// waitForUser marks the request in progress as waiting for the user.
-func (p *parkedRequest) waitForUser() (done func()) {
+// inProgress is the deck's side of the request in progress.
+func (p *parkedRequest) inProgress() backend.Call {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.call
+}
+
+// Need implements [backend.Deck].
+func (p *parkedRequest) Need(ctx context.Context, bytes int64) error {
+	return p.inProgress().Need(ctx, bytes)
+}
+
+// Yield implements [backend.Deck].
+func (p *parkedRequest) Yield() (back func(context.Context) error) { return p.inProgress().Yield() }
+
+// WaitForUser implements [backend.Deck].
+func (p *parkedRequest) WaitForUser() (done func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	done = sync.OnceFunc(p.call.WaitForUser())

@@ -117,16 +117,23 @@ func TestACancelledRequestEndsWhatItsServerAsks(t *testing.T) {
 	})
 }
 
+// waiting is a deck that marks calls as waiting for the user.
+type waiting func() (done func())
+
+func (w waiting) WaitForUser() (done func())       { return w() }
+func (waiting) Need(context.Context, int64) error  { return nil }
+func (waiting) Yield() func(context.Context) error { return nil }
+
 // While the client is to answer, nothing waits in its place, and nothing is said to it.
 func TestACallWaitsForTheUserOnlyWhileItIsInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s rounds
-		waiting := 0
+		waits := 0
 		call := func(members string) (backend.Reply, error) {
-			ctx := backend.WithCall(t.Context(), backend.Call{Wait: func() func() { waiting++; return func() { waiting-- } }})
+			ctx := backend.WithCall(t.Context(), backend.Call{Deck: waiting(func() func() { waits++; return func() { waits-- } })})
 			return s.serve(ctx, t.Context(), stateless(members), func(ctx context.Context, r *backend.Request) backend.Reply {
 				defer backend.CallFrom(ctx).WaitForUser()()
-				if waiting != 1 {
+				if waits != 1 {
 					t.Error("the call is not marked")
 				}
 				return asks(make(chan error, 1))(ctx, r)
@@ -134,11 +141,11 @@ func TestACallWaitsForTheUserOnlyWhileItIsInProgress(t *testing.T) {
 		}
 		reply, err := call("")
 		state := required(t, reply, err)
-		if waiting != 0 {
+		if waits != 0 {
 			t.Error("a call that was answered waits for the user")
 		}
 		reply, err = call(`,"requestState":` + state + `,"inputResponses":{"request-1":{"action":"accept"}}`)
-		if err != nil || string(reply.Result) != `{"action":"accept"}` || waiting != 0 {
+		if err != nil || string(reply.Result) != `{"action":"accept"}` || waits != 0 {
 			t.Errorf("got %s, %v", reply, err)
 		}
 	})

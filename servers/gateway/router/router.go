@@ -209,7 +209,7 @@ func (to route) serve(ctx context.Context, v *View, r *backend.Request) backend.
 
 // answer has the server answer a request.
 func (to route) answer(ctx context.Context, q *request, r *backend.Request) (backend.Reply, error) {
-	call := backend.Call{Caller: q.agent.Caller(), Wait: func() func() { return WaitForUser(ctx) }}
+	call := backend.Call{Caller: q.agent.Caller(), Deck: q}
 	life := q.agent.host.ctx
 	if to.module.gone != nil {
 		life = to.module.gone.ctx

@@ -29,10 +29,10 @@ type Tool struct {
 	// Redact says what the log must not keep of a call beyond what it never keeps.
 	Redact redact.Kind
 	// Resumable calls wait for the user: one that is not answered when its deck ends
-	// is sent again to the next, with the members of [ResumeKeyMeta] and its siblings.
+	// is sent again to the next, with the members of [backend.ResumeKeyMeta] and its siblings.
 	Resumable bool
 	// InTurn calls of one connection begin in the order in which they were sent: the
-	// handler calls [WaitTurn].
+	// handler calls [backend.InOrder].
 	InTurn bool
 	// Off, unless it is empty, is the answer to a call while the tool is turned off. It
 	// is not listed then.
@@ -40,21 +40,6 @@ type Tool struct {
 
 	router Router // that serves its calls instead of the offer's; nil: that one
 }
-
-// The members of _meta that a relay adds to a call that is [Tool.Resumable].
-const (
-	// ResumeKeyMeta is a key that nobody can guess. It is the same when the call is
-	// sent again to another deck.
-	ResumeKeyMeta = "mcpdeck/resumeKey"
-	// AskedMeta is when the relay got the call, in milliseconds of Unix time: progress
-	// goes on from there in another process.
-	AskedMeta = "mcpdeck/asked"
-	// AgainMeta is true when the call has been sent to another deck before.
-	AgainMeta = "mcpdeck/again"
-	// RetryMeta is true in the _meta of a result when the deck is about to end: the
-	// relay keeps the call open and sends it to the next deck.
-	RetryMeta = "mcpdeck/retry"
-)
 
 // RawTool is a tool that is listed as it stands and served by the offer's [Router]. The
 // definition must be a JSON object with a name.

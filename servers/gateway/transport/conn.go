@@ -38,8 +38,8 @@ type Conn struct {
 	work  sync.WaitGroup
 
 	// Used by the reading goroutine.
-	turns router.Sequencer // of questions
-	known bool             // what the client says of itself
+	turns backend.Sequencer // of questions
+	known bool              // what the client says of itself
 
 	pending rpc.Pending // our own requests
 	replies deliveries

@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -32,7 +32,7 @@ type delivery struct {
 // open returns the context of a request that may want to know.
 func (d *deliveries) open(ctx context.Context) (context.Context, *delivery) {
 	one := &delivery{of: d}
-	return router.WithDelivery(ctx, func(told func(bool)) {
+	return backend.WithDelivery(ctx, func(told func(bool)) {
 		one.mu.Lock()
 		defer one.mu.Unlock()
 		one.told = append(one.told, told)

@@ -5,7 +5,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 // TestAReplyHasReachedItsClientOnlyIfTheConnectionLives writes replies, and then has the
@@ -26,7 +26,7 @@ func TestAReplyHasReachedItsClientOnlyIfTheConnectionLives(t *testing.T) {
 				var d deliveries
 				var got []bool
 				ctx, one := d.open(t.Context())
-				if !router.OnDelivery(ctx, func(reached bool) { got = append(got, reached) }) {
+				if !backend.OnDelivery(ctx, func(reached bool) { got = append(got, reached) }) {
 					t.Fatal("nothing will tell")
 				}
 				one.wrote()
@@ -43,7 +43,7 @@ func TestAReplyHasReachedItsClientOnlyIfTheConnectionLives(t *testing.T) {
 		d.heard(false)
 		ctx, one := d.open(t.Context())
 		told := false
-		router.OnDelivery(ctx, func(reached bool) { told = !reached })
+		backend.OnDelivery(ctx, func(reached bool) { told = !reached })
 		one.wrote() // into a connection that has ended
 		if !told {
 			t.Error("it is not said that it was lost")

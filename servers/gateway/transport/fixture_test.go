@@ -14,6 +14,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
@@ -76,7 +77,7 @@ func (f *fixture) Offer() router.Offer {
 		}),
 		tool("panic", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }),
 		tool("who", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			c := router.CallerFrom(ctx)
+			c := backend.CallFrom(ctx).Caller
 			return mcp.NewToolResultText(c.Client + " in " + c.Root), nil
 		}),
 	}}

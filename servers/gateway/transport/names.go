@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -27,7 +27,7 @@ var ruled = sync.OnceValue(func() rules {
 	// arguments of a tool or prompt: their own decoders may fold the first level.
 	arguments := &rawjson.Rule{Fold: true, Rest: data}
 	meta := &rawjson.Rule{Fold: true, Rest: data, Known: rawjson.Names(
-		"progressToken", router.ResumeKeyMeta, versionKey, clientKey, capabilitiesKey, subscriptionKey,
+		"progressToken", backend.ResumeKeyMeta, versionKey, clientKey, capabilitiesKey, subscriptionKey,
 	)}
 	body := &rawjson.Rule{Fold: true, Known: rawjson.Names(
 		"name", "arguments", "_meta", "uri", "cursor", "task", "ttl", "level", "logger", "protocolVersion", "capabilities", "clientInfo", "version",

@@ -11,14 +11,13 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // retryMark marks the result of a call that was waiting for the user when the deck
 // ended. The relay resends the call to the next deck.
-const retryMark = `"` + router.RetryMeta + `":true`
+const retryMark = `"` + backend.RetryMeta + `":true`
 
 // replay is the state of a client's session that must be sent again to a new deck.
 type replay struct {
@@ -135,7 +134,7 @@ func withResumeKey(e *backend.Request) []byte {
 	var key [16]byte
 	_, _ = rand.Read(key[:]) // never fails
 	asked := strconv.FormatInt(time.Now().UnixMilli(), 10)
-	return withMeta(e, rawjson.Member{Key: router.ResumeKeyMeta, Value: rawjson.Quote(hex.EncodeToString(key[:]))}, rawjson.Member{Key: router.AskedMeta, Value: json.RawMessage(asked)})
+	return withMeta(e, rawjson.Member{Key: backend.ResumeKeyMeta, Value: rawjson.Quote(hex.EncodeToString(key[:]))}, rawjson.Member{Key: backend.AskedMeta, Value: json.RawMessage(asked)})
 }
 
 // sentAgain returns the line of a request to send to a deck other than the first.
@@ -144,7 +143,7 @@ func sentAgain(line []byte, moved bool) []byte {
 	if !moved || bad != nil {
 		return line
 	}
-	return append(withMeta(e, rawjson.Member{Key: router.AgainMeta, Value: json.RawMessage("true")}), '\n')
+	return append(withMeta(e, rawjson.Member{Key: backend.AgainMeta, Value: json.RawMessage("true")}), '\n')
 }
 
 // withMeta returns the line of a request with members of its _meta added or replaced.

@@ -55,7 +55,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
 	o := router.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []router.Module{mcpserver.New(mcpserver.Remote(client))},
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []router.Module{router.Of(mcpserver.InDeck(mcpserver.Remote(client), s.Version))},
 	}
 	if s.Journal != nil {
 		if err := s.Journal.OpenSpool(); err != nil {

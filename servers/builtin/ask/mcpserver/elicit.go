@@ -29,7 +29,7 @@ const (
 )
 
 // elicit asks the client to show a form; nil when it cannot.
-func (m *Module) elicit(ctx context.Context, req mcp.CallToolRequest, qs []questions.Question) *mcp.CallToolResult {
+func (h handlers) elicit(ctx context.Context, req mcp.CallToolRequest, qs []questions.Question) *mcp.CallToolResult {
 	if !showsForms(ctx, req) {
 		return nil
 	}
@@ -41,15 +41,15 @@ func (m *Module) elicit(ctx context.Context, req mcp.CallToolRequest, qs []quest
 	if version := server.RequestProtocolVersion(ctx); !mcp.IsModernProtocol(version) {
 		lives = heldLives
 	}
-	state := m.sign.seal(digest(qs), time.Now().Add(lives))
+	state := h.sign.seal(digest(qs), time.Now().Add(lives))
 	return server.NewInputRequestBuilder(state).Elicit(formKey, params).ToolResult()
 }
 
 // elicited reads the form, if this is the call that brings it back with the
 // state this process gave out for the same questions.
-func (m *Module) elicited(_ context.Context, req mcp.CallToolRequest, qs []questions.Question) (*mcp.CallToolResult, bool) {
+func (h handlers) elicited(_ context.Context, req mcp.CallToolRequest, qs []questions.Question) (*mcp.CallToolResult, bool) {
 	form := server.ElicitationResponse(req.Params.InputResponses, formKey)
-	if form == nil || !m.sign.valid(req.Params.RequestState, digest(qs), time.Now()) {
+	if form == nil || !h.sign.valid(req.Params.RequestState, digest(qs), time.Now()) {
 		return nil, false
 	}
 	if form.Action != mcp.ElicitationResponseActionAccept {

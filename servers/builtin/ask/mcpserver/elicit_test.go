@@ -64,11 +64,11 @@ func TestElicitationSchemaForOldClients(t *testing.T) {
 }
 
 func TestElicitationAnswersCarryASignedState(t *testing.T) {
-	m := New(nil)
+	sign := newSigner()
 	qs, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"A?","options":["x","y"]}]`))
 	other, _ := questions.ParseQuestions(json.RawMessage(`[{"question":"B?","options":["x","y"]}]`))
 	now := time.Now()
-	state := m.sign.seal(digest(qs), now.Add(stateLives))
+	state := sign.seal(digest(qs), now.Add(stateLives))
 	tests := []struct {
 		name  string
 		state string
@@ -77,13 +77,13 @@ func TestElicitationAnswersCarryASignedState(t *testing.T) {
 		at    time.Time
 		want  bool
 	}{
-		{"good", state, m.sign, qs, now, true},
-		{"expired", state, m.sign, qs, now.Add(2 * time.Hour), false},
-		{"other questions", state, m.sign, other, now, false},
+		{"good", state, sign, qs, now, true},
+		{"expired", state, sign, qs, now.Add(2 * time.Hour), false},
+		{"other questions", state, sign, other, now, false},
 		{"other process", state, newSigner(), qs, now, false},
-		{"later expiry forged", "9" + state, m.sign, qs, now, false},
-		{"empty", "", m.sign, qs, now, false},
-		{"garbage", "1.$$$", m.sign, qs, now, false},
+		{"later expiry forged", "9" + state, sign, qs, now, false},
+		{"empty", "", sign, qs, now, false},
+		{"garbage", "1.$$$", sign, qs, now, false},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
@@ -38,7 +38,7 @@ func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
 	asking(t, "codex-mcp-client", func(t *testing.T, q *questions.Queue, b *bench) {
 		t.Helper()
 		params := askParams(oneQuestion, "t")
-		params["_meta"] = map[string]any{"progressToken": "t", router.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
+		params["_meta"] = map[string]any{"progressToken": "t", backend.AskedMeta: time.Now().Add(-200 * time.Second).UnixMilli()}
 		start := time.Now()
 		ch := b.start(params)
 		synctest.Wait()

@@ -10,7 +10,7 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
@@ -164,7 +164,7 @@ func failure(err error) *mcp.CallToolResult {
 	res := result(structured{Status: "unavailable", Message: msg}, msg)
 	res.IsError = true
 	if e.Retry {
-		res.Meta = mcp.NewMetaFromMap(map[string]any{router.RetryMeta: true})
+		res.Meta = mcp.NewMetaFromMap(map[string]any{backend.RetryMeta: true})
 	}
 	return res
 }

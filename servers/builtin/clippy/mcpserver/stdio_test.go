@@ -33,11 +33,7 @@ func serve(dir string) {
 		Home: dir, Dir: dir, CacheDir: filepath.Join(dir, "cache"), Bell: clippy.TerminalBell,
 		Env: func(k string) string { return map[string]string{"PATH": filepath.Join(dir, "bin")}[k] },
 	})
-	m := server.NewMCPServer("clippy", "0")
-	for _, t := range New(s).Offer().Tools {
-		m.AddTool(t.Tool, t.Handler)
-	}
-	if err := server.NewStdioServer(m).Listen(context.Background(), os.Stdin, os.Stdout); err != nil {
+	if err := server.NewStdioServer(New(s, "0")).Listen(context.Background(), os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
@@ -22,8 +23,7 @@ type tool struct {
 	mcp.Tool // the rest of it is the same for all
 	takes    arguments.List
 	rate     int // calls a minute; 0: any number
-	redact   redact.Kind
-	work     admission.Class
+	policy   backend.Policy
 	// prepare checks what the list cannot say. Of arguments that are wrong it gets those
 	// before, and what it returns is only for the log.
 	prepare func(s *clippy.Service, in arguments.Values, by clippy.Caller) (work, error)
@@ -54,7 +54,7 @@ func tools() []tool {
 				Description: "Write a text file to the user's Desktop, for the user to find later. " +
 					"An existing file is kept unless overwrite is true. Returns the full path.",
 			},
-			rate: 10, redact: redact.Kind{Abridge: "content"}, prepare: leaveNote,
+			rate: 10, policy: backend.Policy{Redact: redact.Kind{Abridge: "content"}}, prepare: leaveNote,
 			takes: arguments.List{
 				{Name: "filename", Required: true, Text: "Plain file name such as note.txt: no folders, no hidden or program files, at most 255 bytes"},
 				{Name: "content", Required: true, Text: "Text of the file, at most 1048576 bytes of UTF-8; may be empty"},
@@ -74,7 +74,7 @@ func tools() []tool {
 				Name: "read_project_context", Title: "List a project directory", Annotations: hints(true, false, true),
 				Description: "List the files and directories in one directory of the project, with sizes in bytes. Does not read files or descend into subdirectories.",
 			},
-			prepare: listDirectory, work: admission.Medium, // tens of thousands of names
+			prepare: listDirectory, policy: backend.Policy{Load: admission.Medium}, // tens of thousands of names
 			takes: arguments.List{{Name: "directoryPath", Required: true, Text: "Directory inside the project; relative paths start at its root, . is the root"}},
 		},
 		{
@@ -82,7 +82,7 @@ func tools() []tool {
 				Name: "manage_memory", Title: "Remember or recall a value", Annotations: hints(false, false, true),
 				Description: "Store a text under a key, or read it back, including from later sessions and other agents of this deck.",
 			},
-			redact: redact.Kind{Keep: []string{"action", "key"}}, prepare: manageMemory,
+			policy: backend.Policy{Redact: redact.Kind{Keep: []string{"action", "key"}}}, prepare: manageMemory,
 			takes: arguments.List{
 				{Name: "action", Enum: []string{"read", "write"}, Required: true, Text: "What to do"},
 				{Name: "key", Required: true, Text: "Key of the value, at most 256 bytes, no control characters"},

@@ -9,20 +9,20 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 )
 
-func (m *Module) refresh(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
-	return m.s.Refresh(ctx, call, logicstamp.RefreshArgs{
+func (h *handlers) refresh(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	return h.s.Refresh(ctx, call, logicstamp.RefreshArgs{
 		Project: v.String("projectPath"), AnalysisArgs: analysis(v), CleanCache: v.Bool("cleanCache"), Force: v.Bool("force"),
 		SkipIfWatchActive: arguments.Given[bool](v, "skipIfWatchActive"), Publish: arguments.Given[bool](v, "publish"),
 	})
 }
 
-func (m *Module) list(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) list(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.ListArgs{SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), FolderPrefix: v.String("folderPrefix")}
-	cur, err := m.pager.open(v.String("cursor"), "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
+	cur, err := h.pager.open(v.String("cursor"), "list", argsKey(args.SnapshotID, args.Project, args.FolderPrefix))
 	if err != nil {
 		return nil, err
 	}
-	list, err := m.s.List(ctx, call, args)
+	list, err := h.s.List(ctx, call, args)
 	if err != nil {
 		return nil, err
 	}
@@ -35,29 +35,29 @@ func (m *Module) list(ctx context.Context, call logicstamp.Call, v arguments.Val
 	}{Listed: list}
 	all := list.Bundles
 	list.Bundles = []logicstamp.BundleInfo{}
-	page, next := fit(all, cur.At, m.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
+	page, next := fit(all, cur.At, h.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
 	list.Bundles = append(list.Bundles, page...)
 	if next < len(all) {
 		cur.At, cur.Source = next, list.Stamp
-		out.more = m.pager.goesOn(cur)
+		out.more = h.pager.goesOn(cur)
 	}
 	return out, nil
 }
 
-func (m *Module) read(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) read(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.ReadArgs{
 		BundlePath: v.String("bundlePath"), SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), RootComponent: v.String("rootComponent"),
 	}
-	cur, err := m.pager.open(v.String("cursor"), "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
+	cur, err := h.pager.open(v.String("cursor"), "read", argsKey(args.SnapshotID, args.Project, args.BundlePath, args.RootComponent))
 	if err != nil {
 		return nil, err
 	}
-	return m.readFile(ctx, call, args, cur, v.Int("maxTokens"))
+	return h.readFile(ctx, call, args, cur, v.Int("maxTokens"))
 }
 
 // readFile reads a page of a file.
-func (m *Module) readFile(ctx context.Context, call logicstamp.Call, args logicstamp.ReadArgs, cur cursor, maxTokens int) (*readAnswer, error) {
-	file, err := m.s.Read(ctx, call, args)
+func (h *handlers) readFile(ctx context.Context, call logicstamp.Call, args logicstamp.ReadArgs, cur cursor, maxTokens int) (*readAnswer, error) {
+	file, err := h.s.Read(ctx, call, args)
 	if err != nil {
 		return nil, err
 	}
@@ -66,10 +66,10 @@ func (m *Module) readFile(ctx context.Context, call logicstamp.Call, args logics
 	}
 	cur.Source = file.Stamp
 	out := &readAnswer{ReadFile: file}
-	return out, m.pager.pageBundles(out, cur, m.pager.budget(maxTokens))
+	return out, h.pager.pageBundles(out, cur, h.pager.budget(maxTokens))
 }
 
-func (m *Module) compare(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) compare(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.CompareArgs{
 		Project: v.String("projectPath"), Baseline: v.String("baseline"), AnalysisArgs: analysis(v),
 		ForceRegenerate: arguments.Given[bool](v, "forceRegenerate"), Publish: arguments.Given[bool](v, "publish"),
@@ -79,18 +79,18 @@ func (m *Module) compare(ctx context.Context, call logicstamp.Call, v arguments.
 	var result *compare.Result
 	if v.String("cursor") == "" {
 		var err error
-		if result, err = m.s.Compare(ctx, call, args); err != nil {
+		if result, err = h.s.Compare(ctx, call, args); err != nil {
 			return nil, err
 		}
 	}
-	return m.comparePage(result, call, "compare", key, v.String("cursor"), v.Int("maxTokens"))
+	return h.comparePage(result, call, "compare", key, v.String("cursor"), v.Int("maxTokens"))
 }
 
-func (m *Module) last(_ context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) last(_ context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	key := argsKey(v.String("since"), v.String("projectPath"))
 	var result *compare.Result
 	if v.String("cursor") == "" {
-		r, why, at, err := m.s.LastResult(call, logicstamp.LastArgs{Since: v.String("since"), Project: v.String("projectPath")})
+		r, why, at, err := h.s.LastResult(call, logicstamp.LastArgs{Since: v.String("since"), Project: v.String("projectPath")})
 		if err != nil {
 			return nil, err
 		}
@@ -103,7 +103,7 @@ func (m *Module) last(_ context.Context, call logicstamp.Call, v arguments.Value
 		}
 		result = r
 	}
-	page, err := m.comparePage(result, call, "last", key, v.String("cursor"), v.Int("maxTokens"))
+	page, err := h.comparePage(result, call, "last", key, v.String("cursor"), v.Int("maxTokens"))
 	if err != nil {
 		return nil, err
 	}
@@ -113,17 +113,17 @@ func (m *Module) last(_ context.Context, call logicstamp.Call, v arguments.Value
 	}{true, page}, nil
 }
 
-func (m *Module) modes(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
-	return m.s.Modes(ctx, call, logicstamp.ModesArgs{Project: v.String("projectPath"), CleanCache: v.Bool("cleanCache")})
+func (h *handlers) modes(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	return h.s.Modes(ctx, call, logicstamp.ModesArgs{Project: v.String("projectPath"), CleanCache: v.Bool("cleanCache")})
 }
 
-func (m *Module) watchStatus(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
-	return m.s.WatchStatus(ctx, call, logicstamp.WatchArgs{
+func (h *handlers) watchStatus(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	return h.s.WatchStatus(ctx, call, logicstamp.WatchArgs{
 		Project: v.String("projectPath"), IncludeRecentLogs: v.Bool("includeRecentLogs"), LogLimit: v.Int("logLimit"),
 	})
 }
 
-func (m *Module) search(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) search(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
 	args := logicstamp.SearchArgs{
 		Query: search.Query{
 			Text: v.String("query"), Kind: v.Strings("kind"), HasProp: v.Strings("hasProp"), UsesHook: v.Strings("usesHook"),
@@ -132,12 +132,12 @@ func (m *Module) search(ctx context.Context, call logicstamp.Call, v arguments.V
 		},
 		SnapshotID: v.String("snapshotId"), Project: v.String("projectPath"), Limit: v.Int("limit"),
 	}
-	cur, err := m.pager.open(v.String("cursor"), "search", argsKey(args.Query, args.Project, args.Limit))
+	cur, err := h.pager.open(v.String("cursor"), "search", argsKey(args.Query, args.Project, args.Limit))
 	if err != nil {
 		return nil, err
 	}
 	args.From = cur.At
-	found, err := m.s.Search(ctx, call, args)
+	found, err := h.s.Search(ctx, call, args)
 	if err != nil {
 		return nil, err
 	}
@@ -150,22 +150,22 @@ func (m *Module) search(ctx context.Context, call logicstamp.Call, v arguments.V
 	}{Found: found}
 	hits := found.Hits
 	found.Hits = []logicstamp.FoundContract{}
-	page, next := fit(hits, 0, m.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
+	page, next := fit(hits, 0, h.pager.budget(v.Int("maxTokens"))-sizeOf(out)-cursorRoom)
 	found.Hits = append(found.Hits, page...)
 	if cur.At += next; cur.At < found.Total {
 		cur.Source = found.Stamp
-		out.more = m.pager.goesOn(cur)
+		out.more = h.pager.goesOn(cur)
 	}
 	return out, nil
 }
 
-func (m *Module) monitor(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
-	return m.s.Monitor(ctx, call, logicstamp.MonitorArgs{
+func (h *handlers) monitor(ctx context.Context, call logicstamp.Call, v arguments.Values) (any, error) {
+	return h.s.Monitor(ctx, call, logicstamp.MonitorArgs{
 		Action: v.String("action"), Project: v.String("projectPath"), Baseline: v.String("baseline"), MinIntervalMs: v.Int("minIntervalMs"),
 	})
 }
 
-func (m *Module) docs(_ context.Context, _ logicstamp.Call, v arguments.Values) (any, error) {
+func (h *handlers) docs(_ context.Context, _ logicstamp.Call, v arguments.Values) (any, error) {
 	out := map[string]any{
 		"type": "LogicStampDocs", "version": "1",
 		"summary": map[string]any{

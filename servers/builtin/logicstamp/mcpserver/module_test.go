@@ -1,104 +1,76 @@
 package mcpserver_test
 
 import (
-	"encoding/json"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
-
-// heard is a host that keeps what the module says.
-type heard struct {
-	updated chan string
-	logs    chan logged
-	states  chan snapshot.State
-}
-
-type logged struct {
-	level string
-	data  string
-	to    func(snapshot.Caller) bool
-}
-
-func newHeard() *heard {
-	return &heard{make(chan string, 20), make(chan logged, 20), make(chan snapshot.State, 20)}
-}
-
-func (h *heard) SetState(s snapshot.State)  { h.states <- s }
-func (h *heard) Changed()                   {}
-func (h *heard) ResourceUpdated(uri string) { h.updated <- uri }
-
-func (h *heard) Pass(string, string, json.RawMessage) {}
-func (h *heard) Warn(string)                          {}
-func (h *heard) Tell()                                {}
 
 // The deck cuts what a server says at the width it has, so what to do comes
 // before what is wrong.
 func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
-	m := newStage(t, func(o *logicstamp.Options) { o.CLI.Command = []string{filepath.Join(t.TempDir(), "no-such-stamp")} }).module
-	h := newHeard()
-	if err := m.Start(t.Context(), h); err != nil {
+	deck := newStage(t, func(o *logicstamp.Options) { o.CLI.Command = []string{filepath.Join(t.TempDir(), "no-such-stamp")} }).deck
+	var e backendtest.Events
+	if err := deck.Start(t.Context(), &e); err != nil {
 		t.Fatal(err)
 	}
-	<-h.states // ready, until it has looked
-	if s := <-h.states; s.Status != snapshot.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+	testwait.Until(t, "it has looked", func() bool { return e.State().Status != snapshot.Ready })
+	if s := e.State(); s.Status != snapshot.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
 		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
 	}
-}
-
-func (h *heard) Log(level string, data any, to func(snapshot.Caller) bool) {
-	text, err := json.Marshal(data)
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	h.logs <- logged{level, string(text), to}
 }
 
 // What a monitor finds is told to subscribers and, without its body, to the
 // logs of those who may read the project; what a call finds to subscribers only.
 func TestMonitorLogs(t *testing.T) {
 	s := newStage(t, func(o *logicstamp.Options) { o.MinInterval, o.ProjectPath = time.Second, "" })
-	h := newHeard()
-	if err := s.module.Start(t.Context(), h); err != nil {
+	var e backendtest.Events
+	if err := s.deck.Start(t.Context(), &e); err != nil {
 		t.Fatal(err)
+	}
+	s.deck.Subscribed("here", backend.Subscriptions{Level: "info", Root: s.Project})
+	s.deck.Subscribed("deaf", backend.Subscriptions{Root: s.Project})
+	s.deck.Subscribed("elsewhere", backend.Subscriptions{Level: "info", Root: t.TempDir()})
+	of := func(method string) (all []backendtest.Said) {
+		return slices.DeleteFunc(e.Said(), func(n backendtest.Said) bool { return n.Method != method })
 	}
 	s.use("logicstamp_refresh_snapshot", nil)
 	s.use("logicstamp_compare_snapshot", nil)
-	if uri := <-h.updated; uri != logicstamp.DriftURI(s.Project) || len(h.logs) != 0 {
-		t.Errorf("after a call: %s was updated, %d messages", uri, len(h.logs))
+	testwait.Until(t, "an update of the drift", func() bool { return len(of("notifications/resources/updated")) > 0 })
+	if u := e.Said(); len(u) != 1 || u[0].Params != `{"uri":"`+logicstamp.DriftURI(s.Project)+`"}` {
+		t.Errorf("after a call: %+v", u)
 	}
 	if _, failure := s.use("logicstamp_drift_monitor", map[string]any{"action": "start"}); failure != "" {
 		t.Fatal(failure)
 	}
-	next := func() logged {
+	logs := func(n int) backendtest.Said {
 		t.Helper()
-		select {
-		case l := <-h.logs:
-			return l
-		case <-stamptest.Patience(t):
-			t.Fatal("nothing was logged")
-			return logged{}
-		}
+		return testwait.For(t, "a message", func() []backendtest.Said { return of("notifications/message") }, func(all []backendtest.Said) bool { return len(all) >= n })[n-1]
 	}
-	if l := next(); !strings.Contains(l.data, `"status":"pass"`) {
-		t.Errorf("at the start: %s", l.data)
+	if l := logs(1); !strings.Contains(l.Params, `"status":"pass"`) {
+		t.Errorf("at the start: %+v", l)
 	}
 	s.Write("src/parts/Knob.tsx", "// props: size\n")
-	l := next()
-	for _, want := range []string{`"status":"diff"`, `"changed":1`, `"src/parts/Knob.tsx: prop removed: locked"`, logicstamp.DriftURI(s.Project)} {
-		if !strings.Contains(l.data, want) {
-			t.Errorf("the message is %s, without %s", l.data, want)
+	l := logs(2)
+	for _, want := range []string{`"level":"info"`, `"status":"diff"`, `"changed":1`, `"src/parts/Knob.tsx: prop removed: locked"`, logicstamp.DriftURI(s.Project)} {
+		if !strings.Contains(l.Params, want) {
+			t.Errorf("the message is %s, without %s", l.Params, want)
 		}
 	}
-	if l.level != "info" || strings.Contains(l.data, "folderDiffs") || len(l.data) > 1000 {
-		t.Errorf("level %s, %d bytes", l.level, len(l.data))
+	if strings.Contains(l.Params, "folderDiffs") || len(l.Params) > 1100 {
+		t.Errorf("%d bytes", len(l.Params))
 	}
-	if !l.to(snapshot.Caller{Root: s.Project}) || l.to(snapshot.Caller{Root: t.TempDir()}) {
-		t.Error("it is not for those who may read the project")
+	for _, l := range of("notifications/message") {
+		if l.Session != "here" {
+			t.Errorf("%s got it, who may not read the project or wants no logs", l.Session)
+		}
 	}
 }

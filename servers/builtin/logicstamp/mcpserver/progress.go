@@ -5,7 +5,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mark3labs/mcp-go/server"
+
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -65,7 +66,9 @@ func (p *progress) send() {
 	if p.total > now {
 		params["total"] = p.total
 	}
-	router.Notify(p.ctx, "notifications/progress", params)
+	if srv := server.ServerFromContext(p.ctx); srv != nil {
+		_ = srv.SendNotificationToClient(p.ctx, "notifications/progress", params) // the result may come all the same
+	}
 }
 
 func (p *progress) end() {

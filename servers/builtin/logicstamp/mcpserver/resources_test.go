@@ -1,29 +1,26 @@
 package mcpserver_test
 
 import (
+	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // resource reads a resource as a client in a folder would.
 func (s *stage) resource(uri, root string) (string, error) {
 	s.T.Helper()
-	at := 0
-	if strings.HasPrefix(uri, "logicstamp://drift/") {
-		at = 1
+	reply := s.serve("resources/read", map[string]any{"uri": uri}, root)
+	if reply.Error != nil {
+		return "", errors.New(string(reply.Error))
 	}
-	ctx := router.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: root} })
-	out, err := s.module.Offer().Templates[at].Handler(ctx, mcp.ReadResourceRequest{Params: mcp.ReadResourceParams{URI: uri}})
-	if err != nil {
+	var out struct{ Contents []struct{ Text string } }
+	if err := json.Unmarshal(reply.Result, &out); err != nil {
 		return "", err
 	}
-	return out[0].(mcp.TextResourceContents).Text, nil
+	return out.Contents[0].Text, nil
 }
 
 // Files of snapshots and the newest result are resources, under the checks

@@ -87,15 +87,15 @@ func (f *filling) take(item any) bool {
 
 // comparePage gives the first page of a result or, with a cursor, the next page
 // of the stored result that the cursor belongs to.
-func (m *Module) comparePage(r *compare.Result, call logicstamp.Call, tool, args, text string, maxTokens int) (*compare.Result, error) {
-	cur, err := m.pager.open(text, tool, args)
+func (h *handlers) comparePage(r *compare.Result, call logicstamp.Call, tool, args, text string, maxTokens int) (*compare.Result, error) {
+	cur, err := h.pager.open(text, tool, args)
 	if err != nil {
 		return nil, err
 	}
 	if text != "" {
-		if r = m.s.FindResult(call, func(r *compare.Result) bool { return resultKey(r) == cur.Source }); r == nil {
+		if r = h.s.FindResult(call, func(r *compare.Result) bool { return resultKey(r) == cur.Source }); r == nil {
 			return nil, staleCursor()
 		}
 	}
-	return m.pager.pageResult(r, cur, maxTokens), nil
+	return h.pager.pageResult(r, cur, maxTokens), nil
 }

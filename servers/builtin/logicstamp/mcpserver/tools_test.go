@@ -4,73 +4,82 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stamptest"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestMain(m *testing.M) { os.Exit(stamptest.Main(m)) }
 
-// stage is a service over the stand-in with a project, and its module.
+// stage is a service over the stand-in with a project, and its server.
 type stage struct {
 	*stamptest.Stage
-	module *mcpserver.Module
+	deck *inproc.Server
 }
 
 func newStage(t testing.TB, options ...func(*logicstamp.Options)) *stage {
 	t.Helper()
 	s := stamptest.NewStage(t, stamptest.StandIn{}, options...)
-	return &stage{s, mcpserver.New(s.Service)}
+	return &stage{s, mcpserver.InDeck(s.Service, "0")}
 }
 
 // use calls a tool as a client would and decodes its answer.
 func (s *stage) use(name string, args map[string]any) (answer map[string]any, failure string) {
 	s.T.Helper()
-	for _, tool := range s.module.Offer().Tools {
-		if tool.Tool.Name != name {
-			continue
-		}
-		ctx := router.WithCaller(s.T.Context(), func() snapshot.Caller { return snapshot.Caller{Root: s.Project} })
-		result, err := tool.Handler(ctx, mcp.CallToolRequest{Params: mcp.CallToolParams{Name: name, Arguments: args}})
-		if err != nil {
-			s.T.Fatal(err)
-		}
-		text := result.Content[0].(mcp.TextContent).Text
-		s.Clock.Add(time.Second)
-		if result.IsError && result.StructuredContent == nil {
-			return nil, text
-		}
-		if err := json.Unmarshal([]byte(text), &answer); err != nil {
-			s.T.Fatalf("%s answers %q", name, text)
-		}
-		structured, err := json.Marshal(result.StructuredContent)
-		if err != nil || string(structured) != text {
-			s.T.Errorf("the structured content of %s differs from its text", name)
-		}
-		return answer, ""
+	if args == nil {
+		args = map[string]any{}
 	}
-	s.T.Fatalf("no tool %s", name)
-	return nil, ""
+	reply := s.serve("tools/call", map[string]any{"name": name, "arguments": args}, s.Project)
+	var result struct {
+		Content           []struct{ Text string }
+		StructuredContent json.RawMessage
+		IsError           bool
+	}
+	if err := json.Unmarshal(reply.Result, &result); err != nil || len(result.Content) == 0 {
+		s.T.Fatalf("%s: %s %s", name, reply.Result, reply.Error)
+	}
+	text := result.Content[0].Text
+	s.Clock.Add(time.Second)
+	if result.IsError && result.StructuredContent == nil {
+		return nil, text
+	}
+	var structured map[string]any
+	if json.Unmarshal([]byte(text), &answer) != nil || json.Unmarshal(result.StructuredContent, &structured) != nil || !reflect.DeepEqual(answer, structured) {
+		s.T.Fatalf("%s answers %q and %s", name, text, result.StructuredContent)
+	}
+	return answer, ""
+}
+
+// serve has a request of a client in a folder answered.
+func (s *stage) serve(method string, params map[string]any, root string) backend.Reply {
+	s.T.Helper()
+	raw, err := json.Marshal(params)
+	if err != nil {
+		s.T.Fatal(err)
+	}
+	ctx := backend.WithCall(s.T.Context(), backend.Call{Caller: snapshot.Caller{Root: root}})
+	return s.deck.Serve(ctx, backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: raw}))
 }
 
 func TestEveryToolIsWhole(t *testing.T) {
-	routertest.EveryToolIsWhole(t, "../README.md", newStage(t).module.Offer())
+	backendtest.EveryToolIsWhole(t, "../README.md", newStage(t).deck)
 }
 
 func TestTheToolListIsSmall(t *testing.T) {
-	var list []mcp.Tool
-	for _, tool := range newStage(t).module.Offer().Tools {
-		list = append(list, tool.Tool)
+	var list []json.RawMessage
+	for _, tool := range newStage(t).deck.Catalogue().Tools {
+		list = append(list, tool.Raw)
 	}
 	data, err := json.Marshal(list)
 	if err != nil || len(data) > 12_000 {

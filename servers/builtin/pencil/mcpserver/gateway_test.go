@@ -10,9 +10,9 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
@@ -122,7 +122,5 @@ func TestGatewayIsNoReadOnlyTool(t *testing.T) {
 }
 
 func TestEveryToolOfTheDeckItselfIsWhole(t *testing.T) {
-	o := router.Of(New(pencil.New(pencil.Options{Gateway: "always"}))).Offer()
-	o.Tools = append(o.Stub, o.Gateway...)
-	routertest.EveryToolIsWhole(t, "../README.md", o)
+	backendtest.EveryToolIsWhole(t, "../README.md", New(pencil.New(pencil.Options{Gateway: "always"})))
 }

@@ -22,7 +22,7 @@ func sprite64() string {
 
 func benchmarkTool(b *testing.B, tool string, arguments map[string]any) {
 	b.Helper()
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if a := said(s, context.Background(), pixelsrc.Caller{}, tool, arguments); a.IsError {
@@ -44,7 +44,7 @@ func BenchmarkValidate64(b *testing.B) {
 }
 
 func BenchmarkImport64(b *testing.B) {
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	a := said(s, context.Background(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": sprite64()})
 	img, err := pixelsrc.DecodePNG(a.Content[0].bytes(b))
 	if err != nil {
@@ -76,6 +76,6 @@ func BenchmarkExplain64(b *testing.B) {
 func BenchmarkNew(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		NewModule(pixelsrc.New(pixelsrc.Options{})).Offer()
+		InDeck(pixelsrc.New(pixelsrc.Options{}), "1").Catalogue()
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/internal/sample"
 )
@@ -36,7 +37,7 @@ func crowd() map[string]string {
 }
 
 func TestAnswersAreBoundedAndSayHowToGetTheRest(t *testing.T) {
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	s.limit = time.Minute
 	for name, text := range crowd() {
 		for tool, args := range map[string]map[string]any{
@@ -77,24 +78,32 @@ func TestAnswersAreBoundedAndSayHowToGetTheRest(t *testing.T) {
 }
 
 func TestAPictureOfTextIsBounded(t *testing.T) {
-	a := said(module(pixelsrc.Options{}), t.Context(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": sample.Hero("#FF0000", 2000), "format": "ansi"})
+	a := said(handling(pixelsrc.Options{}), t.Context(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": sample.Hero("#FF0000", 2000), "format": "ansi"})
 	if !a.IsError || len(a.text()) > 1000 {
 		t.Errorf("%d bytes", len(a.text()))
 	}
+}
+
+// patient is a deck in which calls wait for what they need.
+type patient struct{ need func(bytes int64) }
+
+func (p patient) Need(_ context.Context, bytes int64) error { p.need(bytes); return nil }
+func (p patient) WaitForUser() (done func())                { return func() {} }
+func (p patient) Yield() func(context.Context) error {
+	return func(context.Context) error { return nil }
 }
 
 // TestWaitingForMemoryIsNotTheWorkOfACall has a call wait for longer than it may work, and
 // another one whose work takes too long after that.
 func TestWaitingForMemoryIsNotTheWorkOfACall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := module(pixelsrc.Options{})
+		m := handling(pixelsrc.Options{})
 		asked := int64(0)
-		m.need = func(_ context.Context, bytes int64) error {
+		ctx := backend.WithCall(t.Context(), backend.Call{Deck: patient{func(bytes int64) {
 			asked = bytes
 			time.Sleep(3 * m.limit) // on the bubble's clock
-			return nil
-		}
-		if a := said(m, t.Context(), pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": dot1}); a.IsError || asked == 0 {
+		}}})
+		if a := said(m, ctx, pixelsrc.Caller{}, "pixelsrc_render", map[string]any{"source": dot1}); a.IsError || asked == 0 {
 			t.Errorf("after asking for %d bytes: %s", asked, a.text())
 		}
 		slow := tool{name: "slow", run: func(c *call) ([]mcp.Content, error) {
@@ -104,7 +113,7 @@ func TestWaitingForMemoryIsNotTheWorkOfACall(t *testing.T) {
 			time.Sleep(2 * m.limit) // on the bubble's clock
 			return nil, c.ctx.Err()
 		}}
-		if res := m.call(t.Context(), pixelsrc.Caller{}, slow, nil); !res.IsError || !strings.Contains(fmt.Sprint(res.Content), "timed out") {
+		if res := m.call(ctx, pixelsrc.Caller{}, slow, nil); !res.IsError || !strings.Contains(fmt.Sprint(res.Content), "timed out") {
 			t.Errorf("got %v", res.Content)
 		}
 	})

@@ -11,7 +11,7 @@ import (
 
 // TestToolsOnCorpus calls each tool with each file: none fails inside.
 func TestToolsOnCorpus(t *testing.T) {
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	for name, text := range sample.Corpus(t) {
 		for _, tool := range []string{"pixelsrc_render", "pixelsrc_validate", "pixelsrc_suggest", "pixelsrc_explain", "pixelsrc_analyze"} {
 			a := said(s, context.Background(), pixelsrc.Caller{}, tool, map[string]any{"source": text, "apply": true})
@@ -26,7 +26,7 @@ func TestToolsOnCorpus(t *testing.T) {
 
 // TestImportHasOneSetOfDefaults: the tool finds shapes and analyses as the package does.
 func TestImportHasOneSetOfDefaults(t *testing.T) {
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	for _, analyze := range []bool{false, true} {
 		picture := "KKKKKK KRRRRK KRRRRK KRRRRK KDDDDK KKKKKK"
 		a := said(s, context.Background(), pixelsrc.Caller{}, "pixelsrc_import", map[string]any{"image": sample.PNG(picture), "analyze": analyze})

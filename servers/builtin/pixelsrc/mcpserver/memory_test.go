@@ -36,10 +36,10 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	if err := png.Encode(&file, noise); err != nil {
 		t.Fatal(err)
 	}
-	m := module(pixelsrc.Options{})
+	m := handling(pixelsrc.Options{})
 	m.limit = time.Hour
 	h, err := router.New(router.Options{
-		Modules: []router.Module{m}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
+		Modules: []router.Module{router.Of(m.inDeck("1"))}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
 	})
 	if err != nil {
 		t.Fatal(err)

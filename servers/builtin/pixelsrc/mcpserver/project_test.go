@@ -151,7 +151,7 @@ func TestWithoutAProject(t *testing.T) {
 func TestRoots(t *testing.T) {
 	root, allowed := project(t, map[string]string{"a.pxl": dot1}), project(t, map[string]string{"b.pxl": dot1})
 	home := project(t, map[string]string{"c.pxl": dot1})
-	s := module(pixelsrc.Options{AllowDirs: []string{allowed}, Roots: roots.New(roots.Options{Homes: []string{home}})})
+	s := handling(pixelsrc.Options{AllowDirs: []string{allowed}, Roots: roots.New(roots.Options{Homes: []string{home}})})
 	for _, row := range []struct {
 		name, root, path string
 		ok               bool
@@ -178,7 +178,7 @@ func FuzzTools(f *testing.F) {
 	}
 	f.Add(sample.AllFields)
 	f.Add(multiline)
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, tool := range []string{"pixelsrc_validate", "pixelsrc_suggest", "pixelsrc_explain", "pixelsrc_analyze", "pixelsrc_render", "pixelsrc_format"} {
 			a := said(s, context.Background(), pixelsrc.Caller{}, tool, map[string]any{"source": text, "apply": true})

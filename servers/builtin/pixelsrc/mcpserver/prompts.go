@@ -21,7 +21,7 @@ type prompt struct {
 	name, title, text string
 	arguments         []promptArgument
 	// fill makes the conversation; get gives an argument, or its default.
-	fill func(ctx context.Context, m *Module, get func(string) string) conversation
+	fill func(ctx context.Context, h *handlers, get func(string) string) conversation
 }
 
 // promptArgument is one argument of a prompt.
@@ -65,13 +65,18 @@ func prompts() []prompt {
 	}
 }
 
-// offeredPrompt is a prompt as the host takes it.
-func (m *Module) offeredPrompt(p prompt) server.ServerPrompt {
+// definition is what clients see of the prompt.
+func (p prompt) definition() mcp.Prompt {
 	def := mcp.Prompt{Name: p.name, Title: p.title, Description: p.text}
 	for _, a := range p.arguments {
 		def.Arguments = append(def.Arguments, mcp.PromptArgument{Name: a.name, Description: a.text, Required: a.normal == ""})
 	}
-	return server.ServerPrompt{Prompt: def, Handler: func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+	return def
+}
+
+// prompt is the handler of a prompt.
+func (h *handlers) prompt(p prompt) server.PromptHandlerFunc {
+	return func(ctx context.Context, req mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 		given := map[string]string{}
 		for _, a := range p.arguments {
 			v := req.Params.Arguments[a.name]
@@ -87,12 +92,12 @@ func (m *Module) offeredPrompt(p prompt) server.ServerPrompt {
 				given[a.name] = a.normal
 			}
 		}
-		c := p.fill(ctx, m, func(name string) string { return given[name] })
+		c := p.fill(ctx, h, func(name string) string { return given[name] })
 		return mcp.NewGetPromptResult(c.description, []mcp.PromptMessage{
 			mcp.NewPromptMessage(mcp.RoleAssistant, mcp.NewTextContent(c.assistant)),
 			mcp.NewPromptMessage(mcp.RoleUser, mcp.NewTextContent(c.user)),
 		}), nil
-	}}
+	}
 }
 
 // fence puts text that is not ours between fences that it cannot close.
@@ -110,7 +115,7 @@ func fence(kind, body string) string {
 	return mark + kind + "\n" + strings.TrimSuffix(body, "\n") + "\n" + mark
 }
 
-func createSprite(_ context.Context, _ *Module, get func(string) string) conversation {
+func createSprite(_ context.Context, _ *handlers, get func(string) string) conversation {
 	description, size, palette, style := get("description"), get("size"), get("palette"), get("style")
 	var b strings.Builder
 	b.WriteString(guideBrief())
@@ -145,7 +150,7 @@ func paletteAdvice(palette string) string {
 	return b.String()
 }
 
-func createAnimation(_ context.Context, _ *Module, get func(string) string) conversation {
+func createAnimation(_ context.Context, _ *handlers, get func(string) string) conversation {
 	description, frames, fps := get("description"), get("frames"), get("fps")
 	var notes []string
 	n, err := strconv.Atoi(frames)
@@ -190,7 +195,7 @@ A complete animation:
 }
 
 // review prepares the review of a source with what validation finds in it.
-func review(ctx context.Context, m *Module, get func(string) string) conversation {
+func review(ctx context.Context, h *handlers, get func(string) string) conversation {
 	text := get("source")
 	var b strings.Builder
 	b.WriteString(guideBrief())
@@ -199,7 +204,7 @@ func review(ctx context.Context, m *Module, get func(string) string) conversatio
 	if len(text) > pxl.MaxSource {
 		b.WriteString("The source is larger than 1 MiB and was not checked.\n")
 	} else {
-		issues := m.server.Parse(ctx, caller(ctx), text).Issues()
+		issues := h.server.Parse(ctx, caller(ctx), text).Issues()
 		if len(issues) == 0 {
 			b.WriteString("None: the source is valid.\n")
 		}
@@ -233,7 +238,7 @@ func genres() []genre {
 	}
 }
 
-func guideForGenre(_ context.Context, _ *Module, get func(string) string) conversation {
+func guideForGenre(_ context.Context, _ *handlers, get func(string) string) conversation {
 	name := get("genre")
 	var b strings.Builder
 	b.WriteString("# Pixel art guide\n\n## Built-in palettes\n\n")

@@ -195,7 +195,7 @@ func everyCall() map[string]args {
 
 // answers is everything that the tools say to everyCall.
 func answers() string {
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	var b strings.Builder
 	for _, tool := range tools() {
 		raw, _ := json.Marshal(everyCall()[tool.name])
@@ -312,7 +312,7 @@ func TestBrokenObjectSpoilsNoOther(t *testing.T) {
 func TestParallelAnalyze(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	s := module(pixelsrc.Options{})
+	s := handling(pixelsrc.Options{})
 	var wg sync.WaitGroup
 	for i := range 32 {
 		wg.Add(1)

@@ -136,12 +136,12 @@ func read(ctx context.Context, req mcp.ReadResourceRequest) ([]mcp.ResourceConte
 }
 
 // CompletePromptArgument implements [server.PromptCompletionProvider].
-func (m *Module) CompletePromptArgument(_ context.Context, prompt string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (h *handlers) CompletePromptArgument(_ context.Context, prompt string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return completion(prompt, a), nil
 }
 
 // CompleteResourceArgument implements [server.ResourceCompletionProvider].
-func (m *Module) CompleteResourceArgument(_ context.Context, uri string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
+func (h *handlers) CompleteResourceArgument(_ context.Context, uri string, a mcp.CompleteArgument, _ mcp.CompleteContext) (*mcp.Completion, error) {
 	return completion(uri, a), nil
 }
 

@@ -68,7 +68,7 @@ type result struct {
 // newRig serves a fresh server in a project folder.
 func newRig(t *testing.T, root string) *rig {
 	t.Helper()
-	h, err := router.New(router.Options{Version: "test", Modules: []router.Module{module(pixelsrc.Options{})}, Root: root})
+	h, err := router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(InDeck(pixelsrc.New(pixelsrc.Options{}), "1"))}, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,10 +221,10 @@ func (c content) bytes(t testing.TB) []byte {
 	return b
 }
 
-func module(o pixelsrc.Options) *Module { return NewModule(pixelsrc.New(o)) }
+func handling(o pixelsrc.Options) *handlers { return &handlers{pixelsrc.New(o), maxTime} }
 
 // said is what a tool says to a call without a transport.
-func said(m *Module, ctx context.Context, who pixelsrc.Caller, name string, arguments any) (res result) {
+func said(m *handlers, ctx context.Context, who pixelsrc.Caller, name string, arguments any) (res result) {
 	i := slices.IndexFunc(tools(), func(t tool) bool { return t.name == name })
 	b, err := json.Marshal(m.call(ctx, who, tools()[i], arguments))
 	if err == nil {

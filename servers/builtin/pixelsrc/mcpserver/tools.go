@@ -9,10 +9,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
-	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // tool is one tool: what clients see of it, and what it does.
@@ -33,15 +31,15 @@ func tools() []tool {
 	}
 }
 
-// offered is a tool as the host takes it. None of them writes anything.
-func (m *Module) offered(t tool) router.Tool {
+// definition is what clients see of the tool. None of them writes anything.
+func (t tool) definition() mcp.Tool {
 	def := mcp.NewToolWithRawSchema(t.name, t.text, t.takes.Schema(arguments.Style{Nullable: true}))
 	def.Title = t.title
 	def.Annotations = mcp.ToolAnnotation{
 		Title: t.title, ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint: mcp.ToBoolPtr(true), OpenWorldHint: mcp.ToBoolPtr(false),
 	}
-	return router.Tool{Tool: def, Handler: m.handler(t), Work: t.work, Redact: redact.Kind{Colours: true}}
+	return def
 }
 
 // fromSource are the arguments of a tool that works on one source, before its own.

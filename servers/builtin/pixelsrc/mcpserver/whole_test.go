@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 )
 
 func TestEveryToolIsWhole(t *testing.T) {
-	m := module(pixelsrc.Options{})
-	routertest.EveryToolIsWhole(t, "../README.md", m.Offer())
+	m := handling(pixelsrc.Options{})
+	backendtest.EveryToolIsWhole(t, "../README.md", m.inDeck("1"))
 	for _, tool := range tools() {
 		t.Run(tool.name, func(t *testing.T) {
 			for _, a := range tool.takes {

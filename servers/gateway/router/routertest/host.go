@@ -1,3 +1,4 @@
+// Package routertest starts hosts for tests.
 package routertest
 
 import (

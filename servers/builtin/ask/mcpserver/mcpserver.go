@@ -13,7 +13,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -63,8 +64,8 @@ func (d queueDesk) Resume(key, owner string, peer questions.Peer) (Call, error) 
 
 func (d queueDesk) Left(key string) { d.q.Left(key) }
 
-// Module is the ask server.
-type Module struct {
+// handlers are those of a queue.
+type handlers struct {
 	queue Queue
 	sign  signer
 }
@@ -101,34 +102,13 @@ func (noQueue) Resume(string, string, questions.Peer) (Call, error) {
 	return nil, questions.ErrUnavailable
 }
 
-// New returns the module for a queue. With nil, questions go to the agent's own
-// client if it can show forms.
-func New(queue Queue) *Module {
+// New makes the server of a queue. With nil, questions go to the agent's own client if it can
+// show forms.
+func New(queue Queue, version string, opts ...server.ServerOption) *server.MCPServer {
+	h := handlers{queue: queue, sign: newSigner()}
 	if queue == nil {
-		queue = noQueue{}
+		h.queue = noQueue{}
 	}
-	return &Module{queue: queue, sign: newSigner()}
-}
-
-// Identity implements [router.Module].
-func (m *Module) Identity() router.Identity {
-	return router.Identity{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"}
-}
-
-// Start implements [router.Module].
-func (*Module) Start(_ context.Context, scope router.Scope) error {
-	scope.SetState(snapshot.State{Status: snapshot.Ready})
-	return nil
-}
-
-// Stop implements [router.Module].
-func (m *Module) Stop(context.Context) error { return nil }
-
-// AgentGone implements [router.SessionEnder].
-func (m *Module) AgentGone(agent string) { m.queue.Left(agent) }
-
-// Offer implements [router.Module].
-func (m *Module) Offer() router.Offer {
 	hints := mcp.ToolAnnotation{
 		Title: "Ask the user", ReadOnlyHint: mcp.ToBoolPtr(true), DestructiveHint: mcp.ToBoolPtr(false),
 		IdempotentHint: mcp.ToBoolPtr(false), OpenWorldHint: mcp.ToBoolPtr(false),
@@ -138,63 +118,66 @@ func (m *Module) Offer() router.Offer {
 	meta := func(search string) *mcp.Meta {
 		return mcp.NewMetaFromMap(map[string]any{"anthropic/alwaysLoad": true, "anthropic/searchHint": search})
 	}
-	return router.Offer{
-		Instructions: "Use ask when only the user can decide something that changes what you do next. " +
-			"If it returns status pending, call ask_wait with the id until there is an answer.",
-		Tools: []router.Tool{
-			{
-				Tool: mcp.Tool{
-					Name: "ask", Title: "Ask the user", Description: askDescription, Annotations: hints,
-					RawInputSchema: json.RawMessage(askInput), RawOutputSchema: json.RawMessage(resultSchema),
-					Meta: meta("ask the user a question, get a decision or preference"),
-				},
-				Handler: m.ask, Work: admission.Waits, Resumable: true, InTurn: true,
-			},
-			{
-				Tool: mcp.Tool{
-					Name: "ask_wait", Title: "Wait for the user's answer", Description: waitDescription, Annotations: waitHints,
-					RawInputSchema: json.RawMessage(waitInput), RawOutputSchema: json.RawMessage(resultSchema),
-					Meta: meta("wait for the answer to a question asked before"),
-				},
-				Handler: m.askWait, Work: admission.Waits, Resumable: true,
-			},
-		},
-	}
+	srv := server.NewMCPServer("pi-ask-mcp", version, append(opts, server.WithToolCapabilities(false), server.WithElicitation(),
+		server.WithInstructions("Use ask when only the user can decide something that changes what you do next. "+
+			"If it returns status pending, call ask_wait with the id until there is an answer."))...)
+	srv.AddTool(mcp.Tool{
+		Name: "ask", Title: "Ask the user", Description: askDescription, Annotations: hints,
+		RawInputSchema: json.RawMessage(askInput), RawOutputSchema: json.RawMessage(resultSchema),
+		Meta: meta("ask the user a question, get a decision or preference"),
+	}, h.ask)
+	srv.AddTool(mcp.Tool{
+		Name: "ask_wait", Title: "Wait for the user's answer", Description: waitDescription, Annotations: waitHints,
+		RawInputSchema: json.RawMessage(waitInput), RawOutputSchema: json.RawMessage(resultSchema),
+		Meta: meta("wait for the answer to a question asked before"),
+	}, h.askWait)
+	return srv
 }
 
-func (m *Module) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+// InDeck is the server of a queue in the deck.
+func InDeck(queue Queue, version string) *inproc.Server {
+	return inproc.New(inproc.Options{
+		Info: backend.Info{Name: "ask", Title: "Ask", ServerName: "pi-ask-mcp"},
+		Policy: func(tool string) backend.Policy {
+			return backend.Policy{Load: admission.Waits, Resumable: true, Ordered: tool == "ask"}
+		},
+		Ended: queue.Left,
+	}, func(opts ...server.ServerOption) *server.MCPServer { return New(queue, version, opts...) })
+}
+
+func (h handlers) ask(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args, err := parseAsk(req)
 	if err != nil {
 		return refusal("The question was not shown to the user: " + err.Error() + ". Correct this and call ask again."), nil
 	}
-	if res, done := m.elicited(ctx, req, args.Questions); done {
+	if res, done := h.elicited(ctx, req, args.Questions); done {
 		return res, nil
 	}
-	next := router.WaitTurn(ctx)
-	call, err := m.queue.Open(m.request(ctx, req, args))
+	next := backend.InOrder(ctx)
+	call, err := h.queue.Open(h.request(ctx, req, args))
 	next()
 	w := waitFor{call: call, questions: args.Questions, key: args.ResumeKey, fallback: func() *mcp.CallToolResult {
-		return m.elicit(ctx, req, args.Questions)
+		return h.elicit(ctx, req, args.Questions)
 	}}
 	if err != nil {
 		return w.failed(err), nil
 	}
-	return m.wait(ctx, req, w)
+	return h.wait(ctx, req, w)
 }
 
-func (m *Module) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func (h handlers) askWait(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 	args := req.GetArguments() // into a map: names are told apart exactly
 	id, _ := args["id"].(string)
 	if id == "" {
 		return refusal("ask_wait needs the id that ask returned with status pending."), nil
 	}
-	who := router.CallerFrom(ctx)
-	call, err := m.queue.Resume(id, who.Identity, peerOf(who))
+	who := backend.CallFrom(ctx).Caller
+	call, err := h.queue.Resume(id, who.Identity, peerOf(who))
 	if err != nil {
 		return failure(err), nil
 	}
 	limit := seconds(args["timeoutSeconds"])
-	return m.wait(ctx, req, waitFor{call: call, key: id, limit: limit})
+	return h.wait(ctx, req, waitFor{call: call, key: id, limit: limit})
 }
 
 // arguments are those of ask.
@@ -226,8 +209,8 @@ func parseAsk(req mcp.CallToolRequest) (arguments, error) {
 		a.Timeout = seconds(timeout)
 	}
 	if req.Params.Meta != nil {
-		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[router.ResumeKeyMeta].(string)
-		a.Again, _ = req.Params.Meta.AdditionalFields[router.AgainMeta].(bool)
+		a.ResumeKey, _ = req.Params.Meta.AdditionalFields[backend.ResumeKeyMeta].(string)
+		a.Again, _ = req.Params.Meta.AdditionalFields[backend.AgainMeta].(bool)
 	}
 	if a.ResumeKey == "" {
 		a.ResumeKey = questions.NewKey()
@@ -241,7 +224,7 @@ func askedAt(req mcp.CallToolRequest, now time.Time) time.Time {
 	if req.Params.Meta == nil {
 		return now
 	}
-	ms, _ := req.Params.Meta.AdditionalFields[router.AskedMeta].(float64)
+	ms, _ := req.Params.Meta.AdditionalFields[backend.AskedMeta].(float64)
 	if at := time.UnixMilli(int64(ms)); at.Before(now) && now.Sub(at) < 7*24*time.Hour {
 		return at
 	}
@@ -264,8 +247,8 @@ func seconds(v any) time.Duration {
 }
 
 // request adds who is asking.
-func (m *Module) request(ctx context.Context, _ mcp.CallToolRequest, a arguments) questions.Request {
-	who := router.CallerFrom(ctx)
+func (h handlers) request(ctx context.Context, _ mcp.CallToolRequest, a arguments) questions.Request {
+	who := backend.CallFrom(ctx).Caller
 	r := a.Request
 	r.Owner = who.Identity
 	r.From = questions.From{
@@ -308,12 +291,12 @@ func (w *waitFor) failed(err error) *mcp.CallToolResult {
 
 // wait keeps the call alive until there is an answer, the client is about to
 // give up, or has.
-func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
-	defer router.WaitForUser(ctx)()
+func (h handlers) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (*mcp.CallToolResult, error) {
+	defer backend.CallFrom(ctx).WaitForUser()()
 	now := time.Now()
 	start := askedAt(req, now)
 	progress := newProgress(ctx, req, w, start)
-	limit := Patience(router.CallerFrom(ctx), progress.token != nil)
+	limit := Patience(backend.CallFrom(ctx).Caller, progress.token != nil)
 	if w.limit > 0 && (limit == 0 || w.limit < limit) {
 		limit = w.limit
 	}
@@ -329,14 +312,14 @@ func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (
 		progress.send()
 		select {
 		case <-w.call.Done():
-			return m.end(ctx, w)
+			return h.end(ctx, w)
 		case <-beat.C:
 		case <-over:
 			w.call.HandOver()
 			select {
 			case <-w.call.Done(): // the answer won, or the hand-over itself ended the call
 				if _, err := w.call.Reply(); err == nil {
-					return m.end(ctx, w)
+					return h.end(ctx, w)
 				}
 			default:
 			}
@@ -348,7 +331,7 @@ func (m *Module) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) (
 	}
 }
 
-func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error) {
+func (h handlers) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error) {
 	reply, err := w.call.Reply()
 	if err != nil {
 		return w.failed(err), nil
@@ -364,7 +347,7 @@ func (m *Module) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, error
 			w.call.Delivered(questions.NotTaken)
 		}
 	}
-	if !router.OnDelivery(ctx, told) {
+	if !backend.OnDelivery(ctx, told) {
 		told(true)
 	}
 	return outcome(reply), nil

@@ -14,8 +14,8 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -61,16 +61,11 @@ func asking(t *testing.T, client string, play func(t *testing.T, q *questions.Qu
 
 func newBench(t *testing.T, desk Queue, q *questions.Queue, client string) *bench {
 	t.Helper()
-	b := &bench{t: t, q: q, srv: server.NewMCPServer("pi-ask-mcp", "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
 	if desk == nil {
 		desk = InProcess(q)
 	}
-	for _, t := range New(desk).Offer().Tools {
-		b.srv.AddTool(t.Tool, t.Handler)
-	}
-	b.ctx = router.WithCaller(b.srv.WithContext(t.Context(), b.ses), func() snapshot.Caller {
-		return snapshot.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}
-	})
+	b := &bench{t: t, q: q, srv: New(desk, "0"), ses: &session{notes: make(chan mcp.JSONRPCNotification, 100)}}
+	b.ctx = backend.WithCall(b.srv.WithContext(t.Context(), b.ses), backend.Call{Caller: snapshot.Caller{Client: client, Identity: "me", Agent: "a1", Root: "/home/me/shop"}})
 	return b
 }
 
@@ -243,9 +238,7 @@ func TestPendingHandOver(t *testing.T) {
 		t.Run(fmt.Sprint(tt.client, tt.token, tt.hint), func(t *testing.T) {
 			asking(t, tt.client, func(t *testing.T, q *questions.Queue, b *bench) {
 				t.Helper()
-				b.ctx = router.WithCaller(b.ctx, func() snapshot.Caller {
-					return snapshot.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}
-				})
+				b.ctx = backend.WithCall(b.ctx, backend.Call{Caller: snapshot.Caller{Client: tt.client, Identity: "me", Hints: map[string]string{"MCPDECK_CLIENT_TIMEOUT_MS": tt.hint}}})
 				start := time.Now()
 				got := <-b.start(askParams(oneQuestion, tt.token))
 				if took := time.Since(start); took != tt.after {
@@ -275,7 +268,7 @@ func TestAskWait(t *testing.T) {
 		if err := q.Answer(1, []questions.Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}}); err != nil {
 			t.Fatal(err)
 		}
-		stranger := router.WithCaller(b.ctx, func() snapshot.Caller { return snapshot.Caller{Identity: "other"} })
+		stranger := backend.WithCall(b.ctx, backend.Call{Caller: snapshot.Caller{Identity: "other"}})
 		wait := map[string]any{"name": "ask_wait", "arguments": map[string]any{"id": id}}
 		if got := b.call(stranger, wait); !got.IsError {
 			t.Errorf("another agent fetched the answer: %+v", got)
@@ -308,16 +301,15 @@ func TestCancelMarksTheQuestion(t *testing.T) {
 }
 
 func TestEveryToolIsWhole(t *testing.T) {
-	tools := New(nil).Offer().Tools
-	routertest.EveryToolIsWhole(t, "../README.md", router.Offer{Tools: tools})
-	for _, tool := range tools {
-		a := tool.Tool.Annotations
-		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint || tool.Tool.RawOutputSchema == nil {
-			t.Errorf("%s: hints %+v, schema of results %s", tool.Tool.Name, a, tool.Tool.RawOutputSchema)
+	deck := InDeck(noQueue{}, "0")
+	backendtest.EveryToolIsWhole(t, "../README.md", deck)
+	for _, d := range backendtest.Definitions(t, deck) {
+		a := d.Annotations
+		if !*a.ReadOnlyHint || *a.DestructiveHint || *a.OpenWorldHint || d.OutputSchema == nil {
+			t.Errorf("%s: hints %+v, schema of results %s", d.Name, a, d.OutputSchema)
 		}
-		b, _ := json.Marshal(tool.Tool)
-		if !bytes.Contains(b, []byte(`"anthropic/alwaysLoad":true`)) || bytes.Contains(b, []byte("requiresUserInteraction")) {
-			t.Errorf("%s: got %s, want it always loaded and no interaction required", tool.Tool.Name, b)
+		if d.Meta["anthropic/alwaysLoad"] != true || d.Meta["requiresUserInteraction"] != nil {
+			t.Errorf("%s: got %v, want it always loaded and no interaction required", d.Name, d.Meta)
 		}
 	}
 }

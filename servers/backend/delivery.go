@@ -1,6 +1,8 @@
-package router
+package backend
 
-import "context"
+import (
+	"context"
+)
 
 type deliveryKey struct{}
 

@@ -10,46 +10,26 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
-
-type testScope struct {
-	mu      sync.Mutex
-	state   snapshot.State
-	changes int
-}
-
-func (s *testScope) SetState(st snapshot.State) {
-	s.mu.Lock()
-	s.state = st
-	s.mu.Unlock()
-}
-
-func (s *testScope) Changed()             { s.mu.Lock(); s.changes++; s.mu.Unlock() }
-func (*testScope) ResourceUpdated(string) {}
-
-func (*testScope) Pass(string, string, json.RawMessage) {}
-
-func (*testScope) Log(string, any, func(snapshot.Caller) bool) {}
-func (*testScope) Warn(string)                                 {}
-func (*testScope) Tell()                                       {}
-func (s *testScope) status() snapshot.Status                   { s.mu.Lock(); defer s.mu.Unlock(); return s.state.Status }
 
 type testServer struct {
 	*clippy.Service
-	*Module
+	deck          *inproc.Server
 	home, project string
 	log           bytes.Buffer
-	scope         testScope
+	events        backendtest.Events
 }
 
 func newServer(t *testing.T, change func(*clippy.Options)) *testServer {
@@ -63,48 +43,46 @@ func newServer(t *testing.T, change func(*clippy.Options)) *testServer {
 		change(&o)
 	}
 	ts.Service = clippy.New(o)
-	ts.Module = New(ts.Service)
-	must(t, ts.Start(t.Context(), &ts.scope))
-	t.Cleanup(func() { must(t, ts.Stop(context.Background())) })
+	ts.deck = InDeck(ts.Service, "1")
+	must(t, ts.deck.Start(t.Context(), &ts.events))
+	t.Cleanup(func() { must(t, ts.deck.Stop(context.Background())) })
 	return ts
 }
 
 // request calls a tool as a client does and returns the text and the rest.
 func (ts *testServer) request(t *testing.T, tool, args string) (string, *mcp.CallToolResult) {
 	t.Helper()
-	var a any
+	params := map[string]any{"name": tool}
 	if args != "" {
-		must(t, json.Unmarshal([]byte(args), &a))
+		params["arguments"] = json.RawMessage(args)
 	}
-	ctx := router.WithCaller(t.Context(), func() snapshot.Caller { return snapshot.Caller{Agent: "a1", Client: "claude", Root: ts.project} })
-	req := mcp.CallToolRequest{}
-	req.Params.Name, req.Params.Arguments = tool, a
-	for _, st := range ts.Offer().Tools {
-		if st.Tool.Name == tool {
-			r, err := st.Handler(ctx, req)
-			must(t, err)
-			return r.Content[0].(mcp.TextContent).Text, r
-		}
+	raw, err := json.Marshal(params)
+	must(t, err)
+	ctx := backend.WithCall(t.Context(), backend.Call{Caller: snapshot.Caller{Agent: "a1", Client: "claude", Root: ts.project}})
+	reply := ts.deck.Serve(ctx, backend.New(rpc.Message{ID: json.RawMessage("1"), Method: "tools/call", Params: raw}))
+	if reply.Error != nil {
+		t.Fatalf("%s: %s", tool, reply.Error)
 	}
-	t.Fatalf("no tool %s", tool)
-	return "", nil
+	r, err := mcp.ParseCallToolResult((*json.RawMessage)(&reply.Result))
+	must(t, err)
+	return r.Content[0].(mcp.TextContent).Text, r
 }
 
 func TestEveryToolIsWhole(t *testing.T) {
 	ts := newServer(t, nil)
-	routertest.EveryToolIsWhole(t, "../README.md", ts.Offer())
-	for _, o := range ts.Offer().Tools {
-		name := o.Tool.Name
-		if !bytes.Contains(o.Tool.RawInputSchema, []byte(`"additionalProperties":false`)) {
-			t.Errorf("%s: schema %s is open", name, o.Tool.RawInputSchema)
+	backendtest.EveryToolIsWhole(t, "../README.md", ts.deck)
+	for _, d := range backendtest.Definitions(t, ts.deck) {
+		name := d.Name
+		if !bytes.Contains(d.InputSchema, []byte(`"additionalProperties":false`)) {
+			t.Errorf("%s: schema %s is open", name, d.InputSchema)
 		}
 		if text, _ := ts.request(t, name, `[]`); text != "Error: arguments must be an object" {
 			t.Errorf("%s: with a list of arguments it says %q", name, text)
 		}
 		ts.Apply(clippy.Settings{DisabledTools: []string{name}})
-		for _, other := range ts.Offer().Tools {
-			if off := other.Off != ""; off != (other.Tool.Name == name) {
-				t.Errorf("%s is turned off: %v, when %s alone is", other.Tool.Name, off, name)
+		for _, other := range ts.deck.Catalogue().Tools {
+			if off := other.Off != ""; off != (other.Key == name) {
+				t.Errorf("%s is turned off: %v, when %s alone is", other.Key, off, name)
 			}
 		}
 		ts.Apply(clippy.Settings{})
@@ -116,12 +94,12 @@ func TestHintsOfTheTools(t *testing.T) {
 		"haunt_desktop": {false, true, false}, "play_system_sound": {false, false, false},
 		"read_project_context": {true, false, true}, "manage_memory": {false, false, true},
 	}
-	for _, o := range newServer(t, nil).Offer().Tools {
-		a := o.Tool.Annotations
-		if want, ok := want[o.Tool.Name]; ok && ([3]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint} != want || *a.OpenWorldHint) {
-			t.Errorf("%s: got %v, %v, %v, %v, want %v, false", o.Tool.Name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint, want)
+	for _, o := range backendtest.Definitions(t, newServer(t, nil).deck) {
+		a := o.Annotations
+		if want, ok := want[o.Name]; ok && ([3]bool{*a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint} != want || *a.OpenWorldHint) {
+			t.Errorf("%s: got %v, %v, %v, %v, want %v, false", o.Name, *a.ReadOnlyHint, *a.DestructiveHint, *a.IdempotentHint, *a.OpenWorldHint, want)
 		}
-		delete(want, o.Tool.Name)
+		delete(want, o.Name)
 	}
 	if len(want) > 0 {
 		t.Errorf("not offered: %v", want)
@@ -217,27 +195,27 @@ func TestErrorsHoldNoPaths(t *testing.T) {
 			t.Errorf("%s: %q", tool, text)
 		}
 	}
-	if ts.scope.status() != snapshot.Degraded {
-		t.Errorf("a corrupted memory leaves the state %q", ts.scope.status())
+	if ts.events.State().Status != snapshot.Degraded {
+		t.Errorf("a corrupted memory leaves the state %q", ts.events.State().Status)
 	}
-	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.scope.status() != snapshot.Ready {
-		t.Errorf("after the repair: %q, %v", ts.scope.status(), err)
+	if _, err := ts.RepairMemory(t.Context()); err != nil || ts.events.State().Status != snapshot.Ready {
+		t.Errorf("after the repair: %q, %v", ts.events.State().Status, err)
 	}
 }
 
 func TestToolsAreTurnedOffBySettings(t *testing.T) {
 	ts := newServer(t, nil)
 	off := func() (names []string) {
-		for _, tool := range ts.Offer().Tools {
+		for _, tool := range ts.deck.Catalogue().Tools {
 			if tool.Off != "" {
-				names = append(names, tool.Tool.Name)
+				names = append(names, tool.Key)
 			}
 		}
 		return names
 	}
 	var all []string
-	for _, tool := range ts.Offer().Tools {
-		all = append(all, tool.Tool.Name)
+	for _, tool := range ts.deck.Catalogue().Tools {
+		all = append(all, tool.Key)
 	}
 	for _, step := range []struct {
 		name     string
@@ -253,8 +231,9 @@ func TestToolsAreTurnedOffBySettings(t *testing.T) {
 		{"all on again", clippy.Settings{Policy: map[string]clippy.Policy{"haunt_desktop": clippy.Ask}}, nil, 4},
 	} {
 		ts.Apply(step.settings)
-		if got := off(); !slices.Equal(got, step.off) || ts.scope.changes != step.changes {
-			t.Errorf("%s: got %v turned off, %d changes; want %v, %d", step.name, got, ts.scope.changes, step.off, step.changes)
+		testwait.Until(t, step.name+": a change", func() bool { return ts.events.Changes() >= step.changes })
+		if got := off(); !slices.Equal(got, step.off) || ts.events.Changes() != step.changes {
+			t.Errorf("%s: got %v turned off, %d changes; want %v, %d", step.name, got, ts.events.Changes(), step.off, step.changes)
 		}
 	}
 }
@@ -294,7 +273,7 @@ func TestPolicyOfATool(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			s := clippy.New(clippy.Options{Dir: "/nowhere", Approve: func(ctx context.Context, _ clippy.Approval) bool { <-ctx.Done(); return false }})
 			s.Apply(clippy.Settings{Policy: map[string]clippy.Policy{"manage_memory": clippy.Ask}})
-			ts := &testServer{Service: s, Module: New(s)}
+			ts := &testServer{Service: s, deck: InDeck(s, "1")}
 			if text, _ := ts.request(t, "manage_memory", `{"action":"read","key":"k"}`); text != "Error: the user did not allow this call" {
 				t.Errorf("got %q", text)
 			}

@@ -1,5 +1,4 @@
-// Package routertest starts hosts for tests, and checks what modules offer.
-package routertest
+package backendtest
 
 import (
 	"encoding/json"
@@ -9,36 +8,52 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
-// EveryToolIsWhole says what a newcomer's tool lacks, in a test by its name, of those
-// that are offered to all. page is the README of its server, where tools are the first
-// column of a table.
-func EveryToolIsWhole(t *testing.T, page string, o router.Offer) {
+// Definition is what clients see of a tool.
+type Definition struct {
+	Name, Title, Description  string
+	InputSchema, OutputSchema json.RawMessage
+	Annotations               struct {
+		Title                                                        string
+		ReadOnlyHint, DestructiveHint, IdempotentHint, OpenWorldHint *bool
+	}
+	Meta map[string]any `json:"_meta"`
+}
+
+// Definitions are the tools that a server offers, to whomever.
+func Definitions(t testing.TB, s backend.Server) (all []Definition) {
+	t.Helper()
+	c := s.Catalogue()
+	for _, tool := range slices.Concat(c.Tools, c.Fallback, c.Gateway) {
+		var d Definition
+		if err := json.Unmarshal(tool.Raw, &d); err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(all, func(o Definition) bool { return o.Name == d.Name }) {
+			continue
+		}
+		all = append(all, d)
+	}
+	return all
+}
+
+// EveryToolIsWhole says what a newcomer's tool lacks, in a test by its name. page is the README
+// of its server, where tools are the first column of a table.
+func EveryToolIsWhole(t *testing.T, page string, s backend.Server) {
 	t.Helper()
 	readme, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(o.Tools) == 0 {
+	all := Definitions(t, s)
+	if len(all) == 0 {
 		t.Error("no tools are offered")
 	}
-	for _, tool := range o.Tools {
-		t.Run(tool.Tool.Name, func(t *testing.T) {
-			d := tool.Tool
-			if tool.Raw != nil {
-				if err := json.Unmarshal(tool.Raw, &d); err != nil {
-					t.Fatal(err)
-				}
-				o, _ := rawjson.SplitObject(tool.Raw) // as above
-				d.RawInputSchema = o.Get("inputSchema")
-			}
+	for _, d := range all {
+		t.Run(d.Name, func(t *testing.T) {
 			if a := d.Annotations; d.Title == "" || a.Title != d.Title || a.ReadOnlyHint == nil || a.DestructiveHint == nil || a.IdempotentHint == nil || a.OpenWorldHint == nil {
 				t.Errorf("title %q, hints %+v: want a title, the same in the hints, and all four of them", d.Title, a)
 			}
@@ -48,33 +63,14 @@ func EveryToolIsWhole(t *testing.T, page string, o router.Offer) {
 			if !regexp.MustCompile("(?m)^\\| [^|]*`" + regexp.QuoteMeta(d.Name) + "`").Match(readme) {
 				t.Errorf("%s has no row for it", page)
 			}
-			takes := checkInput(t, d.RawInputSchema)
-			if d.RawOutputSchema != nil && !json.Valid(d.RawOutputSchema) {
-				t.Errorf("the schema of its results is not JSON: %s", d.RawOutputSchema)
-			}
-			if tool.Handler == nil {
-				checkRouter(t, d.Name, takes, o.Router)
-				return
-			}
-			list := mcp.CallToolParams{Name: d.Name, Arguments: []any{}, RawArguments: json.RawMessage("[]")}
-			if r, err := tool.Handler(t.Context(), mcp.CallToolRequest{Params: list}); err != nil || !r.IsError && takes > 0 {
-				t.Errorf("with a list for arguments: got %+v, %v, want a result that says what is wrong", r, err)
+			takes := checkInput(t, d.InputSchema)
+			params, _ := json.Marshal(map[string]any{"name": d.Name, "arguments": []any{}})
+			r := s.Serve(t.Context(), backend.New(rpc.Message{ID: json.RawMessage("1"), Method: "tools/call", Params: params}))
+			var result struct{ IsError bool }
+			if err := json.Unmarshal(r.Result, &result); err != nil || !result.IsError && takes > 0 {
+				t.Errorf("with a list for arguments: got %s %s, want a result that says what is wrong", r.Result, r.Error)
 			}
 		})
-	}
-}
-
-// checkRouter calls a tool that has no handler.
-func checkRouter(t *testing.T, name string, takes int, router router.Router) {
-	t.Helper()
-	if router == nil {
-		t.Fatal("no handler")
-	}
-	params, _ := json.Marshal(map[string]any{"name": name, "arguments": []any{}})
-	r := router.Serve(t.Context(), backend.Parse(nil, rpc.Message{Method: string(mcp.MethodToolsCall), Params: params}))
-	var result struct{ IsError bool }
-	if err := json.Unmarshal(r.Result, &result); err != nil || !result.IsError && takes > 0 {
-		t.Errorf("with a list for arguments: got %s %s, want a result that says what is wrong", r.Result, r.Error)
 	}
 }
 

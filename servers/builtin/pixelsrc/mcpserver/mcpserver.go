@@ -1,3 +1,6 @@
+// Package mcpserver offers the pixel art server over MCP: its tools, resources and
+// prompts. A tool is one function here and one name in the list of tools; what it
+// does is package pixelsrc.
 package mcpserver
 
 import (
@@ -13,9 +16,12 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -25,32 +31,10 @@ const (
 	maxAnswer = 4 << 20 // bytes of text
 )
 
-// Module offers a server over MCP.
-type Module struct {
+// handlers are those of a server.
+type handlers struct {
 	server *pixelsrc.Server
-	limit  time.Duration                                // of one call
-	need   func(ctx context.Context, bytes int64) error // waits until a call may take so much
-}
-
-// NewModule returns the module of a server.
-func NewModule(s *pixelsrc.Server) *Module { return &Module{s, maxTime, router.Need} }
-
-// Identity implements [router.Module].
-func (m *Module) Identity() router.Identity {
-	return router.Identity{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"}
-}
-
-// Start implements [router.Module].
-func (m *Module) Start(_ context.Context, scope router.Scope) error {
-	m.server.Notify(scope.Tell)
-	scope.SetState(snapshot.State{Status: snapshot.Ready})
-	return nil
-}
-
-// Stop implements [router.Module].
-func (m *Module) Stop(context.Context) error {
-	m.server.Notify(nil)
-	return nil
+	limit  time.Duration // of one call
 }
 
 // instructions tell an agent's model how to use the server.
@@ -59,31 +43,60 @@ const instructions = "Pixel art as text: write .pxl source, look at the picture,
 	"pixelsrc_validate lists problems by line, pixelsrc_suggest says how to fix them, pixelsrc_import turns a PNG into source. " +
 	"Examples and palettes are resources: pixelsrc://example/coin, pixelsrc://palettes."
 
-// Offer implements [router.Module].
-func (m *Module) Offer() router.Offer {
-	o := router.Offer{Instructions: instructions, PromptCompletion: m, ResourceCompletion: m}
+// New makes the MCP server of a server of pixel art.
+func New(s *pixelsrc.Server, version string, opts ...server.ServerOption) *server.MCPServer {
+	return (&handlers{s, maxTime}).build(version, opts)
+}
+
+// InDeck is the server in the deck.
+func InDeck(s *pixelsrc.Server, version string) *inproc.Server {
+	return (&handlers{s, maxTime}).inDeck(version)
+}
+
+func (h *handlers) inDeck(version string) *inproc.Server {
+	load := map[string]admission.Class{}
 	for _, t := range tools() {
-		o.Tools = append(o.Tools, m.offered(t))
+		load[t.name] = t.work
+	}
+	return inproc.New(inproc.Options{
+		Info: backend.Info{Name: "pixelsrc", Title: "Pixelsrc", ServerName: "pixelsrc-mcp"},
+		Policy: func(tool string) backend.Policy {
+			return backend.Policy{Load: load[tool], Redact: redact.Kind{Colours: true}}
+		},
+		Start: func(_ context.Context, e backend.Events) error {
+			h.server.Notify(func() { e.SetState(snapshot.State{Status: snapshot.Ready}) }) // there is something new to show
+			return nil
+		},
+		Stop: func(context.Context) error { h.server.Notify(nil); return nil },
+	}, func(opts ...server.ServerOption) *server.MCPServer { return h.build(version, opts) })
+}
+
+func (h *handlers) build(version string, opts []server.ServerOption) *server.MCPServer {
+	srv := server.NewMCPServer("pixelsrc-mcp", version, append(opts,
+		server.WithToolCapabilities(false), server.WithPromptCapabilities(false), server.WithResourceCapabilities(true, false), server.WithCompletions(),
+		server.WithInstructions(instructions), server.WithPromptCompletionProvider(h), server.WithResourceCompletionProvider(h))...)
+	for _, t := range tools() {
+		srv.AddTool(t.definition(), h.handler(t))
 	}
 	for _, r := range resources() {
 		res := mcp.NewResource(r.uri, r.name, mcp.WithResourceDescription(r.text), mcp.WithMIMEType(r.mime))
 		res.Title = r.title
-		o.Resources = append(o.Resources, server.ServerResource{Resource: res, Handler: read})
+		srv.AddResource(res, read)
 	}
 	for _, r := range templates() {
 		res := mcp.NewResourceTemplate(r.uri, r.name, mcp.WithTemplateDescription(r.text), mcp.WithTemplateMIMEType(r.mime))
 		res.Title = r.title
-		o.Templates = append(o.Templates, server.ServerResourceTemplate{Template: res, Handler: read})
+		srv.AddResourceTemplate(res, read)
 	}
 	for _, p := range prompts() {
-		o.Prompts = append(o.Prompts, m.offeredPrompt(p))
+		srv.AddPrompt(p.definition(), h.prompt(p))
 	}
-	return o
+	return srv
 }
 
 // caller is who is behind a request.
 func caller(ctx context.Context) pixelsrc.Caller {
-	c := router.CallerFrom(ctx)
+	c := backend.CallFrom(ctx).Caller
 	return pixelsrc.Caller{Agent: c.Agent, Name: c.Name(), Root: c.Root, Refused: c.Refused}
 }
 
@@ -97,32 +110,32 @@ type call struct {
 }
 
 // handler answers the calls of a tool.
-func (m *Module) handler(t tool) server.ToolHandlerFunc {
+func (h *handlers) handler(t tool) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return m.call(ctx, caller(ctx), t, req.Params.Arguments), nil
+		return h.call(ctx, caller(ctx), t, req.Params.Arguments), nil
 	}
 }
 
 // call runs a tool. What goes wrong is a result that says so. It gives up when ctx ends
 // or the time limit passes: the engine looks for that in its inner loops, so nothing of
 // the work is left when it returns.
-func (m *Module) call(ctx context.Context, who pixelsrc.Caller, t tool, raw any) *mcp.CallToolResult {
+func (h *handlers) call(ctx context.Context, who pixelsrc.Caller, t tool, raw any) *mcp.CallToolResult {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	limit := time.AfterFunc(m.limit, func() { cancel(context.DeadlineExceeded) })
+	limit := time.AfterFunc(h.limit, func() { cancel(context.DeadlineExceeded) })
 	defer limit.Stop()
-	c := &call{ctx: ctx, server: m.server, who: who}
+	c := &call{ctx: ctx, server: h.server, who: who}
 	c.needs = func(bytes int64) error {
 		limit.Stop()
-		defer limit.Reset(m.limit) // what was waited for is not the work of the call
-		return m.need(ctx, bytes)
+		defer limit.Reset(h.limit) // what was waited for is not the work of the call
+		return backend.CallFrom(ctx).Need(ctx, bytes)
 	}
 	res := t.result(c, raw)
 	switch {
 	case ctx.Err() == nil:
 		return res
 	case errors.Is(context.Cause(ctx), context.DeadlineExceeded):
-		return failed("%s timed out after %v: make the canvas smaller, or split the source.", t.name, m.limit)
+		return failed("%s timed out after %v: make the canvas smaller, or split the source.", t.name, h.limit)
 	}
 	return failed("%s was cancelled.", t.name)
 }

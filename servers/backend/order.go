@@ -1,6 +1,8 @@
-package router
+package backend
 
-import "context"
+import (
+	"context"
+)
 
 // Sequencer keeps the questions of one connection in the order in which they were
 // sent, though each call runs by itself. The zero value is ready; it is for one
@@ -23,9 +25,9 @@ func (t *Sequencer) Next(ctx context.Context) context.Context {
 	return ctx
 }
 
-// WaitTurn waits until it is the turn of the call of ctx, or the call is over.
+// InOrder waits until it is the turn of the call of ctx, or the call is over.
 // The function it returns lets the next one go on.
-func WaitTurn(ctx context.Context) (done func()) {
+func InOrder(ctx context.Context) (done func()) {
 	t, ok := ctx.Value(turnKey{}).(turn)
 	if !ok {
 		return func() {}

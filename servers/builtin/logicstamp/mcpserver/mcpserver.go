@@ -10,59 +10,92 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-var (
-	_ router.Module       = (*Module)(nil)
-	_ router.SessionEnder = (*Module)(nil)
-)
-
-// Module offers a service over MCP.
-type Module struct {
+// handlers are those of a service.
+type handlers struct {
 	s     *logicstamp.Service
 	pager pager
+	srv   *server.MCPServer
 
-	mu    sync.Mutex
-	scope router.Scope
+	mu     sync.Mutex                       // guards what follows
+	events backend.Events                   // of the deck; nil: there is none
+	state  snapshot.State                   // that it shows
+	logs   map[string]backend.Subscriptions // of its sessions
 }
 
-// New makes the module of a service, which it closes when it stops.
-func New(s *logicstamp.Service) *Module {
-	m := &Module{s: s, pager: newPager(s.Limits())}
-	s.OnResult(m.told)
-	s.OnInstalled(func() { m.Look(context.Background()) })
-	return m
+// New makes the server of a service.
+func New(s *logicstamp.Service, version string, opts ...server.ServerOption) *server.MCPServer {
+	return newHandlers(s).build(version, opts)
 }
 
-// Service is the domain behind the module.
-func (m *Module) Service() *logicstamp.Service { return m.s }
-
-// Identity implements router.Module.
-func (m *Module) Identity() router.Identity {
-	return router.Identity{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"}
+// InDeck is the server of a service in the deck, which closes the service when it stops.
+func InDeck(s *logicstamp.Service, version string) *inproc.Server {
+	h := newHandlers(s)
+	load := map[string]admission.Class{}
+	for _, t := range h.tools() {
+		load[t.name] = t.work
+	}
+	return inproc.New(inproc.Options{
+		Info:       backend.Info{Name: "logicstamp", Title: "LogicStamp", ServerName: "logicstamp-context"},
+		Policy:     func(tool string) backend.Policy { return backend.Policy{Load: load[tool]} },
+		Start:      h.start,
+		Stop:       h.stop,
+		Subscribed: h.subscribed,
+		Ended:      h.ended,
+	}, func(opts ...server.ServerOption) *server.MCPServer { return h.build(version, opts) })
 }
 
-// Start implements router.Module. That the stamp command is missing is told as
-// a degraded state: most tools work without it.
-func (m *Module) Start(ctx context.Context, scope router.Scope) error {
-	m.mu.Lock()
-	m.scope = scope
-	m.mu.Unlock()
-	scope.SetState(snapshot.State{Status: snapshot.Ready})
-	recovery.Go("look for stamp", func() { m.look(ctx, scope) })
+func newHandlers(s *logicstamp.Service) *handlers {
+	return &handlers{s: s, pager: newPager(s.Limits()), logs: map[string]backend.Subscriptions{}}
+}
+
+func (h *handlers) build(version string, opts []server.ServerOption) *server.MCPServer {
+	h.srv = server.NewMCPServer("logicstamp-context", version, append(opts,
+		server.WithToolCapabilities(false), server.WithResourceCapabilities(true, false), server.WithCompletions(), server.WithInstructions(instructions))...)
+	for _, t := range h.tools() {
+		h.srv.AddTool(t.tool(), t.handle)
+	}
+	h.addResources()
+	h.s.OnResult(h.told)
+	h.s.OnInstalled(func() { h.look(context.Background()) })
+	return h.srv
+}
+
+// start tells that the stamp command is missing as a degraded state: most tools work without it.
+func (h *handlers) start(ctx context.Context, e backend.Events) error {
+	h.mu.Lock()
+	h.events = e
+	h.mu.Unlock()
+	h.show(snapshot.State{Status: snapshot.Ready})
+	recovery.Go("look for stamp", func() { h.look(ctx) })
 	return nil
 }
 
-func (m *Module) look(ctx context.Context, scope router.Scope) {
-	_, version, err := m.s.CLI(ctx)
+// show has the deck show a state, and whatever else is new.
+func (h *handlers) show(s snapshot.State) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.state = s; h.events != nil {
+		h.events.SetState(s)
+	}
+}
+
+// look looks for the stamp command.
+func (h *handlers) look(ctx context.Context) {
+	_, version, err := h.s.CLI(ctx)
 	if err != nil {
 		// What helps comes first: a narrow screen shows the beginning.
 		p := problem.Of(err)
@@ -70,37 +103,48 @@ func (m *Module) look(ctx context.Context, scope router.Scope) {
 		if p.Code == problem.CLINotFound {
 			state.Lacks = "stamp not found"
 		}
-		scope.SetState(state)
+		h.show(state)
 		return
 	}
-	scope.SetState(snapshot.State{Status: snapshot.Ready, Detail: "stamp " + version})
+	h.show(snapshot.State{Status: snapshot.Ready, Detail: "stamp " + version})
 }
 
-// Look looks for the stamp command again, after an install.
-func (m *Module) Look(ctx context.Context) {
-	m.mu.Lock()
-	scope := m.scope
-	m.mu.Unlock()
-	if scope != nil {
-		m.look(ctx, scope)
-	}
+// subscribed notes who wants logs.
+func (h *handlers) subscribed(session string, s backend.Subscriptions) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.logs[session] = s
+}
+
+// ended forgets a session. Monitors end with those who started them.
+func (h *handlers) ended(session string) {
+	h.mu.Lock()
+	delete(h.logs, session)
+	h.mu.Unlock()
+	h.s.ClientGone(session)
 }
 
 // told passes a result on to those who subscribed to its project's drift, and
 // one that a monitor found to the logs of those who may read the project.
-func (m *Module) told(r *compare.Result, monitored bool) {
-	m.mu.Lock()
-	scope := m.scope
-	m.mu.Unlock()
-	if scope == nil {
+func (h *handlers) told(r *compare.Result, monitored bool) {
+	h.srv.SendNotificationToAllClients(mcp.MethodNotificationResourceUpdated, map[string]any{"uri": logicstamp.DriftURI(r.ProjectPath)})
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.events == nil {
 		return
 	}
-	scope.ResourceUpdated(logicstamp.DriftURI(r.ProjectPath))
-	scope.Tell()
-	if monitored {
-		scope.Log("info", driftMessage(r), func(who snapshot.Caller) bool {
-			return m.s.May(callFrom(who), r.ProjectPath)
-		})
+	h.events.SetState(h.state) // the result is new
+	if !monitored {
+		return
+	}
+	message, err := rpc.Raw(map[string]any{"level": "info", "logger": "logicstamp", "data": driftMessage(r)})
+	if err != nil {
+		return
+	}
+	for session, w := range h.logs {
+		if w.Level != "" && h.s.May(logicstamp.Call{Root: w.Root, Client: session}, r.ProjectPath) {
+			h.events.Notify(session, "notifications/message", message)
+		}
 	}
 }
 
@@ -130,12 +174,11 @@ func driftMessage(r *compare.Result) map[string]any {
 	return out
 }
 
-// Stop implements router.Module.
-func (m *Module) Stop(ctx context.Context) error {
+func (h *handlers) stop(ctx context.Context) error {
 	done := make(chan struct{})
 	recovery.Go("close logicstamp", func() {
 		defer close(done)
-		m.s.Close()
+		h.s.Close()
 	})
 	select {
 	case <-done:
@@ -145,20 +188,8 @@ func (m *Module) Stop(ctx context.Context) error {
 	}
 }
 
-// AgentGone implements router.SessionEnder: monitors end with those who started them.
-func (m *Module) AgentGone(agent string) { m.s.ClientGone(agent) }
-
 const instructions = "Call logicstamp_refresh_snapshot before editing TypeScript or React components, and logicstamp_compare_snapshot afterwards: " +
 	"it reports which contracts changed and what breaks. logicstamp_read_logicstamp_docs explains bundles, depth and results."
-
-// Offer implements router.Module.
-func (m *Module) Offer() router.Offer {
-	offer := router.Offer{Instructions: instructions, Templates: m.templates()}
-	for _, t := range m.tools() {
-		offer.Tools = append(offer.Tools, router.Tool{Tool: t.tool(), Handler: t.handle, Work: t.work})
-	}
-	return offer
-}
 
 func (t definition) tool() mcp.Tool {
 	out := mcp.NewToolWithRawSchema(t.name, t.text, t.takes.Schema(arguments.Style{}))
@@ -201,9 +232,9 @@ func callFrom(who snapshot.Caller) logicstamp.Call {
 // callOf says who calls, and keeps a client that asked for progress informed
 // until done.
 func callOf(ctx context.Context, req mcp.CallToolRequest) (call logicstamp.Call, done func()) {
-	who := router.CallerFrom(ctx)
+	who := backend.CallFrom(ctx).Caller
 	call = callFrom(who)
-	call.Pause = func() func(context.Context) error { return router.Pause(ctx) }
+	call.Pause = backend.CallFrom(ctx).Yield
 	if req.Params.Meta == nil || req.Params.Meta.ProgressToken == nil {
 		return call, func() {}
 	}
