@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 
 	"github.com/spf13/cobra"
@@ -262,7 +263,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	for _, n := range append(append(notes, warnings...), cardNotes(full)...) {
 		c.Println("  note       ", n)
 	}
-	if !f.yes && !confirmed(c) {
+	if !f.yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
 		c.Println("nothing was written; --yes writes without asking")
 		return exit.Failed
 	}

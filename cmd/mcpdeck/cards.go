@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -79,7 +80,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 		c.Println(filepath.Join(cfg.Paths.CardState, name))
 		c.Println("  what is kept of it, such as what you accepted of it, and your consent to what it runs")
 	}
-	if !yes && !confirmed(c) {
+	if !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
 		c.Println("nothing was removed; --yes removes without asking")
 		return exit.Failed
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -50,7 +51,7 @@ func configInit(a *app) *cobra.Command {
 				return fmt.Errorf("%s exists and stays as it is; mcpdeck config schema has what its options are", path)
 			}
 			c.Printf("%s: every option with its default, commented out\n", path)
-			if !yes && !confirmed(c) {
+			if !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
 				c.Println("nothing was written; --yes writes without asking")
 				return exit.Failed
 			}

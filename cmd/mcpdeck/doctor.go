@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -147,7 +148,7 @@ func checkKeys(h *instance) []finding {
 func checkClients(cfg *config.Config) []finding {
 	var out []finding
 	var have, could []string
-	for _, s := range surveyed(setupEntry(cfg)) {
+	for _, s := range setupcmd.Surveyed(setupcmd.EntryOf(cfg)) {
 		switch s.State {
 		case setup.SetUp:
 			have = append(have, s.Client)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
@@ -31,7 +32,7 @@ const probeWithin = 10 * time.Second
 // checkPrompts tries the way of each agent's own prompts to the deck.
 func checkPrompts(h *instance, ctx context.Context) []finding {
 	cfg := h.cfg
-	p := prompter(cfg)
+	p := setupcmd.PrompterOf(cfg)
 	all := setup.SurveyPrompts(p)
 	out := make([]finding, len(all))
 	var wg sync.WaitGroup
@@ -175,4 +176,29 @@ func packagedVersion(path, name string) string {
 		}
 	}
 	return ""
+}
+
+// needsNone says of a client that its prompts reach the deck by themselves.
+const needsNone = "needs no setup"
+
+func promptState(s setup.PromptStatus) string {
+	if s.Apart {
+		s.Apart = false
+		return needsNone + "; hooks: " + promptState(s)
+	}
+	switch {
+	case len(s.Off) > 0:
+		return fmt.Sprintf("turned off by %s in %s", strings.Join(s.Off, ", "), s.Path)
+	case len(s.Missing) > 0:
+		return fmt.Sprintf("%s names %s, which is not there", s.Path, strings.Join(s.Missing, ", "))
+	case s.State == setup.NotSetUp:
+		return "not set up"
+	case s.State == setup.SetUp && s.Path == "":
+		return needsNone
+	case s.State == setup.SetUp:
+		return "set up in " + s.Path
+	case s.State == setup.Differs:
+		return "set up differently in " + s.Path
+	}
+	return fmt.Sprintf("unreadable: %s: %v", s.Path, s.Err)
 }

@@ -18,7 +18,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -84,7 +86,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if err != nil {
 		return err
 	}
-	o := cards.Options{Config: cfg, Only: f.only, Values: values}
+	o := cards.Options{Config: cfg, Own: setupcmd.EntryOf(cfg).Command, Only: f.only, Values: values}
 	plan := cards.Plan(sources, o)
 	if len(plan.Lacks) > 0 {
 		if err := askFor(c, plan.Lacks, values); err != nil {
@@ -98,7 +100,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	var relay func(string) []string
 	if f.takeOver {
 		relay = func(card string) []string {
-			e := setupEntry(cfg)
+			e := setupcmd.EntryOf(cfg)
 			return append([]string{e.Command, "mcp", card, "--" + asIs}, e.Options...)
 		}
 	}
@@ -125,7 +127,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if f.print {
 		return nil
 	}
-	if !f.yes && !confirmed(c) {
+	if !f.yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
 		c.Println("nothing was written; --yes writes without asking")
 		return exit.Failed
 	}
@@ -137,43 +139,50 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed. They start these servers through the deck now.")
 	}
-	return sayNext(c, cfg, f, plan.Cards)
+	return countServers(c, cfg, plan.Cards, f.noTry)
 }
 
-// importTry is how long an imported server may take to answer once.
+// importTry is how long imported servers may take to answer once.
 const importTry = 20 * time.Second
 
-// sayNext tries the servers that were imported, says what each would cost agents, and what
-// to press next: all are off.
-func sayNext(c *cobra.Command, cfg *config.Config, f importFlags, all []settings.Card) error {
+// countServers starts or reaches the servers that were imported once, says what each would cost
+// agents, a line each as it ends, and what to press next: all are off.
+func countServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noStart bool) error {
 	if len(all) == 0 {
 		return nil
 	}
-	rows := make([][]string, len(all))
 	var names []string
-	for i, card := range all {
-		rows[i] = []string{card.Name, "off", "not tried"}
+	for _, card := range all {
 		names = append(names, card.Name)
 	}
-	if !f.noTry {
+	var work sync.WaitGroup
+	var printing sync.Mutex
+	say := func(name, text string) {
+		printing.Lock()
+		defer printing.Unlock()
+		c.Printf("%-24s  off  %s\n", name, text)
+	}
+	if noStart {
+		for _, name := range names {
+			say(name, "not counted · r counts")
+		}
+	} else {
 		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
-		var work sync.WaitGroup
 		turns := make(chan struct{}, 4)
+		ctx, cancel := context.WithTimeout(c.Context(), importTry)
+		defer cancel()
 		m, end := trials(cfg)
-		for i, card := range all {
+		for _, card := range all {
 			work.Add(1)
 			recovery.Go("try "+card.Name, func() {
 				defer work.Done()
 				turns <- struct{}{}
 				defer func() { <-turns }()
-				rows[i][2] = tried(c.Context(), cfg, m, card)
+				say(card.Name, tried(ctx, cfg, m, card))
 			})
 		}
 		work.Wait()
 		end()
-	}
-	if err := printTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() }); err != nil {
-		return err
 	}
 	c.Printf("%s off: agents get nothing from here yet. Space on the Cards page shows what one runs, and y there turns it on;\nor run: mcpdeck on %s\n",
 		map[bool]string{true: "It is", false: "All are"}[len(all) == 1], strings.Join(names, " "))
@@ -186,8 +195,6 @@ func tried(ctx context.Context, cfg *config.Config, m cards.Machine, card settin
 	if err != nil {
 		return err.Error()
 	}
-	ctx, cancel := context.WithTimeout(ctx, importTry)
-	defer cancel()
 	got, err := trial(ctx, cfg, m, full)
 	if err != nil {
 		return "did not answer: " + redact.Rules{}.Text(err.Error())

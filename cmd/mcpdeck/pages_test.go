@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -110,8 +111,8 @@ func TestTheCopiedConfigurationStartsThisDeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := got.Servers["mcpdeck"]
-	if want := []string{"mcp", "--state", cfg.Paths.State}; s.Command != ownPath() || !slices.Equal(s.Args, want) {
-		t.Errorf("it starts %q %q, want %q %q", s.Command, s.Args, ownPath(), want)
+	if want := []string{"mcp", "--state", cfg.Paths.State}; s.Command != setupcmd.EntryOf(cfg).Command || !slices.Equal(s.Args, want) {
+		t.Errorf("it starts %q %q, want %q %q", s.Command, s.Args, setupcmd.EntryOf(cfg).Command, want)
 	}
 }
 

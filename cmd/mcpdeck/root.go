@@ -7,6 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
@@ -90,7 +91,7 @@ func strict(c *cobra.Command) {
 func (a *app) subcommands() []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupCommand(a), undoCommand(a), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
+		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(a.setupOptions()), setupcmd.Undo(a.setupOptions()), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
 	)
 }
 

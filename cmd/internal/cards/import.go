@@ -55,11 +55,13 @@ type Row struct {
 	Card   string // "" if the entry is skipped
 	New    bool   // this is the first entry for that card
 	Why    string // why the entry is skipped, or a remark
+	Lacks  []Lack // values that the user must provide for it
 }
 
 // Options select what to import.
 type Options struct {
 	Config *config.Config
+	Own    string            // the command by which clients start mcpdeck, if its name is another
 	Only   []string          // names of entries or cards; empty means all
 	Values map[string]string // values that clients ask their users for, by ID
 }
@@ -230,6 +232,7 @@ func (p *planner) entry(s *Source, e clients.Entry) {
 		row.Why = err.Error()
 		return
 	}
+	row.Lacks = r.lacks
 	for _, l := range r.lacks {
 		if !slices.ContainsFunc(p.out.Lacks, func(o Lack) bool { return o.ID == l.ID }) {
 			p.out.Lacks = append(p.out.Lacks, l)
@@ -261,6 +264,9 @@ func (p *planner) free(name, client string) string {
 	return out
 }
 
+// RunsDeck is why an entry is skipped that is mcpdeck's own.
+const RunsDeck = "it runs mcpdeck itself"
+
 // ours returns why an entry is skipped if it refers to mcpdeck itself or one of its servers.
 func (p *planner) ours(e clients.Entry) string {
 	isDeck := func(address string) bool {
@@ -270,10 +276,10 @@ func (p *planner) ours(e clients.Entry) string {
 	}
 	program := func(word string) bool {
 		base := strings.TrimSuffix(filepath.Base(filepath.ToSlash(word)), ".exe")
-		return base == "mcpdeck" || strings.HasPrefix(base, "mcpdeck@")
+		return word == p.o.Own || base == "mcpdeck" || strings.HasPrefix(base, "mcpdeck@")
 	}
 	if isDeck(e.URL) || slices.ContainsFunc(e.Command, isDeck) || slices.ContainsFunc(e.Command, program) {
-		return "it runs mcpdeck itself"
+		return RunsDeck
 	}
 	return p.o.Config.Included(e.Name())
 }

@@ -1,4 +1,4 @@
-// Package prompt asks the user for a secret on the terminal.
+// Package prompt asks the user on the terminal: for a secret, or for a yes.
 package prompt
 
 import (

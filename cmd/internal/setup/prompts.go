@@ -143,23 +143,24 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Change{Path: at.Path(), what: p.Words(c.ID), state: p.State}
-	var after []byte
+	out := &Change{Path: at.Path(), what: p.Words(c.ID), state: p.State, edit: change.Edit{Place: at, Before: before}}
 	if c.Prompts.Hooks == nil {
-		after = agents.Of(c.ID).Plugin.File(p.Socket)
-		if _, ours := agents.Of(c.ID).Plugin.Own(before); before != nil && !ours {
+		plugin := agents.Of(c.ID).Plugin
+		if _, ours := plugin.Own(before); before != nil && !ours {
 			return nil, fmt.Errorf("write %s: it is not as mcpdeck wrote it; move it away first", at.Path())
 		}
+		out.again = func([]byte) ([]byte, error) { return plugin.File(p.Socket), nil }
 	} else {
-		h := hooksOf(c, p.command(c))
-		if after, err = h.add(before); err != nil {
-			return nil, fmt.Errorf("edit %s: %w", at.Path(), err)
-		}
-		for _, off := range disabled(c, after) {
+		out.again = hooksOf(c, p.command(c)).add
+	}
+	if out.edit.After, err = out.again(before); err != nil {
+		return nil, fmt.Errorf("edit %s: %w", at.Path(), err)
+	}
+	if c.Prompts.Hooks != nil {
+		for _, off := range disabled(c, out.edit.After) {
 			out.note(fmt.Sprintf("%s is set there, so %s does not run these hooks.", off, c.Title))
 		}
 	}
-	out.edit = change.Edit{Place: at, Before: before, After: after}
 	if len(out.Notes) == 0 { // else it has no effect yet
 		out.note(c.Prompts.Note)
 	}

@@ -30,6 +30,7 @@ type Change struct {
 	what  string   // as the journal has it
 	edit  change.Edit
 	state string
+	again func(before []byte) ([]byte, error) // makes the change on top of other content
 }
 
 // Plan works out the change for a client. A client that is set up already has
@@ -39,11 +40,11 @@ func Plan(name string, e Entry) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	after, err := edit(c.Grammar, before, c.Section, c.members(e))
-	if err != nil {
+	out := &Change{Path: p.Path(), what: what(c), edit: change.Edit{Place: p, Before: before}, state: e.State}
+	out.again = func(before []byte) ([]byte, error) { return edit(c.Grammar, before, c.Section, c.members(e)) }
+	if out.edit.After, err = out.again(before); err != nil {
 		return nil, fmt.Errorf("edit %s: %w", p.Path(), err)
 	}
-	out := &Change{Path: p.Path(), what: what(c), edit: change.Edit{Place: p, Before: before, After: after}, state: e.State}
 	out.note(c.Note)
 	if p.Shared() {
 		out.note(c.ProjectNote)
@@ -83,6 +84,18 @@ func (c *Change) note(text string) {
 
 // Same reports whether there is nothing to change.
 func (c *Change) Same() bool { return c.edit.Same() }
+
+// Edit is what becomes of the file.
+func (c *Change) Edit() change.Edit { return c.edit }
+
+// Onto is the file with the change made on top of an edit that is not written yet.
+func (c *Change) Onto(e change.Edit) (change.Edit, error) {
+	after, err := c.again(e.After)
+	if err != nil {
+		return e, fmt.Errorf("edit %s: %w", c.Path, err)
+	}
+	return change.Edit{Place: e.Place, Before: e.Before, After: after}, nil
+}
 
 // Preview is the change as lines with + and - before them, and up to two lines
 // around each place.
@@ -149,13 +162,26 @@ func undoOne(name string, e Entry) (*change.Undo, error) {
 		return nil, err
 	}
 	if entry == nil {
-		return nil, c.notUndone(p, now, e, errors.New("mcpdeck has no record of changing it"))
+		return nil, c.notUndone(p, now, e, among(j, p.Path()))
 	}
 	undo, err := j.Plan(*entry)
 	if errors.Is(err, change.ErrChanged) {
-		return nil, c.notUndone(p, now, e, change.ErrChanged)
+		return nil, c.notUndone(p, now, e, fmt.Errorf("%w; remove its entry %s by hand", change.ErrChanged, serverName))
 	}
 	return undo, err
+}
+
+// among is why a change of a file cannot be undone of which there is no record of its own.
+func among(j change.Journal, path string) error {
+	entries, _ := j.Entries() // of none that can be read, there is nothing to say
+	for _, e := range entries {
+		for _, f := range e.Files {
+			if f.Path() == path {
+				return fmt.Errorf("mcpdeck %s changed it, together with others: mcpdeck undo %s", e.What, e.ID)
+			}
+		}
+	}
+	return errors.New("mcpdeck has no record of changing it; remove its entry " + serverName + " by hand")
 }
 
 // notUndone says what is left to do by hand, if anything is.
@@ -163,5 +189,5 @@ func (c client) notUndone(p change.Place, now []byte, e Entry, why error) error 
 	if state, err := c.state(now, e); err == nil && state == NotSetUp {
 		return fmt.Errorf("undo the change of %s: it has no entry %s, so there is nothing to undo", p.Path(), serverName)
 	}
-	return fmt.Errorf("undo the change of %s: %w; remove its entry %s by hand", p.Path(), why, serverName)
+	return fmt.Errorf("undo the change of %s: %w", p.Path(), why)
 }

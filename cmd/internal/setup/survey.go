@@ -20,7 +20,7 @@ const (
 // Status is one client in a Survey.
 type Status struct {
 	Client    string
-	Installed bool   // its program or its folder was found
+	Installed bool   // its program, its folder or its file was found
 	Path      string // of the file that has the entry, or would get it
 	State     State
 	Err       error // why it is Broken, or why setup cannot write there
@@ -44,6 +44,10 @@ func Survey(e Entry, look func(program string) bool) []Status {
 		// Of a file that lies in the home itself, the folder says nothing.
 		if dir := filepath.Dir(c.User(e.Folders)[0]); dir != filepath.Clean(e.Folders.Home) {
 			_, err := os.Stat(dir)
+			s.Installed = s.Installed || err == nil
+		}
+		for _, path := range c.User(e.Folders) {
+			_, err := os.Lstat(path)
 			s.Installed = s.Installed || err == nil
 		}
 		out = append(out, s)

@@ -1,4 +1,4 @@
-package main
+package setupcmd
 
 import (
 	"errors"
@@ -6,17 +6,19 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 type undoFlags struct{ list, yes bool }
 
-func undoCommand(a *app) *cobra.Command {
+// Undo returns the subcommand undo.
+func Undo(o Options) *cobra.Command {
 	var f undoFlags
 	c := &cobra.Command{
 		Use:   "undo [ID]",
@@ -30,12 +32,12 @@ If it has changed in the same place, nothing is written.`,
 		Example: "  mcpdeck undo --list\n  mcpdeck undo\n  mcpdeck undo 12",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("undo takes at most one ID")
+				return exit.Usagef("undo takes at most one ID")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := o.Load()
 			if err != nil {
 				return err
 			}
@@ -71,7 +73,7 @@ func listChanges(c *cobra.Command, j change.Journal) error {
 			rows = append(rows, row)
 		}
 	}
-	return printTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
+	return console.Table(c.OutOrStdout(), rows, nil)
 }
 
 // undo takes back the change of an ID, "" for the last one.
@@ -110,7 +112,7 @@ func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 		c.Println("nothing was written")
 		return nil
 	}
-	if len(u.Files) > 0 && !yes && !confirmed(c) {
+	if len(u.Files) > 0 && !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
 		c.Println("nothing was written; --yes writes without asking")
 		return exit.Failed
 	}

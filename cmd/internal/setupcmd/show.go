@@ -1,0 +1,132 @@
+package setupcmd
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+)
+
+// show prints what becomes of each file.
+func (p *Plan) show(w io.Writer, diffs []Diff) {
+	for _, d := range diffs {
+		fmt.Fprintf(w, "%s\n", Short(p.cfg.Home, d.Path))
+		for _, does := range d.Does {
+			fmt.Fprintf(w, "  %s\n", does)
+		}
+		for _, l := range d.Lines {
+			fmt.Fprintf(w, "    %s\n", l)
+		}
+	}
+}
+
+// question is what the user is asked about what was shown.
+func question(diffs []Diff) string {
+	n := 0
+	for _, d := range diffs {
+		n += len(d.Does)
+	}
+	return fmt.Sprintf("Apply %s to %s?", humanize.Count(n, "change"), humanize.Count(len(diffs), "file"))
+}
+
+// choose has the user tick what is wanted, by numbers, until there is nothing more to change.
+// It returns false if the user gives up.
+func (p *Plan) choose(in *bufio.Reader, w io.Writer) bool {
+	for {
+		for i, item := range p.Items {
+			tick := "x"
+			if item.Off {
+				tick = " "
+			}
+			fmt.Fprintf(w, "%3d [%s] %s: %s\n", i+1, tick, Short(p.cfg.Home, item.Path()), item.Does)
+		}
+		fmt.Fprint(w, "Numbers to tick or untick, enter to see the changes, q to quit: ")
+		line, err := in.ReadString('\n')
+		words := strings.Fields(line)
+		switch {
+		case err != nil || len(words) == 1 && words[0] == "q":
+			return false
+		case len(words) == 0:
+			return true
+		}
+		for _, word := range words {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 || n > len(p.Items) {
+				fmt.Fprintf(w, "there is no number %s\n", word)
+				continue
+			}
+			p.Items[n-1].Off = !p.Items[n-1].Off
+		}
+	}
+}
+
+// agree shows the plan and asks about it, until the user says yes or no. It returns what the
+// user has agreed to, nil for nothing.
+func (p *Plan) agree(in *bufio.Reader, w io.Writer) ([]Diff, error) {
+	for {
+		diffs, err := p.Diffs()
+		if err != nil || len(diffs) == 0 {
+			return nil, err
+		}
+		p.show(w, diffs)
+		fmt.Fprintf(w, "\n%s [Y/n/choose] ", question(diffs))
+		line, err := in.ReadString('\n')
+		if err != nil { // no answer is no
+			fmt.Fprintln(w)
+			return nil, nil
+		}
+		switch word := strings.ToLower(strings.TrimSpace(line)); {
+		case word == "" || word == "y" || word == "yes":
+			return diffs, nil
+		case strings.HasPrefix("choose", word):
+			if !p.choose(in, w) {
+				return nil, nil
+			}
+		default:
+			return nil, nil
+		}
+	}
+}
+
+// remarks prints what is left as it is.
+func (p *Plan) remarks(c *cobra.Command) {
+	for _, r := range p.Remarks {
+		c.Println("note: " + r)
+	}
+}
+
+// nobody says which clients are known, and what connects any other.
+func (p *Plan) nobody(c *cobra.Command) error {
+	c.Println("No agent's client was found on this machine. Known are: " + strings.Join(setup.Names(), ", ") + ".\nTo connect another, copy this into its configuration:\n")
+	snippet, err := Snippet(p.cfg)
+	if err == nil {
+		c.Println(snippet)
+	}
+	return err
+}
+
+// then says per client what to do now.
+func (p *Plan) then(c *cobra.Command) {
+	for _, client := range p.Clients {
+		if !p.touches(client.ID) {
+			continue
+		}
+		c.Println(strings.TrimSpace(client.ID + ": restart it if it runs. " + client.Now))
+	}
+}
+
+// touches reports whether something of a client is wanted.
+func (p *Plan) touches(client string) bool {
+	for _, i := range p.Items {
+		if i.client == client && !i.Off {
+			return true
+		}
+	}
+	return false
+}
