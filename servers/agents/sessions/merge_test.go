@@ -263,7 +263,7 @@ func TestWhatAProgramReportsWinsOverWhatItsFilesSay(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := `{"type":"ai-title","aiTitle":"From the file"}
-{"message":{"id":"a","model":"odd","content":[{"type":"tool_use","name":"Bash","input":{"command":"make"}}],"usage":{"input_tokens":10,"output_tokens":2}}}
+{"type":"assistant","message":{"id":"a","model":"odd","content":[{"type":"tool_use","name":"Bash","input":{"command":"make"}}],"usage":{"input_tokens":10,"output_tokens":2}}}
 `
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)

@@ -188,6 +188,9 @@ func (w *row) session() snapshot.Session {
 	if s.Title == "" || f.Named && !s.Named {
 		s.Title, s.Named = f.Title, f.Named
 	}
+	if s.Record == nil {
+		s.Record = f.Record
+	}
 	s.Mode, s.Model = cmp.Or(s.Mode, f.Mode), cmp.Or(s.Model, f.Model)
 	if s.LastTool == "" {
 		s.LastTool, s.LastSubject = f.LastTool, f.LastSubject

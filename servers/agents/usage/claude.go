@@ -42,6 +42,18 @@ type claudeRecord struct {
 		Stop      string `json:"stop_reason"`
 		Content   json.RawMessage
 	}
+
+	Origin     struct{ Kind string }
+	IsMeta     bool     `json:"isMeta"`
+	IsSummary  bool     `json:"isCompactSummary"`
+	IsError    bool     `json:"isApiErrorMessage"`
+	LastPrompt string   `json:"lastPrompt"`
+	Attachment struct { // of a prompt that came while the agent was at work
+		Type   string
+		Prompt json.RawMessage
+		Mode   string `json:"commandMode"`
+	}
+	Result json.RawMessage `json:"toolUseResult"`
 }
 
 type claudeUsage struct {
@@ -62,20 +74,21 @@ type claudeUsage struct {
 // its request: it is written once for each of its parts, and its counts grow.
 func claudeLine(text []byte, sub bool) (Line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-	if !says(`"usage"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) && !says(`"toolDenialKind"`) && !says(`"type":"summary"`) && !(sub && says(`"type":"user"`)) {
+	switch { // most of a transcript is something else
+	case bytes.HasPrefix(text, []byte(`{"type":"api-request`)): // what the model is sent, once more
+		return Line{}, false
+	case !says(`"usage"`) && !says(`"user"`) && !says(`"assistant"`) && !says(`"permissionMode"`) && !says(`"customTitle"`) && !says(`"aiTitle"`) &&
+		!says(`"summary"`) && !says(`"lastPrompt"`) && !says(`"queued_command"`):
 		return Line{}, false
 	}
 	var rec claudeRecord
 	if json.Unmarshal(text, &rec) != nil {
 		return Line{}, false
 	}
-	l := Line{Mode: rec.Mode, Title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary), Named: rec.CustomTitle != ""}
+	l := Line{Mode: rec.Mode, Title: cmp.Or(rec.CustomTitle, rec.AITitle, rec.Summary), Named: rec.CustomTitle != "", Event: claudeEvent(&rec)}
 	if sub {
 		l.Mode, l.Title = "", ""
 		l.Turn, l.When = claudeTurn(&rec), rec.Timestamp.Time
-	}
-	if rec.Denial != "" {
-		l.Denied = claudeDenied(rec.Message.Content)
 	}
 	u := rec.Message.Usage
 	if u == nil || rec.Message.ID == "" || rec.Message.Model == "<synthetic>" {
@@ -90,11 +103,6 @@ func claudeLine(text []byte, sub bool) (Line, bool) {
 	}
 	if !sub && !rec.IsSidechain {
 		l.Filled = u.Input + u.Read + u.Write
-	}
-	for _, p := range claudeParts(rec.Message.Content) {
-		if p.Type == "tool_use" {
-			l.Tool, l.Subject, l.Call = p.Name, about(p.Input), p.ID
-		}
 	}
 	return l, true
 }
@@ -118,32 +126,6 @@ func claudeTurn(rec *claudeRecord) Turn {
 		return InTurn
 	}
 	return SameTurn
-}
-
-// claudePart is one of what a message consists of.
-type claudePart struct {
-	Type, ID, Name, Text string
-	Input                json.RawMessage
-	Use                  string `json:"tool_use_id"`
-}
-
-// claudeParts are those of a message; none if it is only text.
-func claudeParts(content json.RawMessage) []claudePart {
-	var parts []claudePart
-	if json.Unmarshal(content, &parts) != nil {
-		return nil
-	}
-	return parts
-}
-
-// claudeDenied is the call that a message with a denial is about, "" if it names none.
-func claudeDenied(content json.RawMessage) string {
-	for _, p := range claudeParts(content) {
-		if p.Type == "tool_result" {
-			return p.Use
-		}
-	}
-	return ""
 }
 
 // about is what a call of a tool is about: the value of the first argument that says it.

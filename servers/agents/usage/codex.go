@@ -54,6 +54,7 @@ type codexRecord struct {
 		Type, Name, Model string
 		Approval          string `json:"approval_policy"`
 		Arguments         string
+		Input             string          // of a tool whose argument is a text
 		Call              string          `json:"call_id"`
 		Output            json.RawMessage // a text, or something else
 		Info              *struct {
@@ -61,6 +62,8 @@ type codexRecord struct {
 			Last   codexTokens `json:"last_token_usage"`
 			Window int64       `json:"model_context_window"`
 		}
+		Message string
+		Item    codexItem
 	}
 }
 
@@ -71,7 +74,7 @@ const codexRejected = "rejected by user"
 // codexLine reads a line of Codex, which counts its tokens itself.
 func codexLine(text []byte, _ bool) (Line, bool) {
 	says := func(word string) bool { return bytes.Contains(text, []byte(word)) }
-	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`"function_call"`) && !says(codexRejected) {
+	if !says(`"token_count"`) && !says(`"turn_context"`) && !says(`_call"`) && !says(`_call_output"`) && !says(`"item_completed"`) && !says(`"user_message"`) && !says(`"agent_message"`) {
 		return Line{}, false
 	}
 	var rec codexRecord
@@ -82,14 +85,11 @@ func codexLine(text []byte, _ bool) (Line, bool) {
 	switch {
 	case rec.Type == "turn_context":
 		return Line{Model: p.Model, Mode: p.Approval}, true
-	case p.Type == "function_call":
-		return Line{Tool: p.Name, Subject: about(json.RawMessage(p.Arguments)), Call: p.Call}, true
-	case p.Type == "function_call_output" && rejected(p.Output):
-		return Line{Denied: p.Call}, true
 	case p.Type == "token_count" && p.Info != nil:
 		return Line{When: rec.Timestamp.Time, Total: p.Info.Total.reply(), Reply: p.Info.Last.reply(), Window: p.Info.Window, Filled: p.Info.Last.Input}, true
 	}
-	return Line{}, false
+	e := codexEvent(&rec)
+	return Line{Event: e}, e.Prompt != "" || e.Said != "" || e.Calls != nil || e.Results != nil
 }
 
 // rejected reports whether an output says that the user has denied its call. What a command

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -80,7 +81,14 @@ type session struct {
 	Title, Mode, Model, Tool string
 	Named                    bool `json:",omitempty"` // the user chose Title
 
-	subject string // of the last call; it may hold a secret, and is not kept
+	Changed snapshot.Changed `json:",omitzero"`
+	// Where the lines begin in its own file that say what was asked and said last. The words
+	// may hold secrets, and are not kept: they are read again from there.
+	Asked, Said int64 `json:",omitempty"`
+
+	record  record.Builder
+	kept    bool   // and its words have not been read again
+	subject string // of the last call
 	call    string // ID of the last call
 
 	key
@@ -98,7 +106,7 @@ type session struct {
 	told    Found     // last
 }
 
-const version = 3
+const version = 4
 
 var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
 
@@ -132,6 +140,9 @@ func (c *Counter) Look(of *snapshot.Session) (Found, bool) {
 	moved := c.dated(s, time.Now())
 	changed := c.look(s, root, home, of.Transcript)
 	s.dirty = s.dirty || changed
+	if of.State == snapshot.Idle || of.State == snapshot.Ended {
+		s.record.Rest(of.Since)
+	}
 	found := c.found(s)
 	found.Subagents = s.working(of)
 	changed, s.told = changed || fresh || moved || found != s.told, found
@@ -155,8 +166,9 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		if s.format.Total {
 			r = &reading{first: r.first} // the end says all
 		}
+		s.recall(root)
 		for _, t := range slices.Clone(s.Files) {
-			did, err := t.read(root, r, func(text []byte) { c.take(s, text, t) })
+			did, err := t.read(root, r, func(text []byte, at int64) { c.take(s, text, at, t) })
 			if s.format.Total {
 				t.Older = t.From
 			}
@@ -263,7 +275,7 @@ func (s *session) modelOf(r *Reply) string {
 }
 
 // take counts what a line of a file says.
-func (c *Counter) take(s *session, text []byte, of *tail) {
+func (c *Counter) take(s *session, text []byte, at int64, of *tail) {
 	sub := of.Sub
 	l, ok := s.format.Parse(text, sub)
 	if !ok {
@@ -274,12 +286,7 @@ func (c *Counter) take(s *session, text []byte, of *tail) {
 	if l.Title != "" && (l.Named || !s.Named) {
 		s.Title, s.Named = l.Title, l.Named
 	}
-	if l.Tool != "" {
-		s.Tool, s.subject, s.call = l.Tool, l.Subject, l.Call
-	}
-	if l.Denied != "" && l.Denied == s.call { // it never ran
-		s.Tool, s.subject, s.call = "", "", ""
-	}
+	s.takeEvent(&l, at, of)
 	if l.Model != "" {
 		s.Current = s.index(l.Model)
 		if !sub {
@@ -366,6 +373,7 @@ func (c *Counter) found(s *session) Found {
 		Title: s.Title, Named: s.Named, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
 		Context: snapshot.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
+	f.Record = s.record.Record(s.folder)
 	f.Shared = c.shared(s)
 	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
 	if s.priced {

@@ -35,6 +35,7 @@ func (c *Counter) load(k key) *session {
 	if json.Unmarshal(data, s) != nil || s.Version != version || s.Replies == nil {
 		return fresh // it is counted again
 	}
+	s.kept = true
 	return s
 }
 

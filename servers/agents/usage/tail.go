@@ -21,6 +21,8 @@ const (
 	// whatever there is, reading it ends after a few minutes.
 	olderRead  = 16 << 20
 	olderReads = 16
+	// mostAgain is how much of a file is read once more for what is not kept.
+	mostAgain = 16 << 20
 	// longestLine is how long a line may be to be read.
 	longestLine = 16 << 20
 	// headSize is how much of a file tells it from another one in its place.
@@ -34,7 +36,8 @@ type reading struct {
 	times int   // how many more times, in this run
 	done  bool  // in this round
 
-	opened int // how many times a file was opened, for tests
+	opened int   // how many times a file was opened, for tests
+	bytes  int64 // how much was read, for tests
 }
 
 // past reports whether what is before the beginning of a file may be read now.
@@ -63,8 +66,9 @@ func (t *tail) partial() bool { return t.Older < t.From }
 // errReplaced says that another file is in a file's place, or that it was cut.
 var errReplaced = errors.New("the file was replaced")
 
-// read passes on the whole lines that are new. It reports whether the file had any.
-func (t *tail) read(root *os.Root, r *reading, do func([]byte)) (changed bool, err error) {
+// read passes on the whole lines that are new, with where they begin. It reports whether the
+// file had any.
+func (t *tail) read(root *os.Root, r *reading, do func(text []byte, at int64)) (changed bool, err error) {
 	info, err := root.Stat(t.Name)
 	if err != nil {
 		return false, err
@@ -89,18 +93,19 @@ func (t *tail) read(root *os.Root, r *reading, do func([]byte)) (changed bool, e
 			return false, err
 		}
 	}
-	n, err := lines(io.NewSectionReader(f, t.At, info.Size()-t.At), do)
+	n, err := lines(f, t.At, info.Size(), do)
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", t.Name, err)
 	}
 	t.At += n
+	r.bytes += n
 	t.size, t.mod = info.Size(), info.ModTime()
 	if !r.past(t) {
 		return n > 0, nil
 	}
 	r.done = true
 	r.times--
-	m, err := lines(io.NewSectionReader(f, t.Older, min(r.older, t.From-t.Older)), do)
+	m, err := lines(f, t.Older, min(t.Older+r.older, t.From), do)
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", t.Name, err)
 	}
@@ -109,6 +114,21 @@ func (t *tail) read(root *os.Root, r *reading, do func([]byte)) (changed bool, e
 	}
 	t.Older += m
 	return true, nil
+}
+
+// again passes on the lines from a place to where the file has been read, of which there
+// may be too many: then the last ones.
+func (t *tail) again(root *os.Root, from int64, do func(text []byte, at int64)) error {
+	f, err := file.OpenInside(root, t.Name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	if err := t.same(f, t.At); err != nil {
+		return err
+	}
+	_, err = lines(f, max(from, t.At-mostAgain), t.At, do) // half a line makes no sense, and does no harm
+	return err
 }
 
 // same checks that the file is the one that was read before.
@@ -150,10 +170,10 @@ func (t *tail) skip(f *os.File, at int64) error {
 	}
 }
 
-// lines passes on the whole lines of r, and returns how long they are together. Lines that
-// are too long are left out.
-func lines(r io.Reader, do func([]byte)) (n int64, err error) {
-	b := bufio.NewReaderSize(r, 64<<10)
+// lines passes on the whole lines from a place to another, with where they begin, and returns
+// how long they are together. Lines that are too long are left out.
+func lines(f io.ReaderAt, from, to int64, do func(text []byte, at int64)) (n int64, err error) {
+	b := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 64<<10)
 	var long []byte
 	var length int64
 	for {
@@ -174,7 +194,7 @@ func lines(r io.Reader, do func([]byte)) (n int64, err error) {
 			if len(long) > 0 {
 				part = append(long, part...)
 			}
-			do(bytes.TrimSpace(part))
+			do(bytes.TrimSpace(part), from+n)
 		}
 		n += length
 		long, length = long[:0], 0

@@ -5,6 +5,7 @@ package usage
 import (
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -18,6 +19,8 @@ type Found struct {
 	Title, Mode, Model    string
 	Named                 bool   // the user chose Title
 	LastTool, LastSubject string // the last call of a tool, and what it was about
+
+	Record *snapshot.Record // another one whenever it differs; nil: nothing is known
 
 	Subagents int // at work
 }
@@ -77,12 +80,10 @@ type Line struct {
 	Window int64  // of the model's context
 	Filled int64  // tokens of the model's context in use
 
-	Title, Mode   string
-	Named         bool // the user chose Title
-	Tool, Subject string
-	Call          string // ID of the call of the tool, "" without one
-	Denied        string // ID of a call that the user has denied
-	Turn          Turn   // of the sub-agent that wrote it
+	Title, Mode string
+	Named       bool // the user chose Title
+	Event       record.Event
+	Turn        Turn // of the sub-agent that wrote it
 }
 
 // Format is how one agent's program keeps conversations.

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"os"
@@ -9,7 +10,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -186,7 +189,7 @@ func TestTheNextRunReadsNothingTwice(t *testing.T) {
 
 func TestWhatIsKeptOfASessionHasNoTextOfItsCalls(t *testing.T) {
 	h := newHome(t, "claude")
-	h.add(conversation, `{"message":{"id":"a","model":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"login --password hunter2"}}],"usage":{"input_tokens":1}}}`+"\n")
+	h.add(conversation, `{"type":"assistant","message":{"id":"a","model":"m","content":[{"type":"tool_use","name":"Bash","input":{"command":"login --password hunter2"}}],"usage":{"input_tokens":1}}}`+"\n")
 	if f := h.look("claude", "s1"); !strings.Contains(f.LastSubject, "hunter2") {
 		t.Errorf("the user does not see the command: %q", f.LastSubject)
 	}
@@ -213,7 +216,7 @@ func TestOfALargeFileTheEndCountsFirst(t *testing.T) {
 	defer root.Close()
 	var seen []string
 	tl := &tail{Name: conversation}
-	if _, err := tl.read(root, &h.count.reading, func(b []byte) {
+	if _, err := tl.read(root, &h.count.reading, func(b []byte, _ int64) {
 		l, _ := claudeLine(b, false)
 		seen = append(seen, l.ID)
 	}); err != nil {
@@ -411,7 +414,7 @@ func TestGeminiChats(t *testing.T) {
 func TestACallThatTheUserDeniedIsNotTheLast(t *testing.T) {
 	const codex = "019a9b1c-0000-7000-8000-000000000000"
 	use := func(id, command string) string {
-		return fmt.Sprintf(`{"message":{"id":%q,"model":"m","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}],"usage":{"input_tokens":1}}}`+"\n", id, id, command)
+		return fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"m","content":[{"type":"tool_use","id":%q,"name":"Bash","input":{"command":%q}}],"usage":{"input_tokens":1}}}`+"\n", id, id, command)
 	}
 	denial := func(id string) string {
 		return fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":%q,"content":"no"}]},"toolDenialKind":"user-rejected"}`+"\n", id)
@@ -449,9 +452,23 @@ func FuzzLines(f *testing.F) {
 	f.Add([]byte(said("a", "r", 1, 2, 3)))
 	f.Add([]byte(`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":-1}}}}`))
 	f.Add([]byte(`{"id":"x","type":"gemini","tokens":{"input":1}}`))
+	for _, name := range []string{"claude-2.1.330", "codex-0.169.0"} {
+		b, err := os.ReadFile(filepath.Join("testdata", name+".jsonl"))
+		if err != nil {
+			f.Fatal(err)
+		}
+		for line := range bytes.Lines(b) {
+			f.Add(line)
+		}
+	}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		for _, agent := range []string{"claude", "codex", "gemini"} {
-			formats()[agent].Parse(text, false)
+		for _, format := range formats() {
+			l, _ := format.Parse(text, false)
+			var b record.Builder
+			b.Take(&l.Event, record.Words|record.Edits)
+			if r := b.Record("/src/shop"); r != nil && (!utf8.ValidString(r.Said) || !utf8.ValidString(r.Prompt)) {
+				t.Errorf("%q, %q", r.Prompt, r.Said)
+			}
 		}
 	})
 }

@@ -30,7 +30,7 @@ type ChangedFile struct {
 // Step is a call of a tool, as the agent's program recorded it.
 type Step struct {
 	Tool, Subject string
-	Outcome       string // in a few words, such as "+22 -9" or "1 failed"; "" if there is nothing to say
+	Outcome       string // in a few words, such as "+22 −9" or "exit 1"; "" if there is nothing to say
 	Began         time.Time
 	Took          time.Duration // 0 while it runs, or if unknown
 	Running       bool

@@ -1,0 +1,301 @@
+// Package record makes what a session shows of its conversation out of what its program
+// recorded: what the user asked, what the agent said, which files it changed, and its steps.
+package record
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// Limits of what is kept of a session.
+const (
+	mostText    = 2 << 10 // bytes of a prompt and of a message
+	mostRead    = 8 << 10 // bytes of these in which secrets are looked for
+	mostSteps   = 40
+	mostFiles   = 200
+	mostPending = 1000 // calls that may have written and have not ended
+	mostOutcome = 60   // cells
+)
+
+// Event is what a program recorded at some time. What it says nothing of is zero.
+type Event struct {
+	When    time.Time
+	Prompt  string // what the user sent
+	ID      string // of Prompt, if it is recorded again as it grows
+	Repeat  bool   // Prompt repeats what may have been recorded before
+	Said    string // a message of the agent
+	Calls   []Call
+	Results []Result
+}
+
+// Call is a call of a tool. One that is recorded again replaces what was known of it.
+type Call struct {
+	ID, Tool, Subject string
+	Writes            bool // it may change files, which its result does not tell
+}
+
+// Result is the end of a call.
+type Result struct {
+	Call    string // its ID
+	Failed  bool
+	Denied  bool // it never ran
+	Outcome string
+	Files   []snapshot.ChangedFile // that it changed
+	Took    time.Duration          // 0 if unknown
+}
+
+// Part is a part of what events say.
+type Part uint8
+
+// The parts of events.
+const (
+	Words Part = 1 << iota // what was asked, said, and done since
+	Edits                  // what was changed
+)
+
+// Builder makes a session's record. The zero Builder is ready.
+type Builder struct {
+	prompt, said text
+	id           string // of the prompt
+	repeated     bool
+	asked, spoke time.Time
+	steps        []step
+	changed      snapshot.Changed
+	pending      map[string]bool // calls that may write
+	folder       string
+	made         *snapshot.Record // nil if something has changed since
+}
+
+// step is a step with what is not shown of it.
+type step struct {
+	snapshot.Step
+	id      string
+	counted bool // what it changed
+	clean   bool // its secrets are removed
+}
+
+// text is a text whose secrets are removed once it is shown.
+type text struct {
+	words string
+	clean bool
+}
+
+func newText(words string) text {
+	return text{words: cut(strings.TrimSpace(words), mostRead)}
+}
+
+func (t *text) String() string {
+	if !t.clean {
+		t.words, t.clean = cut(plain(t.words), mostText), true
+	}
+	return t.words
+}
+
+// plain is a text without its secrets.
+func plain(words string) string { return redact.Rules{}.Text(words) }
+
+// cut keeps the first bytes of a text, as whole runes. The memory of the rest is freed.
+func cut(words string, most int) string {
+	if len(words) <= most {
+		return strings.ToValidUTF8(words, "�")
+	}
+	return strings.Clone(strings.ToValidUTF8(words[:most], "")) + "…"
+}
+
+// Resume begins with what was changed before.
+func (b *Builder) Resume(changed snapshot.Changed) { b.changed, b.made = changed, nil }
+
+// Changed returns what was changed, with absolute paths.
+func (b *Builder) Changed() snapshot.Changed { return b.changed }
+
+// Take takes in parts of an event.
+func (b *Builder) Take(e *Event, parts Part) {
+	if e.Prompt == "" && e.Said == "" && len(e.Calls) == 0 && len(e.Results) == 0 {
+		return
+	}
+	b.made = nil
+	if parts&Words != 0 {
+		b.take(e)
+	}
+	for _, c := range e.Calls {
+		if parts&Edits != 0 && c.Writes && c.ID != "" && len(b.pending) < mostPending {
+			if b.pending == nil {
+				b.pending = map[string]bool{}
+			}
+			b.pending[c.ID] = true
+		}
+		if parts&Words != 0 {
+			b.begin(c, e.When)
+		}
+	}
+	for _, r := range e.Results {
+		if again := parts&Words != 0 && b.end(&r, e.When); parts&Edits != 0 && !again {
+			b.change(&r)
+		}
+	}
+}
+
+func (b *Builder) take(e *Event) {
+	switch {
+	case e.Prompt == "", e.Repeat && b.prompt.words != "" && !b.repeated:
+	case e.ID != "" && e.ID == b.id:
+		b.prompt = newText(e.Prompt)
+	default:
+		if !e.Repeat {
+			b.steps = nil
+		}
+		b.prompt, b.id, b.asked, b.repeated = newText(e.Prompt), e.ID, e.When, e.Repeat
+	}
+	if e.Said != "" {
+		b.said, b.spoke = newText(e.Said), e.When
+	}
+}
+
+// begin adds a step, or has it say what is known now.
+func (b *Builder) begin(c Call, when time.Time) {
+	now := step{id: c.ID, Step: snapshot.Step{Tool: c.Tool, Subject: cut(c.Subject, mostText), Began: when, Running: true}}
+	if i := b.find(c.ID); i >= 0 {
+		if s := &b.steps[i]; s.Running {
+			s.Tool, s.Subject, s.clean = now.Tool, now.Subject, false
+		}
+		return
+	}
+	if len(b.steps) == mostSteps {
+		b.steps = slices.Delete(b.steps, 0, 1)
+	}
+	b.steps = append(b.steps, now)
+}
+
+func (b *Builder) find(id string) int {
+	if id == "" {
+		return -1
+	}
+	return slices.IndexFunc(b.steps, func(s step) bool { return s.id == id })
+}
+
+// end ends a step. It reports whether what that changed is counted already.
+func (b *Builder) end(r *Result, when time.Time) (counted bool) {
+	i := b.find(r.Call)
+	if i < 0 {
+		return false
+	}
+	s := &b.steps[i]
+	if counted = s.counted; !s.Running && (counted || len(r.Files) == 0) {
+		return true
+	}
+	s.counted = len(r.Files) > 0
+	s.Running, s.Failed, s.Took, s.clean = false, r.Failed || r.Denied, r.Took, false
+	if s.Took == 0 && when.After(s.Began) && !s.Began.IsZero() {
+		s.Took = when.Sub(s.Began)
+	}
+	switch s.Outcome = r.Outcome; {
+	case r.Denied:
+		s.Outcome = "denied"
+	case s.Outcome == "" && !r.Failed:
+		s.Outcome = Lines(r.Files)
+	}
+	return counted
+}
+
+// change counts what a call has changed.
+func (b *Builder) change(r *Result) {
+	writes := b.pending[r.Call]
+	delete(b.pending, r.Call)
+	if r.Denied {
+		return
+	}
+	b.changed.Partial = b.changed.Partial || writes
+	if r.Failed {
+		return
+	}
+	for _, f := range r.Files {
+		b.changed.Added += f.Added
+		b.changed.Removed += f.Removed
+		files := b.changed.Files
+		i := slices.IndexFunc(files, func(o snapshot.ChangedFile) bool { return o.Path == f.Path })
+		switch {
+		case i >= 0:
+			files[i].Added += f.Added
+			files[i].Removed += f.Removed
+		case len(files) < mostFiles:
+			b.changed.Files = append(files, f)
+		}
+	}
+}
+
+// Rest ends the steps that have begun before a time at which nothing was at work any more.
+func (b *Builder) Rest(since time.Time) {
+	for i := range b.steps {
+		if s := &b.steps[i]; s.Running && s.Began.Before(since) {
+			s.Running, b.made = false, nil
+		}
+	}
+}
+
+// Record returns the record of a session that works in a folder; nil if there is none. It is
+// another one whenever something has changed, and never changes itself.
+func (b *Builder) Record(folder string) *snapshot.Record {
+	if b.prompt.words == "" && b.said.words == "" && len(b.steps) == 0 && len(b.changed.Files) == 0 && !b.changed.Partial {
+		return nil
+	}
+	if b.made != nil && b.folder == folder {
+		return b.made
+	}
+	r := &snapshot.Record{Prompt: b.prompt.String(), Asked: b.asked, Said: b.said.String(), SaidAt: b.spoke, Changed: b.changed}
+	r.Changed.Files = slices.Clone(b.changed.Files)
+	for i := range r.Changed.Files {
+		r.Changed.Files[i].Path = within(folder, r.Changed.Files[i].Path)
+	}
+	for i := range b.steps {
+		s := &b.steps[i]
+		if !s.clean {
+			s.Subject, s.Outcome, s.clean = plain(s.Subject), short(plain(s.Outcome)), true
+		}
+		r.Steps = append(r.Steps, s.Step)
+		r.Steps[i].Subject = within(folder, s.Subject)
+	}
+	b.made, b.folder = r, folder
+	return r
+}
+
+// short is the first line of a text, or the beginning of that.
+func short(words string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(words), "\n")
+	return sanitize.Cut(sanitize.Line(line), mostOutcome)
+}
+
+// within names a path as seen from a folder, if it lies there.
+func within(folder, path string) string {
+	if folder == "" || !filepath.IsAbs(path) || strings.ContainsAny(path, "\n ") {
+		return path
+	}
+	if rel, err := filepath.Rel(folder, path); err == nil && filepath.IsLocal(rel) {
+		return filepath.ToSlash(rel)
+	}
+	return path
+}
+
+// Lines writes how many lines files have gained and lost: "+22 −9"; "" for none.
+func Lines(files []snapshot.ChangedFile) string {
+	added, removed := 0, 0
+	for _, f := range files {
+		added += f.Added
+		removed += f.Removed
+	}
+	switch {
+	case added > 0 && removed > 0:
+		return fmt.Sprintf("+%d −%d", added, removed)
+	case added > 0:
+		return fmt.Sprintf("+%d", added)
+	case removed > 0:
+		return fmt.Sprintf("−%d", removed)
+	}
+	return ""
+}

@@ -1,0 +1,173 @@
+package usage
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
+	"github.com/mcpdeck/mcpdeck/servers/support/diff"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// claudePart is one of what a message consists of.
+type claudePart struct {
+	Type, ID, Name, Text string
+	Input                json.RawMessage
+	Use                  string `json:"tool_use_id"`
+	IsError              bool   `json:"is_error"`
+	Content              json.RawMessage
+}
+
+// claudeParts are those of a message; none if it is only text.
+func claudeParts(content json.RawMessage) []claudePart {
+	var parts []claudePart
+	if json.Unmarshal(content, &parts) != nil {
+		return nil
+	}
+	return parts
+}
+
+// claudeText is the text of a message, whether it is nothing else or one of its parts.
+func claudeText(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var all []string
+	for _, p := range claudeParts(content) {
+		if p.Type == "text" {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n")
+}
+
+// claudeEvent is what a line says of the conversation.
+func claudeEvent(rec *claudeRecord) record.Event {
+	e := record.Event{When: rec.Timestamp.Time}
+	switch {
+	case rec.Type == "last-prompt": // on one line, and cut
+		e.Prompt, e.Repeat = rec.LastPrompt, true
+	case rec.Type == "attachment" && rec.Attachment.Type == "queued_command" && (rec.Attachment.Mode == "" || rec.Attachment.Mode == "prompt"):
+		e.Prompt = claudeText(rec.Attachment.Prompt)
+	case rec.Type == "user":
+		for _, p := range claudeParts(rec.Message.Content) {
+			if p.Type == "tool_result" {
+				e.Results = append(e.Results, claudeResult(rec, &p))
+			}
+		}
+		if len(e.Results) == 0 && !rec.IsSidechain {
+			e.Prompt = claudePrompt(rec)
+		}
+	case rec.Type == "assistant":
+		for _, p := range claudeParts(rec.Message.Content) {
+			if p.Type == "tool_use" {
+				e.Calls = append(e.Calls, record.Call{ID: p.ID, Tool: p.Name, Subject: about(p.Input), Writes: writes(p.Name, p.Input)})
+			}
+		}
+		if !rec.IsSidechain && (rec.Message.Model != "<synthetic>" || rec.IsError) {
+			e.Said = claudeText(rec.Message.Content)
+		}
+	}
+	return e
+}
+
+// writes reports whether a tool runs a command that may change files.
+func writes(tool string, args json.RawMessage) bool {
+	if tool != "Bash" && tool != "PowerShell" {
+		return false
+	}
+	var in struct{ Command string }
+	return json.Unmarshal(args, &in) != nil || record.MayWrite(in.Command)
+}
+
+// claudeCommand is how Claude Code records a command that begins with a slash.
+var claudeCommand = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>(?:.*<command-args>(.*?)</command-args>)?`)
+
+// claudePrompt is what the user sent, "" if a message is not the user's.
+func claudePrompt(rec *claudeRecord) string {
+	text := claudeText(rec.Message.Content)
+	switch {
+	case rec.Origin.Kind == "human":
+		if c := claudeCommand.FindStringSubmatch(text); c != nil {
+			return strings.TrimSpace(c[1] + " " + c[2])
+		}
+	case rec.Origin.Kind != "" || rec.IsMeta || rec.IsSummary || rec.IsSidechain:
+		return ""
+	}
+	for _, not := range []string{"<command-", "<local-command-", "<bash-", "<task-", "<system-reminder>", "[Request interrupted by user", "Caveat: "} {
+		if strings.HasPrefix(text, not) {
+			return ""
+		}
+	}
+	return text
+}
+
+// claudeResult is what came of a call.
+func claudeResult(rec *claudeRecord, p *claudePart) record.Result {
+	r := record.Result{Call: p.Use, Failed: p.IsError, Denied: rec.Denial != ""}
+	var did struct {
+		Type        string
+		Path        string `json:"filePath"`
+		Notebook    string `json:"notebook_path"`
+		Content     string
+		Patch       []struct{ Lines []string } `json:"structuredPatch"`
+		Original    *string                    `json:"original_file"`
+		Updated     *string                    `json:"updated_file"`
+		Interrupted bool
+	}
+	text := strings.TrimPrefix(claudeText(p.Content), "<tool_use_error>")
+	switch says := string(rec.Result); {
+	case p.IsError:
+		if code, is := strings.CutPrefix(text, "Exit code "); is {
+			text = "exit " + code
+		}
+		r.Outcome, _, _ = strings.Cut(strings.TrimSuffix(text, "</tool_use_error>"), "\n")
+	case !strings.Contains(says, `"structuredPatch"`) && !strings.Contains(says, `"notebook_path"`) && !strings.Contains(says, `"interrupted":true`):
+	case json.Unmarshal(rec.Result, &did) != nil:
+	case did.Interrupted:
+		r.Failed, r.Outcome = true, "interrupted"
+	case did.Notebook != "" && did.Original != nil && did.Updated != nil:
+		r.Files = []snapshot.ChangedFile{compared(did.Notebook, *did.Original, *did.Updated)}
+	case did.Path != "":
+		f := snapshot.ChangedFile{Path: did.Path}
+		for _, hunk := range did.Patch {
+			for _, line := range hunk.Lines {
+				switch {
+				case strings.HasPrefix(line, "+"):
+					f.Added++
+				case strings.HasPrefix(line, "-"):
+					f.Removed++
+				}
+			}
+		}
+		if did.Type == "create" {
+			f.Added = record.Count(did.Content)
+		}
+		r.Files = []snapshot.ChangedFile{f}
+	}
+	return r
+}
+
+// mostCompared is how many pairs of lines are compared to count those that differ.
+const mostCompared = 4_000_000
+
+// compared counts the lines that differ.
+func compared(path, before, after string) snapshot.ChangedFile {
+	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
+	f := snapshot.ChangedFile{Path: path, Added: max(len(b)-len(a), 0), Removed: max(len(a)-len(b), 0)}
+	if len(a)*len(b) > mostCompared {
+		return f
+	}
+	f.Added, f.Removed = 0, 0
+	for _, s := range diff.Steps(a, b, func(a, b string) bool { return a == b }) {
+		switch {
+		case s.Old < 0:
+			f.Added++
+		case s.New < 0:
+			f.Removed++
+		}
+	}
+	return f
+}

@@ -1,0 +1,111 @@
+package usage
+
+import (
+	"cmp"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// codexItem is something that has happened in a turn.
+type codexItem struct {
+	Type, ID, Status string
+	Content          []struct{ Text string }
+	ExitCode         *int `json:"exit_code"`
+	Duration         struct{ Secs, Nanos int64 }
+	Command          []string
+	Changes          map[string]struct {
+		Type, Content string
+		Diff          string `json:"unified_diff"`
+		Move          string `json:"move_path"`
+	}
+}
+
+// codexPatched is a file that a patch names.
+var codexPatched = regexp.MustCompile(`(?m)^\*\*\* (?:Add|Update|Delete) File: (.+)$`)
+
+// codexEvent is what a line says of the conversation.
+func codexEvent(rec *codexRecord) record.Event {
+	e, p := record.Event{When: rec.Timestamp.Time}, &rec.Payload
+	switch p.Type {
+	case "user_message":
+		e.Prompt = p.Message
+	case "agent_message":
+		e.Said = p.Message
+	case "function_call", "custom_tool_call", "local_shell_call":
+		e.Calls = []record.Call{codexCall(p.Call, p.Name, cmp.Or(p.Arguments, p.Input))}
+	case "function_call_output", "custom_tool_call_output":
+		var text string
+		_ = json.Unmarshal(p.Output, &text) // another shape says nothing
+		switch {
+		case rejected(p.Output):
+			e.Results = []record.Result{{Call: p.Call, Denied: true}}
+		case !strings.Contains(text, "Process running with session ID"):
+			e.Results = []record.Result{{Call: p.Call}}
+		}
+	case "item_completed":
+		codexDid(&p.Item, &e)
+	}
+	return e
+}
+
+// codexCall is a call of a tool, as the model made it.
+func codexCall(id, tool, args string) record.Call {
+	c := record.Call{ID: id, Tool: tool, Subject: about(json.RawMessage(args))}
+	if f := codexPatched.FindStringSubmatch(strings.ReplaceAll(args, `\n`, "\n")); f != nil && strings.Contains(args, "*** Begin Patch") {
+		c.Tool, c.Subject = "apply_patch", f[1]
+		return c
+	}
+	var in struct {
+		Cmd     string
+		Command json.RawMessage
+	}
+	if json.Unmarshal([]byte(args), &in) == nil && (in.Cmd != "" || in.Command != nil) {
+		command := in.Cmd
+		var words []string
+		if json.Unmarshal(in.Command, &words) == nil && len(words) > 0 {
+			command = words[len(words)-1] // behind sh -c
+		}
+		c.Writes = record.MayWrite(command)
+	}
+	return c
+}
+
+// codexDid is what has happened in a turn.
+func codexDid(it *codexItem, e *record.Event) {
+	var words []string
+	for _, c := range it.Content {
+		words = append(words, c.Text)
+	}
+	switch it.Type {
+	case "UserMessage":
+		e.Prompt = strings.Join(words, "\n")
+	case "AgentMessage":
+		e.Said = strings.Join(words, "\n")
+	case "CommandExecution", "FileChange", "McpToolCall":
+		r := record.Result{Call: it.ID, Failed: it.Status == "failed", Denied: it.Status == "declined", Took: time.Duration(it.Duration.Secs)*time.Second + time.Duration(it.Duration.Nanos)}
+		if it.ExitCode != nil && *it.ExitCode != 0 {
+			r.Outcome = "exit " + strconv.Itoa(*it.ExitCode)
+		}
+		for _, path := range slices.Sorted(maps.Keys(it.Changes)) {
+			f, c := snapshot.ChangedFile{Path: path}, it.Changes[path]
+			switch c.Type {
+			case "add":
+				f.Added = record.Count(c.Content)
+			case "delete":
+				f.Removed = record.Count(c.Content)
+			default:
+				f = record.Diff(cmp.Or(c.Move, path), c.Diff)
+			}
+			r.Files = append(r.Files, f)
+		}
+		e.Results = []record.Result{r}
+	}
+}
