@@ -54,15 +54,14 @@ func (b bench) cards(ctx context.Context) error {
 		{name: "card: `mcpdeck mcp` → deck → server", tool: "card_echo", open: func() (client, error) { return startProcess(deck.env(), b.program, "mcp") }},
 		{name: "card: HTTP → deck → server", tool: "card_echo", open: func() (client, error) { return newWeb(deck.url, deck.token), nil }},
 	}
-	peer, stop, err := b.peer(ctx, stock)
-	if err != nil {
-		fmt.Printf("without %s, which could not be fetched or started: %v\n\n", peerPackage, err)
-	} else {
+	for _, p := range []peer{{peerPackage + " " + peerVersion + " (npm)", b.npmPeer}, {"TBXark's mcp-proxy", b.goPeer}} {
+		url, stop, err := p.start(ctx, stock)
+		if err != nil {
+			fmt.Printf("without %s: %v\n\n", p.name, err)
+			continue
+		}
 		defer stop()
-		ways = append(ways, &way{
-			name: fmt.Sprintf("%s %s (npm): HTTP → server", peerPackage, peerVersion),
-			open: func() (client, error) { return newWeb(peer, ""), nil },
-		})
+		ways = append(ways, &way{name: p.name + ": HTTP → server", open: func() (client, error) { return newWeb(url, ""), nil }})
 	}
 	for range b.rounds {
 		for _, w := range ways {
@@ -82,20 +81,26 @@ func (b bench) cards(ctx context.Context) error {
 }
 
 func printCards(ways []*way) {
-	fmt.Println("| a call of a server's tool | 64 B, one caller p50 / p99 | 64 B, 8 callers | 256 KiB, one caller | 256 KiB, 8 callers | adds, p50 |")
-	fmt.Println("|---|---|---|---|---|---|")
+	fmt.Println("| a call of a server's tool | 64 B, one caller p50 / p99 | 64 B, 8 callers | calls/s | 256 KiB, one caller | 256 KiB, 8 callers | adds, p50 |")
+	fmt.Println("|---|---|---|---|---|---|---|")
 	for _, w := range ways {
 		adds := "–"
 		if w != ways[0] {
 			adds = fmt.Sprintf("%d µs; of 256 KiB %.1f ms", (at(w.small, .5) - at(ways[0].small, .5)).Microseconds(), float64(at(w.large, .5)-at(ways[0].large, .5))/1e6)
 		}
-		fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", w.name, pair(w.small, time.Microsecond), pair(w.eight, time.Microsecond),
+		fmt.Printf("| %s | %s | %s | %.0f | %s | %s | %s |\n", w.name, pair(w.small, time.Microsecond), pair(w.eight, time.Microsecond), w.rate(),
 			pair(w.large, time.Millisecond), pair(w.largeEight, time.Millisecond), adds)
 	}
 }
 
-// peer starts the proxy before a server and returns its URL.
-func (b bench) peer(ctx context.Context, server []string) (url string, stop func(), err error) {
+// peer is another program that stands between a client and a server.
+type peer struct {
+	name  string
+	start func(ctx context.Context, server []string) (url string, stop func(), err error)
+}
+
+// npmPeer starts the proxy from npm before a server.
+func (b bench) npmPeer(ctx context.Context, server []string) (url string, stop func(), err error) {
 	dir := filepath.Join(b.dir, "peer")
 	limited, cancel := context.WithTimeout(ctx, 3*time.Minute)
 	defer cancel()
@@ -103,16 +108,65 @@ func (b bench) peer(ctx context.Context, server []string) (url string, stop func
 	if out, err := install.CombinedOutput(); err != nil {
 		return "", nil, fmt.Errorf("%w: %.300s", err, out)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	address, err := freeAddress()
 	if err != nil {
 		return "", nil, err
 	}
-	address := l.Addr().(*net.TCPAddr)
-	l.Close()
 	args := []string{"--host", "127.0.0.1", "--port", fmt.Sprint(address.Port), "--server", "stream", "--"}
-	cmd := exec.Command(filepath.Join(dir, "node_modules", ".bin", peerPackage), append(args, server...)...)
-	if err := cmd.Start(); err != nil {
+	stop, err = listening(ctx, exec.Command(filepath.Join(dir, "node_modules", ".bin", peerPackage), append(args, server...)...), address)
+	return "http://" + address.String() + "/mcp", stop, err
+}
+
+// checkout is the variable that names a folder with the source of a peer that no registry has.
+const checkout = "MCPDECK_PERF_TBXARK"
+
+// goPeer builds the proxy whose source the user has, and starts it before a server.
+func (b bench) goPeer(ctx context.Context, server []string) (url string, stop func(), err error) {
+	source := os.Getenv(checkout)
+	if source == "" {
+		return "", nil, fmt.Errorf("%s names no checkout of it", checkout)
+	}
+	program, settings := filepath.Join(b.dir, "tbxark"), filepath.Join(b.dir, "tbxark.json")
+	build := exec.CommandContext(ctx, "go", "build", "-o", program, ".")
+	build.Dir = source
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("build it: %w: %.300s", err, out)
+	}
+	address, err := freeAddress()
+	if err != nil {
 		return "", nil, err
+	}
+	const name = "stock"
+	text, err := json.Marshal(map[string]any{
+		"mcpProxy": map[string]any{
+			"baseURL": "http://" + address.String(), "addr": address.String(), "name": "perf", "version": "1", "type": "streamable-http",
+		},
+		"mcpServers": map[string]any{name: map[string]any{"command": server[0], "args": server[1:]}},
+	})
+	if err != nil {
+		return "", nil, err
+	}
+	if err := os.WriteFile(settings, text, 0o600); err != nil {
+		return "", nil, err
+	}
+	stop, err = listening(ctx, exec.Command(program, "--config", settings), address)
+	return "http://" + address.String() + "/" + name + "/", stop, err
+}
+
+// freeAddress is an address on loopback at which nothing listens.
+func freeAddress() (*net.TCPAddr, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr), nil
+}
+
+// listening starts a program and waits until it listens at an address.
+func listening(ctx context.Context, cmd *exec.Cmd, address *net.TCPAddr) (stop func(), err error) {
+	if err := cmd.Start(); err != nil {
+		return nil, err
 	}
 	stop = func() {
 		_ = cmd.Process.Signal(os.Interrupt) // it ends the server, too
@@ -123,12 +177,15 @@ func (b bench) peer(ctx context.Context, server []string) (url string, stop func
 	for range 200 {
 		if c, err := net.Dial("tcp", address.String()); err == nil {
 			c.Close()
-			return "http://" + address.String() + "/mcp", stop, nil
+			return stop, nil
+		}
+		if ctx.Err() != nil {
+			break
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
 	stop()
-	return "", nil, fmt.Errorf("%s does not listen", peerPackage)
+	return nil, fmt.Errorf("%s does not listen", filepath.Base(cmd.Path))
 }
 
 // playMemory prints what cards cost a host that are off, on and used. A first host has

@@ -201,6 +201,14 @@ func (w *way) connect() (client, error) {
 	return c, nil
 }
 
+// rate is how many calls of eight callers were answered in a second.
+func (w *way) rate() (calls float64) {
+	for _, r := range w.perSecond {
+		calls += r / float64(len(w.perSecond))
+	}
+	return calls
+}
+
 func printWays(ways []*way) {
 	fmt.Println("| path | one caller p50 / p99 | 8 callers p50 / p99 | 8 callers calls/s | 256 KiB p50 | start to tools p50 / p99 |")
 	fmt.Println("|---|---|---|---|---|---|")
@@ -209,12 +217,8 @@ func printWays(ways []*way) {
 		if len(w.start) > 0 {
 			start = pair(w.start, time.Millisecond)
 		}
-		var rate float64
-		for _, r := range w.perSecond {
-			rate += r / float64(len(w.perSecond))
-		}
 		fmt.Printf("| %s | %s | %s | %.0f | %.1f ms | %s |\n", w.name, pair(w.small, time.Microsecond), pair(w.eight, time.Microsecond),
-			rate, float64(at(w.large, .5))/1e6, start)
+			w.rate(), float64(at(w.large, .5))/1e6, start)
 	}
 	stock, relay, logged := at(ways[0].p50, .5), at(ways[1].p50, .5), at(ways[2].p50, .5)
 	journal := "nothing that shows there"
