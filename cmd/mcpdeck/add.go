@@ -11,18 +11,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
-
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -63,15 +62,15 @@ not passed through a shell.`,
 			dash := c.ArgsLenAtDash()
 			switch {
 			case f.entry != "" && (dash >= 0 || len(args) > 1):
-				return usagef("with --json there is at most a name: mcpdeck add NAME --json ENTRY")
+				return exit.Usagef("with --json there is at most a name: mcpdeck add NAME --json ENTRY")
 			case f.entry != "":
 				return nil
 			case len(args) == 0 || dash == 0:
-				return usagef("name the server: mcpdeck add NAME -- COMMAND, mcpdeck add NAME URL, or mcpdeck add server.json")
+				return exit.Usagef("name the server: mcpdeck add NAME -- COMMAND, mcpdeck add NAME URL, or mcpdeck add server.json")
 			case dash < 0 && len(args) > 2:
-				return usagef("put -- before the command: mcpdeck add %s -- %s", args[0], strings.Join(args[1:], " "))
+				return exit.Usagef("put -- before the command: mcpdeck add %s -- %s", args[0], strings.Join(args[1:], " "))
 			case dash > 1:
-				return usagef("unexpected argument %q before --", args[1])
+				return exit.Usagef("unexpected argument %q before --", args[1])
 			}
 			return nil
 		},
@@ -115,6 +114,7 @@ not passed through a shell.`,
 	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command or connect to the URL")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	c.MarkFlagsMutuallyExclusive("on", "lazy")
+	completeFlag(c, "transport", "auto", "http", "sse")
 	return c
 }
 
@@ -154,7 +154,7 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 	case dash >= 0:
 		card.Command = args[dash:]
 		if len(card.Command) == 0 {
-			return card, nil, usagef("there is no command after --")
+			return card, nil, exit.Usagef("there is no command after --")
 		}
 	case f.description(args, dash) != "":
 		b, err := file.ReadPlain(source, true, 1<<20)
@@ -179,11 +179,11 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 		card = described
 	case len(args) == 2:
 		if u, err := url.Parse(source); err != nil || u.Scheme == "" || u.Host == "" {
-			return card, nil, usagef("%q is not a URL; for a command: mcpdeck add %s -- %s", source, args[0], source)
+			return card, nil, exit.Usagef("%q is not a URL; for a command: mcpdeck add %s -- %s", source, args[0], source)
 		}
 		card.URL = source
 	default:
-		return card, nil, usagef("missing command or URL: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
+		return card, nil, exit.Usagef("missing command or URL: mcpdeck add %[1]s -- COMMAND, or mcpdeck add %[1]s URL", args[0])
 	}
 	switch {
 	case f.lazy:
@@ -225,7 +225,7 @@ func pairs(flag, between string, values []string) (map[string]string, error) {
 	for _, p := range values {
 		k, v, ok := strings.Cut(p, between)
 		if !ok || k == "" {
-			return nil, usagef("%s: use NAME%sVALUE", flag, between) // the value may be a secret
+			return nil, exit.Usagef("%s: use NAME%sVALUE", flag, between) // the value may be a secret
 		}
 		out[k] = v
 	}
@@ -306,11 +306,6 @@ func addDescribed(c *cobra.Command, cfg *config.Config, f addFlags, path string,
 		c.Println("note: " + after)
 	}
 	return nil
-}
-
-// machine is where a card is started for the user.
-func machine(cfg *config.Config) cards.Machine {
-	return cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
 }
 
 // cardNotes are what the user should know before a card is added.

@@ -141,7 +141,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	o.Secrets = &redact.Known{}
 	o.Hooks.Find = func(from upstream.From) (upstream.Found, error) {
 		o.Secrets.Add(cards.Secrets(s, machineOf(cfg, from))...)
-		return program(cfg, s, from)
+		return behindCard(cfg, s, from)
 	}
 	var c *upstream.Card
 	o.Start = h.starter(func(text string) { c.Note(text) })
@@ -170,8 +170,8 @@ func machineOf(cfg *config.Config, from upstream.From) cards.Machine {
 	return m
 }
 
-// program is what runs behind a card on someone's behalf.
-func program(cfg *config.Config, s settings.Card, from upstream.From) (upstream.Found, error) {
+// behindCard is what runs behind a card on someone's behalf.
+func behindCard(cfg *config.Config, s settings.Card, from upstream.From) (upstream.Found, error) {
 	found := upstream.Found{Source: s.File}
 	machine := machineOf(cfg, from)
 	var err error

@@ -134,13 +134,13 @@ func TestAServerIsStartedInTheProjectOfWhoUsesIt(t *testing.T) {
 		{"an agent without a project", there, upstream.From{Agent: "a"}, deckFolder, ""},
 	} {
 		t.Run(row.name, func(t *testing.T) {
-			found, err := program(cfg, row.card, row.from)
+			found, err := behindCard(cfg, row.card, row.from)
 			if err != nil || found.Dir != row.dir || strings.Join(found.Args, " ") != row.args {
 				t.Errorf("%v in %q, %v", found.Args, found.Dir, err)
 			}
 		})
 	}
-	if _, err := program(cfg, files, upstream.From{Agent: "a"}); err == nil || err.Error() != "it needs ${root}" {
+	if _, err := behindCard(cfg, files, upstream.From{Agent: "a"}); err == nil || err.Error() != "it needs ${root}" {
 		t.Errorf("without a project: %v", err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -125,16 +126,16 @@ func arguments(c *cobra.Command, tool *toolInfo, text string, pairs []string) (j
 	args := map[string]json.RawMessage{}
 	if text != "" {
 		if err := json.Unmarshal([]byte(text), &args); err != nil || args == nil {
-			return nil, usagef("the arguments are not a JSON object: %v", cmp.Or(err, errors.New("null")))
+			return nil, exit.Usagef("the arguments are not a JSON object: %v", cmp.Or(err, errors.New("null")))
 		}
 	}
 	for _, pair := range pairs {
 		key, value, found := strings.Cut(pair, "=")
 		if !found {
-			return nil, usagef("%q is not KEY=VALUE", pair)
+			return nil, exit.Usagef("%q is not KEY=VALUE", pair)
 		}
 		if _, twice := args[key]; twice {
-			return nil, usagef("duplicate argument %q", key)
+			return nil, exit.Usagef("duplicate argument %q", key)
 		}
 		kind := ""
 		if tool != nil {
@@ -142,7 +143,7 @@ func arguments(c *cobra.Command, tool *toolInfo, text string, pairs []string) (j
 		}
 		var err error
 		if args[key], err = asJSON(value, kind); err != nil {
-			return nil, usagef("%s: %v", key, err)
+			return nil, exit.Usagef("%s: %v", key, err)
 		}
 	}
 	if err := tool.check(args); err != nil {
@@ -166,9 +167,9 @@ func (t *toolInfo) check(args map[string]json.RawMessage) error {
 		}
 		names := t.parameters()
 		if meant := fuzzy.Meant(key, names); meant != "" {
-			return usagef("unknown argument %q of %s; did you mean %q?", key, t.Name, meant)
+			return exit.Usagef("unknown argument %q of %s; did you mean %q?", key, t.Name, meant)
 		}
-		return usagef("unknown argument %q; %s takes %s", key, t.Name, strings.Join(names, ", "))
+		return exit.Usagef("unknown argument %q; %s takes %s", key, t.Name, strings.Join(names, ", "))
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ characters are removed from the output; --raw keeps them as escapes.
 		},
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return usagef("name a tool; mcpdeck tools lists them")
+				return exit.Usagef("name a tool; mcpdeck tools lists them")
 			}
 			return nil
 		},

@@ -3,10 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
-
-	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
 func TestASavedPictureStaysInItsFolder(t *testing.T) {
@@ -26,28 +23,5 @@ func TestASavedPictureStaysInItsFolder(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-// TestEveryServerIsWhole says what a newcomer's server lacks.
-func TestEveryServerIsWhole(t *testing.T) {
-	h := built(t, false)
-	readme, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := h.host.Snapshot().Servers
-	if len(all) != len(plugin.All()) {
-		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(plugin.All()))
-	}
-	for i, s := range all {
-		name := plugin.Names()[i]
-		if s.Name != name || s.Title == "" {
-			t.Errorf("row %q makes the server %q with title %q: want the same name, and a title", name, s.Name, s.Title)
-		}
-		page := "servers/builtin/" + name + "/README.md"
-		if _, err := os.Stat("../../" + page); err != nil || !strings.Contains(string(readme), "("+page+")") {
-			t.Errorf("server %s: the README has no link to its page %s, or there is none", name, page)
-		}
 	}
 }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -38,7 +36,7 @@ func removeCommand(a *app) *cobra.Command {
 			"your consent to what it runs. mcpdeck undo restores all of it.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one server; mcpdeck list lists them")
+				return exit.Usagef("name one server; mcpdeck list lists them")
 			}
 			return nil
 		},
@@ -50,6 +48,7 @@ func removeCommand(a *app) *cobra.Command {
 			return remove(c, cfg, args[0], yes)
 		},
 	}
+	c.ValidArgsFunction = completeServers(a, nil, 1)
 	c.Flags().BoolVar(&yes, "yes", false, "remove without asking")
 	return c
 }
@@ -58,7 +57,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	where := cfg.WhereCard(name)
 	switch {
 	case slices.Contains(plugin.Names(), name):
-		return usagef("remove %s: it is part of mcpdeck", name)
+		return exit.Usagef("remove %s: it is part of mcpdeck", name)
 	case where == "":
 		if meant := fuzzy.Meant(name, cardNames(cfg)); meant != "" {
 			return fmt.Errorf("remove %q: unknown server; did you mean %q?", name, meant)
@@ -114,18 +113,6 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// cardNames are the cards that there are, usable or not.
-func cardNames(cfg *config.Config) []string {
-	var out []string
-	for _, card := range cfg.Cards {
-		out = append(out, card.Name)
-	}
-	for _, b := range cfg.Broken {
-		out = append(out, b.Name)
-	}
-	return out
-}
-
 // listed is a server in mcpdeck list --json.
 type listed struct {
 	Name    string         `json:"name"`
@@ -140,29 +127,6 @@ type listed struct {
 	Adds    snapshot.Count `json:"adds,omitzero"`     // to an agent's list, once it is on, as counted last
 
 	*live // of the running deck; nil when none runs
-}
-
-// live is a server of the running deck.
-type live struct {
-	State    string         `json:"state"`              // starting, ready, off, degraded, failed
-	Protocol string         `json:"protocol,omitempty"` // that it speaks
-	Era      string         `json:"era,omitempty"`      // legacy, modern
-	Tools    int            `json:"tools"`              // that agents have
-	Context  int            `json:"contextBytes"`       // of what a model gets of them
-	Calls    uint64         `json:"calls"`
-	P95      int64          `json:"p95Milliseconds,omitempty"`
-	Adds     snapshot.Count `json:"adds,omitzero"` // once it is on
-}
-
-// listControl tells a command about the servers.
-func (h *instance) listControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
-	out := map[string]live{}
-	for _, s := range h.host.Snapshot().Servers {
-		d, _ := h.Details(s.Name)
-		f := h.host.Figures(s.Name)[""]
-		out[s.Name] = live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds(), s.State.Adds}
-	}
-	return out, nil
 }
 
 func listCommand(a *app) *cobra.Command {

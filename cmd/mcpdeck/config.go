@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // configCommand shows and checks the configuration.
@@ -40,7 +41,7 @@ func configInit(a *app) *cobra.Command {
 		Long: "Write a configuration file with every option and its default, commented out, and next to it the JSON schemas with\n" +
 			"which editors complete and check it (taplo, Even Better TOML). A file that exists is never overwritten.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			path, err := a.configFile()
+			path, err := whichFile(a)
 			if err != nil {
 				return err
 			}
@@ -73,8 +74,8 @@ func taken(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// configFile is the path of the configuration file, also of one that cannot be read.
-func (a *app) configFile() (string, error) {
+// whichFile is the path of the configuration file, also of one that cannot be read.
+func whichFile(a *app) (string, error) {
 	p, err := config.Where(a.flags)
 	return p.Config, err
 }
@@ -141,10 +142,8 @@ func checkConfiguration(c *cobra.Command, a *app) error {
 			return err
 		}
 		defer h.stop()
-		for _, f := range checkKeys(h) {
-			if f.mark != "ok" {
-				mistakes = append(mistakes, f.text)
-			}
+		for _, p := range tui.CheckKeys(h.screenAlone()) {
+			mistakes = append(mistakes, p.Text)
 		}
 	}
 	file := filepath.Base(cfg.Paths.Config)
@@ -201,7 +200,7 @@ func configShow(a *app) *cobra.Command {
 		Example: "  mcpdeck config show http.port\n  mcpdeck config show ask --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
-			found, err := a.settings(c.Root())
+			found, err := allSettings(a, c.Root())
 			if err != nil {
 				return err
 			}
@@ -245,11 +244,11 @@ type shown struct {
 }
 
 // settings are all options as a deck would have them that starts here.
-func (a *app) settings(deck *cobra.Command) ([]shown, error) {
+func allSettings(a *app, deck *cobra.Command) ([]shown, error) {
 	if err := a.fromVariables(deck, deck.LocalNonPersistentFlags()); err != nil {
 		return nil, err
 	}
-	if err := a.checkScreen(); err != nil {
+	if err := checkScreen(a); err != nil {
 		return nil, err
 	}
 	cfg, err := a.load()
@@ -290,9 +289,9 @@ func unknownOption(key string) error {
 		keys = append(keys, o.Key)
 	}
 	if meant := fuzzy.Meant(key, keys); meant != "" {
-		return usagef("unknown option %q; did you mean %q?", key, meant)
+		return exit.Usagef("unknown option %q; did you mean %q?", key, meant)
 	}
-	return usagef("unknown option %q; mcpdeck config show lists them", key)
+	return exit.Usagef("unknown option %q; mcpdeck config show lists them", key)
 }
 
 // optionWords are the options and their tables, for a shell to complete.
@@ -332,7 +331,7 @@ func configSchema() *cobra.Command {
 		}
 		b, err := config.Schema(append(args, "config")[0])
 		if err != nil {
-			return usagef("%v", err)
+			return exit.Usagef("%v", err)
 		}
 		c.Println(strings.TrimSpace(string(b)))
 		return nil

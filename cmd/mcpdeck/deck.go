@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
@@ -38,7 +39,7 @@ func deckCommand(a *app) *cobra.Command {
 		Args:  noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.version {
-				printVersion(c)
+				c.Println("mcpdeck " + version())
 				return nil
 			}
 			return openDeck(a, f)
@@ -50,6 +51,8 @@ func deckCommand(a *app) *cobra.Command {
 	c.Flags().StringVar(&a.flags.Background, "background", "", "dark or light (default: ask the terminal)")
 	c.Flags().BoolVarP(&f.version, "version", "v", false, "print the version")
 	a.portFlag(c)
+	completeFlag(c, "page", pageIDs()...)
+	completeFlag(c, "background", "dark", "light")
 	return c
 }
 
@@ -59,26 +62,30 @@ type signalled struct{ syscall.Signal }
 func (s signalled) Error() string { return "ended by " + s.String() }
 
 // checkScreen tells of words that the screen's flags do not know.
-func (a *app) checkScreen() error {
+func checkScreen(a *app) error {
 	f := a.flags
 	if f.Page != "" && !slices.Contains(pageIDs(), f.Page) {
-		return usagef("%s%q: use %s", a.said("page"), f.Page, strings.Join(pageIDs(), ", "))
+		return exit.Usagef("%s%q: use %s", a.said("page"), f.Page, strings.Join(pageIDs(), ", "))
 	}
 	if f.Background != "" && f.Background != "dark" && f.Background != "light" {
-		return usagef("%s%q: use dark or light", a.said("background"), f.Background)
+		return exit.Usagef("%s%q: use dark or light", a.said("background"), f.Background)
 	}
 	return nil
 }
 
 func openDeck(a *app, f deckFlags) error {
-	if err := a.checkScreen(); err != nil {
+	if err := checkScreen(a); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	watchSignals(cancel, keepTerminal())
 	full := !f.plain && terminal()
-	h, r, err := a.open(full)
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	h, r, err := open(cfg, full)
 	if err != nil {
 		return err
 	}
@@ -104,14 +111,14 @@ func openDeck(a *app, f deckFlags) error {
 		played = play(ctx, f.demo(h), cancel)
 	}
 	if !full {
-		h.follow(ctx, a)
-		err = h.plain(ctx, f)
+		h.follow(ctx, a.load)
+		err = h.plain(ctx, f.watch, f.says)
 	} else {
 		o := h.screen(f.watch)
 		if played.show != nil {
 			o.Guide, o.Demo = played.show, nil
 		}
-		o.Settings = followSettings(ctx, a, h.cfg.Paths.Config, h.reload())
+		o.Settings = followSettings(ctx, a.load, h.cfg.Paths.Config, h.reload())
 		err = tui.Run(ctx, o)
 	}
 	err = played.end(err)
@@ -150,4 +157,20 @@ func keepTerminal() func() {
 			_ = term.Restore(os.Stdin.Fd(), state) // nothing else can be done
 		}
 	}
+}
+
+// noSuchCommand refuses what the deck itself would be given: it takes nothing, so
+// that a command was meant.
+func noSuchCommand(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, sub := range c.Commands() {
+		names = append(names, sub.Name())
+	}
+	if meant := fuzzy.Meant(args[0], names); meant != "" {
+		return exit.Usagef("unknown command %q; did you mean %q?", args[0], meant)
+	}
+	return exit.Usagef("unknown command %q; see mcpdeck --help", args[0])
 }

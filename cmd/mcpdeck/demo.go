@@ -37,6 +37,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: print one line per event, and end by itself")
 	c.Flags().StringVar(&a.flags.Background, "background", "", "dark or light (default: ask the terminal)")
+	completeFlag(c, "background", "dark", "light")
 	c.Flags().DurationVar(&pace, "pace", pace, "how long each scene waits for you")
 	c.AddCommand(
 		&cobra.Command{
@@ -69,7 +70,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 
 // playDemo opens a deck in a home of its own.
 func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
-	if err := a.checkScreen(); err != nil {
+	if err := checkScreen(a); err != nil {
 		return err
 	}
 	if runtime.GOOS == "windows" { // where symbolic links, by which the stand-ins have names, need a privilege

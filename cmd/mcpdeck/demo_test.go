@@ -6,13 +6,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
 
 // demoDriver is a user's home in which something may be played that starts this program
@@ -111,20 +108,6 @@ func TestTheNextDemoRemovesTheFolderOfAKilledOne(t *testing.T) {
 	}
 	if !there(dirs[1]) {
 		t.Error("the folder of a demo that runs is removed")
-	}
-}
-
-func TestADemoTakesItsBackgroundAndNothingOfTheUsersDeck(t *testing.T) {
-	t.Parallel()
-	a := &app{}
-	c := demoCommand(a)
-	if err := c.ParseFlags([]string{"--background", "light"}); err != nil {
-		t.Fatal(err)
-	}
-	a.flags.Name, a.flags.State, a.flags.File, a.flags.Port, a.flags.Pages = "work", "/state", "/config.toml", 7337, pageIDs()
-	want := config.Flags{Background: "light", Page: pageIDs()[0], Port: -1, Pages: pageIDs()}
-	if got := demoFlags(a.flags); !reflect.DeepEqual(got, want) {
-		t.Errorf("its flags are %+v, want %+v", got, want)
 	}
 }
 

@@ -28,10 +28,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
-// asIs is the flag of mcpdeck mcp with which a card has its tools under the names that
-// the server gave them.
-const asIs = "as-is"
-
 type importFlags struct {
 	only, set            []string
 	takeOver, print, yes bool
@@ -55,7 +51,7 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files\n  mcpdeck import claude --take-over\n  mcpdeck import ../other/.mcp.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
-				return usagef("name at most one client or file")
+				return exit.Usagef("name at most one client or file")
 			}
 			return nil
 		},
@@ -66,6 +62,9 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 			}
 			return importServers(c, cfg, f, strings.Join(args, ""))
 		},
+	}
+	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return setup.Names(), cobra.ShellCompDirectiveDefault // or a file
 	}
 	fl := c.Flags()
 	fl.StringSliceVar(&f.only, "only", nil, "import only the servers with these names")
@@ -209,7 +208,7 @@ func importSources(c *cobra.Command, cfg *config.Config, from string) ([]*cards.
 	_, missing := os.Stat(from)
 	switch {
 	case from != "" && !known && missing != nil:
-		return nil, usagef("import %q: there is no such file, and no such client; name one of %s", from, strings.Join(setup.Names(), ", "))
+		return nil, exit.Usagef("import %q: there is no such file, and no such client; name one of %s", from, strings.Join(setup.Names(), ", "))
 	case from != "" && !known:
 		s, err := cards.OfFile(from)
 		if err != nil {
@@ -235,7 +234,7 @@ func importSources(c *cobra.Command, cfg *config.Config, from string) ([]*cards.
 func askFor(c *cobra.Command, lacks []cards.Lack, values map[string]string) error {
 	for _, l := range lacks {
 		if !term.IsTerminal(os.Stdin.Fd()) {
-			return usagef("a value is missing: --set %s=...  %s", l.ID, l.Description)
+			return exit.Usagef("a value is missing: --set %s=...  %s", l.ID, l.Description)
 		}
 		fmt.Fprintf(c.OutOrStdout(), "%s: ", strings.TrimSpace(l.ID+" "+l.Description))
 		line, err := bufio.NewReader(c.InOrStdin()).ReadString('\n')

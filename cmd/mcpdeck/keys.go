@@ -6,8 +6,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -53,11 +51,4 @@ func configKeys(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
-}
-
-// screenAlone is the screen of a deck that does not run, for what its pages can do. The
-// queue and the gate that they look at are nobody's.
-func (h *instance) screenAlone() tui.Options {
-	h.queue, h.gate = ask.New(ask.Options{}), userauth.New(userauth.Options{})
-	return h.screen(false)
 }

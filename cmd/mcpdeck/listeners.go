@@ -2,30 +2,22 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
-	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
-	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
 // listeners are where agents get at an instance: its sockets and its HTTP endpoint.
@@ -39,30 +31,6 @@ type listeners struct {
 	endpoints snapshot.Endpoints
 	cancel    context.CancelFunc
 	token     atomic.Pointer[string] // of HTTP
-}
-
-// open builds an instance with a user and binds its addresses. screen tells whether
-// the user gets a whole screen.
-func (a *app) open(screen bool) (*instance, *listeners, error) {
-	if err := userauth.Hide(); err != nil {
-		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
-	}
-	cfg, err := a.load()
-	if err != nil {
-		return nil, nil, err
-	}
-	h, err := build(cfg, true, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := h.gate.Open(screen); err != nil {
-		h.host.Warn("ask", err.Error())
-	}
-	r, err := openListeners(h)
-	if err == nil {
-		h.sayChanged()
-	}
-	return h, r, err
 }
 
 // openListeners binds everything, so that a second deck of the name is noticed
@@ -185,55 +153,4 @@ func (h *instance) agentProcesses() []int {
 		}
 	}
 	return ids
-}
-
-// readToken returns the HTTP token, made on first use.
-func readToken(p config.Paths) (string, error) {
-	token, err := storedToken(p.Token)
-	if errors.Is(err, fs.ErrNotExist) {
-		return newToken(p)
-	}
-	if err != nil {
-		return "", fmt.Errorf("read the token: %w; create a new one with: mcpdeck token rotate", err)
-	}
-	return token, nil
-}
-
-// tokenBytes are random.
-const tokenBytes = 32
-
-// storedToken reads a token that only this program can have made and only the user
-// can have read.
-func storedToken(path string) (string, error) {
-	info, err := os.Lstat(path)
-	if err != nil {
-		return "", err
-	}
-	b, err := file.Read(path, 1<<10)
-	if err != nil {
-		return "", err
-	}
-	if file.OpenToOthers(info) {
-		return "", fmt.Errorf("%s is readable by others (mode %04o)", path, info.Mode().Perm())
-	}
-	token := strings.TrimSpace(string(b))
-	if raw, err := hex.DecodeString(token); err != nil || len(raw) != tokenBytes {
-		return "", fmt.Errorf("%s does not contain an mcpdeck token, which has %d hexadecimal digits", path, 2*tokenBytes)
-	}
-	return token, nil
-}
-
-// newToken replaces the token: 32 random bytes as hexadecimal digits.
-func newToken(p config.Paths) (string, error) {
-	var b [tokenBytes]byte
-	_, _ = rand.Read(b[:]) // never fails
-	token := hex.EncodeToString(b[:])
-	return token, writeToken(p, token)
-}
-
-func writeToken(p config.Paths, token string) error {
-	if err := file.Write(p.Token, []byte(token+"\n"), file.Options{}); err != nil {
-		return fmt.Errorf("write the token: %w", err)
-	}
-	return nil
 }

@@ -37,5 +37,3 @@ func run(args []string) int {
 	}
 	return int(code)
 }
-
-func usagef(format string, args ...any) error { return exit.Usagef(format, args...) }

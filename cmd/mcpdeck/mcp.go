@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
-	"io"
+	"maps"
 	"net"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -20,7 +20,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
-	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
@@ -45,14 +44,16 @@ keeps its answer for whoever asks it again.`,
 				return err
 			}
 			if spec.Servers = args; spec.AsIs && len(args) != 1 {
-				return usagef("--%s needs the name of one server", asIs)
+				return exit.Usagef("--%s needs the name of one server", asIs)
 			}
 			return relay(a, cfg, spec)
 		},
 	}
+	c.ValidArgsFunction = completeServers(a, plugin.Names(), 0)
 	c.Flags().BoolVar(&spec.AsIs, asIs, false, "serve one added server as it is without the deck, under its own names")
 	c.Flags().BoolVar(&spec.Gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	c.Flags().StringVar(&spec.Profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
+	_ = c.RegisterFlagCompletionFunc("profile", completeProfiles(a)) // the flag exists
 	return c
 }
 
@@ -61,7 +62,7 @@ func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
 	defer stop()
 	// A client that reads no more does not kill what has programs to end.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	local := &hosting{app: a, cfg: cfg}
+	local := &hosting{load: a.load, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &transport.Relay{
@@ -97,89 +98,13 @@ func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
 	return err
 }
 
-// hosting is what a relay hosts while there is no deck. The zero instance is none.
-type hosting struct {
-	app *app
-	cfg *config.Config
-
-	mu     sync.Mutex // guards what follows
-	h      *instance
-	absent bool // the servers that the user has added are a deck's
-}
-
-// open hosts the servers here, those that were added as they are configured now.
-func (l *hosting) open(lost func() bool) (*instance, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.h == nil {
-		var err error
-		l.h, err = headless(l.cfg, lost, console.Err())
-		return l.h, err
-	}
-	if l.absent {
-		if cfg, err := l.app.load(); err == nil {
-			l.cfg = cfg
+// completeProfiles completes the name of a profile of the configuration.
+func completeProfiles(a *app) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := a.load()
+		if err != nil {
+			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
-		l.h.takeCards(l.cfg)
-		l.absent = false
-	}
-	return l.h, nil
-}
-
-// moving is told that a deck takes over. What was started here for servers that were
-// added ends, for the deck starts its own.
-func (l *hosting) moving() (left func()) {
-	var moved []func()
-	for _, s := range l.h.own {
-		if s.Move != nil {
-			moved = append(moved, s.Move())
-		}
-	}
-	return func() {
-		for _, done := range moved {
-			done()
-		}
-		l.mu.Lock()
-		l.absent = true
-		l.mu.Unlock()
-		recovery.Go("servers of a deck", func() {
-			l.mu.Lock()
-			defer l.mu.Unlock()
-			if l.absent { // the deck may be gone again
-				l.h.takeCards(&config.Config{})
-			}
-		})
-	}
-}
-
-func (l *hosting) stop() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.h != nil {
-		l.h.stop()
-	}
-}
-
-// headless is a started instance without a user, which logs to a writer.
-func headless(cfg *config.Config, lost func() bool, logs io.Writer) (*instance, error) {
-	h, err := build(cfg, false, lost)
-	if err != nil {
-		return nil, err
-	}
-	logTo(logs, logLevel(cfg), h.redact)
-	h.host.LogWarnings()
-	if h.journal != nil {
-		if err := h.journal.OpenSpool(); err != nil {
-			return nil, err
-		}
-	}
-	h.host.Start()
-	h.takeCards(cfg)
-	return h, nil
-}
-
-func dialer(cfg *config.Config) func(context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
-		return socket.Dial(ctx, cfg.Paths.Socket)
+		return slices.Sorted(maps.Keys(cfg.File.Profile)), cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"go/ast"
 	"go/token"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -72,5 +73,28 @@ func TestWhatNamesAServer(t *testing.T) {
 	}
 	if namesServer("ask", "ask") || !namesServer(module+"servers/builtin/ask", "ask") {
 		t.Error("ask is not told from the queue")
+	}
+}
+
+// TestEveryServerIsWhole says what a newcomer's server lacks.
+func TestEveryServerIsWhole(t *testing.T) {
+	h := built(t, false)
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := h.host.Snapshot().Servers
+	if len(all) != len(plugin.All()) {
+		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(plugin.All()))
+	}
+	for i, s := range all {
+		name := plugin.Names()[i]
+		if s.Name != name || s.Title == "" {
+			t.Errorf("row %q makes the server %q with title %q: want the same name, and a title", name, s.Name, s.Title)
+		}
+		page := "servers/builtin/" + name + "/README.md"
+		if _, err := os.Stat("../../" + page); err != nil || !strings.Contains(string(readme), "("+page+")") {
+			t.Errorf("server %s: the README has no link to its page %s, or there is none", name, page)
+		}
 	}
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -12,19 +9,15 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
-	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
 // TestEveryPageIsWhole says what a newcomer's page lacks.
 func TestEveryPageIsWhole(t *testing.T) {
 	h := built(t, true)
-	built := h.pages(false, h.screens())
+	built := h.screen(false).Pages
 	if len(built) > 9 {
 		t.Errorf("%d pages: a digit leads to nine at most", len(built))
 	}
@@ -51,7 +44,7 @@ func TestASignMeansOneThing(t *testing.T) {
 	h := built(t, true)
 	for _, ascii := range []bool{false, true} {
 		th := theme.New(theme.Options{ASCII: ascii})
-		for _, p := range h.pages(false, h.screens()) {
+		for _, p := range h.screen(false).Pages {
 			l, ok := p.(interface {
 				Legend(th *theme.Theme) []tui.Sign
 			})
@@ -83,7 +76,7 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 	c.HandOver()
 	call := snapshot.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: snapshot.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
 	th := theme.New(theme.Options{})
-	for _, p := range h.pages(false, h.screens()) {
+	for _, p := range h.screen(false).Pages {
 		if p.ID() != "deck" && p.ID() != "calls" {
 			continue
 		}
@@ -91,58 +84,6 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 		rows := p.Render(&tui.Frame{W: 160, H: 40, Theme: th, Now: time.Now()})
 		if text := ansi.Strip(strings.Join(rows, "\n")); !strings.Contains(text, th.Glyph.Wait) {
 			t.Errorf("page %s: the call does not wait:\n%s", p.ID(), text)
-		}
-	}
-}
-
-// What the first page copies is read by any client that keeps servers as most do.
-func TestTheCopiedConfigurationStartsThisDeck(t *testing.T) {
-	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Servers map[string]struct {
-			Command string
-			Args    []string
-		} `json:"mcpServers"`
-	}
-	if err := json.Unmarshal([]byte(screenSetup{cfg}.Snippet()), &got); err != nil {
-		t.Fatal(err)
-	}
-	s := got.Servers["mcpdeck"]
-	if want := []string{"mcp", "--state", cfg.Paths.State}; s.Command != setupcmd.EntryOf(cfg).Command || !slices.Equal(s.Args, want) {
-		t.Errorf("it starts %q %q, want %q %q", s.Command, s.Args, setupcmd.EntryOf(cfg).Command, want)
-	}
-}
-
-// The first page names the file that its dialog then shows and writes.
-func TestTheScreenNamesTheFileThatItWrites(t *testing.T) {
-	home, project := t.TempDir(), t.TempDir()
-	t.Setenv("HOME", home)
-	t.Setenv("USERPROFILE", home)
-	t.Chdir(project)
-	for _, folder := range []string{filepath.Join(project, ".git"), filepath.Join(home, ".cursor")} { // Cursor is installed
-		if err := os.Mkdir(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := screenSetup{cfg}
-	clients := s.Clients()
-	if !slices.ContainsFunc(clients, func(c deckpage.Client) bool { return c.Name == "cursor" }) {
-		t.Fatalf("no cursor among %v", clients)
-	}
-	for _, c := range clients {
-		change, err := s.Plan(c.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if c.Path != change.Path {
-			t.Errorf("%s: the page names %s, and %s is written", c.Name, c.Path, change.Path)
 		}
 	}
 }

@@ -1,28 +1,10 @@
 package main
 
 import (
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"testing"
 )
-
-func TestProgramsWhosePromptsAreTurnedOffHaveNoAdapter(t *testing.T) {
-	h := built(t, true)
-	agents := func() []string { return slices.Collect(maps.Keys(h.agents.adapters())) }
-	if !slices.Contains(agents(), "codex") {
-		t.Errorf("there are adapters for %q", agents())
-	}
-	h.cfg.File.Prompts.Codex = false
-	if got := agents(); slices.Contains(got, "codex") || len(got) == 0 {
-		t.Errorf("without Codex, there are adapters for %q", got)
-	}
-	h.cfg.File.Prompts.Enabled = false
-	if got := agents(); len(got) > 0 {
-		t.Errorf("without prompts, there are adapters for %q", got)
-	}
-}
 
 // TestTheVersionOfAPackagedProgramIsReadNotAskedFor uses programs that would not say theirs.
 func TestTheVersionOfAPackagedProgramIsReadNotAskedFor(t *testing.T) {

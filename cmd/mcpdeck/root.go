@@ -8,36 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
-	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
-
-// app is what the subcommands share: the flags, and through load everything
-// that follows from them.
-type app struct {
-	flags config.Flags
-}
-
-func (a *app) load() (*config.Config, error) {
-	if p := a.flags.Port; p < -1 || p > 65535 {
-		return nil, usagef("%s%d: use a number up to 65535; 0 picks a free one", a.said("port"), p)
-	}
-	return config.Load(a.flags)
-}
-
-// said is how the user gave a flag its value, up to that.
-func (a *app) said(flag string) string {
-	if v := a.flags.Variables[flag]; v != "" {
-		return v + "="
-	}
-	return "--" + flag + " "
-}
-
-// portFlag lets a command choose the port; -1, which means the configured one, is
-// nothing to read in its help.
-func (a *app) portFlag(c *cobra.Command) {
-	c.Flags().IntVar(&a.flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
-	c.Flags().Lookup("port").DefValue = "7337"
-}
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
@@ -59,10 +30,10 @@ func commandLine(a *app) *cobra.Command {
 	config.FolderList(f, "allow-dir")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.fromVariables(c, c.Flags()) }
 	root.SetHelpFunc(help)
-	root.AddCommand(a.subcommands()...)
+	root.AddCommand(subcommands(a)...)
 	group(root)
 	for _, p := range plugin.All() {
-		root.AddCommand(p.AllCommands(a.program())...)
+		root.AddCommand(p.AllCommands(program(a))...)
 	}
 	completeWords(root, a)
 	strict(root)
@@ -88,32 +59,14 @@ func strict(c *cobra.Command) {
 	}
 }
 
-func (a *app) subcommands() []*cobra.Command {
+func subcommands(a *app) []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(a.setupOptions()), setupcmd.Undo(a.setupOptions()), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
+		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
 	)
 }
 
-// noSuchCommand refuses what the deck itself would be given: it takes nothing, so
-// that a command was meant.
-func noSuchCommand(c *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	var names []string
-	for _, sub := range c.Commands() {
-		names = append(names, sub.Name())
-	}
-	if meant := fuzzy.Meant(args[0], names); meant != "" {
-		return usagef("unknown command %q; did you mean %q?", args[0], meant)
-	}
-	return usagef("unknown command %q; see mcpdeck --help", args[0])
-}
-
-func noArgs(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("unexpected argument %q", args[0])
-	}
-	return nil
+// setupOptions are what the commands setup and undo need.
+func setupOptions(a *app) setupcmd.Options {
+	return setupcmd.Options{Load: a.load, Count: countServers}
 }

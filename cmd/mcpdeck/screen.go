@@ -134,8 +134,8 @@ func (s *store) Put(key, value string) error {
 }
 
 // plain runs the deck without a full screen.
-func (h *instance) plain(ctx context.Context, f deckFlags) error {
-	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: f.watch, Says: f.says}
+func (h *instance) plain(ctx context.Context, watch bool, says <-chan plain.Word) error {
+	o := plain.Options{Deck: h.host, Questions: h.queue, In: os.Stdin, Out: console.Out(), Watch: watch, Says: says}
 	if console.IsTerminal() {
 		o.Bell = func() { _, _ = io.WriteString(console.Bytes(console.Out()), "\a") }
 	}

@@ -26,7 +26,11 @@ func serve(a *app) error {
 	// Whoever sees the socket may already send a signal.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	h, r, err := a.open(false)
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	h, r, err := open(cfg, false)
 	if err != nil {
 		return err
 	}
@@ -40,7 +44,7 @@ func serve(a *app) error {
 	if err := r.serve(); err != nil {
 		return err
 	}
-	h.follow(ctx, a)
+	h.follow(ctx, a.load)
 	slog.Info("serving", "socket", r.endpoints.Socket, "http", r.endpoints.HTTP)
 	<-ctx.Done()
 	stop() // a second signal ends at once

@@ -3,6 +3,8 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
@@ -24,12 +26,13 @@ func serverStatusCommand(a *app) *cobra.Command {
 		Long: "Show the state of a server of the running deck, what it costs, and what is called.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return usagef("name one server; mcpdeck list shows them")
+				return exit.Usagef("name one server; mcpdeck list shows them")
 			}
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error { return serverStatus(c, a, args[0], long) },
 	}
+	c.ValidArgsFunction = completeServers(a, plugin.Names(), 1)
 	c.Flags().BoolVarP(&long, "long", "l", false, "also what changed, the instructions and the log")
 	return c
 }

@@ -53,7 +53,7 @@ func isOwn(name string) bool {
 }
 
 // program is what the commands of servers need of this one.
-func (a *app) program() *plugin.Program {
+func program(a *app) *plugin.Program {
 	return &plugin.Program{
 		Version: version(), Load: a.load, Terminal: terminal,
 		Log: func(cfg *config.Config) { logTo(console.Err(), logLevel(cfg), redact.Rules{}) },

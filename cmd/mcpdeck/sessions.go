@@ -16,6 +16,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/pause"
@@ -209,9 +210,9 @@ func (o *sessionsOptions) check() error {
 	case o.wait == "" && o.session == "":
 		return nil
 	case o.wait == "" || o.session == "":
-		return usagef("use --wait and --session together")
+		return exit.Usagef("use --wait and --session together")
 	case !slices.Contains(waitStates(), o.wait):
-		return usagef("--wait %q: use %s", o.wait, strings.Join(waitStates(), ", "))
+		return exit.Usagef("--wait %q: use %s", o.wait, strings.Join(waitStates(), ", "))
 	}
 	return nil
 }

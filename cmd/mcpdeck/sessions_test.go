@@ -15,13 +15,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-func askSessions(t *testing.T, h *instance, known string) sessionsReply {
+func askSessions(t *testing.T, p *agentPrograms, known string) sessionsReply {
 	t.Helper()
 	args, err := json.Marshal(sessionsRequest{known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := h.agents.sessionsControl(t.Context(), transport.Requester{}, args)
+	out, err := p.sessionsControl(t.Context(), transport.Requester{}, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,21 +30,21 @@ func askSessions(t *testing.T, h *instance, known string) sessionsReply {
 
 func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := &instance{agents: &agentPrograms{roster: &sessions.Roster{}}}
-		h.agents.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
-		first := askSessions(t, h, "")
+		p := &agentPrograms{roster: &sessions.Roster{}}
+		p.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
+		first := askSessions(t, p, "")
 		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {
 			t.Fatalf("%d sessions, mark %q", n, first.Mark)
 		}
-		time.AfterFunc(time.Minute, func() { h.agents.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
+		time.AfterFunc(time.Minute, func() { p.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
 		begun := time.Now()
-		second := askSessions(t, h, first.Mark)
+		second := askSessions(t, p, first.Mark)
 		if s := second.List.Sessions[0].State; s != "idle" || time.Since(begun) < time.Minute {
 			t.Errorf("told %s after %v", s, time.Since(begun))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := h.agents.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
+		if _, err := p.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
 			t.Error("a command that is gone is still served")
 		}
 	})

@@ -38,9 +38,9 @@ func screenSettings(cfg *config.Config) tui.Settings {
 // followSettings sends the screen's settings whenever the configuration file at
 // path has changed and can be read, until ctx ends. What became of it goes to
 // take, too.
-func followSettings(ctx context.Context, a *app, path string, take func(*config.Config, error) []string) <-chan tui.Settings {
+func followSettings(ctx context.Context, load func() (*config.Config, error), path string, take func(*config.Config, error) []string) <-chan tui.Settings {
 	out := make(chan tui.Settings)
-	followed := followConfig(ctx, a, path, func(cfg *config.Config, err error) {
+	followed := followConfig(ctx, load, path, func(cfg *config.Config, err error) {
 		waiting := take(cfg, err)
 		if err != nil {
 			return
@@ -65,9 +65,9 @@ func briefly(err error, path string) string {
 }
 
 // follow applies changes of the configuration where there is no screen.
-func (h *instance) follow(ctx context.Context, a *app) {
+func (h *instance) follow(ctx context.Context, load func() (*config.Config, error)) {
 	take := h.reload()
-	followConfig(ctx, a, h.cfg.Paths.Config, func(cfg *config.Config, err error) { take(cfg, err) })
+	followConfig(ctx, load, h.cfg.Paths.Config, func(cfg *config.Config, err error) { take(cfg, err) })
 }
 
 // reload returns what applies a changed configuration, and warns of what is wrong with it
@@ -106,7 +106,7 @@ func (h *instance) warnOf(cfg *config.Config, more ...string) {
 // of the cards beside it, until ctx ends, and gives what it says, or why it cannot be
 // read, to take. The files and their folders may come later. It is false when nothing
 // can be followed.
-func followConfig(ctx context.Context, a *app, path string, take func(*config.Config, error)) bool {
+func followConfig(ctx context.Context, load func() (*config.Config, error), path string, take func(*config.Config, error)) bool {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return false
@@ -118,7 +118,7 @@ func followConfig(ctx context.Context, a *app, path string, take func(*config.Co
 	recovery.Go("settings", func() {
 		defer func() { _ = w.Close() }()
 		for changed(ctx, w, path) {
-			cfg, err := a.load()
+			cfg, err := load()
 			if err != nil {
 				err = fmt.Errorf("%w; settings unchanged", err)
 			}

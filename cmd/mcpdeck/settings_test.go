@@ -33,7 +33,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	}
 	took := make(chan taken, 1)
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a, path, func(c *config.Config, err error) []string { took <- taken{c, err}; return nil })
+	settings := followSettings(t.Context(), a.load, path, func(c *config.Config, err error) []string { took <- taken{c, err}; return nil })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
 	last := <-took
 	s := <-settings
@@ -70,7 +70,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if s = <-settings; s.NoMouse {
 		t.Errorf("settings %+v after the file was mended", s)
 	}
-	if followSettings(t.Context(), a, "/nowhere/at/all/config.toml", nil) != nil {
+	if followSettings(t.Context(), a.load, "/nowhere/at/all/config.toml", nil) != nil {
 		t.Error("a folder far from any that exists is followed")
 	}
 }
@@ -119,7 +119,7 @@ func TestTheConfigurationMayComeLater(t *testing.T) {
 	path := filepath.Join(home, ".config", "mcpdeck", "config.toml")
 	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan *config.Config, 100)
-	if !followConfig(t.Context(), a, path, func(c *config.Config, err error) {
+	if !followConfig(t.Context(), a.load, path, func(c *config.Config, err error) {
 		if err == nil { // half of a file is none
 			seen <- c
 		}
@@ -147,7 +147,7 @@ func TestCardsFollowTheirFiles(t *testing.T) {
 	folder := filepath.Join(home, ".config", "mcpdeck")
 	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan string, 100)
-	if !followConfig(t.Context(), a, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
+	if !followConfig(t.Context(), a.load, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
 		if err == nil {
 			var names []string
 			for _, card := range c.Cards {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -15,6 +16,7 @@ func toolsCommand(a *app) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use: "tools [SERVER...]", Short: "List the tools that agents see",
+		ValidArgsFunction: completeServers(a, plugin.Names(), 0),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {

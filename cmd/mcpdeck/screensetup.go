@@ -9,11 +9,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
-// setupOptions are what the commands setup and undo need.
-func (a *app) setupOptions() setupcmd.Options {
-	return setupcmd.Options{Load: a.load, Count: countServers}
-}
-
 // screenSetup sets clients up from the screen: in the user's own files, since one
 // deck is for all projects.
 type screenSetup struct{ cfg *config.Config }

@@ -1,0 +1,28 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
+)
+
+// open builds an instance with a user and binds its addresses. screen tells whether
+// the user gets a whole screen.
+func open(cfg *config.Config, screen bool) (*instance, *listeners, error) {
+	if err := userauth.Hide(); err != nil {
+		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
+	}
+	h, err := build(cfg, true, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := h.gate.Open(screen); err != nil {
+		h.host.Warn("ask", err.Error())
+	}
+	r, err := openListeners(h)
+	if err == nil {
+		h.sayChanged()
+	}
+	return h, r, err
+}
