@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -35,7 +36,7 @@ type addFlags struct {
 	pick                       int
 }
 
-func addCommand(a *app) *cobra.Command {
+func addCommand(a *cli.Globals) *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
 		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]\n  mcpdeck add [NAME] --json ENTRY [FLAG...]",
@@ -75,7 +76,7 @@ not passed through a shell.`,
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -97,7 +98,7 @@ not passed through a shell.`,
 		},
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
-		return exit.Wrong(fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", flagError("", err)))
+		return exit.Wrong(fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", cli.FlagError("", err)))
 	})
 	fl := c.Flags()
 	fl.StringArrayVar(&f.env, "env", nil, "environment variable for the command, NAME=VALUE")
@@ -114,7 +115,7 @@ not passed through a shell.`,
 	fl.BoolVar(&f.noTry, "no-try", false, "do not start the command or connect to the URL")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	c.MarkFlagsMutuallyExclusive("on", "lazy")
-	completeFlag(c, "transport", "auto", "http", "sse")
+	cli.CompleteFlag(c, "transport", "auto", "http", "sse")
 	return c
 }
 

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
@@ -121,7 +122,7 @@ func (h *instance) card(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
 	o := upstream.Options{
-		Name: s.Name, Title: s.Label(), Key: s.Key, Version: version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name), Count: countFile(cfg, s.Name),
+		Name: s.Name, Title: s.Label(), Key: s.Key, Version: cli.Version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: faultFile(cfg, s.Name), Count: countFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
 		NoRoots: s.Roots == "none",

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
@@ -188,8 +189,8 @@ func asJSON(value, kind string) (json.RawMessage, error) {
 }
 
 // toolHelp prints what a tool does and takes.
-func toolHelp(c *cobra.Command, a *app, name string) error {
-	cfg, err := a.load()
+func toolHelp(c *cobra.Command, a *cli.Globals, name string) error {
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -24,7 +25,7 @@ type callFlags struct {
 	save string
 }
 
-func callCommand(a *app) *cobra.Command {
+func callCommand(a *cli.Globals) *cobra.Command {
 	var f callFlags
 	c := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE... | --json OBJECT | -]",
@@ -60,10 +61,10 @@ characters are removed from the output; --raw keeps them as escapes.
 	return c
 }
 
-func callTool(c *cobra.Command, a *app, f callFlags, tool string, pairs []string) error {
+func callTool(c *cobra.Command, a *cli.Globals, f callFlags, tool string, pairs []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	cfg, err := a.load()
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}

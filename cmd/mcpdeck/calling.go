@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -15,7 +16,7 @@ import (
 const completeWithin = 3 * time.Second
 
 // completeCall completes a tool, and then its arguments, as KEY=.
-func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.ShellCompDirective) {
+func completeCall(ctx context.Context, a *cli.Globals, args []string) ([]string, cobra.ShellCompDirective) {
 	tools, err := toolsWithin(ctx, a)
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
@@ -39,7 +40,7 @@ func completeCall(ctx context.Context, a *app, args []string) ([]string, cobra.S
 }
 
 // completeTool completes the name of a tool.
-func completeTool(a *app) cobra.CompletionFunc {
+func completeTool(a *cli.Globals) cobra.CompletionFunc {
 	return func(c *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 		tools, err := toolsWithin(c.Context(), a)
 		if err != nil {
@@ -58,13 +59,13 @@ func toolWords(tools []toolInfo) []string {
 }
 
 // toolsWithin are the tools for a shell that waits for words.
-func toolsWithin(ctx context.Context, a *app) ([]toolInfo, error) {
+func toolsWithin(ctx context.Context, a *cli.Globals) ([]toolInfo, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
 	ctx, cancel := context.WithTimeout(ctx, completeWithin)
 	defer cancel()
-	cfg, err := a.load()
+	cfg, err := a.Load()
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -27,7 +28,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-func removeCommand(a *app) *cobra.Command {
+func removeCommand(a *cli.Globals) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "remove NAME",
@@ -41,14 +42,14 @@ func removeCommand(a *app) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
 			return remove(c, cfg, args[0], yes)
 		},
 	}
-	c.ValidArgsFunction = completeServers(a, nil, 1)
+	c.ValidArgsFunction = cli.CompleteServers(a, nil, 1)
 	c.Flags().BoolVar(&yes, "yes", false, "remove without asking")
 	return c
 }
@@ -59,7 +60,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	case slices.Contains(plugin.Names(), name):
 		return exit.Usagef("remove %s: it is part of mcpdeck", name)
 	case where == "":
-		if meant := fuzzy.Meant(name, cardNames(cfg)); meant != "" {
+		if meant := fuzzy.Meant(name, cli.CardNames(cfg)); meant != "" {
 			return fmt.Errorf("remove %q: unknown server; did you mean %q?", name, meant)
 		}
 		return fmt.Errorf("remove %q: unknown server; mcpdeck list lists them", name)
@@ -129,13 +130,13 @@ type listed struct {
 	*live // of the running deck; nil when none runs
 }
 
-func listCommand(a *app) *cobra.Command {
+func listCommand(a *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: noArgs,
+		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: cli.NoArgs,
 		Long: "List the deck's servers: its own, and those you have added. While a deck runs, also how each stands,\nhow many tools agents have of it, about how many tokens of their context those take, the calls, how long 95 in 100\nof them took at most, and the era of the protocol that the server speaks: legacy (to 2025-11-25) or modern.",
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -151,7 +152,7 @@ func listCommand(a *app) *cobra.Command {
 				}
 			}
 			if asJSON {
-				return errors.Join(printJSON(c, all, true), asked)
+				return errors.Join(cli.PrintJSON(c, all, true), asked)
 			}
 			return errors.Join(printServers(c, cfg, all), asked)
 		},
@@ -214,9 +215,9 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			rows[i] = []string{l.Name, l.State, tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
 		}
 	}
-	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
 		if col == 1 {
-			return ink(all[row].live != nil && all[row].State == string(snapshot.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
+			return cli.Ink(all[row].live != nil && all[row].State == string(snapshot.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
 		}
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})

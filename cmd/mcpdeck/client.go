@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -42,7 +43,7 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*transpor
 		}
 		return nil, nil, err
 	}
-	if c, err = transport.NewClient(ctx, s, nil, "mcpdeck", version()); err != nil {
+	if c, err = transport.NewClient(ctx, s, nil, "mcpdeck", cli.Version()); err != nil {
 		h.stop()
 		return nil, nil, err
 	}
@@ -73,7 +74,7 @@ func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*tran
 	case w.Error != "":
 		return nil, errors.New(w.Error)
 	}
-	c, err := transport.NewClient(ctx, conn, lines, "mcpdeck", version())
+	c, err := transport.NewClient(ctx, conn, lines, "mcpdeck", cli.Version())
 	if err != nil {
 		conn.Close()
 		return nil, fmt.Errorf("talk to the deck: %w", err)

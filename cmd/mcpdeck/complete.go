@@ -4,14 +4,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // completeChanges completes the ID of a change that can be undone.
-func completeChanges(a *app) cobra.CompletionFunc {
+func completeChanges(a *cli.Globals) cobra.CompletionFunc {
 	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-		cfg, err := a.load()
+		cfg, err := a.Load()
 		if err != nil || len(args) > 0 {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
@@ -25,7 +26,7 @@ func completeChanges(a *app) cobra.CompletionFunc {
 }
 
 // completeWords makes arguments and flags of fixed words complete.
-func completeWords(root *cobra.Command, a *app) {
+func completeWords(root *cobra.Command, a *cli.Globals) {
 	if c, _, err := root.Find([]string{"undo"}); err == nil {
 		c.ValidArgsFunction = completeChanges(a)
 	}
@@ -39,6 +40,6 @@ func completeWords(root *cobra.Command, a *app) {
 			}
 			return setup.Names(), cobra.ShellCompDirectiveNoFileComp
 		}
-		completeFlag(c, "signals", "hooks")
+		cli.CompleteFlag(c, "signals", "hooks")
 	}
 }

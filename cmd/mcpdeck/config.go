@@ -14,6 +14,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -25,7 +26,7 @@ import (
 )
 
 // configCommand shows and checks the configuration.
-func configCommand(a *app) *cobra.Command {
+func configCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", Short: "Show, check and begin the configuration",
 		Long: "Show, check and begin the configuration. Every option has a default: no file is needed.",
@@ -34,10 +35,10 @@ func configCommand(a *app) *cobra.Command {
 	return c
 }
 
-func configInit(a *app) *cobra.Command {
+func configInit(a *cli.Globals) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
-		Use: "init", Short: "Write a configuration file with every option, commented out", Args: noArgs,
+		Use: "init", Short: "Write a configuration file with every option, commented out", Args: cli.NoArgs,
 		Long: "Write a configuration file with every option and its default, commented out, and next to it the JSON schemas with\n" +
 			"which editors complete and check it (taplo, Even Better TOML). A file that exists is never overwritten.",
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -75,8 +76,8 @@ func taken(path string) bool {
 }
 
 // whichFile is the path of the configuration file, also of one that cannot be read.
-func whichFile(a *app) (string, error) {
-	p, err := config.Where(a.flags)
+func whichFile(a *cli.Globals) (string, error) {
+	p, err := config.Where(a.Flags)
 	return p.Config, err
 }
 
@@ -96,11 +97,11 @@ func writeSchemas(c *cobra.Command, folder string) error {
 	return nil
 }
 
-func configPath(a *app) *cobra.Command {
+func configPath(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "path", Short: "List the files that the configuration is read from", Args: noArgs,
+		Use: "path", Short: "List the files that the configuration is read from", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p, err := config.Where(a.flags)
+			p, err := config.Where(a.Flags)
 			if err != nil {
 				return err
 			}
@@ -115,23 +116,23 @@ func configPath(a *app) *cobra.Command {
 				}
 				rows = append(rows, []string{f.Path, f.What, state})
 			}
-			return printTable(c, rows, nil)
+			return cli.PrintTable(c, rows, nil)
 		},
 	}
 }
 
-func configCheck(a *app) *cobra.Command {
+func configCheck(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
-		Use: "check", Short: "List mistakes in the configuration, with their lines", Args: noArgs,
+		Use: "check", Short: "List mistakes in the configuration, with their lines", Args: cli.NoArgs,
 		Long: "List mistakes in the configuration, with their lines, and what was probably meant. The exit code is 1 if there are any.\n" +
 			"Colours of yours that are hard to read are listed, too, and options that need a restart of a running deck.",
 		RunE: func(c *cobra.Command, _ []string) error { return checkConfiguration(c, a) },
 	}
 }
 
-func checkConfiguration(c *cobra.Command, a *app) error {
-	a.flags.All = true
-	cfg, err := a.load()
+func checkConfiguration(c *cobra.Command, a *cli.Globals) error {
+	a.Flags.All = true
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}
@@ -190,7 +191,7 @@ func staleSchema(cfg *config.Config) string {
 	return ""
 }
 
-func configShow(a *app) *cobra.Command {
+func configShow(a *cli.Globals) *cobra.Command {
 	var asJSON, changed bool
 	c := &cobra.Command{
 		Use: "show [OPTION]", Short: "Show every option, its value, and where that comes from",
@@ -218,7 +219,7 @@ func configShow(a *app) *cobra.Command {
 				found = slices.DeleteFunc(found, func(s shown) bool { return s.From == "default" || s.Literal == defaults[s.Key] })
 			}
 			if asJSON {
-				return printJSON(c, append([]shown{}, found...), true)
+				return cli.PrintJSON(c, append([]shown{}, found...), true)
 			}
 			if len(found) == 0 {
 				c.Println("every option has its default")
@@ -244,14 +245,14 @@ type shown struct {
 }
 
 // settings are all options as a deck would have them that starts here.
-func allSettings(a *app, deck *cobra.Command) ([]shown, error) {
-	if err := a.fromVariables(deck, deck.LocalNonPersistentFlags()); err != nil {
+func allSettings(a *cli.Globals, deck *cobra.Command) ([]shown, error) {
+	if err := a.FromVariables(deck, deck.LocalNonPersistentFlags()); err != nil {
 		return nil, err
 	}
 	if err := checkScreen(a); err != nil {
 		return nil, err
 	}
-	cfg, err := a.load()
+	cfg, err := a.Load()
 	if err != nil {
 		return nil, err
 	}
@@ -272,12 +273,12 @@ func printSettings(c *cobra.Command, found []shown) error {
 		}
 		rows[i] = []string{s.Key, s.Literal, s.From, note}
 	}
-	return printTable(c, rows, func(row, col int) lipgloss.Style {
+	return cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
 		switch {
 		case col == 3, col == 2 && found[row].From == "default":
 			return lipgloss.NewStyle().Faint(true)
 		case col == 2:
-			return ink(true, false)
+			return cli.Ink(true, false)
 		}
 		return lipgloss.NewStyle()
 	})
@@ -295,8 +296,8 @@ func unknownOption(key string) error {
 }
 
 // optionWords are the options and their tables, for a shell to complete.
-func optionWords(a *app) []string {
-	cfg, err := a.load()
+func optionWords(a *cli.Globals) []string {
+	cfg, err := a.Load()
 	if err != nil {
 		return nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -31,7 +32,7 @@ type deckFlags struct {
 	says <-chan plain.Word          // what it says without a screen
 }
 
-func deckCommand(a *app) *cobra.Command {
+func deckCommand(a *cli.Globals) *cobra.Command {
 	var f deckFlags
 	c := &cobra.Command{
 		Use:   "mcpdeck",
@@ -39,7 +40,7 @@ func deckCommand(a *app) *cobra.Command {
 		Args:  noSuchCommand,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if f.version {
-				c.Println("mcpdeck " + version())
+				c.Println("mcpdeck " + cli.Version())
 				return nil
 			}
 			return openDeck(a, f)
@@ -47,12 +48,12 @@ func deckCommand(a *app) *cobra.Command {
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: print one line per event, answer questions by number")
 	c.Flags().BoolVar(&f.watch, "watch", false, "watch only; keys change nothing")
-	c.Flags().StringVar(&a.flags.Page, "page", "", "page to show first")
-	c.Flags().StringVar(&a.flags.Background, "background", "", "dark or light (default: ask the terminal)")
+	c.Flags().StringVar(&a.Flags.Page, "page", "", "page to show first")
+	c.Flags().StringVar(&a.Flags.Background, "background", "", "dark or light (default: ask the terminal)")
 	c.Flags().BoolVarP(&f.version, "version", "v", false, "print the version")
-	a.portFlag(c)
-	completeFlag(c, "page", pageIDs()...)
-	completeFlag(c, "background", "dark", "light")
+	a.PortFlag(c)
+	cli.CompleteFlag(c, "page", pageIDs()...)
+	cli.CompleteFlag(c, "background", "dark", "light")
 	return c
 }
 
@@ -62,18 +63,18 @@ type signalled struct{ syscall.Signal }
 func (s signalled) Error() string { return "ended by " + s.String() }
 
 // checkScreen tells of words that the screen's flags do not know.
-func checkScreen(a *app) error {
-	f := a.flags
+func checkScreen(a *cli.Globals) error {
+	f := a.Flags
 	if f.Page != "" && !slices.Contains(pageIDs(), f.Page) {
-		return exit.Usagef("%s%q: use %s", a.said("page"), f.Page, strings.Join(pageIDs(), ", "))
+		return exit.Usagef("%s%q: use %s", a.Said("page"), f.Page, strings.Join(pageIDs(), ", "))
 	}
 	if f.Background != "" && f.Background != "dark" && f.Background != "light" {
-		return exit.Usagef("%s%q: use dark or light", a.said("background"), f.Background)
+		return exit.Usagef("%s%q: use dark or light", a.Said("background"), f.Background)
 	}
 	return nil
 }
 
-func openDeck(a *app, f deckFlags) error {
+func openDeck(a *cli.Globals, f deckFlags) error {
 	if err := checkScreen(a); err != nil {
 		return err
 	}
@@ -81,7 +82,7 @@ func openDeck(a *app, f deckFlags) error {
 	defer cancel(nil)
 	watchSignals(cancel, keepTerminal())
 	full := !f.plain && terminal()
-	cfg, err := a.load()
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}
@@ -111,14 +112,14 @@ func openDeck(a *app, f deckFlags) error {
 		played = play(ctx, f.demo(h), cancel)
 	}
 	if !full {
-		h.follow(ctx, a.load)
+		h.follow(ctx, a.Load)
 		err = h.plain(ctx, f.watch, f.says)
 	} else {
 		o := h.screen(f.watch)
 		if played.show != nil {
 			o.Guide, o.Demo = played.show, nil
 		}
-		o.Settings = followSettings(ctx, a.load, h.cfg.Paths.Config, h.reload())
+		o.Settings = followSettings(ctx, a.Load, h.cfg.Paths.Config, h.reload())
 		err = tui.Run(ctx, o)
 	}
 	err = played.end(err)

@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
@@ -20,11 +21,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
-func demoCommand(a *app) *cobra.Command {
+func demoCommand(a *cli.Globals) *cobra.Command {
 	var f deckFlags
 	pace := 6 * time.Second
 	c := &cobra.Command{
-		Use: "demo", Short: "See the deck at work, with stand-in agents", Args: noArgs,
+		Use: "demo", Short: "See the deck at work, with stand-in agents", Args: cli.NoArgs,
 		Long: `See the deck at work, with stand-in agents.
 
 They ask a question, draw, make a mistake, break a contract and want to run a
@@ -36,14 +37,14 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 		RunE: func(*cobra.Command, []string) error { return playDemo(a, f, pace) },
 	}
 	c.Flags().BoolVar(&f.plain, "plain", false, "no full screen: print one line per event, and end by itself")
-	c.Flags().StringVar(&a.flags.Background, "background", "", "dark or light (default: ask the terminal)")
-	completeFlag(c, "background", "dark", "light")
+	c.Flags().StringVar(&a.Flags.Background, "background", "", "dark or light (default: ask the terminal)")
+	cli.CompleteFlag(c, "background", "dark", "light")
 	c.Flags().DurationVar(&pace, "pace", pace, "how long each scene waits for you")
 	c.AddCommand(
 		&cobra.Command{
 			Use: "agent NAME", Hidden: true, Args: cobra.ExactArgs(1), Short: "Stand in for an agent's program",
 			RunE: func(_ *cobra.Command, args []string) error {
-				cfg, err := a.load()
+				cfg, err := a.Load()
 				if err != nil {
 					return err
 				}
@@ -61,7 +62,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 			},
 		},
 		&cobra.Command{
-			Use: "server", Hidden: true, Args: noArgs, Short: "Stand in for a server of somebody else's",
+			Use: "server", Hidden: true, Args: cli.NoArgs, Short: "Stand in for a server of somebody else's",
 			RunE: func(*cobra.Command, []string) error { return demo.Serve(os.Stdin, console.Bytes(console.Out())) },
 		},
 	)
@@ -69,7 +70,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 }
 
 // playDemo opens a deck in a home of its own.
-func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
+func playDemo(a *cli.Globals, f deckFlags, pace time.Duration) (err error) {
 	if err := checkScreen(a); err != nil {
 		return err
 	}
@@ -114,7 +115,7 @@ func playDemo(a *app, f deckFlags, pace time.Duration) (err error) {
 		}
 		return demo.New(o)
 	}
-	a.flags = demoFlags(a.flags)
+	a.Flags = demoFlags(a.Flags)
 	return openDeck(a, f)
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
@@ -36,28 +37,28 @@ type finding struct {
 	text string
 }
 
-func doctorCommand(a *app) *cobra.Command {
+func doctorCommand(a *cli.Globals) *cobra.Command {
 	var fix bool
 	c := &cobra.Command{
-		Use: "doctor", Short: "Check what the deck needs, and say how to fix what is missing", Args: noArgs,
+		Use: "doctor", Short: "Check what the deck needs, and say how to fix what is missing", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return doctor(c, a, fix) },
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "install the stamp CLI into the deck's own folder if it is missing")
 	return c
 }
 
-func doctor(c *cobra.Command, a *app, fix bool) error {
+func doctor(c *cobra.Command, a *cli.Globals, fix bool) error {
 	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Minute)
 	defer cancel()
-	cfg, broken := a.load()
+	cfg, broken := a.Load()
 	if broken != nil && !errors.As(broken, new(exit.UsageError)) { // the rest is worth knowing, too
-		a.flags.All, a.flags.Alone = true, true
-		cfg, _ = a.load()
+		a.Flags.All, a.Flags.Alone = true, true
+		cfg, _ = a.Load()
 	}
 	if cfg == nil {
 		return broken
 	}
-	findings := []finding{{"ok", "version", version()}, {"ok", "state", cfg.Paths.State}}
+	findings := []finding{{"ok", "version", cli.Version()}, {"ok", "state", cfg.Paths.State}}
 	findings = append(findings, checkConfig(cfg, broken)...)
 	for _, text := range waitingIn(ctx, cfg) {
 		findings = append(findings, finding{"note", "config", text})
@@ -90,11 +91,11 @@ func report(c *cobra.Command, findings []finding) error {
 	for i, f := range findings {
 		rows[i] = []string{f.mark, f.what, f.text}
 	}
-	err := printTable(c, rows, func(row, col int) lipgloss.Style {
+	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
 		if col > 0 {
 			return lipgloss.NewStyle()
 		}
-		return ink(findings[row].mark == "ok", bad(findings[row]))
+		return cli.Ink(findings[row].mark == "ok", bad(findings[row]))
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -34,10 +35,10 @@ func help(c *cobra.Command, _ []string) {
 // variablesHelp shows by one of a command's own flags and by one of all commands how
 // variables stand for them.
 func variablesHelp(c *cobra.Command) string {
-	examples := []string{"--name by " + variable(c, c.Root().PersistentFlags().Lookup("name"))}
+	examples := []string{"--name by " + cli.Variable(c, c.Root().PersistentFlags().Lookup("name"))}
 	c.LocalNonPersistentFlags().VisitAll(func(f *pflag.Flag) {
-		if len(examples) < 2 && hasVariable(f) {
-			examples = append(examples, "--"+f.Name+" by "+variable(c, f))
+		if len(examples) < 2 && cli.HasVariable(f) {
+			examples = append(examples, "--"+f.Name+" by "+cli.Variable(c, f))
 		}
 	})
 	return "\nEnvironment:\n  A variable can stand for each flag: " + strings.Join(examples, ", ") +

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
@@ -34,7 +35,7 @@ type importFlags struct {
 	noTry                bool
 }
 
-func importCommand(a *app) *cobra.Command {
+func importCommand(a *cli.Globals) *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
 		Use:   "import [CLIENT|FILE]",
@@ -56,7 +57,7 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -276,7 +277,7 @@ func showImport(c *cobra.Command, plan cards.Import) error {
 		}
 		rows = append(rows, []string{where, r.Entry.Name(), what})
 	}
-	return printTable(c, rows, func(row, _ int) lipgloss.Style {
+	return cli.PrintTable(c, rows, func(row, _ int) lipgloss.Style {
 		return lipgloss.NewStyle().Faint(plan.Rows[row].Card == "")
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
@@ -76,7 +77,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 		return nil, err
 	}
 	h.host, err = router.New(router.Options{
-		Name: cfg.Name(), Version: version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
+		Name: cfg.Name(), Version: cli.Version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
 		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {

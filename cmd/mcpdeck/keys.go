@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -17,15 +18,15 @@ type boundJSON struct {
 	Does   string   `json:"does"`
 }
 
-func configKeys(a *app) *cobra.Command {
+func configKeys(a *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
-		Use: "keys", Short: "List the actions of the screen, with their keys", Args: noArgs,
+		Use: "keys", Short: "List the actions of the screen, with their keys", Args: cli.NoArgs,
 		Long: "List the actions of the screen, with the keys that they have: their own, or those of [keys] in the configuration,\n" +
 			"which lines such as \"calls.copy\" = [\"ctrl+y\"] set. An entry that mcpdeck config check reports has no effect.",
 		Example: "  mcpdeck config keys | grep calls",
 		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -40,13 +41,13 @@ func configKeys(a *app) *cobra.Command {
 				for i, b := range all {
 					out[i] = boundJSON{b.ID, append([]string{}, b.Keys...), b.Place, b.Title}
 				}
-				return printJSON(c, out, true)
+				return cli.PrintJSON(c, out, true)
 			}
 			rows := [][]string{}
 			for _, b := range all {
 				rows = append(rows, []string{b.ID, cmp.Or(strings.Join(b.Keys, ", "), "–"), b.Place, b.Title})
 			}
-			return printHeaded(c, []string{"ACTION", "KEYS", "WHERE", "WHAT IT DOES"}, rows, nil)
+			return cli.PrintHeaded(c, []string{"ACTION", "KEYS", "WHERE", "WHAT IT DOES"}, rows, nil)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

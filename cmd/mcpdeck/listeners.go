@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -57,7 +58,7 @@ func openListeners(h *instance) (*listeners, error) {
 func (r *listeners) askOptions() ask.ListenOptions {
 	h := r.instance
 	return ask.ListenOptions{
-		Path: h.cfg.Paths.AskSocket, Version: version(), Sessions: h.cfg.Paths.Sessions,
+		Path: h.cfg.Paths.AskSocket, Version: cli.Version(), Sessions: h.cfg.Paths.Sessions,
 		Gate: h.gate, Agents: h.agentProcesses, Log: slog.Default(),
 	}
 }
@@ -88,7 +89,7 @@ func (r *listeners) serve() error {
 	r.cancel = cancel
 	r.prompts = r.instance.agents.servePrompts(ctx)
 	r.sessions = r.instance.agents.followSessions(ctx)
-	srv := &transport.Server{Host: r.instance.host, Version: version(), Controls: r.instance.controls(), Log: slog.Default()}
+	srv := &transport.Server{Host: r.instance.host, Version: cli.Version(), Controls: r.instance.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	recovery.Go("state folder", func() { r.watch(ctx) })
 	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })

@@ -2,10 +2,11 @@ package main
 
 import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
 
 // machine is where a card is started for the user.
 func machine(cfg *config.Config) cards.Machine {
-	return cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: version()}
+	return cards.Machine{Environ: cfg.Environ, Dir: cfg.Dir, Root: cfg.ProjectRoot(), Home: cfg.Home, Version: cli.Version()}
 }

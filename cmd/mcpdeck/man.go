@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 )
 
 func manCommand() *cobra.Command {
@@ -16,7 +18,7 @@ func manCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use: "man", Short: "Print the manual page",
 		Example: "  mcpdeck man | man -l -\n  mcpdeck man --dir ~/.local/share/man/man1",
-		Args:    noArgs,
+		Args:    cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if dir == "" {
 				manPage(c.OutOrStdout(), c.Root())
@@ -64,7 +66,7 @@ func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(
 // Markdown, the libraries for it are larger than this, and neither knows variables.
 func manPage(w io.Writer, c *cobra.Command) {
 	name := manName(c)
-	fmt.Fprintf(w, ".TH %q 1 \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), "mcpdeck "+version(), roff(name), roff(c.Short))
+	fmt.Fprintf(w, ".TH %q 1 \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), "mcpdeck "+cli.Version(), roff(name), roff(c.Short))
 	fmt.Fprintf(w, ".SH SYNOPSIS\n.nf\n%s\n.fi\n", roff(c.UseLine()))
 	if c.Long != "" {
 		fmt.Fprint(w, ".SH DESCRIPTION\n", roffText(c.Long))
@@ -105,8 +107,8 @@ func manFlag(w io.Writer, c *cobra.Command, f *pflag.Flag) {
 		names += ` \fI` + roff(value) + `\fR`
 	}
 	fmt.Fprintf(w, ".TP\n%s\n%s\n", names, roff(usage))
-	if hasVariable(f) {
-		fmt.Fprintf(w, ".br\nVariable: %s\n", roff(variable(c, f)))
+	if cli.HasVariable(f) {
+		fmt.Fprintf(w, ".br\nVariable: %s\n", roff(cli.Variable(c, f)))
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 )
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
@@ -28,7 +30,7 @@ func TestEveryCommandHasAManualPage(t *testing.T) {
 		pages = append(pages, path)
 		page := strings.ReplaceAll(string(b), `\-`, "-")
 		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			if hasVariable(f) && (!strings.Contains(page, `\fB--`+f.Name+`\fR`) || !strings.Contains(page, variable(c, f))) {
+			if cli.HasVariable(f) && (!strings.Contains(page, `\fB--`+f.Name+`\fR`) || !strings.Contains(page, cli.Variable(c, f))) {
 				t.Errorf("%s: no --%s, or no variable for it", path, f.Name)
 			}
 		})

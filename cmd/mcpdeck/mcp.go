@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -24,7 +25,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-func mcpCommand(a *app) *cobra.Command {
+func mcpCommand(a *cli.Globals) *cobra.Command {
 	var spec router.ViewSpec
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",
@@ -39,7 +40,7 @@ When standard input ends, calls in flight are still answered for up to ten
 minutes, as long as standard output is read. A question stays in the deck, which
 keeps its answer for whoever asks it again.`,
 		RunE: func(_ *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -49,7 +50,7 @@ keeps its answer for whoever asks it again.`,
 			return relay(a, cfg, spec)
 		},
 	}
-	c.ValidArgsFunction = completeServers(a, plugin.Names(), 0)
+	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 0)
 	c.Flags().BoolVar(&spec.AsIs, asIs, false, "serve one added server as it is without the deck, under its own names")
 	c.Flags().BoolVar(&spec.Gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	c.Flags().StringVar(&spec.Profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
@@ -57,12 +58,12 @@ keeps its answer for whoever asks it again.`,
 	return c
 }
 
-func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
+func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A client that reads no more does not kill what has programs to end.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	local := &hosting{load: a.load, cfg: cfg}
+	local := &hosting{load: a.Load, cfg: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := dialer(cfg)
 	r := &transport.Relay{
@@ -99,9 +100,9 @@ func relay(a *app, cfg *config.Config, spec router.ViewSpec) error {
 }
 
 // completeProfiles completes the name of a profile of the configuration.
-func completeProfiles(a *app) cobra.CompletionFunc {
+func completeProfiles(a *cli.Globals) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		cfg, err := a.load()
+		cfg, err := a.Load()
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}

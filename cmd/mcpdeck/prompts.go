@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
@@ -27,7 +28,7 @@ func (p *agentPrograms) deps(agent string) approvals.Deps {
 	return approvals.Deps{
 		Queue: p.queue, Roster: p.roster, Rules: p.rules, HoldsHeadless: func(folder string) bool { return p.now.Load().HoldsHeadless(folder) },
 		Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) },
-		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: version(), Log: slog.Default(),
+		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: cli.Version(), Log: slog.Default(),
 	}
 }
 

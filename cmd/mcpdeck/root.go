@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -12,23 +13,23 @@ import (
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
-	return commandLine(&app{flags: config.Flags{Port: -1, Pages: pageIDs(), Sections: plugin.Sections()}})
+	return commandLine(&cli.Globals{Flags: config.Flags{Port: -1, Pages: pageIDs(), Sections: plugin.Sections()}})
 }
 
-func commandLine(a *app) *cobra.Command {
-	a.flags.Variables = map[string]string{}
+func commandLine(a *cli.Globals) *cobra.Command {
+	a.Flags.Variables = map[string]string{}
 	root := deckCommand(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(console.Out()) // cobra would print to standard error
 	root.SetErr(console.Err())
-	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.Wrong(unknownFlag(c, flagError("", err))) })
+	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error { return exit.Wrong(cli.UnknownFlag(c, cli.FlagError("", err))) })
 	f := root.PersistentFlags()
-	f.StringVar(&a.flags.Name, "name", "", "name of the deck, if you run several")
-	f.StringVar(&a.flags.State, "state", "", "folder for state: sockets, journal, drafts (default ~/.local/state/mcpdeck)")
-	f.StringVar(&a.flags.File, "config", "", "configuration file (default ~/.config/mcpdeck/config.toml)")
-	f.StringArrayVar(&a.flags.Allow, "allow-dir", nil, "another folder that agents may use (can be repeated)")
+	f.StringVar(&a.Flags.Name, "name", "", "name of the deck, if you run several")
+	f.StringVar(&a.Flags.State, "state", "", "folder for state: sockets, journal, drafts (default ~/.local/state/mcpdeck)")
+	f.StringVar(&a.Flags.File, "config", "", "configuration file (default ~/.config/mcpdeck/config.toml)")
+	f.StringArrayVar(&a.Flags.Allow, "allow-dir", nil, "another folder that agents may use (can be repeated)")
 	config.FolderList(f, "allow-dir")
-	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.fromVariables(c, c.Flags()) }
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.FromVariables(c, c.Flags()) }
 	root.SetHelpFunc(help)
 	root.AddCommand(subcommands(a)...)
 	group(root)
@@ -59,7 +60,7 @@ func strict(c *cobra.Command) {
 	}
 }
 
-func subcommands(a *app) []*cobra.Command {
+func subcommands(a *cli.Globals) []*cobra.Command {
 	return append(switchCommands(a),
 		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
 		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessionsCommand(a), statusCommand(a), serverCommand(a),
@@ -67,6 +68,6 @@ func subcommands(a *app) []*cobra.Command {
 }
 
 // setupOptions are what the commands setup and undo need.
-func setupOptions(a *app) setupcmd.Options {
-	return setupcmd.Options{Load: a.load, Count: countServers}
+func setupOptions(a *cli.Globals) setupcmd.Options {
+	return setupcmd.Options{Load: a.Load, Count: countServers}
 }

@@ -3,13 +3,14 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 // serverCommand holds the commands about servers; most go without its name as well.
-func serverCommand(a *app) *cobra.Command {
+func serverCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "server", Short: "List, add, import and remove servers, and turn them on and off",
 		Long: "List, add, import and remove servers, and turn them on and off. All of these but status also go without\nthe word: mcpdeck on NAME is mcpdeck server on NAME.",
@@ -19,7 +20,7 @@ func serverCommand(a *app) *cobra.Command {
 	return c
 }
 
-func serverStatusCommand(a *app) *cobra.Command {
+func serverStatusCommand(a *cli.Globals) *cobra.Command {
 	var long bool
 	c := &cobra.Command{
 		Use: "status NAME", Short: "Show a server's state, program, tools and calls",
@@ -32,11 +33,11 @@ func serverStatusCommand(a *app) *cobra.Command {
 		},
 		RunE: func(c *cobra.Command, args []string) error { return serverStatus(c, a, args[0], long) },
 	}
-	c.ValidArgsFunction = completeServers(a, plugin.Names(), 1)
+	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 1)
 	c.Flags().BoolVarP(&long, "long", "l", false, "also what changed, the instructions and the log")
 	return c
 }
 
-func serverStatus(c *cobra.Command, a *app, name string, long bool) error {
-	return askCard(c, a, new(keyWait), cardRequest{name, upstream.Request{Verb: "status", Long: long}})
+func serverStatus(c *cobra.Command, a *cli.Globals, name string, long bool) error {
+	return askCard(c, a, new(cli.KeyWait), cardRequest{name, upstream.Request{Verb: "status", Long: long}})
 }

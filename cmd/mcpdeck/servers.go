@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -23,7 +24,7 @@ type included struct {
 // include makes all servers that are part of mcpdeck, for the host.
 func (h *instance) include() (modules []router.Module, err error) {
 	env := &plugin.Env{
-		Config: h.cfg, Version: version(), Queue: h.queue, Lost: h.lost, Host: func() *router.Host { return h.host },
+		Config: h.cfg, Version: cli.Version(), Queue: h.queue, Lost: h.lost, Host: func() *router.Host { return h.host },
 		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
 	}
 	for _, p := range plugin.All() {
@@ -53,19 +54,19 @@ func isOwn(name string) bool {
 }
 
 // program is what the commands of servers need of this one.
-func program(a *app) *plugin.Program {
+func program(a *cli.Globals) *plugin.Program {
 	return &plugin.Program{
-		Version: version(), Load: a.load, Terminal: terminal,
+		Version: cli.Version(), Load: a.Load, Terminal: terminal,
 		Log: func(cfg *config.Config) { logTo(console.Err(), logLevel(cfg), redact.Rules{}) },
 		Card: func(waits *cobra.Command) func(context.Context, string, upstream.Request) (upstream.Reply, error) {
-			var wait keyWait
-			wait.flag(waits)
+			var wait cli.KeyWait
+			wait.Flag(waits)
 			return func(ctx context.Context, server string, r upstream.Request) (reply upstream.Reply, err error) {
-				cfg, err := a.load()
+				cfg, err := a.Load()
 				if err != nil {
 					return reply, err
 				}
-				err = wait.ask(ctx, cfg.Paths.Socket, "card", cardRequest{server, r}, &reply)
+				err = wait.Ask(ctx, cfg.Paths.Socket, "card", cardRequest{server, r}, &reply)
 				return reply, err
 			}
 		},

@@ -16,6 +16,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -171,10 +172,10 @@ func (p *agentPrograms) sessionsControl(ctx context.Context, _ transport.Request
 }
 
 // sessionsCommand lists agents' sessions.
-func sessionsCommand(a *app) *cobra.Command {
+func sessionsCommand(a *cli.Globals) *cobra.Command {
 	var o sessionsOptions
 	c := &cobra.Command{
-		Use: "sessions", Short: "List the sessions of all agents on this machine, with their state, tokens and cost", Args: noArgs,
+		Use: "sessions", Short: "List the sessions of all agents on this machine, with their state, tokens and cost", Args: cli.NoArgs,
 		Long: `List the sessions of all agents on this machine: whether one waits for you, works or is idle, what it did
 last, how full its context is, its tokens, and what they cost at list prices. A running deck tells;
 without one, the files of the agents' programs are read, which say less. Changes nothing.
@@ -217,8 +218,8 @@ func (o *sessionsOptions) check() error {
 	return nil
 }
 
-func listSessions(a *app, c *cobra.Command, o sessionsOptions) error {
-	cfg, err := a.load()
+func listSessions(a *cli.Globals, c *cobra.Command, o sessionsOptions) error {
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}
@@ -279,7 +280,7 @@ func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
 
 func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 	if o.json {
-		return printJSON(c, list, !o.watch) // when watching, a line each
+		return cli.PrintJSON(c, list, !o.watch) // when watching, a line each
 	}
 	if len(list.Sessions) == 0 {
 		c.Println("no sessions")
@@ -289,15 +290,15 @@ func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 	for i := range list.Sessions {
 		rows[i] = sessionRow(&list.Sessions[i])
 	}
-	err := printHeaded(c, head, rows, func(row, col int) lipgloss.Style {
+	err := cli.PrintHeaded(c, head, rows, func(row, col int) lipgloss.Style {
 		if col != 0 {
 			return lipgloss.NewStyle()
 		}
 		switch s := snapshot.SessionState(list.Sessions[row].State); {
 		case s.Waits():
-			return ink(false, false)
+			return cli.Ink(false, false)
 		case s == snapshot.Working:
-			return ink(true, false)
+			return cli.Ink(true, false)
 		}
 		return lipgloss.NewStyle().Faint(true)
 	})

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
@@ -17,7 +18,7 @@ import (
 func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	path := filepath.Join(t.TempDir(), "config.toml")
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), File: path}}
+	a := &cli.Globals{Flags: config.Flags{Port: -1, State: t.TempDir(), File: path}}
 	write := func(text string) {
 		t.Helper()
 		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
@@ -33,7 +34,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	}
 	took := make(chan taken, 1)
 	write("[ui]\nmouse = true\n")
-	settings := followSettings(t.Context(), a.load, path, func(c *config.Config, err error) []string { took <- taken{c, err}; return nil })
+	settings := followSettings(t.Context(), a.Load, path, func(c *config.Config, err error) []string { took <- taken{c, err}; return nil })
 	write("[ui]\nmouse = false\n[keys]\n\"calls.copy\" = [\"c\"]\n")
 	last := <-took
 	s := <-settings
@@ -70,7 +71,7 @@ func TestSettingsFollowTheConfigurationFile(t *testing.T) {
 	if s = <-settings; s.NoMouse {
 		t.Errorf("settings %+v after the file was mended", s)
 	}
-	if followSettings(t.Context(), a.load, "/nowhere/at/all/config.toml", nil) != nil {
+	if followSettings(t.Context(), a.Load, "/nowhere/at/all/config.toml", nil) != nil {
 		t.Error("a folder far from any that exists is followed")
 	}
 }
@@ -117,9 +118,9 @@ func TestTheConfigurationMayComeLater(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	path := filepath.Join(home, ".config", "mcpdeck", "config.toml")
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
+	a := &cli.Globals{Flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan *config.Config, 100)
-	if !followConfig(t.Context(), a.load, path, func(c *config.Config, err error) {
+	if !followConfig(t.Context(), a.Load, path, func(c *config.Config, err error) {
 		if err == nil { // half of a file is none
 			seen <- c
 		}
@@ -145,9 +146,9 @@ func TestCardsFollowTheirFiles(t *testing.T) {
 	home := t.TempDir()
 	t.Setenv("HOME", home)
 	folder := filepath.Join(home, ".config", "mcpdeck")
-	a := &app{flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
+	a := &cli.Globals{Flags: config.Flags{Port: -1, State: t.TempDir(), Sections: plugin.Sections()}}
 	seen := make(chan string, 100)
-	if !followConfig(t.Context(), a.load, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
+	if !followConfig(t.Context(), a.Load, filepath.Join(folder, "config.toml"), func(c *config.Config, err error) {
 		if err == nil {
 			var names []string
 			for _, card := range c.Cards {

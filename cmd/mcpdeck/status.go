@@ -5,16 +5,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/status"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
 // statusCommand asks the running deck who waits.
-func statusCommand(a *app) *cobra.Command {
+func statusCommand(a *cli.Globals) *cobra.Command {
 	c := status.Command(status.Options{
 		Ask: func(ctx context.Context) (r status.Report, err error) {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return r, err
 			}
@@ -22,6 +23,6 @@ func statusCommand(a *app) *cobra.Command {
 		},
 		Server: func(c *cobra.Command, name string, long bool) error { return serverStatus(c, a, name, long) },
 	})
-	c.ValidArgsFunction = completeServers(a, plugin.Names(), 1)
+	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 1)
 	return c
 }

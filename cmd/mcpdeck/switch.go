@@ -6,16 +6,17 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
 // switchCommands turn a server of the running deck on and off.
-func switchCommands(a *app) []*cobra.Command {
+func switchCommands(a *cli.Globals) []*cobra.Command {
 	verb := func(use, verb, short, long string) *cobra.Command {
 		var lazy bool
-		var wait keyWait
+		var wait cli.KeyWait
 		c := &cobra.Command{
 			Use: use + map[bool]string{true: " NAME...", false: " NAME"}[verb == "on" || verb == "off" || verb == lazyWord], Short: short, Long: long,
 			Args: func(_ *cobra.Command, args []string) error {
@@ -40,12 +41,12 @@ func switchCommands(a *app) []*cobra.Command {
 		if strings.HasSuffix(c.Use, " NAME") {
 			most = 1
 		}
-		c.ValidArgsFunction = completeServers(a, plugin.Names(), most)
+		c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), most)
 		switch verb {
 		case lazyWord:
-			wait.flag(c)
+			wait.Flag(c)
 		case "on":
-			wait.flag(c)
+			wait.Flag(c)
 			c.Flags().BoolVar(&lazy, "lazy", false, "as mcpdeck lazy does")
 		}
 		return c
@@ -63,8 +64,8 @@ func switchCommands(a *app) []*cobra.Command {
 	}
 }
 
-func acceptCommand(a *app) *cobra.Command {
-	var wait keyWait
+func acceptCommand(a *cli.Globals) *cobra.Command {
+	var wait cli.KeyWait
 	c := &cobra.Command{
 		Use: "accept NAME [TOOL...]", Short: "Offer tools of a server that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
@@ -82,8 +83,8 @@ func acceptCommand(a *app) *cobra.Command {
 			return askCard(c, a, &wait, cardRequest{args[0], upstream.Request{Verb: "accept", Tools: args[1:]}})
 		},
 	}
-	c.ValidArgsFunction = completeServers(a, switched(), 1)
-	wait.flag(c)
+	c.ValidArgsFunction = cli.CompleteServers(a, switched(), 1)
+	wait.Flag(c)
 	return c
 }
 
@@ -98,13 +99,13 @@ func switched() (names []string) {
 }
 
 // askCard sends a request to the running deck and prints the answer.
-func askCard(c *cobra.Command, a *app, wait *keyWait, r cardRequest) error {
-	cfg, err := a.load()
+func askCard(c *cobra.Command, a *cli.Globals, wait *cli.KeyWait, r cardRequest) error {
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}
 	var reply upstream.Reply
-	if err := wait.ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
+	if err := wait.Ask(c.Context(), cfg.Paths.Socket, "card", r, &reply); err != nil {
 		return err
 	}
 	c.Println(strings.TrimSuffix(reply.Text, "\n"))

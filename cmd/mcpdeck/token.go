@@ -8,25 +8,26 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
-func tokenCommand(a *app) *cobra.Command {
+func tokenCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
-		Use: "token", Short: "Print the path of the HTTP endpoint's token file", Args: noArgs,
+		Use: "token", Short: "Print the path of the HTTP endpoint's token file", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, readToken) },
 	}
 	c.AddCommand(&cobra.Command{
-		Use: "rotate", Short: "Create a new token and revoke the old one", Args: noArgs,
+		Use: "rotate", Short: "Create a new token and revoke the old one", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, rotate) },
 	})
 	return c
 }
 
 // tokenFile prints the token's file once there is a token in it.
-func tokenFile(c *cobra.Command, a *app, token func(config.Paths) (string, error)) error {
-	cfg, err := a.load()
+func tokenFile(c *cobra.Command, a *cli.Globals, token func(config.Paths) (string, error)) error {
+	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}

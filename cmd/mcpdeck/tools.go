@@ -7,18 +7,19 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-func toolsCommand(a *app) *cobra.Command {
+func toolsCommand(a *cli.Globals) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use: "tools [SERVER...]", Short: "List the tools that agents see",
-		ValidArgsFunction: completeServers(a, plugin.Names(), 0),
+		ValidArgsFunction: cli.CompleteServers(a, plugin.Names(), 0),
 		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}
@@ -61,5 +62,5 @@ func printTools(c *cobra.Command, tools []json.RawMessage, raw bool) error {
 		}
 		rows[i] = []string{sanitize.Line(info.Name), info.short()}
 	}
-	return printTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Bold(col == 0) })
+	return cli.PrintTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Bold(col == 0) })
 }

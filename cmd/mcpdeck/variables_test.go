@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
@@ -32,10 +33,10 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	lists := map[string]string{"stringArray": `["a=1,b",c]`, "stringSlice": `[a,b,c]`}
 	owners := map[string]string{}
 	everyFlag(newRoot(), func(c *cobra.Command, flag *pflag.Flag) {
-		if !hasVariable(flag) {
+		if !cli.HasVariable(flag) {
 			return
 		}
-		name := variable(c, flag)
+		name := cli.Variable(c, flag)
 		t.Run(name, func(t *testing.T) {
 			if other := owners[name]; other != "" {
 				t.Fatalf("stands for a flag of %s and of %s", other, c.CommandPath())
@@ -111,7 +112,7 @@ func TestAFlagWinsOverItsVariableAndThatOverTheConfiguration(t *testing.T) {
 				name, value, _ := strings.Cut(v, "=")
 				t.Setenv(name, value)
 			}
-			a := &app{flags: config.Flags{Port: -1}}
+			a := &cli.Globals{Flags: config.Flags{Port: -1}}
 			root := commandLine(a)
 			serve, _, err := root.Find([]string{"serve"})
 			if err != nil {
@@ -119,7 +120,7 @@ func TestAFlagWinsOverItsVariableAndThatOverTheConfiguration(t *testing.T) {
 			}
 			port := 0
 			serve.RunE = func(*cobra.Command, []string) error {
-				cfg, err := a.load()
+				cfg, err := a.Load()
 				if err == nil {
 					port = cfg.File.HTTP.Port
 				}

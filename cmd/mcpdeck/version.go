@@ -4,18 +4,20 @@ import (
 	"runtime"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 )
 
-func versionCommand(a *app) *cobra.Command {
+func versionCommand(a *cli.Globals) *cobra.Command {
 	verbose := false
 	c := &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noArgs,
+		Use: "version", Short: "Print the version", Args: cli.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			c.Println("mcpdeck " + version())
+			c.Println("mcpdeck " + cli.Version())
 			if !verbose {
 				return nil
 			}
-			cfg, err := a.load()
+			cfg, err := a.Load()
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"slices"
@@ -10,22 +10,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 )
 
-// printTable prints rows in columns. NO_COLOR, whatever its value, leaves the
+// PrintTable prints rows in columns. NO_COLOR, whatever its value, leaves the
 // styles away.
-func printTable(c *cobra.Command, rows [][]string, style func(row, col int) lipgloss.Style) error {
+func PrintTable(c *cobra.Command, rows [][]string, style func(row, col int) lipgloss.Style) error {
 	if config.Env("NO_COLOR") != "" {
 		style = nil
 	}
 	return console.Table(c.OutOrStdout(), rows, style)
 }
 
-// printHeaded is printTable under the names of the columns, which styles do not count as
+// PrintHeaded is printTable under the names of the columns, which styles do not count as
 // a row. Without rows it prints nothing.
-func printHeaded(c *cobra.Command, head []string, rows [][]string, style func(row, col int) lipgloss.Style) error {
+func PrintHeaded(c *cobra.Command, head []string, rows [][]string, style func(row, col int) lipgloss.Style) error {
 	if len(rows) == 0 {
 		return nil
 	}
-	return printTable(c, slices.Concat([][]string{head}, rows), func(row, col int) lipgloss.Style {
+	return PrintTable(c, slices.Concat([][]string{head}, rows), func(row, col int) lipgloss.Style {
 		switch {
 		case row == 0:
 			return lipgloss.NewStyle().Faint(true)
@@ -36,13 +36,13 @@ func printHeaded(c *cobra.Command, head []string, rows [][]string, style func(ro
 	})
 }
 
-// printJSON prints a value as JSON, on one line or indented.
-func printJSON(c *cobra.Command, v any, indent bool) error {
+// PrintJSON prints a value as JSON, on one line or indented.
+func PrintJSON(c *cobra.Command, v any, indent bool) error {
 	return console.PrintJSON(c.OutOrStdout(), v, indent)
 }
 
-// ink is text in one of the terminal's own colours.
-func ink(good, bad bool) lipgloss.Style {
+// Ink is text in one of the terminal's own colours.
+func Ink(good, bad bool) lipgloss.Style {
 	switch s := lipgloss.NewStyle(); {
 	case bad:
 		return s.Foreground(lipgloss.Red).Bold(true)

@@ -1,11 +1,11 @@
-package main
+package cli
 
 import (
 	"runtime/debug"
 )
 
-// version is the program's, from the build.
-func version() string {
+// Version is the program's, from the build.
+func Version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
 		return "dev"

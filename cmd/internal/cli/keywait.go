@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"context"
@@ -15,12 +15,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
-// keyWait is how long a command waits for a key that the user presses in the deck: at a
+// KeyWait is how long a command waits for a key that the user presses in the deck: at a
 // terminal without end, unless it says how long, and elsewhere only then. Nobody is there to
 // give up in place of a script.
-type keyWait struct{ limit time.Duration }
+type KeyWait struct{ limit time.Duration }
 
-func (p *keyWait) flag(c *cobra.Command) {
+// Flag gives a command the flag for how long it waits.
+func (p *KeyWait) Flag(c *cobra.Command) {
 	c.Flags().DurationVar(&p.limit, "timeout", 0, "how long to wait for your key in the deck (default: for ever at a terminal, not at all without one)")
 }
 
@@ -29,8 +30,8 @@ var (
 	errNoPlace = errors.New("there is no terminal here to wait at; --timeout 5m waits that long")
 )
 
-// ask sends a request to the running deck and decodes its answer into reply.
-func (p *keyWait) ask(ctx context.Context, socket, control string, args, reply any) error {
+// Ask sends a request to the running deck and decodes its answer into reply.
+func (p *KeyWait) Ask(ctx context.Context, socket, control string, args, reply any) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	say := func(s string) { fmt.Fprintln(console.Err(), s) }

@@ -1,4 +1,4 @@
-package main
+package cli
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 )
 
-// variable is the environment variable that stands for a flag: it is named after the
+// Variable is the environment variable that stands for a flag: it is named after the
 // command that defines the flag.
-func variable(c *cobra.Command, flag *pflag.Flag) string {
+func Variable(c *cobra.Command, flag *pflag.Flag) string {
 	owner := c
 	for p := c.Parent(); p != nil; p = p.Parent() {
 		if p.PersistentFlags().Lookup(flag.Name) == flag {
@@ -26,23 +26,23 @@ func variable(c *cobra.Command, flag *pflag.Flag) string {
 	return config.Variable(strings.TrimPrefix(owner.CommandPath(), owner.Root().Name()), flag.Name)
 }
 
-// hasVariable tells flags that say something from those that only ask for a text.
-func hasVariable(flag *pflag.Flag) bool {
+// HasVariable tells flags that say something from those that only ask for a text.
+func HasVariable(flag *pflag.Flag) bool {
 	return flag.Name != "help" && flag.Name != "version" && !flag.Hidden
 }
 
-// fromVariables gives those flags of a command that are not on the command line the values
+// FromVariables gives those flags of a command that are not on the command line the values
 // of their variables.
-func (a *app) fromVariables(c *cobra.Command, flags *pflag.FlagSet) error {
+func (a *Globals) FromVariables(c *cobra.Command, flags *pflag.FlagSet) error {
 	var first error
 	flags.VisitAll(func(f *pflag.Flag) {
-		if first != nil || !hasVariable(f) {
+		if first != nil || !HasVariable(f) {
 			return
 		}
-		name, given := variable(c, f), f.Changed
-		first = flagError(name+"=", config.FromVariable(c.Flags(), f, name))
+		name, given := Variable(c, f), f.Changed
+		first = FlagError(name+"=", config.FromVariable(c.Flags(), f, name))
 		if f.Changed && !given {
-			a.flags.Variables[f.Name] = name
+			a.Flags.Variables[f.Name] = name
 		}
 	})
 	if first != nil {
@@ -51,9 +51,9 @@ func (a *app) fromVariables(c *cobra.Command, flags *pflag.FlagSet) error {
 	return nil
 }
 
-// flagError says what a flag wants in words of the command line, not of this program. from
+// FlagError says what a flag wants in words of the command line, not of this program. from
 // is where its value is from; "" is the flag itself.
-func flagError(from string, err error) error {
+func FlagError(from string, err error) error {
 	var bad *pflag.InvalidValueError
 	if !errors.As(err, &bad) {
 		return err
@@ -74,9 +74,9 @@ func flagError(from string, err error) error {
 	return fmt.Errorf("%s%q: use %s", from, bad.GetValue(), wants)
 }
 
-// unknownFlag says of a flag that there is not which one was probably meant, or where the
+// UnknownFlag says of a flag that there is not which one was probably meant, or where the
 // command's flags are listed.
-func unknownFlag(c *cobra.Command, err error) error {
+func UnknownFlag(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	switch {
 	case !errors.As(err, &unknown):
