@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -332,7 +333,7 @@ func (d *driver) plans(text string) {
 func (d *driver) subAgents() int {
 	d.t.Helper()
 	out, _ := d.command("sessions", "--json").Output()
-	var l sessionList
+	var l sessions.List
 	if json.Unmarshal(out, &l) == nil {
 		for _, s := range l.Sessions {
 			if s.Agent == "claude" {

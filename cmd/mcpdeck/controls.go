@@ -18,7 +18,7 @@ func (h *instance) controls() map[string]transport.Control {
 		"card":     h.cardControl,
 		"config":   h.waitingControl,
 		"list":     h.listControl,
-		"sessions": h.agents.sessionsControl,
+		"sessions": h.agents.Control,
 		"status":   h.statusControl,
 	}
 	for _, s := range h.own {

@@ -90,7 +90,7 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 	if err != nil {
 		return err
 	}
-	h.agents.alone = f.demo != nil
+	h.agents.Alone = f.demo != nil
 	if err := h.openLog(nil); err != nil {
 		h.host.Warn("log", err.Error())
 	}

@@ -110,7 +110,7 @@ func checkProgram(h *instance, ctx context.Context, agent string, try func(conte
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
 	start := time.Now()
-	has, err := try(ctx, h.agents.deps(agent))
+	has, err := try(ctx, h.agents.Deps(agent))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "ok", agent + ": " + needsNone + "; it is not running"

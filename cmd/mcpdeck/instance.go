@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -38,7 +39,7 @@ type instance struct {
 	host     *router.Host
 	queue    *ask.Queue     // nil when headless: there is no person to answer here
 	gate     *userauth.Gate // nil when headless
-	agents   *agentPrograms
+	agents   *sessions.Programs
 	own      []included
 	added    added
 	consents consents
@@ -69,7 +70,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	}
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
-	h.agents = newAgentPrograms(cfg, &h.now, h.queue)
+	h.agents = sessions.New(cfg, &h.now, h.queue)
 	h.denied.of = readDenied(cfg)
 	h.consents.of = readConsents(cfg)
 	modules, err := h.include()
@@ -83,7 +84,7 @@ func build(cfg *config.Config, person bool, lost func() bool) (*instance, error)
 	if err != nil {
 		return nil, err
 	}
-	h.agents.host = h.host
+	h.agents.Host = h.host
 	for _, name := range plugin.Names() {
 		h.host.SetLazy(name, wasLazy(cfg, name))
 	}

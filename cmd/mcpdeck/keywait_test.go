@@ -15,6 +15,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 )
 
 // scripted runs a command as a script without a terminal does, and returns its exit code
@@ -103,7 +104,7 @@ func TestSessionsOfAnEmptyHomeTakeNoTime(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		begun := time.Now()
-		if _, err := sessionFiles(t.Context(), cfg); err != nil {
+		if _, err := sessions.SessionFiles(t.Context(), cfg); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(begun); took > 0 { // virtual time: what is slept

@@ -87,8 +87,8 @@ func (r *listeners) openWeb() {
 func (r *listeners) serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	r.prompts = r.instance.agents.servePrompts(ctx)
-	r.sessions = r.instance.agents.followSessions(ctx)
+	r.prompts = r.instance.agents.Serve(ctx)
+	r.sessions = r.instance.agents.Follow(ctx)
 	srv := &transport.Server{Host: r.instance.host, Version: cli.Version(), Controls: r.instance.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	recovery.Go("state folder", func() { r.watch(ctx) })

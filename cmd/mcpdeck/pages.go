@@ -26,16 +26,16 @@ func pages() []page {
 		{deck.ID, func(h *instance, watch bool, screens []plugin.Screen) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.queue, Setup: screenSetup{h.cfg}, Watch: watch,
-				Tells: switchPages(h, card.ID), CardsPage: card.ID, Jump: h.agents.jumpTo, Widgets: widgets(screens),
+				Tells: switchPages(h, card.ID), CardsPage: card.ID, Jump: h.agents.JumpTo, Widgets: widgets(screens),
 			})
 		}},
 		{ask.ID, func(h *instance, watch bool, _ []plugin.Screen) tui.Page {
 			o := h.cfg.AskScreen()
-			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.agents.jumpTo, h.agents.looksAt, h.filesIn
+			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.agents.JumpTo, h.agents.LooksAt, h.filesIn
 			return ask.New(h.queue, o)
 		}},
 		{agents.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
-			return agents.New(agents.Options{Jump: h.agents.jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
+			return agents.New(agents.Options{Jump: h.agents.Jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.queue})
 		}},
 		{calls.ID, func(h *instance, _ bool, _ []plugin.Screen) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.host, Questions: h.queue, Commands: h.repeating}

@@ -51,8 +51,8 @@ func (h *instance) reloads() []reloaded {
 			nil, // read for each prompt
 		},
 		{"sessions prices", func(c *config.Config) any { return []any{c.File.Sessions, c.File.Prices} }, func(c *config.Config) {
-			h.agents.readPrices(c)
-			h.agents.roster.Look()
+			h.agents.ReadPrices(c)
+			h.agents.Roster.Look()
 		}},
 	}
 	for _, p := range plugin.All() {

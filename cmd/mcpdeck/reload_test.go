@@ -160,13 +160,13 @@ func TestTheQueueFollowsTheConfiguration(t *testing.T) {
 func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	h := built(t, true)
-	h.agents.readPrices(h.cfg)
-	own := h.agents.prices.Load().Source
+	h.agents.ReadPrices(h.cfg)
+	own := h.agents.Prices.Load().Source
 	reload := h.reload()
 	same := func(cfg *config.Config) {
 		t.Helper()
-		before := h.agents.prices.Load()
-		if reload(cfg, nil); h.agents.prices.Load() != before {
+		before := h.agents.Prices.Load()
+		if reload(cfg, nil); h.agents.Prices.Load() != before {
 			t.Errorf("when something else is saved, the prices of %s count as new", before.Source)
 		}
 	}
@@ -182,15 +182,15 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 	if said := reload(&cfg, nil); len(said) > 0 {
 		t.Errorf("told %q", said)
 	}
-	for _, rules := range []func() approvals.Rules{h.agents.rules, h.agents.deps("claude").Rules, h.agents.deps("codex").Rules} {
+	for _, rules := range []func() approvals.Rules{h.agents.Rules, h.agents.Deps("claude").Rules, h.agents.Deps("codex").Rules} {
 		if now := rules(); now != (approvals.Rules{Hold: time.Hour, OnceOnly: true}) {
 			t.Errorf("prompts are handled by %+v", now)
 		}
 	}
-	if h.agents.keeps() != time.Minute {
-		t.Errorf("sessions that have ended stay for %v", h.agents.keeps())
+	if h.agents.Keeps() != time.Minute {
+		t.Errorf("sessions that have ended stay for %v", h.agents.Keeps())
 	}
-	if source := h.agents.prices.Load().Source; !strings.Contains(source, mine) {
+	if source := h.agents.Prices.Load().Source; !strings.Contains(source, mine) {
 		t.Errorf("the prices are those of %q", source)
 	}
 	same(&cfg)
@@ -202,7 +202,7 @@ func TestPromptsAndSessionsFollowTheConfiguration(t *testing.T) {
 			return w.From == "prices" && strings.Contains(w.Text, "prices.file")
 		})
 	}
-	if reload(&cfg, nil); !warned() || h.agents.prices.Load().Source != own {
+	if reload(&cfg, nil); !warned() || h.agents.Prices.Load().Source != own {
 		t.Errorf("of a table that is gone the user is told %+v", h.host.Snapshot().Warnings)
 	}
 	if reload(h.cfg, nil); warned() {

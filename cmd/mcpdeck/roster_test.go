@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 )
@@ -31,7 +32,7 @@ type crew struct {
 
 	state  []string // of each session
 	prompt []string // that is open in it
-	sums   []tokensJSON
+	sums   []sessions.Tokens
 	turns  int
 }
 
@@ -41,7 +42,7 @@ func (c *crew) id(i int) string { return "session-" + strconv.Itoa(i) }
 
 func newCrew(t *testing.T) *crew {
 	t.Helper()
-	c := &crew{driver: newDriver(t), rand: rand.New(rand.NewPCG(1, 2)), prompt: make([]string, crewSize), sums: make([]tokensJSON, crewSize)}
+	c := &crew{driver: newDriver(t), rand: rand.New(rand.NewPCG(1, 2)), prompt: make([]string, crewSize), sums: make([]sessions.Tokens, crewSize)}
 	for range crewSize {
 		c.state = append(c.state, "idle")
 	}
@@ -180,14 +181,14 @@ func (c *crew) use(i int) {
 }
 
 // counted is what a session has used, by its files or what its program has said.
-func (c *crew) counted(i int) (sum tokensJSON) {
+func (c *crew) counted(i int) (sum sessions.Tokens) {
 	c.t.Helper()
 	if i >= len(c.claude) {
 		return c.sums[i]
 	}
 	b, err := os.ReadFile(c.claude[i].Transcript())
 	c.must(err)
-	last := map[string]tokensJSON{}
+	last := map[string]sessions.Tokens{}
 	for line := range strings.Lines(string(b)) {
 		var r struct {
 			RequestID string
@@ -202,7 +203,7 @@ func (c *crew) counted(i int) (sum tokensJSON) {
 		}
 		c.must(json.Unmarshal([]byte(line), &r))
 		u := r.Message.Usage
-		last[r.RequestID+" "+r.Message.ID] = tokensJSON{In: u.In, Out: u.Out, CacheRead: u.Read}
+		last[r.RequestID+" "+r.Message.ID] = sessions.Tokens{In: u.In, Out: u.Out, CacheRead: u.Read}
 	}
 	for _, u := range last {
 		sum.In, sum.Out, sum.CacheRead = sum.In+u.In, sum.Out+u.Out, sum.CacheRead+u.CacheRead
@@ -211,14 +212,14 @@ func (c *crew) counted(i int) (sum tokensJSON) {
 }
 
 // follows runs mcpdeck sessions --json --watch.
-func (c *crew) follows() <-chan map[string]sessionJSON {
+func (c *crew) follows() <-chan map[string]sessions.Session {
 	c.t.Helper()
 	cmd := c.command("sessions", "--json", "--watch")
 	out, err := cmd.StdoutPipe()
 	c.must(err)
 	c.must(cmd.Start())
 	c.t.Cleanup(func() { c.kill(cmd) })
-	lists := make(chan map[string]sessionJSON)
+	lists := make(chan map[string]sessions.Session)
 	go func() {
 		defer close(lists)
 		for in := bufio.NewReader(out); ; {
@@ -226,11 +227,11 @@ func (c *crew) follows() <-chan map[string]sessionJSON {
 			if err != nil {
 				return
 			}
-			var l sessionList
+			var l sessions.List
 			if json.Unmarshal(line, &l) != nil {
 				return
 			}
-			all := map[string]sessionJSON{}
+			all := map[string]sessions.Session{}
 			for _, s := range l.Sessions {
 				all[s.ID] = s
 			}
@@ -241,7 +242,7 @@ func (c *crew) follows() <-chan map[string]sessionJSON {
 }
 
 // wrong tells which sessions are not listed as they are.
-func (c *crew) wrong(all map[string]sessionJSON) (wrong map[int]string) {
+func (c *crew) wrong(all map[string]sessions.Session) (wrong map[int]string) {
 	wrong = map[int]string{}
 	for i, want := range c.state {
 		if got := all[c.id(i)].State; got != want {
@@ -258,7 +259,7 @@ func TestTheListFollowsSixSessionsThroughSixtyChanges(t *testing.T) {
 	c.serve()
 	c.meets()
 	lists := c.follows()
-	next := func(what string) map[string]sessionJSON {
+	next := func(what string) map[string]sessions.Session {
 		t.Helper()
 		select {
 		case all, ok := <-lists:
@@ -298,7 +299,7 @@ func TestTheListFollowsSixSessionsThroughSixtyChanges(t *testing.T) {
 	c.until("the tokens are counted", func() bool {
 		out, err := c.command("sessions", "--json").Output()
 		c.must(err)
-		var l sessionList
+		var l sessions.List
 		c.must(json.Unmarshal(out, &l))
 		found := 0
 		for _, s := range l.Sessions {

@@ -35,7 +35,7 @@ func (h *instance) screen(watch bool) tui.Options {
 	o := tui.Options{
 		Deck:       h.host,
 		Pages:      h.pages(watch, screens),
-		Feeds:      feeds(screens, ask.GateFeed(h.gate), tui.SessionsFeed(h.agents.roster)),
+		Feeds:      feeds(screens, ask.GateFeed(h.gate), tui.SessionsFeed(h.agents.Roster)),
 		Theme:      s.Theme,
 		Themes:     s.Themes,
 		KeepTheme:  func(name string) (string, error) { return h.keepTheme(kept, name) },

@@ -6,12 +6,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
-	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
@@ -83,7 +84,7 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &instance{host: built, agents: &agentPrograms{roster: &sessions.Roster{}}, cfg: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &instance{host: built, agents: sessions.New(&config.Config{}, new(atomic.Pointer[config.Config]), nil), cfg: &config.Config{Paths: config.Paths{Config: path}}}
 	take := h.reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {

@@ -10,7 +10,7 @@ import (
 
 // statusControl tells a command who waits.
 func (h *instance) statusControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
-	d := status.Deck{Sessions: h.agents.roster.Sessions(), Spent: h.agents.roster.Spent(), Calls: h.host.Snapshot().Calls}
+	d := status.Deck{Sessions: h.agents.Roster.Sessions(), Spent: h.agents.Roster.Spent(), Calls: h.host.Snapshot().Calls}
 	if h.queue != nil {
 		d.Items = h.queue.Pending().Items
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 )
 
 func versionCommand(a *cli.Globals) *cobra.Command {
@@ -21,7 +22,7 @@ func versionCommand(a *cli.Globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := prices(cfg)
+			p, err := sessions.PriceList(cfg)
 			if p != nil {
 				c.Printf("%s, %s\n", runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
 				c.Printf("prices of %d models: %s\n", p.Len(), p.Source)

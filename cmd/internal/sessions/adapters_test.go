@@ -1,4 +1,4 @@
-package main
+package sessions
 
 import (
 	"maps"
@@ -12,7 +12,7 @@ import (
 func TestProgramsWhosePromptsAreTurnedOffHaveNoAdapter(t *testing.T) {
 	cfg := &config.Config{}
 	cfg.File.Prompts.Enabled, cfg.File.Prompts.Codex, cfg.File.Prompts.Claude = true, true, true
-	p := newAgentPrograms(cfg, new(atomic.Pointer[config.Config]), nil)
+	p := New(cfg, new(atomic.Pointer[config.Config]), nil)
 	agents := func() []string { return slices.Collect(maps.Keys(p.adapters())) }
 	if !slices.Contains(agents(), "codex") {
 		t.Errorf("there are adapters for %q", agents())

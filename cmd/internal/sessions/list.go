@@ -1,4 +1,4 @@
-package main
+package sessions
 
 import (
 	"cmp"
@@ -25,13 +25,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// sessionList is what mcpdeck sessions --json prints.
-type sessionList struct {
-	V        int           `json:"v"`
-	Sessions []sessionJSON `json:"sessions"`
+// List is what mcpdeck sessions --json prints.
+type List struct {
+	V        int       `json:"v"`
+	Sessions []Session `json:"sessions"`
 }
 
-type sessionJSON struct {
+// Session is one of them.
+type Session struct {
 	ID         string       `json:"id"`
 	Agent      string       `json:"agent"`
 	Version    string       `json:"version,omitempty"`
@@ -48,7 +49,7 @@ type sessionJSON struct {
 	Model      string       `json:"model,omitempty"`
 	Subagents  int          `json:"subagents,omitempty"`
 	LastTool   *toolJSON    `json:"lastTool,omitempty"`
-	Tokens     tokensJSON   `json:"tokens"`
+	Tokens     Tokens       `json:"tokens"`
 	Cost       *costJSON    `json:"cost"` // null: unknown
 	Context    *contextJSON `json:"context,omitempty"`
 	Place      *placeJSON   `json:"place,omitempty"`
@@ -63,7 +64,8 @@ type toolJSON struct {
 	Subject string `json:"subject,omitempty"`
 }
 
-type tokensJSON struct {
+// Tokens are those that a session has used.
+type Tokens struct {
 	In         int64 `json:"in"`
 	Out        int64 `json:"out"`
 	CacheRead  int64 `json:"cacheRead"`
@@ -89,19 +91,19 @@ type placeJSON struct {
 	Other string `json:"other,omitempty"`
 }
 
-func newSessionList(all []snapshot.Session) sessionList {
-	out := sessionList{V: 1, Sessions: []sessionJSON{}}
+func newSessionList(all []snapshot.Session) List {
+	out := List{V: 1, Sessions: []Session{}}
 	for i := range all {
 		out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
 	}
 	return out
 }
 
-func newSessionJSON(s *snapshot.Session) sessionJSON {
-	j := sessionJSON{
+func newSessionJSON(s *snapshot.Session) Session {
+	j := Session{
 		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
 		Cwd: s.Folder, Title: s.Name(), Name: cmp.Or(s.Title, s.Handle), Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
-		Tokens:    tokensJSON{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
+		Tokens:    Tokens{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
 		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, AlsoIn: s.Shared.With,
 	}
 	if !s.Since.IsZero() {
@@ -137,19 +139,20 @@ type sessionsRequest struct {
 }
 
 type sessionsReply struct {
-	Mark string      `json:"mark"`
-	List sessionList `json:"list"`
+	Mark string `json:"mark"`
+	List List   `json:"list"`
 }
 
-func (p *agentPrograms) sessionsControl(ctx context.Context, _ transport.Requester, args json.RawMessage) (any, error) {
+// Control tells a command about the sessions.
+func (p *Programs) Control(ctx context.Context, _ transport.Requester, args json.RawMessage) (any, error) {
 	var r sessionsRequest
 	if err := json.Unmarshal(args, &r); err != nil {
 		return nil, fmt.Errorf("read the request: %w", err)
 	}
-	hints, stop := p.roster.Hints()
+	hints, stop := p.Roster.Hints()
 	defer stop()
 	for {
-		reply := sessionsReply{List: newSessionList(p.roster.Sessions())}
+		reply := sessionsReply{List: newSessionList(p.Roster.Sessions())}
 		text, err := json.Marshal(reply.List)
 		if err != nil {
 			return nil, fmt.Errorf("write the list: %w", err)
@@ -171,8 +174,8 @@ func (p *agentPrograms) sessionsControl(ctx context.Context, _ transport.Request
 	}
 }
 
-// sessionsCommand lists agents' sessions.
-func sessionsCommand(a *cli.Globals) *cobra.Command {
+// Command lists agents' sessions.
+func Command(a *cli.Globals) *cobra.Command {
 	var o sessionsOptions
 	c := &cobra.Command{
 		Use: "sessions", Short: "List the sessions of all agents on this machine, with their state, tokens and cost", Args: cli.NoArgs,
@@ -228,7 +231,7 @@ func listSessions(a *cli.Globals, c *cobra.Command, o sessionsOptions) error {
 		var r sessionsReply
 		err := transport.Ask(c.Context(), cfg.Paths.Socket, "sessions", sessionsRequest{known}, &r)
 		if errors.Is(err, transport.ErrNoDeck) && !o.watch && o.wait == "" {
-			r.List, err = sessionFiles(c.Context(), cfg)
+			r.List, err = SessionFiles(c.Context(), cfg)
 		}
 		if err != nil {
 			return err
@@ -250,11 +253,11 @@ func listSessions(a *cli.Globals, c *cobra.Command, o sessionsOptions) error {
 }
 
 // reached tells whether the session that is waited for is in the state.
-func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
-	var of []sessionJSON
+func (o *sessionsOptions) reached(all []Session) (bool, error) {
+	var of []Session
 	for _, s := range all {
 		if s.ID == o.session {
-			of = []sessionJSON{s}
+			of = []Session{s}
 			break
 		}
 		if strings.HasPrefix(s.ID, o.session) {
@@ -278,7 +281,7 @@ func (o *sessionsOptions) reached(all []sessionJSON) (bool, error) {
 	return false, nil
 }
 
-func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
+func (o *sessionsOptions) print(c *cobra.Command, list List) error {
 	if o.json {
 		return cli.PrintJSON(c, list, !o.watch) // when watching, a line each
 	}
@@ -308,7 +311,7 @@ func (o *sessionsOptions) print(c *cobra.Command, list sessionList) error {
 	return err
 }
 
-func sessionRow(s *sessionJSON) []string {
+func sessionRow(s *Session) []string {
 	age, what := "", s.WaitingFor
 	if s.Since != nil {
 		age, _ = humanize.Age(time.Since(*s.Since))
@@ -338,7 +341,7 @@ func sessionWord(s snapshot.SessionState) string {
 	return string(s)
 }
 
-func costWord(s *sessionJSON) string {
+func costWord(s *Session) string {
 	if s.Cost == nil {
 		return "–"
 	}

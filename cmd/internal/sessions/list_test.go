@@ -1,4 +1,4 @@
-package main
+package sessions
 
 import (
 	"context"
@@ -15,13 +15,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-func askSessions(t *testing.T, p *agentPrograms, known string) sessionsReply {
+func askSessions(t *testing.T, p *Programs, known string) sessionsReply {
 	t.Helper()
 	args, err := json.Marshal(sessionsRequest{known})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := p.sessionsControl(t.Context(), transport.Requester{}, args)
+	out, err := p.Control(t.Context(), transport.Requester{}, args)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,13 +30,13 @@ func askSessions(t *testing.T, p *agentPrograms, known string) sessionsReply {
 
 func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := &agentPrograms{roster: &sessions.Roster{}}
-		p.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
+		p := &Programs{Roster: &sessions.Roster{}}
+		p.Roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Working})
 		first := askSessions(t, p, "")
 		if n := len(first.List.Sessions); n != 1 || first.Mark == "" {
 			t.Fatalf("%d sessions, mark %q", n, first.Mark)
 		}
-		time.AfterFunc(time.Minute, func() { p.roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
+		time.AfterFunc(time.Minute, func() { p.Roster.Report(snapshot.Session{Agent: "claude", ID: "s", State: snapshot.Idle}) })
 		begun := time.Now()
 		second := askSessions(t, p, first.Mark)
 		if s := second.List.Sessions[0].State; s != "idle" || time.Since(begun) < time.Minute {
@@ -44,14 +44,14 @@ func TestACommandThatKnowsTheSessionsIsToldWhenTheyChange(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if _, err := p.sessionsControl(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
+		if _, err := p.Control(ctx, transport.Requester{}, json.RawMessage(`{"known":"`+second.Mark+`"}`)); err == nil {
 			t.Error("a command that is gone is still served")
 		}
 	})
 }
 
 func TestWaitingForASession(t *testing.T) {
-	all := []sessionJSON{{ID: "3f6c-1", State: "permission"}, {ID: "3f6c-2", State: "idle"}, {ID: "77", State: "ended"}}
+	all := []Session{{ID: "3f6c-1", State: "permission"}, {ID: "3f6c-2", State: "idle"}, {ID: "77", State: "ended"}}
 	tests := []struct {
 		session, state string
 		done           bool
@@ -104,7 +104,7 @@ func TestSessionsStandUnderTheNamesOfTheirColumns(t *testing.T) {
 	c, out := &cobra.Command{}, &strings.Builder{}
 	c.SetOut(out)
 	var o sessionsOptions
-	if err := o.print(c, sessionList{V: 1, Sessions: []sessionJSON{{State: "idle", Agent: "codex", ID: "3f6c-1", Project: "shop", Note: "ready"}}}); err != nil {
+	if err := o.print(c, List{V: 1, Sessions: []Session{{State: "idle", Agent: "codex", ID: "3f6c-1", Project: "shop", Note: "ready"}}}); err != nil {
 		t.Fatal(err)
 	}
 	var lines [][]string
@@ -115,7 +115,7 @@ func TestSessionsStandUnderTheNamesOfTheirColumns(t *testing.T) {
 		t.Errorf("got\n%s", out)
 	}
 	out.Reset()
-	if err := o.print(c, sessionList{V: 1}); err != nil || out.String() != "no sessions\n" {
+	if err := o.print(c, List{V: 1}); err != nil || out.String() != "no sessions\n" {
 		t.Errorf("none: %v, %q", err, out)
 	}
 }
@@ -124,7 +124,7 @@ func TestSessionsAsJSONCanBeReadInATerminal(t *testing.T) {
 	c, out := &cobra.Command{}, &strings.Builder{}
 	c.SetOut(out)
 	o := sessionsOptions{json: true}
-	if err := o.print(c, sessionList{V: 1, Sessions: []sessionJSON{{Title: "make <all> && echo \x1b[2J"}}}); err != nil {
+	if err := o.print(c, List{V: 1, Sessions: []Session{{Title: "make <all> && echo \x1b[2J"}}}); err != nil {
 		t.Fatal(err)
 	}
 	if want := `"title": "make <all> && echo \u001b[2J"`; !strings.Contains(out.String(), want) {

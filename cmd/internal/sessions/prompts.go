@@ -1,4 +1,4 @@
-package main
+package sessions
 
 import (
 	"context"
@@ -14,29 +14,31 @@ import (
 )
 
 // adapters returns what connects the deck to agents' own programs, by their IDs.
-func (p *agentPrograms) adapters() map[string]approvals.Adapter {
+func (p *Programs) adapters() map[string]approvals.Adapter {
 	all := map[string]approvals.Adapter{}
 	for _, a := range agents.All() {
 		if p.cfg.File.Prompts.Shows(a.ID) {
-			all[a.ID] = a.New(p.deps(a.ID))
+			all[a.ID] = a.New(p.Deps(a.ID))
 		}
 	}
 	return all
 }
 
-func (p *agentPrograms) deps(agent string) approvals.Deps {
+// Deps is what the adapter of an agent works with.
+func (p *Programs) Deps(agent string) approvals.Deps {
 	return approvals.Deps{
-		Queue: p.queue, Roster: p.roster, Rules: p.rules, HoldsHeadless: func(folder string) bool { return p.now.Load().HoldsHeadless(folder) },
+		Queue: p.queue, Roster: p.Roster, Rules: p.Rules, HoldsHeadless: func(folder string) bool { return p.now.Load().HoldsHeadless(folder) },
 		Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) },
-		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: cli.Version(), Log: slog.Default(),
+		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.Alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: cli.Version(), Log: slog.Default(),
 	}
 }
 
-func (p *agentPrograms) rules() approvals.Rules { return p.now.Load().PromptRules() }
+// Rules are the settings of prompts as they are now.
+func (p *Programs) Rules() approvals.Rules { return p.now.Load().PromptRules() }
 
-// servePrompts works until ctx ends, and returns the prompt socket. Without it, prompts
+// Serve works until ctx ends, and returns the prompt socket. Without it, prompts
 // that come by hooks stay in their terminals.
-func (p *agentPrograms) servePrompts(ctx context.Context) *hook.Server {
+func (p *Programs) Serve(ctx context.Context) *hook.Server {
 	handlers := map[string]hook.Handler{}
 	for agent, a := range p.adapters() {
 		recovery.Go("prompts of "+agent, func() { a.Run(ctx) })
@@ -49,7 +51,7 @@ func (p *agentPrograms) servePrompts(ctx context.Context) *hook.Server {
 	}
 	s, err := hook.Listen(hook.Options{Path: p.cfg.Paths.Prompts, Handlers: handlers, Log: slog.Default()})
 	if err != nil {
-		p.host.Warn("prompts", err.Error())
+		p.Host.Warn("prompts", err.Error())
 		return nil
 	}
 	return s

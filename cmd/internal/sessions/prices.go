@@ -1,4 +1,4 @@
-package main
+package sessions
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
-// prices is the table of list prices: the one that is part of mcpdeck, and over it the
+// PriceList is the table of list prices: the one that is part of mcpdeck, and over it the
 // user's own. An error says what is wrong with the latter.
-func prices(cfg *config.Config) (*tokens.Prices, error) {
+func PriceList(cfg *config.Config) (*tokens.Prices, error) {
 	list, err := tokens.List()
 	path := cfg.File.Prices.File
 	if err != nil || path == "" {
