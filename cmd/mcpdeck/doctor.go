@@ -22,6 +22,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -189,7 +190,7 @@ func checkDeck(ctx context.Context, cfg *config.Config) finding {
 }
 
 func checkToken(cfg *config.Config) finding {
-	_, err := storedToken(cfg.Paths.Token)
+	_, err := token.Stored(cfg.Paths.Token)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
 		return finding{"ok", "token", "none yet; created when mcpdeck serves HTTP"}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -106,12 +107,12 @@ func (r *listeners) serve() error {
 
 // takeToken makes the token in the file the one that HTTP asks for.
 func (r *listeners) takeToken() error {
-	token, err := readToken(r.instance.cfg.Paths)
+	now, err := token.Read(r.instance.cfg.Paths)
 	if err != nil {
 		return err
 	}
-	r.instance.redact.Known.Add(token)
-	r.token.Store(&token)
+	r.instance.redact.Known.Add(now)
+	r.token.Store(&now)
 	return nil
 }
 

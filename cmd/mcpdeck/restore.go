@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
@@ -71,8 +72,8 @@ func (r *listeners) restore() (restored []string, err error) {
 		ok, e = r.prompts.Restore()
 		did("the socket of prompts", ok, e)
 	}
-	if token := r.token.Load(); token != nil && missing(paths.Token) {
-		e = writeToken(paths, *token)
+	if now := r.token.Load(); now != nil && missing(paths.Token) {
+		e = token.Write(paths, *now)
 		did("the token", e == nil, e)
 	}
 	if f := r.instance.logFile; f != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 )
 
 // newRoot is the command line.
@@ -63,7 +64,7 @@ func strict(c *cobra.Command) {
 
 func subcommands(a *cli.Globals) []*cobra.Command {
 	return append(switchCommands(a),
-		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), tokenCommand(a), logCommand(a),
+		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), token.Command(a), logCommand(a),
 		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessions.Command(a), statusCommand(a), serverCommand(a),
 	)
 }

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 )
 
 // state is the deck's folder in a home, with a file that links may lead to.
@@ -159,7 +161,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 			if b, err := os.ReadFile(d.home + "/planted"); err == nil && string(b) != good {
 				t.Error("the link was followed")
 			}
-			if _, err := storedToken(filepath.Join(dir, "run", "token")); err != nil {
+			if _, err := token.Stored(filepath.Join(dir, "run", "token")); err != nil {
 				t.Errorf("after the rotation: %v", err)
 			}
 		})
@@ -237,7 +239,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	before.Handshake("before")
 	before.note(d, "one.txt", "")
 	address := d.http()
-	token, err := storedToken(filepath.Join(dir, "run", "token"))
+	kept, err := token.Stored(filepath.Join(dir, "run", "token"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -263,7 +265,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	if out, err := d.command("ask", "list").CombinedOutput(); err != nil {
 		t.Errorf("ask list: %v: %s", err, out)
 	}
-	if again, err := storedToken(filepath.Join(dir, "run", "token")); err != nil || again != token {
+	if again, err := token.Stored(filepath.Join(dir, "run", "token")); err != nil || again != kept {
 		t.Errorf("the token is another one: %v", err)
 	}
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+"/mcp", strings.NewReader(
@@ -271,7 +273,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header.Set("Authorization", "Bearer "+token)
+	req.Header.Set("Authorization", "Bearer "+kept)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Accept", "application/json, text/event-stream")
 	res, err := http.DefaultClient.Do(req)

@@ -1,4 +1,6 @@
-package main
+// Package token keeps the token that HTTP asks for, and implements the commands that say where it
+// is and replace it.
+package token
 
 import (
 	"crypto/rand"
@@ -13,11 +15,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
-// readToken returns the HTTP token, made on first use.
-func readToken(p config.Paths) (string, error) {
-	token, err := storedToken(p.Token)
+// Read returns the HTTP token, made on first use.
+func Read(p config.Paths) (string, error) {
+	token, err := Stored(p.Token)
 	if errors.Is(err, fs.ErrNotExist) {
-		return newToken(p)
+		return create(p)
 	}
 	if err != nil {
 		return "", fmt.Errorf("read the token: %w; create a new one with: mcpdeck token rotate", err)
@@ -28,9 +30,9 @@ func readToken(p config.Paths) (string, error) {
 // tokenBytes are random.
 const tokenBytes = 32
 
-// storedToken reads a token that only this program can have made and only the user
+// Stored reads a token that only this program can have made and only the user
 // can have read.
-func storedToken(path string) (string, error) {
+func Stored(path string) (string, error) {
 	info, err := os.Lstat(path)
 	if err != nil {
 		return "", err
@@ -49,15 +51,16 @@ func storedToken(path string) (string, error) {
 	return token, nil
 }
 
-// newToken replaces the token: 32 random bytes as hexadecimal digits.
-func newToken(p config.Paths) (string, error) {
+// create replaces the token: 32 random bytes as hexadecimal digits.
+func create(p config.Paths) (string, error) {
 	var b [tokenBytes]byte
 	_, _ = rand.Read(b[:]) // never fails
 	token := hex.EncodeToString(b[:])
-	return token, writeToken(p, token)
+	return token, Write(p, token)
 }
 
-func writeToken(p config.Paths, token string) error {
+// Write writes a token to its file.
+func Write(p config.Paths, token string) error {
 	if err := file.Write(p.Token, []byte(token+"\n"), file.Options{}); err != nil {
 		return fmt.Errorf("write the token: %w", err)
 	}

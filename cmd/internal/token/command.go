@@ -1,4 +1,4 @@
-package main
+package token
 
 import (
 	"context"
@@ -13,10 +13,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
-func tokenCommand(a *cli.Globals) *cobra.Command {
+// Command returns the command token.
+func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "token", Short: "Print the path of the HTTP endpoint's token file", Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, readToken) },
+		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, Read) },
 	}
 	c.AddCommand(&cobra.Command{
 		Use: "rotate", Short: "Create a new token and revoke the old one", Args: cli.NoArgs,
@@ -43,7 +44,7 @@ func tokenFile(c *cobra.Command, a *cli.Globals, token func(config.Paths) (strin
 
 // rotate makes a new token and has a running deck take it.
 func rotate(p config.Paths) (string, error) {
-	token, err := newToken(p)
+	token, err := create(p)
 	if err != nil {
 		return "", err
 	}
