@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
@@ -188,7 +189,7 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 	}
 	switch {
 	case f.lazy:
-		card.Mode = lazyWord
+		card.Mode = app.LazyWord
 	case f.on:
 		card.Mode = "on"
 	}
@@ -276,7 +277,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	if !f.noTry {
 		tryCard(c, cfg, full)
 	}
-	if full.Mode != "on" && full.Mode != lazyWord {
+	if full.Mode != "on" && full.Mode != app.LazyWord {
 		c.Printf("it is off: turn it on with space on the Cards page, or with: mcpdeck on %s\n", card.Name)
 	}
 	return nil
@@ -290,7 +291,7 @@ func addDescribed(c *cobra.Command, cfg *config.Config, f addFlags, path string,
 		return fmt.Errorf("read the description of the server: %w", err)
 	}
 	other := func() string {
-		described, packaged := cards.Named(b, card, machine(cfg))
+		described, packaged := cards.Named(b, card, app.Machine(cfg))
 		if described == packaged {
 			return ""
 		}
@@ -338,7 +339,7 @@ func trials(cfg *config.Config) (m cards.Machine, end func()) {
 	if err := process.KeepDescendants(); err != nil {
 		slog.Debug("keep what a trial starts", "error", err)
 	}
-	m = machine(cfg)
+	m = app.Machine(cfg)
 	if cfg.Paths.Make() == nil {
 		m.Run = cfg.Paths.Run
 	}
@@ -348,7 +349,7 @@ func trials(cfg *config.Config) (m cards.Machine, end func()) {
 // trial starts a card, or connects to it, once and keeps what it would add while off.
 func trial(ctx context.Context, cfg *config.Config, m cards.Machine, full settings.Card) (cards.Tried, error) {
 	got, err := cards.Try(ctx, full, m) // of one that did not answer, what was counted is another's
-	if err := upstream.KeepCount(countFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
+	if err := upstream.KeepCount(app.CountFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
 		slog.Debug("keep how many tools there are", "server", full.Name, "error", err)
 	}
 	return got, err
@@ -373,7 +374,7 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, humanize.Took(got.Took), got.Protocol)
 	offers := fmt.Sprintf("%s, %s of context while on: %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
 	c.Println(console.Fold(c.OutOrStdout(), offers))
-	if got.Context > snapshot.LargeContext && card.Mode != lazyWord {
+	if got.Context > snapshot.LargeContext && card.Mode != app.LazyWord {
 		c.Printf("that is much: mcpdeck lazy %s lets agents find the tools instead of listing them\n", card.Name)
 	}
 }

@@ -21,6 +21,7 @@ import (
 
 	"github.com/creack/pty"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/tui/page/card"
 )
 
@@ -405,7 +406,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
 	d.shows(s, "press a on Pencil on the deck's Cards page")
-	w.key(fmt.Sprintf("\x1b%d", slices.Index(pageIDs(), card.ID)+1))
+	w.key(fmt.Sprintf("\x1b%d", slices.Index(app.PageIDs(), card.ID)+1))
 	d.shows(w, "mcpdeck accept was run by")
 	w.key("a")
 	d.shows(w, "Accept 1 definition?")

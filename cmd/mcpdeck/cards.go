@@ -12,6 +12,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
@@ -127,7 +128,7 @@ type listed struct {
 	Error   string         `json:"error,omitempty"`   // why it cannot be used
 	Adds    snapshot.Count `json:"adds,omitzero"`     // to an agent's list, once it is on, as counted last
 
-	*live // of the running deck; nil when none runs
+	*app.Live // of the running deck; nil when none runs
 }
 
 func listCommand(a *cli.Globals) *cobra.Command {
@@ -141,14 +142,14 @@ func listCommand(a *cli.Globals) *cobra.Command {
 				return err
 			}
 			all := listServers(cfg)
-			running := map[string]*live{}
+			running := map[string]*app.Live{}
 			asked := transport.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running)
 			if errors.Is(asked, transport.ErrNoDeck) { // what is configured is all there is to say
 				asked = nil
 			}
 			for i := range all {
-				if all[i].live = running[all[i].Name]; all[i].live != nil {
-					all[i].Adds = all[i].live.Adds
+				if all[i].Live = running[all[i].Name]; all[i].Live != nil {
+					all[i].Adds = all[i].Live.Adds
 				}
 			}
 			if asJSON {
@@ -168,7 +169,7 @@ func listServers(cfg *config.Config) []listed {
 	}
 	for _, s := range cfg.Cards {
 		l := listed{Name: s.Name, Title: s.Title, Mode: s.Mode, File: s.File, URL: redact.Rules{}.Text(s.URL), Command: settings.Redacted(s.Command)}
-		l.Adds = upstream.LastCount(countFile(cfg, s.Name))
+		l.Adds = upstream.LastCount(app.CountFile(cfg, s.Name))
 		l.Env = slices.Sorted(maps.Keys(s.Env))
 		out = append(out, l)
 	}
@@ -183,7 +184,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	for _, card := range cfg.Cards {
 		lines[card.Name] = card.CommandLine()
 	}
-	counted := slices.ContainsFunc(all, func(l listed) bool { return l.live == nil && l.Adds != snapshot.Count{} })
+	counted := slices.ContainsFunc(all, func(l listed) bool { return l.Live == nil && l.Adds != snapshot.Count{} })
 	rows := make([][]string, len(all))
 	for i, l := range all {
 		what := l.URL
@@ -203,7 +204,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		if counted {
 			rows[i] = []string{l.Name, mode, l.Adds.String(), what}
 		}
-		if l.live != nil {
+		if l.Live != nil {
 			p95 := ""
 			if l.Calls > 0 {
 				p95 = "p95 " + humanize.Took(time.Duration(l.P95)*time.Millisecond)
@@ -217,7 +218,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	}
 	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
 		if col == 1 {
-			return cli.Ink(all[row].live != nil && all[row].State == string(snapshot.Ready) || all[row].Mode == "on" || all[row].Mode == lazyWord, all[row].Error != "")
+			return cli.Ink(all[row].Live != nil && all[row].State == string(snapshot.Ready) || all[row].Mode == "on" || all[row].Mode == app.LazyWord, all[row].Error != "")
 		}
 		return lipgloss.NewStyle().Faint(all[row].BuiltIn)
 	})

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 )
@@ -36,7 +37,7 @@ func (d *driver) turnedOn(name, text string) {
 	}
 	cfg := &config.Config{}
 	cfg.Paths.CardState = filepath.Join(state, "cards")
-	if err := new(consents).agree(cfg, s); err != nil {
+	if err := new(app.Consents).Agree(cfg, s); err != nil {
 		d.t.Fatal(err)
 	}
 }

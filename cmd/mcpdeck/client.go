@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -31,27 +32,27 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*transpor
 	if !cfg.File.Debug { // the answer says what went wrong
 		logs = io.Discard
 	}
-	h, err := headless(cfg, nil, logs)
+	h, err := app.Headless(cfg, nil, logs)
 	if err != nil {
 		return nil, nil, err
 	}
-	s, _, err := h.stream(router.ViewSpec{Servers: names}, snapshot.Caller{Transport: snapshot.ByCommand, Root: cfg.ProjectRoot()})
+	s, _, err := h.Stream(router.ViewSpec{Servers: names}, snapshot.Caller{Transport: snapshot.ByCommand, Root: cfg.ProjectRoot()})
 	if err != nil {
-		h.stop()
+		h.Stop()
 		if errors.Is(err, router.ErrUnknownServer) {
 			return nil, nil, exit.Wrong(err)
 		}
 		return nil, nil, err
 	}
 	if c, err = transport.NewClient(ctx, s, nil, "mcpdeck", cli.Version()); err != nil {
-		h.stop()
+		h.Stop()
 		return nil, nil, err
 	}
-	return c, func() { c.Close(); h.stop() }, nil
+	return c, func() { c.Close(); h.Stop() }, nil
 }
 
 func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, error) {
-	conn, err := dialer(cfg)(ctx)
+	conn, err := app.Dialer(cfg)(ctx)
 	if errors.Is(err, socket.ErrUnsafe) {
 		return nil, err
 	}

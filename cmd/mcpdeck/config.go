@@ -14,6 +14,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -138,19 +139,19 @@ func checkConfiguration(c *cobra.Command, a *cli.Globals) error {
 	}
 	mistakes := slices.Concat(cfg.Warnings, cfg.Problems())
 	if len(cfg.File.Keys) > 0 {
-		h, err := build(cfg, false, nil)
+		h, err := app.New(cfg, false, nil)
 		if err != nil {
 			return err
 		}
-		defer h.stop()
-		for _, p := range tui.CheckKeys(h.screenAlone()) {
+		defer h.Stop()
+		for _, p := range tui.CheckKeys(h.ScreenAlone()) {
 			mistakes = append(mistakes, p.Text)
 		}
 	}
 	file := filepath.Base(cfg.Paths.Config)
 	all := slices.Concat(mistakes, cfg.WeakThemes())
 	slices.SortStableFunc(all, func(a, b string) int { return cmp.Compare(lineIn(file, a), lineIn(file, b)) })
-	for _, text := range append(all, waitingIn(c.Context(), cfg)...) {
+	for _, text := range append(all, app.WaitingIn(c.Context(), cfg)...) {
 		c.Println(text)
 	}
 	if stale := staleSchema(cfg); stale != "" {
@@ -256,10 +257,10 @@ func allSettings(a *cli.Globals, deck *cobra.Command) ([]shown, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows := (&instance{cfg: cfg}).reloads()
+	rows := (&app.App{Config: cfg}).Reloads()
 	var out []shown
 	for _, s := range cfg.Settings() {
-		out = append(out, shown{s, !isReloaded(rows, s.Key)})
+		out = append(out, shown{s, !app.IsReloaded(rows, s.Key)})
 	}
 	return out, nil
 }

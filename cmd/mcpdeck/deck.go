@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/demo"
@@ -28,8 +29,8 @@ import (
 type deckFlags struct {
 	plain, watch, version bool
 
-	demo func(*instance) *demo.Show // nil: it is no demo
-	says <-chan plain.Word          // what it says without a screen
+	demo func(*app.App) *demo.Show // nil: it is no demo
+	says <-chan plain.Word         // what it says without a screen
 }
 
 func deckCommand(a *cli.Globals) *cobra.Command {
@@ -52,7 +53,7 @@ func deckCommand(a *cli.Globals) *cobra.Command {
 	c.Flags().StringVar(&a.Flags.Background, "background", "", "dark or light (default: ask the terminal)")
 	c.Flags().BoolVarP(&f.version, "version", "v", false, "print the version")
 	a.PortFlag(c)
-	cli.CompleteFlag(c, "page", pageIDs()...)
+	cli.CompleteFlag(c, "page", app.PageIDs()...)
 	cli.CompleteFlag(c, "background", "dark", "light")
 	return c
 }
@@ -65,8 +66,8 @@ func (s signalled) Error() string { return "ended by " + s.String() }
 // checkScreen tells of words that the screen's flags do not know.
 func checkScreen(a *cli.Globals) error {
 	f := a.Flags
-	if f.Page != "" && !slices.Contains(pageIDs(), f.Page) {
-		return exit.Usagef("%s%q: use %s", a.Said("page"), f.Page, strings.Join(pageIDs(), ", "))
+	if f.Page != "" && !slices.Contains(app.PageIDs(), f.Page) {
+		return exit.Usagef("%s%q: use %s", a.Said("page"), f.Page, strings.Join(app.PageIDs(), ", "))
 	}
 	if f.Background != "" && f.Background != "dark" && f.Background != "light" {
 		return exit.Usagef("%s%q: use dark or light", a.Said("background"), f.Background)
@@ -81,30 +82,30 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	watchSignals(cancel, keepTerminal())
-	full := !f.plain && terminal()
+	full := !f.plain && app.Terminal()
 	cfg, err := a.Load()
 	if err != nil {
 		return err
 	}
-	h, r, err := open(cfg, full)
+	h, r, err := app.Open(cfg, full)
 	if err != nil {
 		return err
 	}
-	h.agents.Alone = f.demo != nil
-	if err := h.openLog(nil); err != nil {
-		h.host.Warn("log", err.Error())
+	h.Agents.Alone = f.demo != nil
+	if err := h.OpenLog(nil); err != nil {
+		h.Host.Warn("log", err.Error())
 	}
-	h.host.Start()
-	h.takeCards(h.cfg)
-	recovery.Go("leftovers", h.endLeftovers)
-	if err := r.serve(); err != nil {
-		h.host.Warn("http", err.Error())
+	h.Host.Start()
+	h.TakeCards(h.Config)
+	recovery.Go("leftovers", h.EndLeftovers)
+	if err := r.Serve(); err != nil {
+		h.Host.Warn("http", err.Error())
 	}
 	// The journal's disk work waits until the first frame is out.
 	time.AfterFunc(150*time.Millisecond, func() {
 		defer recovery.Recover("journal")
-		if h.openJournal() {
-			h.earlier.load(ctx)
+		if h.OpenJournal() {
+			h.Earlier.Load(ctx)
 		}
 	})
 	var played playing
@@ -112,18 +113,18 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 		played = play(ctx, f.demo(h), cancel)
 	}
 	if !full {
-		h.follow(ctx, a.Load)
-		err = h.plain(ctx, f.watch, f.says)
+		h.Follow(ctx, a.Load)
+		err = h.Plain(ctx, f.watch, f.says)
 	} else {
-		o := h.screen(f.watch)
+		o := h.Screen(f.watch)
 		if played.show != nil {
 			o.Guide, o.Demo = played.show, nil
 		}
-		o.Settings = followSettings(ctx, a.Load, h.cfg.Paths.Config, h.reload())
+		o.Settings = app.FollowSettings(ctx, a.Load, h.Config.Paths.Config, h.Reload())
 		err = tui.Run(ctx, o)
 	}
 	err = played.end(err)
-	r.close()
+	r.Close()
 	if s := (signalled{}); errors.As(context.Cause(ctx), &s) {
 		return exit.Code(128 + int(s.Signal))
 	}
@@ -148,7 +149,7 @@ func watchSignals(cancel context.CancelCauseFunc, restore func()) {
 // keepTerminal returns what brings the terminal back to how it is now, for an
 // end that leaves the screen no time to do it.
 func keepTerminal() func() {
-	if !terminal() {
+	if !app.Terminal() {
 		return func() {}
 	}
 	state, err := term.GetState(os.Stdin.Fd())

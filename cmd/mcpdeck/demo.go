@@ -11,6 +11,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -91,16 +92,16 @@ func playDemo(a *cli.Globals, f deckFlags, pace time.Duration) (err error) {
 	}
 	says := make(chan plain.Word)
 	f.says = says
-	f.demo = func(h *instance) *demo.Show {
-		o := demo.Options{Folder: folder, Environ: h.cfg.Environ, Deck: h.host, Queue: h.queue, Pages: pageIDs(), Pace: pace, TurnOn: func(server string) error {
-			s, err := h.turnable(server)
+	f.demo = func(h *app.App) *demo.Show {
+		o := demo.Options{Folder: folder, Environ: h.Config.Environ, Deck: h.Host, Queue: h.Queue, Pages: app.PageIDs(), Pace: pace, TurnOn: func(server string) error {
+			s, err := h.Turnable(server)
 			if err != nil {
 				return err
 			}
-			_, err = s.control(context.Background(), upstream.Request{Verb: "on"}, s.terms.Digest) // which is the demo's own
+			_, err = s.Control(context.Background(), upstream.Request{Verb: "on"}, s.Terms.Digest) // which is the demo's own
 			return err
 		}}
-		if f.plain || !terminal() {
+		if f.plain || !app.Terminal() {
 			o.Line = func(ctx context.Context, text string) {
 				printed := make(chan struct{})
 				select {
@@ -122,7 +123,7 @@ func playDemo(a *cli.Globals, f deckFlags, pace time.Duration) (err error) {
 // demoFlags are those of a demo's deck: what is said of its screen. Others lead to the
 // user's own deck.
 func demoFlags(f config.Flags) config.Flags {
-	return config.Flags{Port: -1, Pages: f.Pages, Sections: f.Sections, Page: pageIDs()[0], Background: f.Background}
+	return config.Flags{Port: -1, Pages: f.Pages, Sections: f.Sections, Page: app.PageIDs()[0], Background: f.Background}
 }
 
 // errPlayed is why a deck ends whose demo is over.

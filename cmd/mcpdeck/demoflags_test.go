@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 )
@@ -15,8 +16,8 @@ func TestADemoTakesItsBackgroundAndNothingOfTheUsersDeck(t *testing.T) {
 	if err := c.ParseFlags([]string{"--background", "light"}); err != nil {
 		t.Fatal(err)
 	}
-	a.Flags.Name, a.Flags.State, a.Flags.File, a.Flags.Port, a.Flags.Pages = "work", "/state", "/config.toml", 7337, pageIDs()
-	want := config.Flags{Background: "light", Page: pageIDs()[0], Port: -1, Pages: pageIDs()}
+	a.Flags.Name, a.Flags.State, a.Flags.File, a.Flags.Port, a.Flags.Pages = "work", "/state", "/config.toml", 7337, app.PageIDs()
+	want := config.Flags{Background: "light", Page: app.PageIDs()[0], Port: -1, Pages: app.PageIDs()}
 	if got := demoFlags(a.Flags); !reflect.DeepEqual(got, want) {
 		t.Errorf("its flags are %+v, want %+v", got, want)
 	}

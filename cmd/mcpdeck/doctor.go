@@ -16,6 +16,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -61,14 +62,14 @@ func doctor(c *cobra.Command, a *cli.Globals, fix bool) error {
 	}
 	findings := []finding{{"ok", "version", cli.Version()}, {"ok", "state", cfg.Paths.State}}
 	findings = append(findings, checkConfig(cfg, broken)...)
-	for _, text := range waitingIn(ctx, cfg) {
+	for _, text := range app.WaitingIn(ctx, cfg) {
 		findings = append(findings, finding{"note", "config", text})
 	}
-	h, err := build(cfg, false, nil)
+	h, err := app.New(cfg, false, nil)
 	if err != nil {
 		findings = append(findings, finding{"bad", "servers", err.Error()})
 	} else {
-		defer h.stop()
+		defer h.Stop()
 		findings = append(findings, checkKeys(h)...)
 	}
 	findings = append(findings, checkClients(cfg)...)
@@ -127,12 +128,12 @@ func checkConfig(cfg *config.Config, broken error) []finding {
 }
 
 // checkKeys says which of the user's keys are refused or never come.
-func checkKeys(h *instance) []finding {
-	if len(h.cfg.File.Keys) == 0 {
+func checkKeys(h *app.App) []finding {
+	if len(h.Config.File.Keys) == 0 {
 		return []finding{{"ok", "keys", "defaults"}}
 	}
 	var out []finding
-	for _, p := range tui.CheckKeys(h.screenAlone()) {
+	for _, p := range tui.CheckKeys(h.ScreenAlone()) {
 		mark := "note"
 		if p.Refused {
 			mark = "bad"
@@ -140,7 +141,7 @@ func checkKeys(h *instance) []finding {
 		out = append(out, finding{mark, "keys", p.Text})
 	}
 	if len(out) == 0 {
-		out = append(out, finding{"ok", "keys", fmt.Sprintf("%d set in %s", len(h.cfg.File.Keys), h.cfg.Paths.Config)})
+		out = append(out, finding{"ok", "keys", fmt.Sprintf("%d set in %s", len(h.Config.File.Keys), h.Config.Paths.Config)})
 	}
 	return out
 }
@@ -216,13 +217,13 @@ func checkCertificates() []finding {
 func checkCards(cfg *config.Config) (out []finding) {
 	for _, s := range cfg.Cards {
 		mark := "note"
-		if mode := cmp.Or(lastMode(cfg, s.Name), s.Mode); mode == "on" || mode == lazyWord {
+		if mode := cmp.Or(app.LastMode(cfg, s.Name), s.Mode); mode == "on" || mode == app.LazyWord {
 			mark = "bad" // it is on, and does not work
 		}
 		if why := whyNotStarted(cfg, s); why != "" {
 			out = append(out, finding{mark, "servers", s.Name + ": " + why})
 		}
-		if f := upstream.LastFault(faultFile(cfg, s.Name)); f.Text != "" {
+		if f := upstream.LastFault(app.FaultFile(cfg, s.Name)); f.Text != "" {
 			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text)})
 		}
 	}
@@ -232,12 +233,12 @@ func checkCards(cfg *config.Config) (out []finding) {
 // whyNotStarted is why a server could not be started now, "" if nothing stands against it.
 func whyNotStarted(cfg *config.Config, s settings.Card) string {
 	if s.URL != "" {
-		if _, err := cards.Connection(s, machine(cfg)); err != nil {
+		if _, err := cards.Connection(s, app.Machine(cfg)); err != nil {
 			return err.Error()
 		}
 		return ""
 	}
-	command, err := cards.Program(s, machine(cfg))
+	command, err := cards.Program(s, app.Machine(cfg))
 	if err != nil {
 		return err.Error()
 	}
@@ -252,12 +253,12 @@ func whyNotStarted(cfg *config.Config, s settings.Card) string {
 }
 
 // checkOwn says what servers that are part of mcpdeck lack.
-func checkOwn(h *instance, ctx context.Context, c *cobra.Command, fix bool) (out []finding) {
+func checkOwn(h *app.App, ctx context.Context, c *cobra.Command, fix bool) (out []finding) {
 	var install io.Writer
 	if fix {
 		install = c.ErrOrStderr()
 	}
-	for _, s := range h.own {
+	for _, s := range h.Own {
 		if s.Doctor == nil {
 			continue
 		}
@@ -272,7 +273,7 @@ func checkOwn(h *instance, ctx context.Context, c *cobra.Command, fix bool) (out
 }
 
 func checkTerminal() finding {
-	if !terminal() {
+	if !app.Terminal() {
 		return finding{"note", "terminal", "standard input and output are not a terminal; mcpdeck would run as with --plain"}
 	}
 	return finding{"ok", "terminal", fmt.Sprintf("TERM=%s COLORTERM=%s", config.Env("TERM"), config.Env("COLORTERM"))}

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
@@ -30,8 +31,8 @@ import (
 const probeWithin = 10 * time.Second
 
 // checkPrompts tries the way of each agent's own prompts to the deck.
-func checkPrompts(h *instance, ctx context.Context) []finding {
-	cfg := h.cfg
+func checkPrompts(h *app.App, ctx context.Context) []finding {
+	cfg := h.Config
 	p := setupcmd.PrompterOf(cfg)
 	all := setup.SurveyPrompts(p)
 	out := make([]finding, len(all))
@@ -62,8 +63,8 @@ func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
 
 // checkDoor says how one client's prompts reach the deck. Of a client that is not here it
 // says nothing.
-func checkDoor(h *instance, ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
-	version, installed := versionOf(ctx, h.cfg, s.Client)
+func checkDoor(h *app.App, ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
+	version, installed := versionOf(ctx, h.Config, s.Client)
 	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
 		return finding{}
 	}
@@ -79,7 +80,7 @@ func checkDoor(h *instance, ctx context.Context, p setup.Prompter, s setup.Promp
 		f.text += "; to set it up: mcpdeck " + p.Words(s.Client.ID)
 	}
 	if s.State == setup.SetUp && (s.Apart || s.Client.Prompts.Hooks != nil) {
-		took, err := probe(ctx, h.cfg, p, s.Client)
+		took, err := probe(ctx, h.Config, p, s.Client)
 		if err != nil {
 			f.mark, f.text = "bad", f.text+fmt.Sprintf("; %s: %v", strings.Join(p.Hook, " "), err)
 		} else {
@@ -106,11 +107,11 @@ func checkDoor(h *instance, ctx context.Context, p setup.Prompter, s setup.Promp
 }
 
 // checkProgram tries to reach an agent's program as its adapter does.
-func checkProgram(h *instance, ctx context.Context, agent string, try func(context.Context, approvals.Deps) (string, error)) (mark, text string) {
+func checkProgram(h *app.App, ctx context.Context, agent string, try func(context.Context, approvals.Deps) (string, error)) (mark, text string) {
 	ctx, cancel := context.WithTimeout(ctx, probeWithin)
 	defer cancel()
 	start := time.Now()
-	has, err := try(ctx, h.agents.Deps(agent))
+	has, err := try(ctx, h.Agents.Deps(agent))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "ok", agent + ": " + needsNone + "; it is not running"

@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
@@ -101,7 +102,7 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if f.takeOver {
 		relay = func(card string) []string {
 			e := setupcmd.EntryOf(cfg)
-			return append([]string{e.Command, "mcp", card, "--" + asIs}, e.Options...)
+			return append([]string{e.Command, "mcp", card, "--" + app.AsIs}, e.Options...)
 		}
 	}
 	edits, err := plan.Edits(cfg, relay)

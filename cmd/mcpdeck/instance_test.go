@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
@@ -139,18 +140,18 @@ func TestNothingOfACardNamesAServer(t *testing.T) {
 }
 
 // built is the deck without a configuration, in a home of its own.
-func built(t *testing.T, screen bool) *instance {
+func built(t *testing.T, screen bool) *app.App {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	h, err := build(cfg, screen, nil)
+	h, err := app.New(cfg, screen, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(h.stop)
+	t.Cleanup(h.Stop)
 	return h
 }
 

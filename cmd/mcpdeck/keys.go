@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -30,12 +31,12 @@ func configKeys(a *cli.Globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			h, err := build(cfg, false, nil)
+			h, err := app.New(cfg, false, nil)
 			if err != nil {
 				return err
 			}
-			defer h.stop()
-			all := tui.Bounds(h.screenAlone())
+			defer h.Stop()
+			all := tui.Bounds(h.ScreenAlone())
 			if asJSON {
 				out := make([]boundJSON, len(all))
 				for i, b := range all {

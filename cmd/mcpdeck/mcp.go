@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -45,13 +46,13 @@ keeps its answer for whoever asks it again.`,
 				return err
 			}
 			if spec.Servers = args; spec.AsIs && len(args) != 1 {
-				return exit.Usagef("--%s needs the name of one server", asIs)
+				return exit.Usagef("--%s needs the name of one server", app.AsIs)
 			}
 			return relay(a, cfg, spec)
 		},
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 0)
-	c.Flags().BoolVar(&spec.AsIs, asIs, false, "serve one added server as it is without the deck, under its own names")
+	c.Flags().BoolVar(&spec.AsIs, app.AsIs, false, "serve one added server as it is without the deck, under its own names")
 	c.Flags().BoolVar(&spec.Gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	c.Flags().StringVar(&spec.Profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfiles(a)) // the flag exists
@@ -63,9 +64,9 @@ func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	defer stop()
 	// A client that reads no more does not kill what has programs to end.
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
-	local := &hosting{load: a.Load, cfg: cfg}
+	local := &app.Hosting{Load: a.Load, Config: cfg}
 	var linked atomic.Bool // to a deck, at least once
-	dial := dialer(cfg)
+	dial := app.Dialer(cfg)
 	r := &transport.Relay{
 		Hello: transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
@@ -75,21 +76,21 @@ func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 			}
 			return c, err
 		},
-		Moving: local.moving,
+		Moving: local.Moving,
 		In:     os.Stdin, Out: console.Bytes(console.Out()),
 		Headless: func() (transport.Stream, []string, error) {
-			h, err := local.open(linked.Load)
+			h, err := local.Open(linked.Load)
 			if err != nil {
 				return nil, nil, err
 			}
 			pid, program := socket.AgentOf(os.Getppid())
-			return h.stream(spec, snapshot.Caller{
+			return h.Stream(spec, snapshot.Caller{
 				Transport: "stdio", Root: cfg.ProjectRoot(), PID: pid, Program: program, Hints: config.Hints(),
 			})
 		},
 	}
 	err := r.Run(ctx)
-	local.stop()
+	local.Stop()
 	if transport.IsUsage(err) || errors.Is(err, router.ErrUnknownServer) {
 		return exit.Wrong(err)
 	}

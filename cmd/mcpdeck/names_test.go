@@ -83,7 +83,7 @@ func TestEveryServerIsWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := h.host.Snapshot().Servers
+	all := h.Host.Snapshot().Servers
 	if len(all) != len(plugin.All()) {
 		t.Fatalf("%d servers are hosted, %d in the table", len(all), len(plugin.All()))
 	}

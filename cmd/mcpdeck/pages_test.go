@@ -9,6 +9,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -17,14 +18,14 @@ import (
 // TestEveryPageIsWhole says what a newcomer's page lacks.
 func TestEveryPageIsWhole(t *testing.T) {
 	h := built(t, true)
-	built := h.screen(false).Pages
+	built := h.Screen(false).Pages
 	if len(built) > 9 {
 		t.Errorf("%d pages: a digit leads to nine at most", len(built))
 	}
 	titles := map[string]bool{}
-	for i, id := range pageIDs() {
+	for i, id := range app.PageIDs() {
 		p := built[i]
-		if p.ID() != id || slices.Index(pageIDs(), id) != i {
+		if p.ID() != id || slices.Index(app.PageIDs(), id) != i {
 			t.Errorf("row %q makes the page %q: want the same, and one row for it", id, p.ID())
 		}
 		if p.Title() == "" || titles[p.Title()] {
@@ -44,7 +45,7 @@ func TestASignMeansOneThing(t *testing.T) {
 	h := built(t, true)
 	for _, ascii := range []bool{false, true} {
 		th := theme.New(theme.Options{ASCII: ascii})
-		for _, p := range h.screen(false).Pages {
+		for _, p := range h.Screen(false).Pages {
 			l, ok := p.(interface {
 				Legend(th *theme.Theme) []tui.Sign
 			})
@@ -66,7 +67,7 @@ func TestASignMeansOneThing(t *testing.T) {
 // Both pages that list calls know of questions whose call has ended.
 func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 	h := built(t, true)
-	c, err := h.queue.Open(ask.Request{
+	c, err := h.Queue.Open(ask.Request{
 		Questions: []ask.Question{{ID: "q", Question: "Which database?", Kind: ask.Text, AllowOther: true, Required: true}},
 		From:      ask.From{Client: "codex"}, Peer: ask.Peer{Key: "one"}, ResumeKey: "k",
 	})
@@ -76,7 +77,7 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 	c.HandOver()
 	call := snapshot.Call{ID: 1, Agent: "one", AgentName: "codex", Server: "ask", Tool: "ask", Status: snapshot.OK, Args: `{"question":"Which database?"}`, Started: time.Now()}
 	th := theme.New(theme.Options{})
-	for _, p := range h.screen(false).Pages {
+	for _, p := range h.Screen(false).Pages {
 		if p.ID() != "deck" && p.ID() != "calls" {
 			continue
 		}

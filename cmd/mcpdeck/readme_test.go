@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
@@ -33,19 +34,19 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 	if err := os.WriteFile(path, []byte(file+"[keys]\n"+key+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, State: filepath.Join(home, "state"), Pages: pageIDs()})
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, State: filepath.Join(home, "state"), Pages: app.PageIDs()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(cfg.Warnings) > 0 {
 		t.Errorf("warnings: %q", cfg.Warnings)
 	}
-	h, err := build(cfg, true, nil)
+	h, err := app.New(cfg, true, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer h.stop()
-	for _, p := range tui.CheckKeys(h.screen(false)) {
+	defer h.Stop()
+	for _, p := range tui.CheckKeys(h.Screen(false)) {
 		t.Error(p.Text)
 	}
 }
@@ -53,7 +54,7 @@ func TestTheReadmesExamplesOfTheConfigurationAreTaken(t *testing.T) {
 // TestKeysInTheReadme holds the list of keys to the table of actions.
 func TestKeysInTheReadme(t *testing.T) {
 	h := built(t, true)
-	written(t, keysFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.screen(false)))
+	written(t, keysFile, "-run Keys -update -->\n", "<!-- end of keys -->", tui.KeyList(h.Screen(false)))
 }
 
 // TestClientsInTheReadme holds the table of clients to the one of the program.
@@ -114,9 +115,9 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 // get.
 func TestToolsInTheReadmes(t *testing.T) {
 	h := built(t, false)
-	h.host.Start()
+	h.Host.Start()
 	for _, name := range plugin.Names() {
-		d, ok := h.host.Details(name)
+		d, ok := h.Host.Details(name)
 		if name == "pencil" { // all but two of its tools are those of the app
 			continue
 		}
@@ -137,10 +138,10 @@ func TestToolsInTheReadmes(t *testing.T) {
 // what they do take.
 func TestContextInTheReadme(t *testing.T) {
 	h := built(t, false)
-	h.host.Start()
+	h.Host.Start()
 	var b strings.Builder
 	b.WriteString("| server | tools | in each agent's context |\n|---|---|---|\n")
-	for _, s := range h.host.Snapshot().Servers {
+	for _, s := range h.Host.Snapshot().Servers {
 		if s.Name == "pencil" { // depends on the app
 			continue
 		}

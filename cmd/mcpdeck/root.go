@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -15,7 +16,7 @@ import (
 
 // newRoot is the command line.
 func newRoot() *cobra.Command {
-	return commandLine(&cli.Globals{Flags: config.Flags{Port: -1, Pages: pageIDs(), Sections: plugin.Sections()}})
+	return commandLine(&cli.Globals{Flags: config.Flags{Port: -1, Pages: app.PageIDs(), Sections: plugin.Sections()}})
 }
 
 func commandLine(a *cli.Globals) *cobra.Command {
@@ -36,7 +37,7 @@ func commandLine(a *cli.Globals) *cobra.Command {
 	root.AddCommand(subcommands(a)...)
 	group(root)
 	for _, p := range plugin.All() {
-		root.AddCommand(p.AllCommands(program(a))...)
+		root.AddCommand(p.AllCommands(app.Program(a))...)
 	}
 	completeWords(root, a)
 	strict(root)

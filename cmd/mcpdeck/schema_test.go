@@ -21,6 +21,7 @@ import (
 	"github.com/pelletier/go-toml/v2"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
@@ -99,9 +100,9 @@ type optionRow struct {
 func newGenerator(t *testing.T) *generator {
 	t.Helper()
 	h := built(t, true)
-	rows := h.reloads()
-	live := func(key string) bool { return isReloaded(rows, key) }
-	g := &generator{file: config.FileType(plugin.Sections()), docs: documented(t), words: config.Words(pageIDs(), plugin.Sections()), live: live, defs: map[string]any{}}
+	rows := h.Reloads()
+	live := func(key string) bool { return app.IsReloaded(rows, key) }
+	g := &generator{file: config.FileType(plugin.Sections()), docs: documented(t), words: config.Words(app.PageIDs(), plugin.Sections()), live: live, defs: map[string]any{}}
 	defaults := map[string]reflect.Value{}
 	for _, o := range config.Options(plugin.Sections()) {
 		defaults[o.Key] = o.Value
@@ -117,7 +118,7 @@ func newGenerator(t *testing.T) *generator {
 		defaults["server.*."+name] = v.FieldByIndex(f.Index)
 	}
 	g.root(t, defaults)
-	g.actions(tui.Bounds(h.screen(false)))
+	g.actions(tui.Bounds(h.Screen(false)))
 	return g
 }
 

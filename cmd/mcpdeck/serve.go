@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -31,24 +32,24 @@ func serve(a *cli.Globals) error {
 	if err != nil {
 		return err
 	}
-	h, r, err := open(cfg, false)
+	h, r, err := app.Open(cfg, false)
 	if err != nil {
 		return err
 	}
-	if err := h.openLog(console.Err()); err != nil {
+	if err := h.OpenLog(console.Err()); err != nil {
 		return err
 	}
-	h.host.Start()
-	h.takeCards(h.cfg)
-	recovery.Go("leftovers", h.endLeftovers)
-	h.openJournal()
-	if err := r.serve(); err != nil {
+	h.Host.Start()
+	h.TakeCards(h.Config)
+	recovery.Go("leftovers", h.EndLeftovers)
+	h.OpenJournal()
+	if err := r.Serve(); err != nil {
 		return err
 	}
-	h.follow(ctx, a.Load)
-	slog.Info("serving", "socket", r.endpoints.Socket, "http", r.endpoints.HTTP)
+	h.Follow(ctx, a.Load)
+	slog.Info("serving", "socket", r.Endpoints.Socket, "http", r.Endpoints.HTTP)
 	<-ctx.Done()
 	stop() // a second signal ends at once
-	r.close()
+	r.Close()
 	return nil
 }

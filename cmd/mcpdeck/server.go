@@ -3,6 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -39,5 +40,5 @@ func serverStatusCommand(a *cli.Globals) *cobra.Command {
 }
 
 func serverStatus(c *cobra.Command, a *cli.Globals, name string, long bool) error {
-	return askCard(c, a, new(cli.KeyWait), cardRequest{name, upstream.Request{Verb: "status", Long: long}})
+	return askCard(c, a, new(cli.KeyWait), app.CardRequest{Name: name, Request: upstream.Request{Verb: "status", Long: long}})
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -18,9 +19,9 @@ func switchCommands(a *cli.Globals) []*cobra.Command {
 		var lazy bool
 		var wait cli.KeyWait
 		c := &cobra.Command{
-			Use: use + map[bool]string{true: " NAME...", false: " NAME"}[verb == "on" || verb == "off" || verb == lazyWord], Short: short, Long: long,
+			Use: use + map[bool]string{true: " NAME...", false: " NAME"}[verb == "on" || verb == "off" || verb == app.LazyWord], Short: short, Long: long,
 			Args: func(_ *cobra.Command, args []string) error {
-				several := verb == "on" || verb == "off" || verb == lazyWord
+				several := verb == "on" || verb == "off" || verb == app.LazyWord
 				if len(args) == 0 || len(args) > 1 && !several {
 					return exit.Usagef("name one server; mcpdeck list shows them")
 				}
@@ -28,11 +29,11 @@ func switchCommands(a *cli.Globals) []*cobra.Command {
 			},
 			RunE: func(c *cobra.Command, args []string) error {
 				if lazy {
-					verb = lazyWord
+					verb = app.LazyWord
 				}
 				var failed []error // one that stays off keeps no other from being turned on
 				for _, name := range args {
-					failed = append(failed, askCard(c, a, &wait, cardRequest{name, upstream.Request{Verb: verb}}))
+					failed = append(failed, askCard(c, a, &wait, app.CardRequest{Name: name, Request: upstream.Request{Verb: verb}}))
 				}
 				return errors.Join(failed...)
 			},
@@ -43,7 +44,7 @@ func switchCommands(a *cli.Globals) []*cobra.Command {
 		}
 		c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), most)
 		switch verb {
-		case lazyWord:
+		case app.LazyWord:
 			wait.Flag(c)
 		case "on":
 			wait.Flag(c)
@@ -55,7 +56,7 @@ func switchCommands(a *cli.Globals) []*cobra.Command {
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
 			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Cards page, and y where you have not agreed to what it runs."),
-		verb("lazy", lazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
+		verb("lazy", app.LazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
 			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
 		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
@@ -80,7 +81,7 @@ func acceptCommand(a *cli.Globals) *cobra.Command {
 			return nil
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			return askCard(c, a, &wait, cardRequest{args[0], upstream.Request{Verb: "accept", Tools: args[1:]}})
+			return askCard(c, a, &wait, app.CardRequest{Name: args[0], Request: upstream.Request{Verb: "accept", Tools: args[1:]}})
 		},
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, switched(), 1)
@@ -99,7 +100,7 @@ func switched() (names []string) {
 }
 
 // askCard sends a request to the running deck and prints the answer.
-func askCard(c *cobra.Command, a *cli.Globals, wait *cli.KeyWait, r cardRequest) error {
+func askCard(c *cobra.Command, a *cli.Globals, wait *cli.KeyWait, r app.CardRequest) error {
 	cfg, err := a.Load()
 	if err != nil {
 		return err

@@ -1,0 +1,287 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// cardControl does what a command asks of a card.
+func (h *App) cardControl(ctx context.Context, from transport.Requester, args json.RawMessage) (any, error) {
+	var r CardRequest
+	if err := json.Unmarshal(args, &r); err != nil {
+		return nil, fmt.Errorf("read the request: %w", err)
+	}
+	if own := h.switchOf(r.Name); own != nil {
+		if r.Verb == "accept" {
+			return h.acceptFor(ctx, from, own.Program(), r.Tools)
+		}
+		return own.Control(ctx, r.Request)
+	}
+	s, err := h.Turnable(r.Name)
+	if err != nil {
+		return nil, err
+	}
+	if r.Verb == "accept" {
+		if s.card == nil {
+			return nil, fmt.Errorf("%s accept: it is part of mcpdeck and nothing of it is ever held", r.Name)
+		}
+		return h.acceptFor(ctx, from, s.card, r.Tools)
+	}
+	switch on := s.on(); {
+	case r.Verb == "off" || r.Verb == "status" || r.Verb == "toggle" && on:
+	case from.Agent != "":
+		return nil, h.refused(from, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent))
+	case !on:
+		return h.startFor(ctx, from, r.Name, s, r.Request)
+	}
+	return s.Control(ctx, r.Request, "")
+}
+
+// CardRequest is what a command asks of one of the running deck's cards.
+type CardRequest struct {
+	Name string `json:"name"`
+	upstream.Request
+}
+
+// turnable is a server as a command turns it on and off.
+type turnable struct {
+	card     *upstream.Card // nil: it is part of mcpdeck
+	runs     string         // what, once it is on; "" for nothing
+	Terms    snapshot.Terms // of turning it on, as the settings are now
+	on       func() bool
+	hints    func() (<-chan struct{}, func()) // that it may have been turned on or off
+	replaced <-chan struct{}                  // closed when it has other settings, or is gone
+	// Control does something. seen is the digest of the terms that the user was shown, "" for
+	// none.
+	Control func(ctx context.Context, r upstream.Request, seen string) (upstream.Reply, error)
+	confirm func(context.Context) (upstream.Reply, error) // once it is on
+}
+
+// Turnable finds a server that has no switch of its own by its name.
+func (h *App) Turnable(name string) (turnable, error) {
+	if isOwn(name) {
+		control := func(_ context.Context, r upstream.Request, _ string) (upstream.Reply, error) {
+			return h.controlOwn(name, r.Verb)
+		}
+		return turnable{
+			on: func() bool { return h.server(name).State.Status != snapshot.Off }, hints: h.Host.Subscribe, Control: control,
+			confirm: func(context.Context) (upstream.Reply, error) { return h.controlOwn(name, "status") },
+		}, nil
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return turnable{}, err
+	}
+	return turnable{
+		card: c.Card, runs: " (" + strings.Join(strings.Fields(strings.Join(c.settings.Runs(), ", ")), " ") + ")", Terms: h.consents.terms(c.settings),
+		on: func() bool { return c.Status().Mode != upstream.Off }, hints: c.Subscribe, replaced: c.replaced, confirm: func(ctx context.Context) (upstream.Reply, error) { return c.Confirm(ctx, "is on") },
+		Control: func(ctx context.Context, r upstream.Request, seen string) (upstream.Reply, error) {
+			return h.control(ctx, c, r, seen)
+		},
+	}, nil
+}
+
+// startFor turns on a server that is off for a command that shows a proof, and else
+// waits until the user does it on the screen: an agent may have written what it runs.
+func (h *App) startFor(ctx context.Context, from transport.Requester, name string, s turnable, r upstream.Request) (any, error) {
+	if _, why := h.gate.Ready(); why == nil && s.Terms.Digest != "" && !s.Terms.Agreed { // a proof is about to turn it on
+		if err := from.Say(readable(name, s.Terms)); err != nil {
+			return nil, err
+		}
+	}
+	ok, why, err := h.proved(ctx, from)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s %s: %w", name, r.Verb, err)
+	case ok:
+		return s.Control(ctx, r, s.Terms.Digest)
+	case !h.gate.Screen():
+		return nil, h.refused(from, fmt.Errorf("%s %s: %w", name, r.Verb, why))
+	}
+	if _, err := h.chooseLazy(name, r.Verb); err != nil {
+		return nil, err
+	}
+	hint, stop := s.hints()
+	defer stop()
+	item := "mcpdeck on " + name
+	h.Host.SetWarnings(item, false, fmt.Sprintf("space on %s on the Cards page turns it on%s; asked for by %s", name, s.runs, behind(from)))
+	defer h.Host.SetWarnings(item, false)
+	if err := from.Wait("Waiting for you: press space on " + name + " on the Cards page to turn it on. Ctrl+C gives up."); err != nil {
+		return nil, err
+	}
+	for !s.on() {
+		select {
+		case <-hint:
+		case <-s.replaced: // what the user was shown is not what would run
+			return nil, errReplaced(name)
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%s stays off: the deck was closed meanwhile", name) // or nobody is left to be told
+		}
+	}
+	reply, err := s.confirm(ctx)
+	return h.sayLazy(name, reply), err
+}
+
+// readable are terms as a shell shows them.
+func readable(name string, t snapshot.Terms) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "To turn %s on is to agree to this:\n", name)
+	for _, f := range t.Facts {
+		fmt.Fprintf(&b, "  %-12s %s\n", f.Name, strings.ReplaceAll(sanitize.Exact(f.Value), "\n", "\n"+strings.Repeat(" ", 15))+f.Means)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func errReplaced(name string) error {
+	return fmt.Errorf("%s: its settings changed meanwhile: %w", name, snapshot.ErrNotAgreed)
+}
+
+// control does what the user asks of a card, with a command or a key, and returns when
+// it is done. Its program starts only if the user has agreed to all its settings, before or by
+// having been shown them: seen is the digest of those.
+func (h *App) control(ctx context.Context, c addedCard, r upstream.Request, seen string) (reply upstream.Reply, err error) {
+	if r.Verb == "toggle" {
+		r.Verb = "on"
+		if h.Host.IsLazy(c.Name()) {
+			r.Verb = LazyWord // as it was
+		}
+		if c.Status().Mode != upstream.Off {
+			r.Verb = "off"
+		}
+	}
+	if r.Verb != "off" && r.Verb != "status" {
+		select {
+		case <-c.replaced:
+			return upstream.Reply{}, errReplaced(c.Name())
+		default:
+		}
+		switch t := h.consents.terms(c.settings); {
+		case t.Agreed:
+		case seen == "":
+			return upstream.Reply{}, fmt.Errorf("%s: %w", c.Name(), snapshot.ErrNotAgreed)
+		case seen != t.Digest:
+			return upstream.Reply{}, errReplaced(c.Name())
+		}
+	}
+	if r.Verb, err = h.chooseLazy(c.Name(), r.Verb); err != nil {
+		return upstream.Reply{}, err
+	}
+	if r.Verb == "on" || r.Verb == "off" {
+		h.Host.SetWarnings(c.Name(), false) // why it was off, or did not start
+		h.keepMode(c.Name(), r.Verb)
+	}
+	if r.Verb == "on" {
+		if err := h.consents.Agree(h.Config, c.settings); err != nil {
+			h.Host.Warn(c.Name(), err.Error())
+		}
+	}
+	reply, err = c.Control(ctx, r)
+	if r.Verb != "off" && err == nil {
+		for _, text := range h.Host.Hidden(c.Name()) {
+			reply.Text = strings.TrimSuffix(reply.Text, "\n") + "\nhidden     " + text + "\n"
+		}
+	}
+	if r.Verb == "status" && err == nil && h.Host.IsLazy(c.Name()) {
+		reply.Text += "listing    lazy: agents find the tools with find_tools instead of listing them\n"
+	}
+	return h.sayLazy(c.Name(), reply), err
+}
+
+// TurnOn turns a server on for the screen, whose agents then list its tools or, when it is
+// lazy, find them. Why one did not start, its row says.
+func (h *App) TurnOn(name string, lazy bool, seen string) (string, error) {
+	verb := "on"
+	if lazy {
+		verb = LazyWord
+	}
+	return h.turn(name, verb, seen)
+}
+
+// TurnOff turns a server off for the screen.
+func (h *App) TurnOff(name string) (string, error) { return h.turn(name, "off", "") }
+
+// turn does what a key asks of a server.
+func (h *App) turn(name, verb, seen string) (string, error) {
+	if own := h.switchOf(name); own != nil { // its own page says how it went
+		switch verb {
+		case "on":
+			own.On()
+		case "off":
+			own.Off()
+		default:
+			return "", fmt.Errorf("the tools of %s are always listed", own.Program().Options().Title)
+		}
+		return "", nil
+	}
+	s, err := h.Turnable(name)
+	if err != nil {
+		return "", err
+	}
+	reply, err := s.Control(context.Background(), upstream.Request{Verb: verb}, seen)
+	if err != nil && s.card != nil && s.card.Status().Error == err.Error() {
+		return "", nil
+	}
+	return reply.Text, err
+}
+
+// Restart starts the program of a server anew for the Deck page.
+func (h *App) Restart(name string) error {
+	if own := h.switchOf(name); own != nil {
+		own.Reconnect()
+		return own.Settle(context.Background())
+	}
+	if isOwn(name) {
+		_, err := h.controlOwn(name, "reconnect")
+		return err
+	}
+	c, err := h.addedCard(name)
+	if err != nil {
+		return err
+	}
+	_, err = h.control(context.Background(), c, upstream.Request{Verb: "reconnect"}, "")
+	return err
+}
+
+// Details are what the screen shows of a server.
+func (h *App) Details(name string) (snapshot.Details, bool) {
+	d, ok := h.Host.Details(name)
+	if !ok {
+		return d, false
+	}
+	own := h.switchOf(name)
+	switch c, err := h.addedCard(name); {
+	case own != nil:
+		d = merged(d, own.Details())
+	case err == nil:
+		d = merged(d, c.Status().Details())
+		d.Terms = h.consents.terms(c.settings)
+		d.Runs = cmp.Or(c.settings.CommandLine(), redact.Rules{}.Text(c.settings.URL))
+	}
+	figures := h.Host.Figures(name)
+	for i, t := range d.Tools {
+		d.Tools[i].Figures = figures[t.Name]
+	}
+	return d, true
+}
+
+// merged is what a card says of itself, with what else agents have of it.
+func merged(offered, own snapshot.Details) snapshot.Details {
+	own.Resources, own.Prompts = offered.Resources, offered.Prompts
+	own.Notes = append(own.Notes, offered.Notes...)
+	for _, t := range offered.Tools {
+		if i := slices.IndexFunc(own.Tools, func(o snapshot.Tool) bool { return o.Name == t.Name && o.Verdict == snapshot.Allow }); i >= 0 {
+			own.Tools[i].Verdict, own.Tools[i].Why = t.Verdict, t.Why // another server may have the name
+		}
+	}
+	return own
+}

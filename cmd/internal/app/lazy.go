@@ -1,0 +1,54 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+)
+
+// LazyWord stands in the file of a server's mode: alone when it is on and lazy, behind
+// another word when it will be lazy once it is on again.
+const LazyWord = "lazy"
+
+// startsLazy tells whether a card is lazy, once it is on.
+func startsLazy(cfg *config.Config, s settings.Card) bool {
+	return s.Mode == LazyWord || s.Mode != "on" && wasLazy(cfg, s.Name)
+}
+
+func wasLazy(cfg *config.Config, name string) bool {
+	return strings.Contains(keptMode(cfg, name), LazyWord)
+}
+
+// chooseLazy takes what a verb says of whether agents list a server's tools or find
+// them, and returns the verb of the switch itself. A server stays as it was for verbs
+// that say nothing of it.
+func (h *App) chooseLazy(name, verb string) (string, error) {
+	switch verb {
+	case "on":
+		h.Host.SetLazy(name, false)
+	case LazyWord:
+		if p := plugin.Of(name); p != nil && p.Listed != "" {
+			return "", fmt.Errorf("%s is always listed: %s", name, p.Listed)
+		}
+		h.Host.SetLazy(name, true)
+		verb = "on"
+	}
+	return verb, nil
+}
+
+// sayLazy says in a sentence on a server that is on that it is lazy.
+func (h *App) sayLazy(name string, r upstream.Reply) upstream.Reply {
+	if !h.Host.IsLazy(name) {
+		return r
+	}
+	for _, is := range []string{" is on: ", " is already on: "} {
+		if before, after, on := strings.Cut(r.Text, is); on {
+			r.Text = before + " is lazy: " + after + " Agents find them with find_tools instead of listing them."
+		}
+	}
+	return r
+}

@@ -1,0 +1,158 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+)
+
+// listeners are where agents get at an instance: its sockets and its HTTP endpoint.
+type listeners struct {
+	instance  *App
+	socket    *socket.Listener
+	questions *ask.Listener
+	prompts   *hook.Server    // nil: there is none
+	sessions  <-chan struct{} // closed when they are no longer followed
+	web       net.Listener
+	Endpoints snapshot.Endpoints
+	cancel    context.CancelFunc
+	token     atomic.Pointer[string] // of HTTP
+}
+
+// openListeners binds everything, so that a second deck of the name is noticed
+// before the screen changes. Only the socket is indispensable.
+func openListeners(h *App) (*listeners, error) {
+	l, err := socket.Listen(h.Config.Paths.Socket)
+	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
+		return nil, fmt.Errorf("a deck is already running (process %d); use it, or start another with --name", used.PID)
+	}
+	if err != nil {
+		return nil, err
+	}
+	r := &listeners{instance: h, socket: l, Endpoints: snapshot.Endpoints{Socket: l.Path()}}
+	if h.Queue != nil {
+		if r.questions, err = ask.Listen(h.Queue, r.askOptions()); err != nil {
+			h.Host.Warn("ask", err.Error())
+		}
+	}
+	r.openWeb()
+	h.Host.SetEndpoints(r.Endpoints)
+	return r, nil
+}
+
+func (r *listeners) askOptions() ask.ListenOptions {
+	h := r.instance
+	return ask.ListenOptions{
+		Path: h.Config.Paths.AskSocket, Version: cli.Version(), Sessions: h.Config.Paths.Sessions,
+		Gate: h.gate, Agents: h.agentProcesses, Log: slog.Default(),
+	}
+}
+
+func (r *listeners) openWeb() {
+	cfg := r.instance.Config.File.HTTP
+	if !cfg.Enabled {
+		r.Endpoints.HTTPNote = "off in the configuration"
+		return
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(cfg.Port)))
+	if err != nil {
+		r.Endpoints.HTTPNote = err.Error()
+		const inUse = syscall.Errno(10048) // on Windows
+		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
+			r.Endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
+		}
+		r.instance.Host.WarnOnce("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.Endpoints.HTTPNote))
+		return
+	}
+	r.web = l
+	r.Endpoints.HTTP = l.Addr().String()
+}
+
+// Serve answers until close.
+func (r *listeners) Serve() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	r.cancel = cancel
+	r.prompts = r.instance.Agents.Serve(ctx)
+	r.sessions = r.instance.Agents.Follow(ctx)
+	srv := &transport.Server{Host: r.instance.Host, Version: cli.Version(), Controls: r.instance.controls(), Log: slog.Default()}
+	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
+	recovery.Go("state folder", func() { r.watch(ctx) })
+	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
+	if r.web == nil {
+		return nil
+	}
+	if err := r.takeToken(); err != nil {
+		return err
+	}
+	web := &transport.HTTP{Host: r.instance.Host}
+	recovery.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
+	return nil
+}
+
+// takeToken makes the token in the file the one that HTTP asks for.
+func (r *listeners) takeToken() error {
+	now, err := token.Read(r.instance.Config.Paths)
+	if err != nil {
+		return err
+	}
+	r.instance.redact.Known.Add(now)
+	r.token.Store(&now)
+	return nil
+}
+
+func (r *listeners) report(from string, err error) {
+	if err != nil {
+		r.instance.Host.Warn(from, err.Error())
+	}
+}
+
+// Close ends the instance and then what leads to it, so that calls in flight are
+// still answered.
+func (r *listeners) Close() {
+	if r.web != nil {
+		r.web.Close()
+	}
+	if r.prompts != nil {
+		r.prompts.Close() // what is still open goes to its terminal
+	}
+	r.instance.Stop()
+	if r.cancel != nil {
+		r.cancel()
+		select {
+		case <-r.sessions:
+		case <-time.After(time.Second): // it reads a large file, and will read it again
+		}
+	}
+	if r.questions != nil {
+		r.questions.Close()
+	}
+	r.socket.Close()
+}
+
+// agentProcesses are the programs whose descendants must not answer for the
+// person.
+func (h *App) agentProcesses() []int {
+	var ids []int
+	for _, a := range h.Host.Snapshot().Agents {
+		if a.PID != 0 && a.Transport != snapshot.ByCommand && a.Gone.IsZero() {
+			ids = append(ids, a.PID)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,98 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// ownOff are the servers of mcpdeck's own that the user has turned off.
+func ownOff(cfg *config.Config) (off []string) {
+	for _, name := range plugin.Names() {
+		if LastMode(cfg, name) == "off" {
+			off = append(off, name)
+		}
+	}
+	return off
+}
+
+// server is a server as the screen shows it.
+func (h *App) server(name string) snapshot.Server {
+	for _, s := range h.Host.Snapshot().Servers {
+		if s.Name == name {
+			return s
+		}
+	}
+	return snapshot.Server{Name: name, Title: name}
+}
+
+// controlOwn does what the user asks of a server of mcpdeck's own.
+func (h *App) controlOwn(name, verb string) (upstream.Reply, error) {
+	s := h.server(name)
+	verb, err := h.chooseLazy(name, verb)
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	on := s.State.Status != snapshot.Off
+	switch verb {
+	case "toggle":
+		on = !on
+	case "on", "off":
+		on = verb == "on"
+	case "reconnect":
+		return h.restartOwn(s)
+	case "status":
+		return h.sayLazy(name, upstream.Reply{Text: statusOfOwn(s)}), nil
+	default:
+		return upstream.Reply{}, fmt.Errorf("%s: no command %q (on, lazy, off, toggle, status, reconnect)", name, verb)
+	}
+	tools, err := h.Host.Switch(name, on)
+	if err != nil {
+		return upstream.Reply{}, err
+	}
+	mode, already := "on", ""
+	if was := s.State.Status != snapshot.Off; was == on {
+		already = "already "
+	}
+	text := fmt.Sprintf("%s is %son: %d tools offered.", s.Title, already, tools)
+	switch {
+	case !on && already != "":
+		mode, text = "off", s.Title+" is already off."
+	case !on:
+		mode, text = "off", s.Title+" is off: agents no longer have its tools."
+	}
+	h.keepMode(name, mode)
+	return h.sayLazy(name, upstream.Reply{Text: text}), nil
+}
+
+func statusOfOwn(s snapshot.Server) string {
+	text := fmt.Sprintf("%s is %s", s.Title, s.State.Status)
+	if s.State.Status != snapshot.Off {
+		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Context, snapshot.Tokens(s.Context))
+	}
+	text += "."
+	if s.State.Reason != "" {
+		text += " " + s.State.Reason + "."
+	}
+	return text
+}
+
+// restartLimit is how long a server of mcpdeck's own may take to stop.
+const restartLimit = 30 * time.Second
+
+func (h *App) restartOwn(s snapshot.Server) (upstream.Reply, error) {
+	if s.State.Status == snapshot.Off {
+		return upstream.Reply{}, fmt.Errorf("%s is off", s.Name)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
+	defer cancel()
+	if err := h.Host.RestartModule(ctx, s.Name); err != nil {
+		return upstream.Reply{}, err
+	}
+	return upstream.Reply{Text: s.Title + " was restarted."}, nil
+}

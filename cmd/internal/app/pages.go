@@ -1,0 +1,144 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/page/agents"
+	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/card"
+	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+)
+
+// page is one page of the screen. Its place in the table gives it the digit that
+// leads to it; its title and its keys are its own.
+type page struct {
+	id   string // in actions, configuration and state
+	make func(h *App, watch bool, s []plugin.Screen) tui.Page
+}
+
+// pages is the table of them; the first is home. Those of servers follow.
+func pages() []page {
+	return []page{
+		{deck.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
+			return deck.New(deck.Options{
+				Host: h.Host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.Queue, Setup: screenSetup{h.Config}, Watch: watch,
+				Tells: switchPages(h, card.ID), CardsPage: card.ID, Jump: h.Agents.JumpTo, Widgets: widgets(screens),
+			})
+		}},
+		{ask.ID, func(h *App, watch bool, _ []plugin.Screen) tui.Page {
+			o := h.Config.AskScreen()
+			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.Agents.JumpTo, h.Agents.LooksAt, h.filesIn
+			return ask.New(h.Queue, o)
+		}},
+		{agents.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
+			return agents.New(agents.Options{Jump: h.Agents.Jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.Queue})
+		}},
+		{calls.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
+			o := calls.Options{Bodies: h, Pictures: h.Host, Questions: h.Queue, Commands: h.repeating}
+			if h.Earlier != nil {
+				o.Earlier = h.Earlier
+			}
+			return calls.New(o)
+		}},
+		{card.ID, func(h *App, _ bool, screens []plugin.Screen) tui.Page {
+			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: parts(h, screens)})
+		}},
+	}
+}
+
+// PageIDs are those of the table, in its order.
+func PageIDs() []string {
+	var ids []string
+	for _, p := range pages() {
+		ids = append(ids, p.id)
+	}
+	for _, p := range plugin.All() {
+		if p.Page != "" {
+			ids = append(ids, p.Page)
+		}
+	}
+	return ids
+}
+
+// screens are what the servers show, in their order.
+func (h *App) screens() (out []plugin.Screen) {
+	for _, s := range h.Own {
+		var shown plugin.Screen
+		if s.Screen != nil {
+			shown = s.Screen()
+		}
+		out = append(out, shown)
+	}
+	return out
+}
+
+func (h *App) pages(watch bool, screens []plugin.Screen) (out []tui.Page) {
+	for _, p := range pages() {
+		out = append(out, p.make(h, watch, screens))
+	}
+	for _, s := range screens {
+		if s.Page != nil {
+			out = append(out, s.Page)
+		}
+	}
+	return out
+}
+
+// widgets are those of servers without a page, and then those of servers with one.
+func widgets(screens []plugin.Screen) (out []deck.Widget) {
+	for _, paged := range []bool{false, true} {
+		for _, s := range screens {
+			if s.Widget != nil && (s.Page != nil) == paged {
+				out = append(out, s.Widget)
+			}
+		}
+	}
+	return out
+}
+
+// parts are what servers show on the cards of their switches.
+func parts(h *App, screens []plugin.Screen) map[string]card.Part {
+	out := map[string]card.Part{}
+	for i, s := range screens {
+		if s.Part != nil {
+			out[h.Own[i].Name()] = s.Part
+		}
+	}
+	return out
+}
+
+// switchPages has a page tell of the servers that have a switch of their own.
+func switchPages(h *App, page string) map[string]string {
+	out := map[string]string{}
+	for _, s := range h.Own {
+		if s.Switch != nil {
+			out[s.Name()] = page
+		}
+	}
+	return out
+}
+
+// filesIn lists the files of a project; none where a folder cannot be one.
+func (h *App) filesIn(folder string) []string {
+	ctx, done := context.WithTimeout(context.Background(), 2*time.Second)
+	defer done()
+	files, _ := h.Config.Roots.Files(ctx, folder, h.notIgnored) // what cannot be read is not offered
+	return files
+}
+
+// notIgnored are the files of a project that its version control does not ignore; none where
+// that is not known, and then all of them count.
+func (h *App) notIgnored(ctx context.Context, project string) []string {
+	ctx, done := context.WithTimeout(ctx, time.Second) // leaves time to look for them without it
+	defer done()
+	for _, s := range h.Own {
+		if s.Files != nil {
+			return s.Files(ctx, project)
+		}
+	}
+	return nil
+}

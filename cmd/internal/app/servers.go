@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+)
+
+// included is a server that is part of mcpdeck.
+type included struct {
+	plugin.Plugin
+	*plugin.Instance
+}
+
+// include makes all servers that are part of mcpdeck, for the host.
+func (h *App) include() (modules []router.Module, err error) {
+	env := &plugin.Env{
+		Config: h.Config, Version: cli.Version(), Queue: h.Queue, Lost: h.lost, Host: func() *router.Host { return h.Host },
+		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
+	}
+	for _, p := range plugin.All() {
+		made, err := p.New(env)
+		if err != nil {
+			return nil, err
+		}
+		h.Own = append(h.Own, included{p, made})
+		modules = append(modules, router.Of(made.Server))
+	}
+	return modules, nil
+}
+
+// switchOf is the switch of a server that is part of mcpdeck; nil if it has none of its own.
+func (h *App) switchOf(name string) plugin.Switch {
+	for _, s := range h.Own {
+		if s.Name() == name {
+			return s.Switch
+		}
+	}
+	return nil
+}
+
+// isOwn reports whether a server is part of mcpdeck and turned on and off by the host.
+func isOwn(name string) bool {
+	return slices.Contains(plugin.Names(), name) && !plugin.Of(name).HasSwitch
+}
+
+// Program is what the commands of servers need of this one.
+func Program(a *cli.Globals) *plugin.Program {
+	return &plugin.Program{
+		Version: cli.Version(), Load: a.Load, Terminal: Terminal,
+		Log: func(cfg *config.Config) { logTo(console.Err(), logLevel(cfg), redact.Rules{}) },
+		Card: func(waits *cobra.Command) func(context.Context, string, upstream.Request) (upstream.Reply, error) {
+			var wait cli.KeyWait
+			wait.Flag(waits)
+			return func(ctx context.Context, server string, r upstream.Request) (reply upstream.Reply, err error) {
+				cfg, err := a.Load()
+				if err != nil {
+					return reply, err
+				}
+				err = wait.Ask(ctx, cfg.Paths.Socket, "card", CardRequest{server, r}, &reply)
+				return reply, err
+			}
+		},
+	}
+}

@@ -1,0 +1,161 @@
+package app
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// denied are the tools that the user has turned off of servers that have no file of
+// their own.
+type denied struct {
+	mu sync.Mutex
+	of map[string][]string // by server, sorted
+}
+
+// deniedFile is where they are kept, one a line.
+func deniedFile(cfg *config.Config, server string) string {
+	return filepath.Join(cfg.Paths.CardState, server, "denied")
+}
+
+// readDenied are those of every server.
+func readDenied(cfg *config.Config) map[string][]string {
+	out := map[string][]string{}
+	for _, name := range plugin.Names() {
+		b, _ := file.Read(deniedFile(cfg, name), 1<<20) // there may be none
+		if tools := strings.FieldsFunc(string(b), func(r rune) bool { return r == '\n' }); len(tools) > 0 {
+			out[name] = tools
+		}
+	}
+	return out
+}
+
+// whyDenied is why agents do not have a tool of a server with a switch of its own.
+func (d *denied) whyDenied(server, tool string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if slices.Contains(d.of[server], tool) {
+		return "turned off"
+	}
+	return ""
+}
+
+// Allow gives agents tools of a server, or takes them away, by the names by which the
+// server lists them. Those of an added server are noted in its file, others in the
+// deck's state.
+func (h *App) Allow(name string, tools []string, allow bool) error {
+	verdicts := map[string]string{}
+	for _, t := range tools {
+		verdicts[t] = "off"
+		if allow {
+			verdicts[t] = "allow"
+		}
+	}
+	if c, err := h.addedCard(name); err == nil {
+		s := c.settings
+		s.Tools = maps.Clone(s.Tools)
+		if s.Tools == nil {
+			s.Tools = map[string]string{}
+		}
+		maps.Copy(s.Tools, verdicts)
+		return h.inFile(c, s, "tools", func(b []byte, table string) ([]byte, error) { return settings.SetTools(b, table, verdicts) })
+	}
+	h.denied.mu.Lock()
+	off := slices.DeleteFunc(slices.Clone(h.denied.of[name]), func(t string) bool { return verdicts[t] == "allow" })
+	if !allow {
+		off = append(off, tools...)
+	}
+	slices.Sort(off)
+	off = slices.Compact(off)
+	h.denied.of[name] = off
+	h.denied.mu.Unlock()
+	if own := h.switchOf(name); own != nil {
+		own.Program().Reoffer()
+	} else if err := h.Host.Deny(name, off); err != nil {
+		return err
+	}
+	path := deniedFile(h.Config, name)
+	err := file.Folder(filepath.Dir(path))
+	if err == nil {
+		err = file.Write(path, []byte(strings.Join(off, "\n")), file.Options{})
+	}
+	if err != nil {
+		return fmt.Errorf("remember which tools of %s are off: %w", name, err)
+	}
+	return nil
+}
+
+// Offer gives agents the resources or the prompts of an added server, or takes them
+// away, and notes it in the server's file.
+func (h *App) Offer(name string, kind snapshot.Kind, offer bool) error {
+	c, err := h.addedCard(name)
+	if err != nil {
+		return fmt.Errorf("only tools of %s can be turned off", name)
+	}
+	s, word := c.settings, "off"
+	if offer {
+		word = "on"
+	}
+	switch kind {
+	case snapshot.Resources:
+		s.Resources = word
+	case snapshot.Prompts:
+		s.Prompts = word
+	}
+	return h.inFile(c, s, string(kind), func(b []byte, table string) ([]byte, error) {
+		return settings.SetWord(b, table, string(kind), word, "on")
+	})
+}
+
+// inFile changes what agents may have of a card, and its file. It holds at once; that the
+// file has changed is noticed later.
+func (h *App) inFile(c addedCard, s settings.Card, what string, edit func(b []byte, table string) ([]byte, error)) error {
+	table := ""
+	if s.File == h.Config.Paths.Config {
+		table = "server." + s.Name
+	}
+	place, err := change.OfUser(s.File)
+	var b []byte
+	if err == nil {
+		b, err = place.Read()
+	}
+	if err == nil {
+		b, err = edit(b, table)
+	}
+	if err == nil {
+		err = file.Write(place.Path(), b, file.Options{Keep: true})
+	}
+	if err != nil {
+		return fmt.Errorf("turn %s of %s on or off: %w; edit %s", what, s.Name, err, s.File)
+	}
+	h.retool(s.Name, c, s)
+	return nil
+}
+
+// Accept accepts those of a server's held definitions that are as the user has seen
+// them, and returns a sentence for the user.
+func (h *App) Accept(name string, seen []snapshot.Held) (string, error) {
+	var c *upstream.Card
+	if own := h.switchOf(name); own != nil {
+		c = own.Program()
+	} else {
+		added, err := h.addedCard(name)
+		if err != nil {
+			return "", err
+		}
+		c = added.Card
+	}
+	reply, err := c.AcceptShown(c.Status().Seen(seen))
+	return reply.Text, err
+}
