@@ -7,10 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"charm.land/bubbles/v2/key"
 	tea "charm.land/bubbletea/v2"
-
-	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // ReadWarnings is the action that shows all warnings in full.
@@ -84,23 +81,6 @@ func (a *Action) hint() string {
 	}
 	return a.Hint
 }
-
-// Binding is the action's keys as the widgets of bubbles take them, shown as label.
-// The table dispatches keys itself: key.Matches knows a key by what it types alone,
-// which on some keyboards is not how the user's configuration writes it.
-func (a *Action) Binding(label string) key.Binding {
-	what := a.hint()
-	if what == "" { // the title, up to what explains it
-		what = a.Title
-		if i := strings.IndexAny(what, ":,;("); i > 0 {
-			what = strings.TrimSpace(what[:i])
-		}
-	}
-	return key.NewBinding(key.WithKeys(a.Keys...), key.WithHelp(label, widget.Cut(what, longestDesc)))
-}
-
-// longestDesc is how much of a title a column of keys shows.
-const longestDesc = 30
 
 // table is all actions of a page, an overlay or the root with the user's keys.
 type table []*Action

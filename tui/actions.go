@@ -1,8 +1,8 @@
 package tui
 
 import (
-	"fmt"
 	"strconv"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -17,26 +17,25 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { m.open(newHelp(&m.stage, m.chosen, m.opts.Watch)); return nil },
 		},
 		{
-			ID: "palette", Title: "Command palette: every action", Hint: "commands", Keys: []string{"ctrl+p"}, InText: true,
+			ID: "palette", Title: "Command palette: every action", Keys: []string{":", "ctrl+p"}, InText: true,
 			Run: func() tea.Cmd { m.open(newPalette(&m.stage, m.chosen, m.opts.Watch)); return nil },
-		},
-		{
-			ID: "keys", Title: "All keys in the footer, or a few", Keys: []string{"ctrl+g"}, InText: true,
-			Run: func() tea.Cmd {
-				if m.allKeys = !m.allKeys; m.allKeys && m.footerRows() == 1 {
-					m.toasts.add(Info, fmt.Sprintf("all keys need a window of %d rows; ? lists them here", 2*LeastH))
-				}
-				return m.sized()
-			},
 		},
 	}
 	for i, p := range m.pages {
-		n := itoa(i + 1)
+		key := pageKey(p)
 		out = append(out, Action{
-			ID: "go." + p.ID(), Title: "Go to " + p.Title(), Keys: []string{n, "alt+" + n}, InText: true,
+			ID: "go." + p.ID(), Title: "Go to " + p.Title(), Keys: []string{key, "alt+" + strings.ToLower(key)}, InText: true,
 			Run: func() tea.Cmd { return m.show(i) },
 		})
 	}
+	out = append(out,
+		Action{ID: "next", Title: "Next page", Keys: []string{"]"}, Hidden: true, Run: func() tea.Cmd { return m.show(m.beside(1)) }},
+		Action{ID: "previous", Title: "Previous page", Keys: []string{"["}, Hidden: true, Run: func() tea.Cmd { return m.show(m.beside(-1)) }},
+		Action{
+			ID: "digits", Title: "Choose an option of what is shown", Keys: strings.Split("123456789", ""), Hidden: true, Moves: true,
+			Run: func() tea.Cmd { m.toasts.add(Info, "Digits choose answers. Pages: "+m.pageKeys()); return nil },
+		},
+	)
 	out = append(out, m.opts.demoActions()...)
 	return append(out,
 		Action{
@@ -75,7 +74,7 @@ func (m *Model) actions() []Action {
 			},
 		},
 		Action{
-			ID: "quit", Title: "Quit", Hint: "quit", Keys: []string{"q", "ctrl+c"}, InText: true,
+			ID: "quit", Title: "Quit", Keys: []string{"q", "ctrl+c"}, InText: true,
 			Run: func() tea.Cmd { return m.quit() },
 		},
 	)

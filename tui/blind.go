@@ -2,7 +2,6 @@ package tui
 
 import (
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 )
@@ -15,18 +14,6 @@ func (m *Model) blindKey(names []string) tea.Cmd {
 		return m.leave()
 	}
 	return m.quit()
-}
-
-// uncover reports whether a toast lies over what a key would decide. Such a key
-// takes the toasts away instead, once there was time to see them.
-func (t *toasts) uncover(now time.Time) bool {
-	if !t.hiding {
-		return false
-	}
-	if t.clear(now) {
-		t.hiding = false
-	}
-	return true
 }
 
 // chosen does an action that was chosen from a menu, on its page. One that must be seen to

@@ -70,7 +70,7 @@ func TestAPageThatCouldNotBeDrawnTakesNoKeys(t *testing.T) {
 		if ran != 0 {
 			t.Errorf("%d actions on a page that shows nothing", ran)
 		}
-		s.Keys("2")
+		s.Keys("T")
 		s.Has("this is Two")
 	})
 }
@@ -87,7 +87,7 @@ func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
 				if ran != 0 {
 					t.Fatal("it was done under the overlay")
 				}
-				s.Has("this is One", "press enter to: Do the deed")
+				s.Has("this is One", "this has just come")
 				s.Wait(time.Second)
 				s.Keys("enter")
 				if ran != 1 {
@@ -104,105 +104,46 @@ func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
 	}
 }
 
-// says is a page like deed whose key w says a sentence, and whose rows are all full.
+const sentence = "this is said once"
+
+// says is a page like deed whose key w says a sentence.
 func says(ran *int) *page {
 	p := deed(ran)
 	p.actions = append(p.actions, tui.Action{ID: "one.say", Title: "Say", Keys: []string{"w"}, Part: "list", Run: func() tea.Cmd {
-		return tui.Toast(tui.Warn, "this stands over the rows of the page")
+		return tui.Toast(tui.Warn, sentence)
 	}})
-	p.render = func(f *tui.Frame) []string {
-		rows := make([]string, f.H)
-		for i := range rows {
-			rows[i] = strings.Repeat("choice ", f.W/7)
-		}
-		return rows
-	}
 	return p
 }
 
-const sentence = "this stands over"
-
-func TestAKeyDoesNotActOnWhatAToastCovers(t *testing.T) {
-	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 17}} { // without a rule under the header
+func TestAMessageCoversNothing(t *testing.T) {
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}} {
 		ran := 0
 		run(t, size, tui.Options{Pages: []tui.Page{says(&ran)}}, func(s *frame.Screen) {
-			s.Quick("w", "enter") // too soon to have read it
-			s.Has(sentence)
-			s.Wait(time.Second)
-			s.Keys("v")
-			if ran != 1 {
-				t.Error("what only looks does not run")
-			}
-			s.Quick("enter", "enter") // in one breath
-			if ran != 1 {
-				t.Fatalf("%dx%d: it was done under the toast", size.W, size.H)
-			}
-			s.Lacks(sentence)
-			s.Wait(time.Second)
-			s.Keys("enter")
-			if ran != 2 {
-				t.Errorf("in sight it ran %d times", ran-1)
-			}
-		})
-	}
-}
-
-// An error may have more lines than the screen.
-func TestAToastLargerThanTheScreenBlocksKeys(t *testing.T) {
-	ran := 0
-	p := says(&ran)
-	p.actions = append(p.actions, tui.Action{ID: "one.fail", Title: "Fail", Keys: []string{"W"}, Part: "list", Run: func() tea.Cmd {
-		return tui.Toast(tui.Bad, sentence+strings.Repeat(" what went wrong", 60))
-	}})
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Quick("W", "enter")
-		s.Has("what went wrong")
-		if ran != 0 {
-			t.Error("it was done under the toast")
-		}
-	})
-}
-
-func TestAToastOverNothingLeavesTheKeysAlone(t *testing.T) {
-	ran := 0
-	p := says(&ran)
-	p.render = nil
-	run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("w", "enter")
-		if s.Has(sentence); ran != 1 {
-			t.Errorf("beside the toast it ran %d times", ran)
-		}
-	})
-}
-
-// A toast stands at the lowest place where it covers no text: among blank rows, over a rule,
-// and under the header of a page that is full.
-func TestAToastStandsWhereItCoversNothing(t *testing.T) {
-	ran := 0
-	for name, row := range map[string]string{"blank": "", "rule": strings.Repeat("─", 80), "full": strings.Repeat("choice ", 11)} {
-		p := says(&ran)
-		p.render = func(f *tui.Frame) []string {
-			rows := make([]string, f.H)
-			for i := range rows {
-				rows[i] = strings.Repeat("choice ", f.W/7)
-			}
-			rows[9] = row
-			return rows
-		}
-		want := 11
-		if name == "full" {
-			want = 1
-		}
-		run(t, frame.Size{W: 80, H: 24}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
 			before := strings.Split(s.Text(), "\n")
 			s.Keys("w")
-			for y, l := range strings.Split(s.Text(), "\n") {
-				if got := strings.Contains(l, sentence); got != (y == want) || !got && l != before[y] {
-					t.Errorf("%s: row %d is %q", name, y, l)
+			s.Has(sentence)
+			for y, row := range strings.Split(s.Text(), "\n") {
+				if y < size.H-2 && row != before[y] {
+					t.Errorf("row %d was %q, is %q", y, before[y], row)
 				}
+			}
+			s.Keys("enter")
+			if ran != 1 {
+				t.Errorf("beside the message it ran %d times", ran)
 			}
 		})
 	}
+}
+
+func TestASmallScreenHasItsFooterBackSoon(t *testing.T) {
+	ran := 0
+	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{says(&ran)}}, func(s *frame.Screen) {
+		s.Quick("w")
+		s.Lacks("?")
+		s.Wait(3 * time.Second)
+		s.Has("?")
+		s.Lacks(sentence)
+	})
 }
 
 // What was said to a key of the page is not laid over what the next key opens.
@@ -211,9 +152,9 @@ func TestAToastThatWasSeenLeavesAnOverlayAlone(t *testing.T) {
 		{ID: "one.say", Title: "Say", Keys: []string{"w"}, Run: func() tea.Cmd { return tui.Toast(tui.Info, sentence) }},
 		{ID: "one.warn", Title: "Warn", Keys: []string{"v"}, Run: func() tea.Cmd { return tui.Toast(tui.Warn, "this went wrong") }},
 	}}
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("w", "v")
-		s.Has(sentence, "this went wrong")
+	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
+		s.Keys("v", "w")
+		s.Has(sentence)
 		s.Wait(time.Second)
 		s.Keys("?")
 		s.Has("Keys on this page", "this went wrong")
@@ -235,33 +176,6 @@ func TestAClickTakesAToastAway(t *testing.T) {
 		s.Lacks(sentence)
 		if n := p.count(func(m tea.Msg) bool { _, ok := m.(tui.ClickMsg); return ok }); n != 0 {
 			t.Error("the page under it was clicked")
-		}
-	})
-}
-
-func TestADialogTakesNoAnswerUnderAToast(t *testing.T) {
-	ran := 0
-	p := says(&ran)
-	choices := []tui.Choice{{Key: "d", Text: "Delete it", Run: func() tea.Cmd { ran++; return nil }}, {Key: "n", Text: "Keep it"}}
-	p.actions = append(p.actions, tui.Action{ID: "one.ask", Title: "Ask", Keys: []string{"a"}, Part: "list", Run: func() tea.Cmd {
-		return tui.Open(&tui.Confirm{Name: "sure", Title: "Sure?", Text: strings.Repeat("what is lost ", 12), Choices: choices})
-	}})
-	p.actions = append(p.actions, tui.Action{ID: "one.tell", Title: "Tell", Keys: []string{"t"}, Part: "list", Run: func() tea.Cmd {
-		return tui.Toast(tui.Warn, strings.Repeat(sentence+" ", 6)) // in more rows than the frame of the dialog has
-	}})
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: []tui.Page{p}}, func(s *frame.Screen) {
-		s.Keys("t", "a")
-		s.Wait(time.Second)
-		s.Has(sentence)
-		s.Keys("d")
-		if ran != 0 {
-			t.Fatal("it was answered under the toast")
-		}
-		s.Lacks(sentence)
-		s.Wait(time.Second)
-		s.Keys("d")
-		if ran != 1 {
-			t.Errorf("in sight it was answered %d times", ran)
 		}
 	})
 }

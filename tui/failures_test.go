@@ -60,7 +60,7 @@ func TestAFailedCallIsRedUntilItsRowHadTheFocusForASecond(t *testing.T) {
 		s.Wait(2 * time.Second)
 		s.Keys("down")
 		wantRed(t, s, red, 1, "✗1")
-		s.Keys("2") // the Calls page shows the same
+		s.Keys("C") // the Calls page shows the same
 		wantRed(t, s, red, 1, "✗1")
 		s.Has("1 failed  ! seen")
 		d.Add(snapshot.Call{ID: 5, Agent: "a1", AgentName: "claude", Server: "logicstamp", Tool: "logicstamp_compare", Status: snapshot.Refused, Started: time.Now(), Result: "told again"})
@@ -79,7 +79,7 @@ func TestAnOpenedCallIsSeen(t *testing.T) {
 }
 
 func TestOneKeyMarksAllFailedCallsAsSeen(t *testing.T) {
-	for _, page := range []string{"1", "2"} {
+	for _, page := range []string{"I", "C"} {
 		failing(t, func(s *frame.Screen, d *fake.Deck, red func() int) {
 			s.Keys(page, "home")
 			wantRed(t, s, red, 2, "✗2")

@@ -6,197 +6,226 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// header draws the tabs, and at their right end who is there.
+// header draws the tabs.
 type header struct {
 	*stage
-	apart   int    // sessions of agents that have no connection to the deck
-	spent   string // today, by all sessions; "" if that is not known
-	watch   bool
 	targets *Areas
 	show    func(page int) tea.Cmd
 }
 
-// titles says which tabs have their titles.
-type titles int
-
-const (
-	titleAll     titles = iota
-	titleCalling        // the shown page and those that need the user: a number beside a number says nothing
-	titleShown
-)
-
-// tab is the label of a page; the cells of its badge are the last ones.
+// tab is one label in the row of tabs.
 type tab struct {
-	text  string
-	badge int
+	page  int // -1 stands for pages without room
+	name  string
+	badge string // "◆2"; "" for none
+	style theme.Style
 }
 
-// statuses says what is at the right end of the header.
-type statuses int
+// spacing says how far labels are apart.
+type spacing struct {
+	lead   int  // cells before the first
+	free   int  // cells kept for a badge after a name; less than 0 keeps none
+	after  int  // cells between labels
+	shared bool // the cell between two labels is that beside both
+}
+
+// The ways to lay out the tabs, from the widest.
+func spacings() []spacing {
+	return []spacing{{lead: 1, free: 4, after: 2}, {free: 4, after: 1}, {free: -1, after: 1}, {free: -1, shared: true}}
+}
 
 const (
-	statusAll    statuses = iota
-	statusAgents          // without money
-	statusNumber          // of agents alone
+	brandFrom  = 100 // columns
+	freeFrom   = 80
+	apartFrom  = 64
+	secondFrom = 56 // for the pages that may have no tab
 )
 
-// header draws the tabs.
-func (h *header) rows(l layout) []string {
-	th := h.theme
-	brand := th.Accent.Render(" mcpdeck ")
+// row draws the tabs, each label whole, and the name of the program where there is room.
+func (h *header) row() string {
+	at := 0
+	for _, least := range []int{brandFrom, freeFrom, apartFrom} {
+		if h.w < least {
+			at++
+		}
+	}
+	tabs := h.tabs()
+	if h.w < secondFrom {
+		tabs = h.without(tabs, len(h.pages))
+	}
+	all := spacings()
+	for at < len(all)-1 && h.width(tabs, all[at], true) > h.w {
+		at++
+	}
+	spaced := h.width(tabs, all[at], true) <= h.w
+	for n := 1; n <= len(h.pages) && h.width(tabs, all[at], spaced) > h.w; n++ {
+		tabs = h.without(h.tabs(), n)
+	}
+	row := h.draw(tabs, all[at], spaced)
+	if h.w < brandFrom {
+		return widget.Fit(row, h.w)
+	}
+	brand := h.theme.Accent.Render("mcpdeck")
 	if h.snap != nil && h.snap.Name != "" {
-		brand += th.Muted.Render(widget.Cut(h.snap.Name, 16) + " ")
+		brand += h.theme.Muted.Render(" " + widget.Cut(h.snap.Name, 16))
 	}
-	brand += " "
-	status := h.status(statusAll)
-	room := h.w - widget.Width(status) - 1
-	tabs, width := h.tabs(titleAll, l.rule)
-	if widget.Width(brand)+width > room {
-		brand = " "
-	}
-	for _, with := range []statuses{statusAgents, statusNumber} {
-		if 1+width > room {
-			status = h.status(with)
-			room = h.w - widget.Width(status) - 1
+	return widget.Ends(row, brand+" ", h.w)
+}
+
+// tabs are the labels of the pages that have one now.
+func (h *header) tabs() []tab {
+	var out []tab
+	for i, p := range h.pages {
+		if !h.hasTab(i) {
+			continue
 		}
-	}
-	if 1+width > room {
-		tabs, width = h.tabs(titleCalling, l.rule)
-	}
-	if 1+width > h.w { // else the status makes room
-		tabs, width = h.tabs(titleShown, l.rule)
-	}
-	if 1+width > room {
-		status = ""
-	}
-	row := brand
-	from, to := 0, 0
-	for i, t := range tabs {
-		x := widget.Width(row)
-		row += t.text
-		w := widget.Width(t.text)
-		if i == h.at {
-			from, to = x, x+w
+		t := tab{page: i, name: p.Title()}
+		if n := p.Badge(); n > 0 {
+			mark, style := h.theme.Glyph.Wait, h.theme.Warn
+			if m, ok := p.(Marker); ok {
+				mark, style = m.BadgeMark(h.theme)
+			}
+			t.badge, t.style = mark+atMostNine(n), style
 		}
-		*h.targets = append(*h.targets, Area{X: x, W: w, H: 1, Run: func() tea.Cmd { return h.show(i) }})
-		if n, ok := h.pages[i].(BadgeFilter); ok && t.badge > 0 {
-			*h.targets = append(*h.targets, Area{X: x + w - t.badge, W: t.badge, H: 1, Run: func() tea.Cmd { return tea.Batch(h.show(i), n.Narrow()) }})
-		}
-		row += " "
-	}
-	out := []string{widget.Ends(row, status, h.w)}
-	if l.rule {
-		g := th.Glyph
-		to = min(to, h.w)
-		from = min(from, to)
-		out = append(out, th.Border.Render(widget.Repeat(g.Frame.Top, from))+
-			th.Accent.Render(widget.Repeat(g.Focus.Top, to-from))+
-			th.Border.Render(widget.Repeat(g.Frame.Top, h.w-to)))
+		out = append(out, t)
 	}
 	return out
 }
 
-// tabKey is the key that goes to a page, as its tab shows it; "" where it means
-// something else: a question's options are chosen with digits, and a text field
-// takes them as text. A longer one that does is not worth the cells.
-func (h *header) tabKey(page string) string {
-	i := slices.IndexFunc(h.global, func(a *Action) bool { return a.ID == "go."+page })
-	k := h.keyOf(h.global[i])
-	if k == "" || len(k) > len(h.global[i].Keys[0]) {
-		return ""
-	}
-	return KeyLabel(k, h.theme.Glyph.ASCII)
+// hasTab reports whether a page has a tab: one that can be without has one from its first
+// content on, and while it is shown.
+func (s *stage) hasTab(page int) bool {
+	o, ok := s.pages[page].(Optional)
+	return !ok || page == s.at || o.HasTab()
 }
 
-// tabs draws one label a page. Without a title it is the page's key, or as many letters
-// as tell it apart, where no key goes there.
-func (h *header) tabs(with titles, rule bool) ([]tab, int) {
-	th := h.theme
-	out := make([]tab, len(h.pages))
-	width := 0
-	for i, p := range h.pages {
-		key, title := h.tabKey(p.ID()), p.Title()
-		news, isNews := p.(Marker)
-		short := with == titleShown || with == titleCalling && (p.Badge() == 0 || isNews)
+// without leaves out the last n pages that may be without a tab, but for the one that is
+// shown; a sign stands for them.
+func (h *header) without(tabs []tab, n int) []tab {
+	left := len(tabs)
+	tabs = slices.Clone(tabs)
+	for i, t := range slices.Backward(tabs) {
+		if _, ok := h.pages[t.page].(Optional); ok && n > 0 && t.page != h.at {
+			tabs = slices.Delete(tabs, i, i+1)
+			n--
+		}
+	}
+	if len(tabs) < left {
+		tabs = append(tabs, tab{page: -1, name: "…"})
+	}
+	return tabs
+}
+
+func atMostNine(n int) string {
+	if n > 9 {
+		return "9+"
+	}
+	return itoa(n)
+}
+
+// cells is how many a label takes, without the cells beside it.
+func (t *tab) cells(s spacing, spaced bool) int {
+	n := widget.Width(t.badge)
+	if n > 0 && spaced {
+		n++
+	}
+	return widget.Width(t.name) + max(n, s.free)
+}
+
+// width is how many cells all labels take.
+func (h *header) width(tabs []tab, s spacing, spaced bool) int {
+	n := s.lead + 1
+	for i, t := range tabs {
+		n += t.cells(s, spaced)
 		switch {
-		case short && i != h.at && key != "":
-			title = ""
-		case short && i != h.at:
-			title = h.abbreviated(i)
-		case key == "":
-			key = " "
-		}
-		if key != "" && title != "" {
-			title = " " + title
-		}
-		badge := ""
-		if b := p.Badge(); b > 0 {
-			mark, style := th.Glyph.Wait, th.Warn
-			if isNews {
-				mark, style = news.BadgeMark(th)
-			}
-			badge = " " + style.Render(mark+itoa(b))
-		}
-		switch {
-		case i != h.at:
-			out[i].text = " " + th.Faint.Render(key) + th.Muted.Render(title) + badge
-		case rule:
-			out[i].text = " " + th.Key.Render(key) + th.Strong.Render(title) + badge
-		default:
-			out[i].text = th.Here.Render(" "+key+title+" ") + badge
-		}
-		if out[i].badge = widget.Width(badge); rule || i != h.at {
-			out[i].text += " "
-			out[i].badge = min(out[i].badge, 1) * (out[i].badge + 1)
-		}
-		width += widget.Width(out[i].text) + 1
-	}
-	return out, width
-}
-
-// abbreviated is the beginning of a page's title that no other page's has.
-func (h *header) abbreviated(i int) string {
-	title := []rune(h.pages[i].Title())
-	for n := 2; n < len(title); n++ {
-		again := func(p Page) bool { return strings.HasPrefix(p.Title(), string(title[:n])) }
-		if j := slices.IndexFunc(h.pages, again); j == i && !slices.ContainsFunc(h.pages[i+1:], again) {
-			return string(title[:n])
-		}
-	}
-	return string(title)
-}
-
-// status is at the right end of the header: who is there, and what was spent today.
-func (h *header) status(with statuses) string {
-	th, s := h.theme, h.snap
-	if s == nil {
-		return ""
-	}
-	n := h.apart
-	for _, a := range s.Agents {
-		if a.Gone.IsZero() {
+		case i == len(tabs)-1:
+		case s.shared:
 			n++
+		default:
+			n += 1 + s.after
 		}
 	}
-	var parts []string
-	if h.watch {
-		parts = append(parts, th.Warn.Render("watching"))
+	if !s.shared || len(tabs) > 0 && tabs[len(tabs)-1].page == h.at {
+		n++
 	}
+	return n
+}
+
+// draw draws the labels. Each has a cell on either side, which belongs to both where there
+// is but one between two.
+func (h *header) draw(tabs []tab, s spacing, spaced bool) string {
+	row := strings.Repeat(" ", s.lead)
+	beside := " "
+	for i, t := range tabs {
+		here := t.page == h.at
+		if i == 0 || !s.shared {
+			beside = h.beside(here, "[")
+		}
+		x := widget.Width(row)
+		row += beside + h.label(t, here, spaced)
+		rest := t.cells(s, spaced) - (widget.Width(row) - x - 1)
+		switch {
+		case s.shared && here:
+			beside = h.beside(true, "]")
+		case s.shared:
+			beside = h.beside(i+1 < len(tabs) && tabs[i+1].page == h.at, "[")
+		default:
+			row += h.beside(here, "]") + strings.Repeat(" ", rest+s.after-1)
+		}
+		if t.page >= 0 {
+			*h.targets = append(*h.targets, Area{X: x, W: widget.Width(row) - x, H: 1, Run: func() tea.Cmd { return h.show(t.page) }})
+		}
+	}
+	if s.shared {
+		row += beside
+	}
+	return row
+}
+
+// beside is the cell on one side of a label.
+func (h *header) beside(here bool, bracket string) string {
 	switch {
-	case with == statusNumber:
-		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)))
-	case n == 0:
-		parts = append(parts, th.Faint.Render("no agents"))
-	case n == 1:
-		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" 1 agent"))
-	default:
-		parts = append(parts, th.Good.Render(th.Glyph.On)+th.Muted.Render(" "+itoa(n)+" agents"))
+	case !here:
+		return " "
+	case h.theme.Glyph.ASCII:
+		return bracket
 	}
-	if h.spent != "" && with == statusAll {
-		parts = append(parts, th.Muted.Render(h.spent+" today"))
+	return h.theme.Here.Render(" ")
+}
+
+// label draws a name, its key underlined, and its badge.
+func (h *header) label(t tab, here, spaced bool) string {
+	style, badge := h.theme.Text, t.style
+	if here {
+		style, badge = h.theme.Here, theme.NewStyle(t.style.Style.Reverse(true))
 	}
-	return strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")) + " "
+	key, rest := "", t.name
+	if t.page >= 0 && strings.HasPrefix(t.name, pageKey(h.pages[t.page])) {
+		key, rest = t.name[:1], t.name[1:]
+	}
+	out := theme.NewStyle(style.Style.Underline(true)).Render(key) + style.Render(rest)
+	if t.badge == "" {
+		return out
+	}
+	if spaced {
+		out += style.Render(" ")
+	}
+	return out + badge.Render(t.badge)
+}
+
+// pageKey is the key that leads to a page: the first letter of its title.
+func pageKey(p Page) string {
+	switch p.ID() { // pages that are about to be replaced
+	case "deck":
+		return "I"
+	case "ask":
+		return "Q"
+	case "cards":
+		return "S"
+	}
+	return strings.ToUpper(p.Title()[:1])
 }

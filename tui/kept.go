@@ -2,7 +2,6 @@ package tui
 
 import (
 	"encoding/json"
-	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -28,42 +27,28 @@ func DecodeState(kept string, state any) bool {
 	return kept != "" && len(kept) <= most && json.Unmarshal([]byte(kept), state) == nil
 }
 
-// restore gives the pages, and the footer, what they kept in the last run.
+// restore gives the pages what they kept in the last run.
 func (m *Model) restore() {
 	m.saved.kept = map[string]string{}
 	if m.opts.Store == nil {
 		return
 	}
-	m.allKeys = m.opts.Store.Get(footerKey) == allKeysWord
 	for _, p := range m.pages {
 		if k, ok := p.(StateSaver); ok {
-			k.LoadState(m.opts.Store.Get(pageKey(p)))
+			k.LoadState(m.opts.Store.Get(stateKey(p)))
 		}
-	}
-	if known := m.opts.Store.Get(signsKey); known != "" {
-		m.signs.known = strings.Split(known, "\n")
 	}
 	m.saved.kept = m.keeps()
 }
 
-// What the footer keeps: whether it shows all keys, and the signs it has explained.
-const (
-	footerKey   = "footer"
-	allKeysWord = "all"
-	signsKey    = "signs"
-)
-
-func pageKey(p Page) string { return "page." + p.ID() }
+func stateKey(p Page) string { return "page." + p.ID() }
 
 // keeps is what there is to keep between runs, by its key in the store.
 func (m *Model) keeps() map[string]string {
-	out := map[string]string{footerKey: "", signsKey: strings.Join(m.signs.known, "\n")}
-	if m.allKeys {
-		out[footerKey] = allKeysWord
-	}
+	out := map[string]string{}
 	for _, p := range m.pages {
 		if k, ok := p.(StateSaver); ok {
-			out[pageKey(p)] = k.SaveState()
+			out[stateKey(p)] = k.SaveState()
 		}
 	}
 	return out
@@ -110,17 +95,16 @@ func (k *saved) keep(state map[string]string) tea.Cmd {
 	}
 }
 
-// movedTabs says once, after an update, that other pages have other digits.
+// movedTabs says once, after an update, that other keys lead to the pages.
 func (k *saved) movedTabs(pages []Page) tea.Cmd {
 	s := k.store
 	if s == nil {
 		return nil
 	}
-	var tabs []string
-	said := "pages have moved:"
+	tabs, said := make([]string, len(pages)), make([]string, len(pages))
 	for i, p := range pages {
-		tabs = append(tabs, p.ID())
-		said += fmt.Sprintf(" %d %s", i+1, p.Title())
+		tabs[i] = pageKey(p) + p.ID()
+		said[i] = pageKey(p) + " " + p.Title()
 	}
 	now, before := strings.Join(tabs, " "), s.Get("tabs")
 	if now == before {
@@ -133,5 +117,5 @@ func (k *saved) movedTabs(pages []Page) tea.Cmd {
 	if before == "" && s.Get("page") == "" { // the first run
 		return keep
 	}
-	return tea.Batch(keep, Toast(Info, said))
+	return tea.Batch(keep, Toast(Info, "pages have new keys: "+strings.Join(said, ", ")))
 }

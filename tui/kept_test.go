@@ -1,7 +1,6 @@
 package tui_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -129,27 +128,6 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 					t.Errorf("%s became %s", bad, p.SaveState())
 				}
 			}
-		})
-	}
-}
-
-func TestTheFooterShowsAsManyKeysAsInTheLastRun(t *testing.T) {
-	store := words{}
-	for _, r := range []struct {
-		all bool // at the start
-		key string
-	}{{false, "ctrl+g"}, {true, "ctrl+g"}, {false, "ctrl+l"}} {
-		var actions []tui.Action
-		for _, id := range []string{"sow", "water", "weed", "reap", "thresh", "winnow", "grind", "bake"} {
-			actions = append(actions, tui.Action{ID: "one." + id, Title: id + " it all", Hint: id + " it", Keys: []string{id[:2]}})
-		}
-		p := &page{id: "one", title: "One", actions: actions}
-		run(t, frame.Size{W: 60, H: 40}, tui.Options{Pages: []tui.Page{p}, Store: store}, func(s *frame.Screen) {
-			if all := strings.Contains(s.Text(), "bake it"); all != r.all {
-				t.Errorf("all keys: %v, want %v, in\n%s", all, r.all, s.Text())
-			}
-			s.Keys(r.key)
-			s.Wait(time.Second)
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // anyKey tells Keyed pages that a key was pressed.
@@ -102,10 +104,6 @@ func (m *Model) pressed(k tea.KeyPressMsg, a *Action, held bool) tea.Cmd {
 		m.presses.ignore(k.Key(), now, m.presses.held(name))
 		return nil
 	}
-	if a.Sight && m.toasts.uncover(now) {
-		m.presses.spend(k.Key())
-		return nil
-	}
 	if a.Sight || a.Acts && m.sight.asked.ID != "" { // a key to decide something
 		why := ""
 		switch {
@@ -170,7 +168,10 @@ func lookup(names []string, t table, part string, text bool) *Action {
 // run does an action, or says why it cannot be done.
 func (m *Model) run(a *Action) tea.Cmd {
 	if why := a.why(m.opts.Watch); why != "" {
-		m.toasts.add(Info, a.Title+": "+why)
+		if said := a.Title + ": " + why; widget.Width(said) <= m.w-6 {
+			why = said
+		}
+		m.toasts.add(Info, why)
 		return nil
 	}
 	if a.Run == nil {

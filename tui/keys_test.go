@@ -1,7 +1,6 @@
 package tui_test
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -95,37 +94,35 @@ func TestQuitKeepsItsKeys(t *testing.T) {
 	})
 }
 
-// The tabs and the footer show keys that work where they are shown.
-func TestTabsShowKeysThatWork(t *testing.T) {
+// The keys of pages are theirs in every part of a page, and with alt in a text field.
+func TestThePagesHaveTheirKeys(t *testing.T) {
 	pages := keyed()
 	one := pages[0].(*page)
-	one.actions = append(one.actions, tui.Action{ID: "one.first", Title: "First", Part: "options", Keys: []string{"1", "2"}})
 	o := tui.Options{Pages: pages, Keys: map[string][]string{"go.two": {"ctrl+o"}, "one.copy": {"c"}, "go.one": {"z"}}}
 	run(t, frame.Size{W: 90, H: 20}, o, func(s *frame.Screen) {
-		s.Has("z One", "ctrl+o Two", "c copy")
+		s.Has("c copy")
 		s.Keys("2")
-		s.Has("this is One")
+		s.Has("this is One", "Digits choose answers. Pages: O T")
 		s.Keys("ctrl+o")
 		s.Has("this is Two")
 		s.Keys("z")
 		s.Has("this is One")
+		s.Keys("]")
+		s.Has("this is Two")
+		s.Keys("]", "[")
+		s.Has("this is Two")
 	})
 	o.Keys = nil
 	run(t, frame.Size{W: 90, H: 20}, o, func(s *frame.Screen) {
-		s.Has("1 One", "2 Two")
 		s.Do(func() { one.part = "options" })
-		s.Keys("x")
-		s.Lacks("1 One", "2 Two")
-		s.Keys("alt+2")
+		s.Keys("T")
 		s.Has("this is Two")
+		s.Keys("O")
+		s.Do(func() { one.text = true })
+		s.Keys("T")
+		s.Has("this is One")
+		s.Keys("alt+t")
+		s.Has("this is Two")
+		s.Do(func() { one.text = false })
 	})
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: append(slices.Clone(pages), &page{id: "three", title: "Three with a long name"}, &page{id: "four", title: "Four with a long name"})}, func(s *frame.Screen) {
-		s.Has("  Tw   3   4")
-	})
-	names := strings.Fields("Ask Deck Agents Calls Cards Pixels Drift")
-	short := make([]tui.Page, len(names))
-	for i, name := range names {
-		short[i] = &page{id: strings.ToLower(name), title: name, text: true}
-	}
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: short}, func(s *frame.Screen) { s.Has("Ask   De   Ag   Cal   Car   Pi   Dr") })
 }

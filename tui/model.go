@@ -20,8 +20,6 @@ type Model struct {
 	toasts   toasts
 	pictures *pictures
 	failures *Failures
-	signs    signs
-	apart    int    // sessions of agents that have no connection to the deck
 	spent    string // today, by all sessions; "" if that is not known
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
@@ -228,7 +226,7 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 	}
 	for _, msg := range b.msgs {
 		if s, ok := msg.(SessionsMsg); ok {
-			m.apart, m.spent = s.apart(), s.spentToday()
+			m.spent = s.spentToday()
 		}
 		if d, ok := msg.(DeckMsg); ok {
 			m.failures.take(d.Calls)

@@ -90,7 +90,7 @@ func TestLettersDoNotActInATextField(t *testing.T) {
 	}}
 	two := &page{id: "two", title: "Two"}
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p, two}}, func(s *frame.Screen) {
-		s.Keys("x", "2", "q", "?", "space", "s")
+		s.Keys("x", "T", "q", "?", "space", "s")
 		if acted != 0 {
 			t.Errorf("letters acted: %d", acted)
 		}
@@ -112,8 +112,10 @@ func TestDisabledActionsSayWhy(t *testing.T) {
 		{ID: "one.y", Title: "Delete it", Keys: []string{"y"}, Acts: true, Run: func() tea.Cmd { t.Error("ran"); return nil }},
 	}}
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{p}, Watch: true}, func(s *frame.Screen) {
-		s.Keys("x", "y")
-		s.Has("Send it: nothing is chosen", "Delete it: the deck only watches")
+		s.Keys("x")
+		s.Has("Send it: nothing is chosen")
+		s.Keys("y")
+		s.Has("Delete it: the deck only watches")
 		s.Keys("?")
 		s.Has("(nothing is chosen)", "(the deck only watches")
 	})
@@ -270,7 +272,7 @@ func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
 				}
 			})
 			s.Has("config.toml, line 2, column")
-			s.Keys("2")
+			s.Keys("T")
 			s.Has("config.toml, line 2, column")
 			d.Change(func(s *snapshot.Snapshot) { s.Warnings = nil })
 			s.Wait(time.Second)

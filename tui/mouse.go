@@ -86,9 +86,9 @@ func (m *Model) under(x, y int) *Area {
 	}
 	areas = append(areas, m.targets...)
 	if o := m.top(); o != nil {
-		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - m.footerRows()}, o.at)
+		areas = append(areas, Area{Part: areaCover, W: m.w, H: m.h - 1}, o.at)
 	}
-	return append(areas, m.toasts.on...).At(x, y)
+	return areas.At(x, y)
 }
 
 // point gives a message in cells of its receiver to the topmost overlay, else

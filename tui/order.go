@@ -8,7 +8,6 @@ import (
 
 // Sorting is a way to sort a list.
 type Sorting[T any] struct {
-	Key     string           // that sorts so
 	Column  string           // "" is as the list comes
 	Means   string           // in words, after "Sort by"
 	Compare func(a, b T) int // nil: as the list comes

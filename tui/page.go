@@ -61,8 +61,9 @@ type (
 		// BadgeMark is the sign before the number, and the style of both.
 		BadgeMark(th *theme.Theme) (mark string, style theme.Style)
 	}
-	// BadgeFilter is a page that can show nothing but what its badge counts.
-	BadgeFilter interface{ Narrow() tea.Cmd }
+	// Optional is a page that has a tab only once it has something to show. Its key opens
+	// it all the same.
+	Optional interface{ HasTab() bool }
 	// FooterStatus is a page that has something for the right end of a footer of w
 	// cells; more than half of it is not shown.
 	FooterStatus interface{ FooterNote(w int) string }

@@ -10,18 +10,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 )
 
-func TestPagesAreSwitchedByDigitsAndClicks(t *testing.T) {
+func TestPagesAreSwitchedByLettersAndClicks(t *testing.T) {
 	one, two := twoPages()
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
 		s.Has("this is One")
-		s.Keys("2")
+		s.Keys("T")
 		s.Has("this is Two")
 		if one.shown != 0 || two.shown != 1 {
 			t.Errorf("shown: one %d, two %d", one.shown, two.shown)
 		}
-		s.Click(12, 0)
+		s.Click(2, 0)
 		s.Has("this is One")
-		s.Keys("alt+2", "esc")
+		s.Keys("alt+t", "esc")
 		s.Has("this is One")
 	})
 }
@@ -47,7 +47,7 @@ func TestAPageThatPanicsSaysSo(t *testing.T) {
 	good := &page{id: "good", title: "Good"}
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{bad, good}}, func(s *frame.Screen) {
 		s.Has("this page could not be drawn")
-		s.Keys("2")
+		s.Keys("G")
 		s.Has("this is Good")
 	})
 }
@@ -56,9 +56,10 @@ func TestPanicsEndNothing(t *testing.T) {
 	boom := func() tea.Cmd { panic("no ink") }
 	bad := &page{id: "bad", title: "Bad", actions: []tui.Action{
 		{ID: "bad.run", Title: "Boom", Keys: []string{"x"}, Run: boom},
+		{ID: "bad.other", Title: "Other", Keys: []string{"g"}, Run: func() tea.Cmd { return tui.Toast(tui.Good, "the other went on") }},
 		{ID: "bad.cmd", Title: "Boom", Keys: []string{"y"}, Run: func() tea.Cmd { return func() tea.Msg { return boom() } }},
 		{ID: "bad.batch", Title: "Boom", Keys: []string{"z"}, Run: func() tea.Cmd {
-			return tea.Batch(func() tea.Msg { return boom() }, tui.Toast(tui.Good, "the other went on"))
+			return tea.Batch(func() tea.Msg { return boom() }, func() tea.Msg { return boom() })
 		}},
 		{ID: "bad.over", Title: "Boom", Keys: []string{"o"}, Run: func() tea.Cmd {
 			return tui.Open(&tui.Reader{Name: "r", Title: "R", Rows: func(*tui.Frame, int) []string { panic("no ink") }})
@@ -73,6 +74,8 @@ func TestPanicsEndNothing(t *testing.T) {
 		s.Keys("esc")
 		s.Lacks("internal error")
 		s.Keys("z")
+		s.Wait(6 * time.Second) // the error stays for longer
+		s.Keys("g")
 		s.Has("the other went on", "this is Bad")
 	})
 }
@@ -88,12 +91,13 @@ func TestWhatWasSaidOnAPageStaysThere(t *testing.T) {
 	two := &page{id: "two", title: "Two"}
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
 		s.Keys("i", "w")
-		s.Has("just so you know", "mind this")
+		s.Has("mind this")
+		s.Wait(3 * time.Second)
 		s.Wait(time.Second)
-		s.Keys("2")
+		s.Keys("T")
 		s.Lacks("just so you know")
 		s.Has("mind this")
-		s.Keys("1", "b") // said while going: it is for the page that comes
+		s.Keys("O", "b") // said while going: it is for the page that comes
 		s.Has("news", "this is Two")
 	})
 }
@@ -107,7 +111,7 @@ func TestTheLastPageIsKept(t *testing.T) {
 	one, two := twoPages()
 	store := memory{}
 	o := tui.Options{Pages: []tui.Page{one, two}, Store: store}
-	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Keys("2") })
+	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Keys("T") })
 	run(t, frame.Size{W: 80, H: 20}, o, func(s *frame.Screen) { s.Has("this is Two") })
 }
 
@@ -121,10 +125,10 @@ func TestPagesThatMovedAreNamedOnce(t *testing.T) {
 			test(s)
 		})
 	}
-	const moved = "pages have moved: 1 Two 2 One"
-	open(func(s *frame.Screen) { s.Lacks("pages have moved") }, one, two)
+	const moved = "pages have new keys: T Two, O One"
+	open(func(s *frame.Screen) { s.Lacks("pages have new keys") }, one, two)
 	open(func(s *frame.Screen) { s.Has(moved) }, two, one)
-	open(func(s *frame.Screen) { s.Lacks("pages have moved") }, two, one)
+	open(func(s *frame.Screen) { s.Lacks("pages have new keys") }, two, one)
 	delete(store, "tabs") // as an older version leaves it
 	store["page"] = "one"
 	open(func(s *frame.Screen) { s.Has(moved) }, two, one)
@@ -132,17 +136,17 @@ func TestPagesThatMovedAreNamedOnce(t *testing.T) {
 
 func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
 	one, two := twoPages()
-	three := &page{id: "three", title: "Three"}
+	three := &page{id: "three", title: "Last"}
 	unasked := func(s *frame.Screen, always bool) { s.Send(tui.GoUnasked("three", always)()) }
 	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two, three}}, func(s *frame.Screen) {
-		s.Keys("2", "1")
+		s.Keys("T", "O")
 		unasked(s, false)
 		s.Has("this is One") // a key was just pressed
 		s.Wait(tui.IdleAfter)
 		s.Keys("?")
 		s.Wait(tui.IdleAfter)
 		unasked(s, true)
-		s.Lacks("this is Three") // an overlay is open
+		s.Lacks("this is Last") // an overlay is open
 		s.Keys("esc")
 		s.Do(func() { one.text = true })
 		unasked(s, true)
@@ -150,14 +154,14 @@ func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
 		s.Do(func() { one.text = false })
 		s.Wait(tui.IdleAfter)
 		unasked(s, false)
-		s.Has("this is Three")
+		s.Has("this is Last")
 		s.Send(tui.Home()())
 		s.Has("this is One")
-		s.Keys("2")
+		s.Keys("T")
 		s.Wait(tui.IdleAfter)
 		unasked(s, false)
 		s.Has("this is Two") // the user chose this page
 		unasked(s, true)
-		s.Has("this is Three")
+		s.Has("this is Last")
 	})
 }

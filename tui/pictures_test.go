@@ -121,7 +121,7 @@ func TestPlaceholdersStayWhole(t *testing.T) {
 						if len(r) != 4 {
 							t.Fatalf("%s: a placeholder with %d marks", when, len(r)-1)
 						}
-						if x, y := i%width-3, i/width-4; marks[r[1]] != y || marks[r[2]] != x {
+						if x, y := i%width-3, i/width-3; marks[r[1]] != y || marks[r[2]] != x {
 							t.Fatalf("%s: cell %d, %d names row %d, column %d", when, x, y, marks[r[1]], marks[r[2]])
 						}
 						if c.Foreground != 16 {

@@ -2,7 +2,6 @@ package tui_test
 
 import (
 	"image/color"
-	"strings"
 	"testing"
 	"time"
 
@@ -29,7 +28,7 @@ func TestScreens(t *testing.T) {
 		{"palette-none-80x24", frame.Size{W: 80, H: 24}, []string{"ctrl+p", "x", "y", "z"}},
 		{"quit-80x24", frame.Size{W: 80, H: 24}, []string{"q"}},
 		{"quit-40x12", frame.Size{W: 40, H: 12}, []string{"q"}},
-		{"toasts-80x24", frame.Size{W: 80, H: 24}, []string{"w", "2", "f", "home", "c", "ctrl+t"}},
+		{"message-80x24", frame.Size{W: 80, H: 24}, []string{"w", "C", "f", "home", "c", "ctrl+t"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -105,34 +104,5 @@ func TestAnOpenOverlayKeepsKeysFromThePage(t *testing.T) {
 				t.Errorf("the page got %d keys after the overlay closed, want 1", n)
 			}
 		})
-	})
-}
-
-func TestTitle(t *testing.T) {
-	one, two := twoPages()
-	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
-		if raw := s.Raw(); !strings.Contains(raw, "\x1b]2;(3) mcpdeck\a") {
-			t.Error("the title lacks what waits")
-		}
-	})
-}
-
-// A number alone beside the number of another page could be either's.
-func TestATabThatWantsToBeSeenKeepsItsTitle(t *testing.T) {
-	pages := func() (out []tui.Page) {
-		for _, title := range []string{"Deck", "Ask", "Pixels", "Calls", "Drift", "Pencil"} {
-			p := &page{id: strings.ToLower(title), title: title}
-			if title == "Ask" {
-				p.badge = 3
-			}
-			out = append(out, p)
-		}
-		return out
-	}
-	run(t, frame.Size{W: 40, H: 12}, tui.Options{Pages: pages()}, func(s *frame.Screen) {
-		s.Has("1 Deck", "2 Ask ◆3")
-		s.Lacks("Pixels")
-		s.Keys("3")
-		s.Has("2 Ask ◆3", "3 Pixels")
 	})
 }

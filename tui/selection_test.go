@@ -40,24 +40,24 @@ func lastCut(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// The panes begin in row 2 with their upper rule.
+// The panes begin in row 1 with their upper rule.
 func TestDraggingMarksAndCopiesText(t *testing.T) {
 	tests := []struct {
 		name           string
 		x, y, toX, toY int
 		want           string
 	}{
-		{"a part of a row", 2, 3, 4, 3, "alp"},
-		{"to the left", 4, 3, 2, 3, "alp"},
-		{"rows of one pane", 2, 3, 50, 5, "alpha\n  beta 世界\ngamma"},
-		{"from below", 4, 5, 3, 3, "lpha\n  beta 世界\ngam"},
-		{"half of a wide character", 10, 4, 6, 5, "世界\ngamma"},
-		{"the other pane", 22, 3, 22, 4, "one\nt"},
-		{"beyond the pane", 22, 5, 0, 12, "three  x\nfour"},
-		{"a quote without its line", 4, 6, 30, 7, "quoted\ntwice"},
-		{"from a quote on", 4, 6, 30, 8, "quoted\n│ twice\ndelta"},
-		{"the header", 1, 0, 8, 0, "mcpdeck"},
-		{"cells of a picture", 26, 5, 60, 5, "e  x"},
+		{"a part of a row", 2, 2, 4, 2, "alp"},
+		{"to the left", 4, 2, 2, 2, "alp"},
+		{"rows of one pane", 2, 2, 50, 4, "alpha\n  beta 世界\ngamma"},
+		{"from below", 4, 4, 3, 2, "lpha\n  beta 世界\ngam"},
+		{"half of a wide character", 10, 3, 6, 4, "世界\ngamma"},
+		{"the other pane", 22, 2, 22, 3, "one\nt"},
+		{"beyond the pane", 22, 4, 0, 11, "three  x\nfour"},
+		{"a quote without its line", 4, 5, 30, 6, "quoted\ntwice"},
+		{"from a quote on", 4, 5, 30, 7, "quoted\n│ twice\ndelta"},
+		{"the header", 0, 0, 3, 0, "One"},
+		{"cells of a picture", 26, 4, 60, 4, "e  x"},
 	}
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{panes()}}, func(s *frame.Screen) {
 		for _, tt := range tests {
@@ -73,9 +73,9 @@ func TestDraggingMarksAndCopiesText(t *testing.T) {
 func TestAMarkStaysUntilAKey(t *testing.T) {
 	p, two := panes(), &page{id: "two", title: "Two", render: func(*tui.Frame) []string { return []string{"text"} }}
 	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p, two}}, func(s *frame.Screen) {
-		s.Keys("2")
+		s.Keys("T")
 		mark := len(s.Raw())
-		s.Drag(0, 2, 3, 2)
+		s.Drag(0, 1, 3, 1)
 		if !strings.Contains(since(s, &mark), "\x1b[7mtext") {
 			t.Error("nothing is marked")
 		}
@@ -128,10 +128,10 @@ func TestDraggingOutsideTheScreenMarksWhatIsOnIt(t *testing.T) {
 		x, y, toX, toY int
 		want           string
 	}{
-		"to below":    {4, 6, 59, 40, "quoted\n│ twice\ndelta"},
-		"from below":  {1, 40, 8, 30, "? help"},
-		"from above":  {7, -1, 1, -3, "mcpdeck"},
-		"to the left": {4, 3, -5, 3, "alp"},
+		"to below":    {4, 5, 59, 40, "quoted\n│ twice\ndelta"},
+		"from below":  {53, 40, 58, 30, "? help"},
+		"from above":  {3, -1, 1, -3, "One"},
+		"to the left": {4, 2, -5, 2, "alp"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{panes()}}, func(s *frame.Screen) {

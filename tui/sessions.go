@@ -57,21 +57,6 @@ func Today(s *snapshot.Session) string {
 	return humanize.Dollars(c.Today, more)
 }
 
-// apart counts the sessions that are known to go on without a connection to the deck.
-func (s SessionsMsg) apart() int {
-	n := 0
-	for i := range s.Sessions {
-		switch o := &s.Sessions[i]; o.State {
-		case snapshot.Ended, snapshot.StateUnknown:
-		default:
-			if o.Connection == "" {
-				n++
-			}
-		}
-	}
-	return n
-}
-
 // sessionsEvery is the least time between two lists of sessions. Ten agents at work change
 // theirs ten times a second; what waits for the user comes with the queue of questions.
 const sessionsEvery = 300 * time.Millisecond

@@ -85,16 +85,12 @@ func (s *Sight) Ready() bool { return s.ready }
 // begin starts a frame.
 func (s *Sight) begin() { s.next, s.nextViews = Asked{}, nil }
 
-// end notes what the frame shows that was drawn at a place. covered says that something
-// lies over it. It returns when another frame is needed, 0 for never.
-func (s *Sight) end(now, lastKey time.Time, place string, w, h int, covered bool) time.Duration {
-	same := s.next == s.asked && place == s.place && w == s.w && h == s.h && !covered
+// end notes what the frame shows that was drawn at a place. It returns when another frame is needed, 0 for never.
+func (s *Sight) end(now, lastKey time.Time, place string, w, h int) time.Duration {
+	same := s.next == s.asked && place == s.place && w == s.w && h == s.h
 	if !same {
 		s.asked, s.place, s.w, s.h, s.since = s.next, place, w, h, now
 		s.came = now.Sub(lastKey) > ReadQuestion
-	}
-	if covered {
-		s.nextViews = nil
 	}
 	wake := s.look(now, s.nextViews)
 	left := max(s.asked.Quiet, ReadQuestion) - now.Sub(s.since)
@@ -103,7 +99,7 @@ func (s *Sight) end(now, lastKey time.Time, place string, w, h int, covered bool
 	switch {
 	case s.ready != was:
 		return time.Millisecond // its keys are drawn as if it were not so
-	case s.ready || covered:
+	case s.ready:
 		return wake
 	}
 	if left = max(left, time.Millisecond); wake == 0 || left < wake {

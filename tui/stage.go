@@ -28,15 +28,14 @@ type stage struct {
 	undrawn  bool // the page could not be drawn
 	overlays []*openOverlay
 
-	keys    map[string][]string // those of the options that are taken
-	tables  []table             // of actions, by page
-	global  table
-	allKeys bool // the footer shows them
+	keys   map[string][]string // those of the options that are taken
+	tables []table             // of actions, by page
+	global table
 }
 
 // layout is where the parts of the screen are.
 type layout struct {
-	rule         bool // a rule under the header
+	rule         bool // a row for messages above the footer
 	bodyY, bodyH int
 }
 
@@ -69,7 +68,7 @@ func (s *stage) title() string {
 		name += " " + s.snap.Name
 	}
 	if n > 0 {
-		name = "(" + itoa(n) + ") " + name
+		name = s.theme.Glyph.Wait + itoa(n) + " " + name
 	}
 	return strings.TrimSpace(name)
 }
@@ -131,10 +130,10 @@ func (s *stage) does(key string, p Page) *Action {
 
 func (s *stage) layout() layout {
 	l := layout{rule: s.h >= 18, bodyY: 1}
+	l.bodyH = s.h - l.bodyY - 1 - len(s.pinned()) - len(s.guideRows())
 	if l.rule {
-		l.bodyY = 2
+		l.bodyH--
 	}
-	l.bodyH = s.h - l.bodyY - s.footerRows() - len(s.pinned()) - len(s.guideRows())
 	return l
 }
 
@@ -219,13 +218,24 @@ func (s *stage) tooSmall() []string {
 	return widget.Rows(rows, s.w, s.h)
 }
 
-// footerRows is how many rows the footer has: one, or more when it shows all keys
-// and there is room for it.
-func (s *stage) footerRows() int {
-	if !s.allKeys || s.h < 2*LeastH {
-		return 1
+// beside is the page whose tab is d places after that of the page that is shown.
+func (s *stage) beside(d int) int {
+	for i := s.at; ; {
+		if i = (i + d + len(s.pages)) % len(s.pages); s.hasTab(i) {
+			return i
+		}
 	}
-	return min(s.h/4, 7)
+}
+
+// pageKeys are the keys of the pages that have a tab.
+func (s *stage) pageKeys() string {
+	var keys []string
+	for i, p := range s.pages {
+		if s.hasTab(i) {
+			keys = append(keys, pageKey(p))
+		}
+	}
+	return strings.Join(keys, " ")
 }
 
 // guideRows are the rows of what the guide says: two, or one on a small screen.

@@ -71,7 +71,7 @@ func (m *Model) compose(now time.Time) {
 		}
 		f.RedrawAfter(m.pictures.wake(now))
 	}
-	f.RedrawAfter(m.sight.end(now, m.lastKey, m.place(), m.w, m.h, m.toasts.hiding))
+	f.RedrawAfter(m.sight.end(now, m.lastKey, m.place(), m.w, m.h))
 	if f.cursor != nil {
 		v.Cursor = tea.NewCursor(f.cursor.X, f.cursor.Y)
 		v.Cursor.Shape = tea.CursorBar
@@ -108,12 +108,9 @@ func (m *Model) rows(f *Frame) []string {
 	l := m.layout()
 	body := f.Sub(m.w, l.bodyH)
 	page := m.body(body) // first: what is seen on it is no longer counted above
-	head := header{&m.stage, m.apart, m.spent, m.opts.Watch, &m.targets, m.show}
-	rows := append(make([]string, 0, m.h), head.rows(l)...)
+	head := header{&m.stage, &m.targets, m.show}
+	rows := append(make([]string, 0, m.h), head.row())
 	rows = append(rows, page...)
-	if p := m.page(); p != nil && f.Focus && m.opts.Store != nil && m.opts.Guide == nil {
-		m.signs.see(f, p, page)
-	}
 	if f.Focus {
 		f.Join(body, 0, l.bodyY)
 	} else {
@@ -124,10 +121,16 @@ func (m *Model) rows(f *Frame) []string {
 	rows = append(rows, m.guideRows()...)
 	m.drawPopup(f, rows, l)
 	m.drawOverlays(f, rows)
-	foot := footer{&m.stage, &m.presses, m.sight, &m.signs, m.opts.Watch, &m.targets, m.clicked}
-	rows = append(rows, foot.rows(f)...) // which stays readable, and says what can be done with what was drawn
-	m.drawToasts(f, rows)
-	return rows
+	// What follows stays readable, and says what can be done with what was drawn.
+	foot := footer{&m.stage, m.sight, m.opts.Watch, &m.targets, m.clicked}
+	if l.rule {
+		return append(rows, m.ruleRow(f, len(rows)), foot.row())
+	}
+	if said := m.message(f, toastInRow, m.w-1); said != "" {
+		m.targets = append(m.targets, Area{Y: len(rows), W: m.w, H: 1, Run: m.toasts.dismiss})
+		return append(rows, widget.Fit(" "+said, m.w))
+	}
+	return append(rows, foot.row())
 }
 
 // drawOverlays lays the open overlays over the rows, each in the middle, the

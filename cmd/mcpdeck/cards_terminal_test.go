@@ -100,7 +100,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	w.shows(d, "space turn on")
 	w.key(" ")
 	w.agree(d)
-	w.key("1")
+	w.key("I")
 	w.shows(d, "space turn off")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
 	d.until("no warning", func() bool { return !strings.Contains(w.screen(), "stays off") })
@@ -128,7 +128,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	}
 	w.key(" ")
 	d.until("the tool again", func() bool { return a.lists("echo_echo") })
-	w.key("1")
+	w.key("I")
 	w.shows(d, "space turn off")
 	w.key(" ")
 	w.shows(d, "space turn on")
@@ -147,7 +147,7 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	w.key("G ")
 	w.agree(d)
 	w.shows(d, "broken  failed")
-	w.key("1")
+	w.key("I")
 	w.shows(d, "broken      failed to start: no such file")
 }
 

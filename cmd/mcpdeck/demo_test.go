@@ -133,7 +133,7 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	d := demoDriver(t)
 	w := d.plays("0s")
 	w.shows(d, "That was the deck.")
-	w.key("2")
+	w.key("Q")
 	w.key("H")
 	w.shows(d, "DROP TABLE orders_old' → Deny")
 	d.until("every agent has confirmed its decision", func() bool {
@@ -156,7 +156,7 @@ func TestTheUserAnswersTheDemo(t *testing.T) {
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
 	w.key("\x0e")
 	w.shows(d, "opencode has drawn")
-	w.again("6", func() bool { return strings.Contains(w.screen(), "Renders") })
+	w.again("P", func() bool { return strings.Contains(w.screen(), "Renders") })
 	w.quits()
 }
 
@@ -165,7 +165,7 @@ func TestAnEmptyPageLeadsToTheDemoAndBack(t *testing.T) {
 	d := demoDriver(t)
 	w := d.window()
 	w.wide()
-	for _, page := range []string{"1", "2", "3", "4", "6", "7"} {
+	for _, page := range []string{"I", "Q", "A", "C", "P", "D"} {
 		w.key(page)
 		w.shows(d, "ctrl+n shows an example")
 	}

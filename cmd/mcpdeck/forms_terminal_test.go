@@ -30,7 +30,7 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	d.until("the tools", func() bool { return a.lists("trains_form") })
 	a.Send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
 	w.shows(d, "Ask ◆1")
-	w.key("2")
+	w.key("Q")
 	w.shows(d, "Name*")
 	w.key("Ana")
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "2 second") })

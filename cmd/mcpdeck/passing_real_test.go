@@ -274,7 +274,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 // servers.
 func fills(d *driver, w *window, agents map[string]*agent) {
 	d.t.Helper()
-	w.key("2")
+	w.key("Q")
 	for range agents {
 		w.shows(d, "String*")
 		time.Sleep(time.Second) // keys right after a form came are not meant for it

@@ -81,7 +81,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if !a.lists("everything_echo") || len(d.runs()) > 0 {
 		t.Errorf("a list has started it: %v", d.runs())
 	}
-	w.key("1") // where the next deck opens
+	w.key("I") // where the next deck opens
 	w.key("q")
 	w.shows(d, "Quit mcpdeck?")
 	w.key("y")

@@ -183,11 +183,17 @@ func (b *Browser) MoveActions() []tui.Action {
 	return out
 }
 
-// SortActions sort the list by its columns.
-func SortActions[T any](id, part string, all []tui.Sorting[T], by func(column string) tea.Cmd) []tui.Action {
-	var out []tui.Action
+// SortActions sort the list, whose order is o, by its columns: one key goes through them.
+func SortActions[T any](id, part string, all []tui.Sorting[T], o *tui.Order, by func(column string) tea.Cmd) []tui.Action {
+	columns := make([]string, len(all))
+	for i, s := range all {
+		columns[i] = s.Column
+	}
+	out := []tui.Action{{ID: id + ".sort", Title: "Sort by the next column", Hint: "sort", Moves: true, Keys: []string{"s"}, Part: part, Run: func() tea.Cmd {
+		return by(tui.Next(columns, o.By, 1))
+	}}}
 	for _, s := range all {
-		out = append(out, tui.Action{ID: id + ".sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: part, Run: func() tea.Cmd { return by(s.Column) }})
+		out = append(out, tui.Action{ID: id + ".sort." + cmp.Or(s.Column, "need"), Title: "Sort by " + s.Means, Moves: true, Part: part, Run: func() tea.Cmd { return by(s.Column) }})
 	}
 	return out
 }

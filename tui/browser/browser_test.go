@@ -113,12 +113,16 @@ func TestWordsAreTypedIntoAFilterWithoutFields(t *testing.T) {
 
 func TestEachWayToSortIsAnAction(t *testing.T) {
 	by := ""
-	all := browser.SortActions("test", browser.PartList, []tui.Sorting[int]{{Key: "N", Means: "need"}, {Key: "A", Column: "agent", Means: "agent"}}, func(column string) tea.Cmd {
+	all := browser.SortActions("test", browser.PartList, []tui.Sorting[int]{{Means: "need"}, {Column: "agent", Means: "agent"}}, &tui.Order{}, func(column string) tea.Cmd {
 		by = column
 		return nil
 	})
-	all[1].Run()
-	if by != "agent" || all[0].ID != "test.sort.need" || all[1].ID != "test.sort.agent" {
-		t.Errorf("sorted by %q with %s, %s", by, all[0].ID, all[1].ID)
+	all[2].Run()
+	if by != "agent" || all[1].ID != "test.sort.need" || all[2].ID != "test.sort.agent" {
+		t.Errorf("sorted by %q with %s, %s", by, all[1].ID, all[2].ID)
+	}
+	by = ""
+	if all[0].Run(); by != "agent" {
+		t.Errorf("the key sorts by %q", by)
 	}
 }

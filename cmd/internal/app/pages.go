@@ -13,8 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 )
 
-// page is one page of the screen. Its place in the table gives it the digit that
-// leads to it; its title and its keys are its own.
+// page is one page of the screen. The first letter of its title is the key that leads to
+// it.
 type page struct {
 	id   string // in actions, configuration and state
 	make func(h *App, watch bool, s []plugin.Screen) tui.Page

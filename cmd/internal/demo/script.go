@@ -32,11 +32,11 @@ type scene struct {
 	agents func(ctx context.Context, s *Show) error
 	ready  func(s *Show) bool  // the deck shows what the user is to see
 	say    string              // then, what happens
-	try    string              // and what can be pressed; {PAGE} stands for the digit of a page
+	try    string              // and what can be pressed
 	page   string              // the user is to be on it; "" for any
 	there  string              // what can be done on that page, in place of try
 	did    func(s *Show) bool  // the user has done their part; nil: when the agents have
-	keys   []string            // are pressed if the user does nothing; {PAGE} leads to a page
+	keys   []string            // are pressed if the user does nothing
 	alone  func(s *Show) error // does the user's part where there is no screen; nil: there is none
 	ends   string              // what is said when it is over; "" for nothing
 }
@@ -59,8 +59,8 @@ func script() []scene {
 		{
 			agents: drawing, ready: called("pixelsrc_render", snapshot.OK),
 			say:  "opencode has drawn pictures.",
-			try:  "Press {pixels} to look at them.",
-			page: "pixels", keys: []string{"{pixels}"},
+			try:  "Press P to look at them.",
+			page: "pixels", keys: []string{"P"},
 			there: "The newest is on top; j and k choose another, + zooms.",
 		},
 		{
@@ -73,16 +73,16 @@ func script() []scene {
 			},
 			ready: called("read_project_context", snapshot.ToolError),
 			say:   "A call of codex has failed.",
-			try:   "Press {calls} to see what it wanted and what it got.",
-			page:  "calls", keys: []string{"{calls}"},
+			try:   "Press C to see what it wanted and what it got.",
+			page:  "calls", keys: []string{"C"},
 			there: "Here are its arguments and its result; enter reads them in full.",
 		},
 		{
 			begins: "claude notes what components promise each other, and edits one …",
 			agents: edit, ready: called("logicstamp_compare_snapshot", snapshot.OK),
 			say:  "claude's edit breaks what other components rely on.",
-			try:  "Press {drift} for what changed, and who is affected.",
-			page: "drift", keys: []string{"{drift}"},
+			try:  "Press D for what changed, and who is affected.",
+			page: "drift", keys: []string{"D"},
 			there: "Button lost a prop; the details name the files that import it.",
 		},
 		{
@@ -96,9 +96,9 @@ func script() []scene {
 		{
 			agents: forecast, ready: func(*Show) bool { return true }, alone: func(s *Show) error { return s.o.TurnOn("weather") },
 			say:   "Weather is somebody else's server. Off, it costs agents nothing.",
-			try:   "Press {cards}, G and space; read what Weather runs, then press y.",
+			try:   "Press S, G and space; read what Weather runs, then press y.",
 			there: "Press G and space; read what Weather runs, then press y.",
-			page:  "cards", keys: []string{"{cards}", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != snapshot.Off },
+			page:  "cards", keys: []string{"S", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != snapshot.Off },
 			ends: "claude got its tools at once, and has called one.",
 		},
 	}

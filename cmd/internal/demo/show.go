@@ -5,7 +5,6 @@ package demo
 import (
 	"context"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -33,7 +32,6 @@ type Options struct {
 	Deck    Deck
 	Queue   *ask.Queue
 	TurnOn  func(server string) error
-	Pages   []string // of the screen, by ID, in the order of their digits
 	// Pace is how long each scene waits for the user before it presses the keys itself; 0:
 	// not at all.
 	Pace time.Duration
@@ -97,11 +95,8 @@ func (s *Show) with(f func()) {
 	f()
 }
 
-// say shows what happens and what to press, in which {PAGE} stands for the digit of a page.
+// say shows what happens and what to press.
 func (s *Show) say(badge, text, try string) {
-	for i, p := range s.o.Pages {
-		try = strings.ReplaceAll(try, "{"+p+"}", strconv.Itoa(i+1))
-	}
 	changed := false
 	s.with(func() {
 		before := s.now
@@ -115,10 +110,8 @@ func (s *Show) say(badge, text, try string) {
 
 // press has a key pressed on the screen.
 func (s *Show) press(key string) {
-	for i, p := range s.o.Pages {
-		if key == "{"+p+"}" {
-			key = "alt+" + strconv.Itoa(i+1) // which leads there also while a question is open
-		}
+	if strings.Contains("CDPS", key) {
+		key = "alt+" + strings.ToLower(key) // which leads to the page also from a text field
 	}
 	s.with(func() { s.now.Press = key })
 	s.hints.Send()

@@ -252,9 +252,33 @@ func (s *Screen) Text() string {
 			row.WriteString(c.Content)
 			x += max(c.Width, 1)
 		}
-		b.WriteString(strings.TrimRight(row.String(), " ") + "\n")
+		text := row.String()
+		if y == 0 {
+			text = bracketed(s.em, text)
+		}
+		b.WriteString(strings.TrimRight(text, " ") + "\n")
 	}
 	return b.String()
+}
+
+// bracketed is the first row with brackets for the blanks at the ends of what is in reverse
+// video there: the tab of the page that is shown.
+func bracketed(em *vt.Emulator, row string) string {
+	from, to := -1, -1
+	for x := range em.Width() {
+		if c := em.CellAt(x, 0); c != nil && c.Style.Attrs&uv.AttrReverse != 0 {
+			if from < 0 {
+				from = x
+			}
+			to = x
+		}
+	}
+	cells := []rune(row)
+	if from < 0 || to >= len(cells) || cells[from] != ' ' || cells[to] != ' ' {
+		return row
+	}
+	cells[from], cells[to] = '[', ']'
+	return string(cells)
 }
 
 // Cell is what a cell holds: its character with all marks, the number of its colour when

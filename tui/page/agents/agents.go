@@ -262,7 +262,7 @@ func (p *Page) Actions() []tui.Action {
 		}},
 		{ID: "agents.copy", Title: "Copy the session's ID", Enabled: p.why, Run: func() tea.Cmd { return tui.Copy(sanitize.Line(p.selected().ID), "the session's ID") }},
 	}...)
-	return slices.Concat(out, browser.SortActions(ID, "", sorts(), p.sortBy), p.SearchActions(),
+	return slices.Concat(out, browser.SortActions(ID, "", sorts(), &p.Order, p.sortBy), p.SearchActions(),
 		p.FilterActions("Show all sessions", nil, p.unfilter), p.MoveActions(), p.ScrollActions())
 }
 

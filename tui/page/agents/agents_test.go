@@ -27,7 +27,7 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 		d := fake.NewDeck(time.Now())
 		all = fake.NewSessions(time.Now())
 		page.CallsPage = calls.ID
-		o.Deck, o.Background = d, "dark"
+		o.Deck, o.Background, o.Keys = d, "dark", map[string][]string{"agents.sort.tokens": {"T"}, "agents.sort.context": {"F"}, "agents.sort.project": {"R"}, "agents.sort.cost": {"$"}, "agents.sort.need": {"M"}}
 		o.Feeds = []tui.Feed{tui.SessionsFeed(all)}
 		o.Pages = []tui.Page{agents.New(page), calls.New(calls.Options{Bodies: d})}
 		return tui.New(o)
@@ -94,12 +94,12 @@ func TestSortingByAColumn(t *testing.T) {
 		for _, tt := range []struct{ key, want string }{
 			{"T", "shop api payments docs menu shop menu shop"},
 			{"F", "shop api docs payments menu menu shop shop"},
-			{"P", "api docs menu menu payments shop shop shop"},
-			{"P", "shop shop shop payments menu menu docs api"},
+			{"R", "api docs menu menu payments shop shop shop"},
+			{"R", "shop shop shop payments menu menu docs api"},
 			{"T", "shop api payments docs menu shop menu shop"},
 			{"T", "shop menu shop menu docs payments api shop"},
-			{"S", "shop payments api docs menu menu shop shop"},
-			{"S", "shop payments api docs menu menu shop shop"},
+			{"M", "shop payments api docs menu menu shop shop"},
+			{"M", "shop payments api docs menu menu shop shop"},
 		} {
 			s.Keys(tt.key)
 			if got := projects(s.Text()); got != tt.want {
@@ -189,9 +189,9 @@ func TestFromASessionToItsCallsAndItsQuestion(t *testing.T) {
 		s.Has("a answer")
 		s.Keys("c")
 		s.Has("/ claude")
-		s.Keys("1", "a")
-		s.Has("calls")
-		s.Keys("1", "down", "down", "a")
+		s.Keys("A", "a")
+		s.Has("[Calls ✗2]")
+		s.Keys("A", "down", "down", "a")
 		s.Has("not wait for you")
 		s.Keys("c")
 		s.Has("not connected to the deck")
@@ -212,7 +212,7 @@ func TestOnlyWhatIsAskedHereCanBeAnsweredHere(t *testing.T) {
 		s.Keys("down")
 		s.Has("a answer")
 		s.Keys("a")
-		s.Has("9 calls")
+		s.Has("[Calls ✗2]")
 	})
 }
 
@@ -272,7 +272,7 @@ func TestTheColumnThatIsSortedByStays(t *testing.T) {
 		s.Lacks("Tokens")
 		s.Keys("T")
 		s.Has("↓Tokens", "Agent", "Project")
-		s.Keys("C")
+		s.Keys("$")
 		s.Has("↓Cost")
 		s.Lacks("Tokens")
 	})

@@ -75,7 +75,7 @@ func TestASearchThatLosesTheFocusTakesNoKeys(t *testing.T) {
 	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
 		s.Keys("tab", "/")
 		s.Type("session")
-		s.Click(82, 2) // 2 wait for you
+		s.Click(82, 1) // 2 wait for you
 		s.Has("/ status:waiting")
 		s.Keys("home", "j")
 		s.Has("▌ ◆ answer?")

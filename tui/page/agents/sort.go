@@ -14,12 +14,12 @@ import (
 func sorts() []tui.Sorting[*snapshot.Session] {
 	full := func(s *snapshot.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
 	return []tui.Sorting[*snapshot.Session]{
-		{Key: "S", Means: "need: what waits for you first", Down: true},
-		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(a.Agent, b.Agent) }},
-		{Key: "P", Column: "project", Means: "project", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(project(a), project(b)) }},
-		{Key: "T", Column: "tokens", Means: "tokens", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(tui.AllTokens(b), tui.AllTokens(a)) }, Down: true},
-		{Key: "C", Column: "cost", Means: "cost", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(b.Cost.USD, a.Cost.USD) }, Down: true},
-		{Key: "F", Column: "context", Means: "how full the context is", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(full(b), full(a)) }, Down: true},
+		{Means: "need: what waits for you first", Down: true},
+		{Column: "agent", Means: "agent", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(a.Agent, b.Agent) }},
+		{Column: "project", Means: "project", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(project(a), project(b)) }},
+		{Column: "tokens", Means: "tokens", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(tui.AllTokens(b), tui.AllTokens(a)) }, Down: true},
+		{Column: "cost", Means: "cost", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(b.Cost.USD, a.Cost.USD) }, Down: true},
+		{Column: "context", Means: "how full the context is", Compare: func(a, b *snapshot.Session) int { return cmp.Compare(full(b), full(a)) }, Down: true},
 	}
 }
 

@@ -1,7 +1,6 @@
 package ask_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -255,28 +254,4 @@ func TestTheListSaysThatAnAgentIsAway(t *testing.T) {
 		d.Wait(time.Second)
 		d.Has("agent away")
 	})
-}
-
-func TestAnOptionUnderAToastIsNotChosen(t *testing.T) {
-	for size, first := range map[frame.Size]int{{W: 40, H: 12}: 0, {W: 80, H: 24}: 1} { // chosen by the first key
-		setup{size: size, ask: []string{long(12, 9)}}.run(t, func(d *driver) {
-			name := fmt.Sprintf("toast-%dx%d", size.W, size.H)
-			d.Wait(5 * time.Second)
-			d.Keys("D") // the agent is waiting: a toast says so
-			d.Wait(time.Second)
-			d.Golden(name)
-			d.Keys("2")
-			if n := len(d.first().Chosen); n != first {
-				t.Errorf("%s: %d options chosen at once, want %d", name, n, first)
-			}
-			if first == 0 {
-				d.Lacks("an agent is waiting")
-				d.Wait(time.Second)
-				d.Keys("2")
-			}
-			if n := len(d.first().Chosen); n != 1 {
-				t.Errorf("%s: in sight %d options were chosen", name, n)
-			}
-		})
-	}
 }

@@ -119,14 +119,6 @@ func TestARefusalOfAnEmptyTextGoesWhenOneTypes(t *testing.T) {
 	})
 }
 
-func TestDigitsStandBesidePagesOnlyWhereTheyGoThere(t *testing.T) {
-	setup{ask: []string{`[{"question":"A?","options":["x","y"]}]`}}.run(t, func(d *driver) {
-		d.Lacks("1 Ask")
-		d.Keys("esc")
-		d.Has("1 Ask")
-	})
-}
-
 const deletes = `[{"question":"Really?","options":["Delete everything","Keep it"]}]`
 
 func TestNothingIsSentFromAScreenTooSmallToShowIt(t *testing.T) {

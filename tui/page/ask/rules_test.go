@@ -230,10 +230,10 @@ func TestAnEmptyHistorySaysWhy(t *testing.T) {
 
 func TestHistoryGivesWayToWhatWaits(t *testing.T) {
 	setup{first: &home{}, page: page.Options{Focus: page.FocusNever}}.run(t, func(d *driver) {
-		d.Keys("alt+2", "H", "/", "'x", "alt+1")
+		d.Keys("alt+q", "H", "/", "'x", "alt+h")
 		d.ask(`[{"question":"Another thing?"}]`)
 		d.Wait(time.Second)
-		d.Keys("alt+2")
+		d.Keys("alt+q")
 		d.Has("Another thing?")
 		d.Lacks("Answered before")
 	})
@@ -375,7 +375,7 @@ func TestListOfQuestions(t *testing.T) {
 		d.askAs(several, "codex", "/src/menu").Leave("gone")
 		d.Wait(time.Second)
 		d.Has("Ask ◆3")
-		d.Keys("2", "space", "esc")
+		d.Keys("Q", "space", "esc")
 		d.Has("claude · shop", "codex · menu", "1/2", "draft", "nobody waits")
 		d.Keys("down", "down", "down", "enter")
 		if s := d.Text(); !strings.Contains(s, "request 4 of 4") {
@@ -430,7 +430,7 @@ func TestThePageGoesAsItCame(t *testing.T) {
 		d.Has("takes it back")
 		d.reply(c)
 		d.Has("this is home")
-		d.Keys("2") // asked for: it stays
+		d.Keys("Q") // asked for: it stays
 		d.Wait(5 * time.Second)
 		c = d.ask(abc)
 		d.Wait(2 * time.Second)

@@ -116,9 +116,6 @@ func (p *Page) Badge() int { return p.failures.Fresh() }
 // BadgeMark is the mark of a call that failed.
 func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return th.Glyph.Fail, th.Bad }
 
-// Narrow shows the calls that failed.
-func (p *Page) Narrow() tea.Cmd { return p.Update(tui.FilterCallsMsg{Failed: true}) }
-
 // Feed brings the calls of earlier runs, for all pages. They were written down as
 // they ended; all lists show them as they began.
 func (p *Page) Feed() tui.Feed {
@@ -275,7 +272,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"J", "n"}, Part: browser.PartDetail, Run: step(1)},
 		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"K", "p"}, Part: browser.PartDetail, Run: step(-1)},
 	}...)
-	return slices.Concat(out, browser.SortActions(ID, browser.PartList, sorts(), p.sortBy), p.MoveActions(), p.ScrollActions())
+	return slices.Concat(out, browser.SortActions(ID, browser.PartList, sorts(), &p.Order, p.sortBy), p.MoveActions(), p.ScrollActions())
 }
 
 // look is what the page keeps between runs.

@@ -29,7 +29,7 @@ func show(t *testing.T, size frame.Size, test func(s *frame.Screen, d *fake.Deck
 			Args:   json.RawMessage(`{"file":"hero.pxl","scale":4,"layers":["body","hat"],"background":null}`),
 			Result: json.RawMessage(`{"content":[{"type":"text","text":"1 picture, 64×64\nsaved as hero.png"},{"type":"image","data":"sha256:9f86d081, 4.1 KB","mimeType":"image/png"}],"isError":false}`),
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d, Commands: commands})}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Keys: sortKeys(), Pages: []tui.Page{calls.New(calls.Options{Bodies: d, Commands: commands})}})
 	}, func(s *frame.Screen) { test(s, d) })
 }
 
@@ -211,12 +211,12 @@ func TestCallsAreReadWithTheMouse(t *testing.T) {
 		{frame.Size{W: 160, H: 34}, [2]int{120, 10}},
 	} {
 		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
-			s.Click(10, 4)
+			s.Click(10, 3)
 			s.Has("paused 1 of 9")
 			s.Click(tt.inDetail[0], tt.inDetail[1])
 			s.Has("esc list")
 			s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
-			s.Click(10, 4)
+			s.Click(10, 3)
 			s.Has("enter read")
 		})
 	}

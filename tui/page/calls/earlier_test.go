@@ -64,7 +64,7 @@ func showPast(t *testing.T, size frame.Size, empty bool, test func(s *frame.Scre
 		}
 		p = &past{hint: make(chan struct{}, 1)}
 		page := calls.New(calls.Options{Bodies: d, Earlier: p, Pictures: pictures{[]uint64{71}}})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{page}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Keys: sortKeys(), Pages: []tui.Page{page}})
 	}, func(s *frame.Screen) { test(s, d, p) })
 }
 
@@ -105,7 +105,7 @@ func TestTheCursorAndEarlierRuns(t *testing.T) {
 		s.Has("paused 4 of 13", "old_3", "entry: 74")
 		s.Keys("down")
 		s.Has("paused 5 of 13", "README.md")
-		s.Click(10, 8) // the line between
+		s.Click(10, 7) // the line between
 		s.Has("paused 4 of 13")
 		s.Keys("end", "home", "enter", "n", "n", "n", "n")
 		s.Has("5 of 13", "README.md")

@@ -59,7 +59,6 @@ func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
 			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
-		s.Has(" calls")
 		readFourth(s)
 		s.Has("4 of 2009", "▌ {", "space fold  / find")
 		s.Keys("space")

@@ -34,10 +34,10 @@ const byStart = "start"
 // sorts are the ways to sort the calls. A column's name is its head in lower case.
 func sorts() []tui.Sorting[*call] {
 	return []tui.Sorting[*call]{
-		{Key: "S", Column: byStart, Means: "start: as they began"},
-		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }},
-		{Key: "T", Column: "tool", Means: "tool", Compare: func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }},
-		{Key: "D", Column: "duration", Means: "duration: what runs, then the longest", Compare: longest, Down: true},
+		{Column: byStart, Means: "start: as they began"},
+		{Column: "agent", Means: "agent", Compare: func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }},
+		{Column: "tool", Means: "tool", Compare: func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }},
+		{Column: "duration", Means: "duration: what runs, then the longest", Compare: longest, Down: true},
 	}
 }
 

@@ -28,6 +28,11 @@ func listed(s *frame.Screen) string {
 	return strings.Join(out, " ")
 }
 
+// sortKeys are keys of a user for the ways to sort.
+func sortKeys() map[string][]string {
+	return map[string][]string{"calls.sort.start": {"S"}, "calls.sort.duration": {"D"}, "calls.sort.tool": {"T"}, "calls.sort.agent": {"A"}}
+}
+
 func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 	const asTheyBegan = "read_project batch_get memory render compare ask design haunt screenshot"
 	for _, tt := range []struct{ name, keys, head, note, want string }{

@@ -326,7 +326,7 @@ func (p *Page) Actions() []tui.Action {
 		{ID: tui.ReadWarnings, Title: "Show all warnings", Keys: []string{"w"}, Enabled: func() string { return tui.Because(len(p.snap.Warnings) == 0, "there are none") }, Run: p.openWarnings},
 	}...)
 	for _, s := range sorts() {
-		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Moves: true, Keys: []string{s.Key}, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
+		out = append(out, tui.Action{ID: "deck.sort." + cmp.Or(s.Column, "need"), Title: "Sort the agents by " + s.Means, Moves: true, Part: partAgents, Run: func() tea.Cmd { return p.sortBy(s.Column) }})
 	}
 	if p.opts.Setup != nil {
 		out = append(out, tui.Action{ID: "deck.setup", Title: "Set up an agent that was found here", Hint: "set up", Keys: []string{"enter"}, Part: partAgents, Acts: true, Enabled: p.whyNoSetup, Run: func() tea.Cmd { return p.setUp(p.candidates()[0].Name) }},

@@ -139,16 +139,16 @@ func TestFromAnAgentToItsCallsAndItsQuestion(t *testing.T) {
 	}, func(s *frame.Screen) {
 		s.Keys("a")
 		s.Has("this is Ask")
-		s.Keys("1", "down", "c")
+		s.Keys("I", "down", "c")
 		s.Has("/ codex", "2 of 9 calls")
-		s.Keys("1", "shift+tab", "c")
+		s.Keys("I", "shift+tab", "c")
 		s.Has("/ pencil", "3 of 9 calls")
 		d.Change(func(n *snapshot.Snapshot) {
 			n.Agents = slices.Clone(n.Agents)
 			n.Agents[1].Waiting = false
 		})
 		s.Wait(time.Second)
-		s.Keys("1", "a")
+		s.Keys("I", "a")
 		s.Has("no agent is waiting for an answer")
 	})
 }
@@ -183,10 +183,10 @@ func TestTheCursorStaysOnItsCall(t *testing.T) {
 
 func TestAClickOpensWhatTheRowIsAbout(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, func(s *frame.Screen, _ *fake.Deck) {
-		s.Click(10, 32) // the line about the servers, which opens
+		s.Click(10, 31) // the line about the servers, which opens
 		s.Has("r restart", "LogicStamp  8 tools")
-		s.Click(60, 4)
-		s.Click(60, 4)
+		s.Click(60, 3)
+		s.Click(60, 3)
 		s.Has("claims to be")
 	})
 }
@@ -199,8 +199,8 @@ func TestAnAgentWithoutAProjectSaysWhy(t *testing.T) {
 			}
 		})
 		s.Wait(time.Second)
-		s.Click(60, 4)
-		s.Click(60, 4)
+		s.Click(60, 3)
+		s.Click(60, 3)
 		s.Has("claims to be", "no project", "/home/ann/.ssh cannot be a", "it contains secrets")
 	})
 }
@@ -244,7 +244,7 @@ func TestTheCallsOfEarlierRunsAreOnTheDeck(t *testing.T) {
 		}
 		s.Keys("tab", "up", "enter")
 		s.Has("Call", "1 of 2", "first")
-		s.Keys("1")
+		s.Keys("I")
 		d.Add(snapshot.Call{AgentName: "claude", Tool: "third", Status: snapshot.OK})
 		s.Wait(time.Second)
 		s.Has("second", "third", "end continues  1\n")
@@ -304,7 +304,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		s.Keys("enter")
 		s.Has("esc close")
 		s.Keys("esc", "s")
-		s.Has("Set up codex?", "3 agents")
+		s.Has("Set up codex?")
 	})
 	c.written = nil
 	run(true, func(s *frame.Screen) {
@@ -359,13 +359,13 @@ func TestAPinnedWarningIsSaidOnce(t *testing.T) {
 				s.Warnings = []snapshot.Warning{{ID: 1, From: "config", Text: why, Pinned: true}}
 			})
 			once()
-			s.Keys("2")
+			s.Keys("Q")
 			d.Change(func(s *snapshot.Snapshot) {
 				s.Warnings = []snapshot.Warning{{ID: 2, From: "config", Text: why, Pinned: true}}
 			})
 			once()
 			s.Has("this is Ask")
-			s.Keys("1")
+			s.Keys("I")
 			if once(); size.W == 40 {
 				s.Has("… w read")
 			}
@@ -393,7 +393,7 @@ func TestWarningsAreToastsWhereNothingElseSaysThem(t *testing.T) {
 			deckpage.New(deckpage.Options{Host: d, Tells: map[string]string{"pencil": "ask"}}), stub{},
 		}})
 	}, func(s *frame.Screen) {
-		s.Keys("2")
+		s.Keys("Q")
 		warned(d, 1, "journal", "the disk is full")
 		s.Wait(time.Second)
 		s.Has("this is Ask", "journal: the disk is full")
@@ -401,7 +401,7 @@ func TestWarningsAreToastsWhereNothingElseSaysThem(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("journal: the disk is full")
 		s.Lacks("Pencil ended")
-		s.Keys("1")
+		s.Keys("I")
 		if n := strings.Count(s.Text(), "the disk is full") + strings.Count(s.Text(), "Pencil ended"); n != 1 {
 			t.Errorf("the deck says what it lists %d times:\n%s", n, s.Text())
 		}

@@ -63,7 +63,7 @@ func waiting(t *testing.T, size frame.Size, o tui.Options, test func(l *deckScre
 			}
 			l.calls = append(l.calls, c)
 		}
-		o.Deck, o.Background = d, "dark"
+		o.Deck, o.Background, o.Keys = d, "dark", map[string][]string{"deck.sort.agent": {"Z"}, "deck.sort.today": {"T"}, "deck.sort.context": {"X"}, "deck.sort.need": {"N"}}
 		o.Pages = []tui.Page{deckpage.New(deckpage.Options{Host: d, AskPage: "ask", AgentsPage: "ask", Questions: l.q, Watch: o.Watch, Jump: l.jump}), l.asks}
 		return tui.New(o)
 	}, func(s *frame.Screen) {
@@ -227,7 +227,7 @@ func TestWhatLastsIsOpenedWhereItsEffectIsShown(t *testing.T) {
 		if l.asks.opened != 1 || !l.asks.lasting || l.ended() != 0 {
 			t.Errorf("opened %d, at what lasts: %v, answered %d", l.asks.opened, l.asks.lasting, l.ended())
 		}
-		l.Keys("1", "down")
+		l.Keys("I", "down")
 		l.Lacks("a always…")
 		l.Has("a answer")
 		l.Keys("a")
@@ -245,7 +245,7 @@ func TestASessionIsShownOnTheAgentsPage(t *testing.T) {
 			if l.asks.session != want {
 				t.Errorf("shown is %q, want %q", l.asks.session, want)
 			}
-			l.Keys("1", "down")
+			l.Keys("I", "down")
 		}
 	})
 }

@@ -210,10 +210,10 @@ func sorts() []tui.Sorting[worker] {
 	}
 	full := func(s *snapshot.Session) float64 { return float64(s.Context.Used) / float64(max(s.Context.Window, 1)) }
 	return []tui.Sorting[worker]{
-		{Key: "A", Column: "agent", Means: "agent", Compare: func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }},
-		{Key: "T", Column: "today", Means: "what was spent today", Compare: most(func(s *snapshot.Session) float64 { return s.Cost.Today }), Down: true},
-		{Key: "C", Column: "context", Means: "how full the context is", Compare: most(full), Down: true},
-		{Key: "S", Means: "need", Down: true},
+		{Column: "agent", Means: "agent", Compare: func(a, b worker) int { return cmp.Compare(a.name(), b.name()) }},
+		{Column: "today", Means: "what was spent today", Compare: most(func(s *snapshot.Session) float64 { return s.Cost.Today }), Down: true},
+		{Column: "context", Means: "how full the context is", Compare: most(full), Down: true},
+		{Means: "need", Down: true},
 	}
 }
 

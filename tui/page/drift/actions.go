@@ -30,14 +30,14 @@ func (p *Page) compareActions() []tui.Action {
 		{ID: "drift.compare", Title: "Compare again", Hint: "compare", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
 		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
 		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
-		{ID: "drift.snapshot", Title: "Make a snapshot to compare with later", Keys: []string{"S"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.work.snapshot(p.path) }},
+		{ID: "drift.snapshot", Title: "Make this the baseline", Keys: []string{"y"}, Acts: true, Enabled: p.whyRunning, Run: p.askSnapshot},
 		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
 		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
 			return p.work.monitor(p.path, p.baseline(), !p.project().Watching)
 		}},
 		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: func() tea.Cmd { return p.work.pin(p.snapshotID(), !p.pinned()) }},
-		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"I"}, Acts: true, Enabled: func() string { return tui.Because(p.work.run != nil, "a comparison is running") }, Run: p.work.askInstall},
-		{ID: "drift.project", Title: "Next project", Keys: []string{"P"}, Enabled: func() string { return tui.Because(len(p.state.Projects) < 2, "there is only one project") }, Run: p.nextProject},
+		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"enter"}, Part: partTree, Acts: true, Enabled: p.whyNoInstall, Run: p.work.askInstall},
+		{ID: "drift.project", Title: "Next project", Enabled: func() string { return tui.Because(len(p.state.Projects) < 2, "there is only one project") }, Run: p.nextProject},
 	}
 }
 
@@ -57,8 +57,8 @@ func (p *Page) moveActions() []tui.Action {
 		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: tui.Do(func() { p.goBack(p.w < wide) })},
 		{ID: "drift.open", Title: "Unfold", Moves: true, Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(true) })},
 		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(false) })},
-		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Keys: []string{"]"}, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, breaks) })},
-		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Keys: []string{"["}, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, breaks) })},
+		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, breaks) })},
 		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: tui.Do(func() { p.step(1) })},
 		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: tui.Do(func() { p.step(-1) })},
 	}
@@ -96,6 +96,29 @@ func (p *Page) viewActions() []tui.Action {
 			return ""
 		}, Run: p.openEditor},
 	}...)
+}
+
+// askSnapshot asks whether to compare with the contracts as they are now from here on.
+func (p *Page) askSnapshot() tea.Cmd {
+	return tui.Open(&tui.Confirm{
+		Name: "drift.snapshot", Title: "Make this the baseline?",
+		Text: "A snapshot of the contracts as they are now is made; later changes are compared with it.",
+		Choices: []tui.Choice{
+			{Key: "y", Text: "Make it the baseline", Run: func() tea.Cmd { return p.work.snapshot(p.path) }},
+			{Key: "n", Text: "Keep the baseline"},
+		},
+	})
+}
+
+// whyNoInstall says why stamp is not to be installed now.
+func (p *Page) whyNoInstall() string {
+	switch r := p.result(); {
+	case p.work.run != nil:
+		return "a comparison is running"
+	case r == nil || r.Status != compare.Failed || !p.missingCLI():
+		return "it is installed"
+	}
+	return ""
 }
 
 func (p *Page) whyRunning() string {

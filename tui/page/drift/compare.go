@@ -114,7 +114,7 @@ func (p *Page) done(m doneMsg) tea.Cmd {
 	case errors.Is(m.err, context.Canceled):
 		return tui.Toast(tui.Info, "stopped")
 	case problem.CodeOf(m.err) == problem.CLINotFound:
-		return tui.Toast(tui.Bad, "stamp command not found; press I to install it")
+		return tui.Toast(tui.Bad, "stamp command not found; use :install")
 	case m.err != nil:
 		return tui.Toast(tui.Bad, problem.Of(m.err).Text)
 	case m.snapshot != "":

@@ -91,6 +91,11 @@ func (p *Page) Badge() int { return p.unseen }
 // BadgeMark is the sign of what is new.
 func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
 
+// HasTab reports whether something was compared.
+func (p *Page) HasTab() bool {
+	return slices.ContainsFunc(p.state.Projects, func(s logicstamp.ProjectState) bool { return len(s.Results) > 0 })
+}
+
 // Show clears the badge.
 func (p *Page) Show() tea.Cmd {
 	p.shown, p.unseen = true, 0

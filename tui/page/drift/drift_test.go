@@ -175,7 +175,7 @@ func TestTheKeysReachTheService(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		s.Keys("w")
 		s.Has("monitor on")
-		s.Keys("p", "S")
+		s.Keys("p", "y", "y")
 		s.Has("snapshot made")
 		d.Next = fake.DriftResult(time.Now())
 		s.Keys("B", "v", "1", ".", "2", "enter")
@@ -222,9 +222,9 @@ func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
 		return fake.DriftError(now, problem.GitNoRepo, "/home/ann/shop lies in no git repository. Next: compare with a snapshot")
 	}
 	show(t, frame.Size{W: 80, H: 24}, false, one(noRepo), func(s *frame.Screen, d *fake.Drift) {
-		s.Has("make a snapshot to compare with")
+		s.Has("make this the baseline")
 		d.Next = fake.DriftPass(time.Now())
-		s.Keys("S")
+		s.Keys("y", "y")
 		s.Wait(time.Second)
 		s.Keys("r")
 		s.Wait(time.Second)
@@ -239,8 +239,8 @@ func TestWithoutABaselineASnapshotIsOffered(t *testing.T) {
 func TestASnapshotWithoutTheCommandSaysHowToGetIt(t *testing.T) {
 	show(t, frame.Size{W: 40, H: 12}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.Err = problem.New(problem.CLINotFound, "install it", "the stamp command was not found (neither stamp nor logicstamp-context is on PATH)")
-		s.Keys("S")
-		s.Has("stamp command not found; press I")
+		s.Keys("y", "y")
+		s.Has("stamp command not found; use :install")
 	})
 }
 
@@ -250,7 +250,7 @@ func TestANewSnapshotIsTheNextBaseline(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, d *fake.Drift) {
 		s.Has("vs git:main")
 		d.Next = fake.DriftPass(time.Now())
-		s.Keys("S")
+		s.Keys("y", "y")
 		s.Wait(time.Second)
 		s.Has("press r to compare")
 		s.Lacks("comparing")
@@ -304,16 +304,16 @@ func TestInstallingIsAskedForFirst(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(missing), func(s *frame.Screen, d *fake.Drift) {
 		d.Next = fake.DriftPass(time.Now())
 		s.Has("cli not found", "install it into mcpdeck's own folder")
-		s.Keys("I", "esc")
+		s.Keys("enter", "esc")
 		if len(d.Asked) > 0 {
 			t.Fatalf("installed without a yes: %q", d.Asked)
 		}
 		d.InstallErr = problem.New(problem.CLIFailed, "", "npm found no network")
-		s.Keys("I", "y")
+		s.Keys("enter", "y")
 		s.Wait(time.Minute)
 		s.Has("npm found no network") // also for who looks later
 		d.InstallErr = nil
-		s.Keys("I", "y")
+		s.Keys("enter", "y")
 		s.Wait(time.Second)
 		s.Has("[PASS]")
 		if want := []string{"install", "install", "compare git:main false"}; !slices.Equal(d.Asked, want) {
@@ -421,7 +421,7 @@ func TestARemovedComponentShowsItsMembers(t *testing.T) {
 func TestMakingASnapshotShowsAtOnce(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
 		d.SnapshotDelay = time.Minute
-		s.Keys("S")
+		s.Keys("y", "y")
 		s.Has("making a snapshot of shop")
 		s.Wait(5 * time.Second)
 		s.Has("making a snapshot", "5.0 s", "x stops")
@@ -435,7 +435,9 @@ func TestTheNextProjectIsCounted(t *testing.T) {
 		s.Do(func() { d.AddProject("/home/ann/till") })
 		s.Wait(time.Second)
 		s.Has("shop 1 of 2")
-		s.Keys("P")
+		s.Keys(":")
+		s.Type("next project")
+		s.Keys("enter")
 		s.Has("till 2 of 2", "till, project 2 of 2")
 	})
 }

@@ -278,7 +278,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 		if len(p.project().Snapshots) > 0 {
 			with = "the newest snapshot"
 		}
-		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("S", "make a snapshot to compare with"), key("w", "compare after every change"))
+		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("y", "make this the baseline"), key("w", "compare after every change"))
 	}
 	return p.message(f, append(rows, f.Example()...), h)
 }
@@ -300,11 +300,11 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 			rows = append(rows, widget.Paragraph(th.Bad, "", sanitize.Text(p.work.notInstalled), w)...)
 			rows = append(rows, "")
 		}
-		rows = append(rows, th.Key.Render("I")+"  install it into mcpdeck's own folder")
+		rows = append(rows, th.Key.Render("enter")+"  install it into mcpdeck's own folder")
 	}
 	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
 	if lacksBaseline(r.ErrorCode) {
-		rows = append(rows, th.Key.Render("S")+"  make a snapshot to compare with")
+		rows = append(rows, th.Key.Render("y")+"  make this the baseline")
 	}
 	if p.at() > 0 {
 		rows = append(rows, th.Key.Render("<")+"  the result before this one")

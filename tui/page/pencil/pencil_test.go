@@ -207,7 +207,7 @@ func TestKeysActOnPencilsCard(t *testing.T) {
 		{"toggle", []string{"p"}, "toggle", ""},
 		{"save", []string{"S", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
 		{"save, no", []string{"S", "esc"}, "", ""},
-		{"toggle on the deck page", []string{"1", "p"}, "toggle", "✏ Pencil  menu.pen"},
+		{"toggle on the deck page", []string{"I", "p"}, "toggle", "✏ Pencil  menu.pen"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestKeysActOnPencilsCard(t *testing.T) {
 func TestScreenFollowsTheMode(t *testing.T) {
 	run(t, frame.Size{W: 110, H: 34}, pencil.Status{Status: upstream.Status{Mode: upstream.Off}}, func(s *frame.Screen, m *mode) {
 		s.Has("Pencil mode is off")
-		s.Keys("1")
+		s.Keys("I")
 		s.Lacks("✏")
 		m.set(func(st *pencil.Status) { *st = on() })
 		s.Wait(time.Second)

@@ -66,7 +66,7 @@ func (p *Page) lookActions() []tui.Action {
 		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
 		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Repeat() })},
 		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
-		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Keys: []string{"S"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
+		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"c"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
 		{ID: "pixels.mode", Title: "Next picture protocol", Keys: []string{"m"}, Run: p.nextMode},
 		{ID: "pixels.capabilities", Title: "Picture protocols this terminal supports, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
@@ -138,8 +138,8 @@ func (p *Page) compareActions() []tui.Action {
 		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: tui.Do(p.view.Flip)},
 		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.Blink() })},
 		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
-		{ID: "pixels.next_change", Title: "Next change", Keys: []string{"]"}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(1) })},
-		{ID: "pixels.previous_change", Title: "Previous change", Keys: []string{"["}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(-1) })},
+		{ID: "pixels.next_change", Title: "Next change", Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(1) })},
+		{ID: "pixels.previous_change", Title: "Previous change", Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(-1) })},
 		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"V"}, Enabled: p.hasPicture, Run: p.mark},
 		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
 		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
@@ -238,7 +238,7 @@ func (p *Page) cut() tea.Cmd {
 	}
 	w, h := viewer.GuessFrame(pic.Size())
 	if w == 0 {
-		return tui.Toast(tui.Warn, "no frame size from 8 to 64 pixels divides the picture; press S to set one")
+		return tui.Toast(tui.Warn, "no frame size from 8 to 64 pixels divides the picture; use :slice to set one")
 	}
 	return p.slice(sheet{w: w, h: h, last: -1})
 }

@@ -448,3 +448,6 @@ func (p *Page) FooterNote(w int) string {
 	}
 	return "follows the newest"
 }
+
+// HasTab reports whether there is a picture, or was one.
+func (p *Page) HasTab() bool { return len(p.renders) > 0 || p.view.Picture() != nil }

@@ -231,15 +231,13 @@ func TestComparing(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute))
 	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Keys("v")
-		s.Has("Compare: side by side, highlight, blink, off: no")
+		s.Has("no earlier render to compare with")
 		s.Do(func() { src.add(still(2, 1, 0)) })
 		s.Wait(5 * time.Second)
 		s.Keys("v")
 		s.Has("side by side: 4 pixels changed in 4×2 at 2,3", "2 of 2")
 		s.Keys("v")
 		s.Has("highlight: 4 pixels")
-		s.Keys("]")
-		s.Has("5,3")
 		s.Keys("v", "x")
 		s.Has("blink: before")
 		s.Keys("X")
@@ -329,7 +327,7 @@ func TestThePictureIsUsedWithTheMouse(t *testing.T) {
 	src := newSource(still(2, 1, 0), animation())
 	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Has("face · 8×8")
-		s.Click(8, 4) // the second row of the list
+		s.Click(8, 3) // the second row of the list
 		s.Has("wink · 8×8")
 		before := s.Text()
 		s.Send(tea.MouseWheelMsg{X: 50, Y: 15, Button: tea.MouseWheelDown})
@@ -339,7 +337,7 @@ func TestThePictureIsUsedWithTheMouse(t *testing.T) {
 		s.Send(tea.MouseWheelMsg{X: 50, Y: 15, Button: tea.MouseWheelUp})
 		s.Click(50, 15)
 		s.Has("{skin} 2 of 3")
-		s.Click(90, 5) // a colour
+		s.Click(90, 4) // a colour
 		s.Keys("enter")
 		s.Keys("c")
 		s.Has("copied #")
