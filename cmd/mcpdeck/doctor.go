@@ -24,6 +24,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/tools"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -179,7 +180,7 @@ func checkClients(cfg *config.Config) []finding {
 }
 
 func checkDeck(ctx context.Context, cfg *config.Config) finding {
-	client, err := connectDeck(ctx, cfg, nil)
+	client, err := tools.ConnectDeck(ctx, cfg, nil)
 	switch {
 	case errors.Is(err, transport.ErrNoDeck):
 		return finding{"note", "deck", "not running; open it with: mcpdeck"}

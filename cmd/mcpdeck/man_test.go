@@ -11,17 +11,18 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/help"
 )
 
 func TestEveryCommandHasAManualPage(t *testing.T) {
 	dir, root := t.TempDir(), newRoot()
-	if err := manPages(dir, root); err != nil {
+	if err := help.ManPages(dir, root); err != nil {
 		t.Fatal(err)
 	}
 	var pages []string
 	var check func(c *cobra.Command)
 	check = func(c *cobra.Command) {
-		path := filepath.Join(dir, manName(c)+".1")
+		path := filepath.Join(dir, help.ManName(c)+".1")
 		b, err := os.ReadFile(path)
 		if err != nil {
 			t.Error(err)

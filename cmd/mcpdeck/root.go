@@ -6,12 +6,17 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/configure"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/deck"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/help"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/servers"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/tools"
 )
 
 // newRoot is the command line.
@@ -21,7 +26,7 @@ func newRoot() *cobra.Command {
 
 func commandLine(a *cli.Globals) *cobra.Command {
 	a.Flags.Variables = map[string]string{}
-	root := deckCommand(a)
+	root := deck.Command(a)
 	root.SilenceUsage, root.SilenceErrors = true, true
 	root.SetOut(console.Out()) // cobra would print to standard error
 	root.SetErr(console.Err())
@@ -33,9 +38,9 @@ func commandLine(a *cli.Globals) *cobra.Command {
 	f.StringArrayVar(&a.Flags.Allow, "allow-dir", nil, "another folder that agents may use (can be repeated)")
 	config.FolderList(f, "allow-dir")
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.FromVariables(c, c.Flags()) }
-	root.SetHelpFunc(help)
+	root.SetHelpFunc(help.Print)
 	root.AddCommand(subcommands(a)...)
-	group(root)
+	help.Group(root)
 	for _, p := range plugin.All() {
 		root.AddCommand(p.AllCommands(app.Program(a))...)
 	}
@@ -64,13 +69,13 @@ func strict(c *cobra.Command) {
 }
 
 func subcommands(a *cli.Globals) []*cobra.Command {
-	return append(switchCommands(a),
-		mcpCommand(a), demoCommand(a), serveCommand(a), callCommand(a), toolsCommand(a), token.Command(a), logCommand(a),
-		addCommand(a), importCommand(a), removeCommand(a), listCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configCommand(a), versionCommand(a), manCommand(), hookCommand(), sessions.Command(a), statusCommand(a), serverCommand(a),
+	return append(servers.SwitchCommands(a),
+		deck.MCPCommand(a), deck.DemoCommand(a), deck.ServeCommand(a), tools.CallCommand(a), tools.Command(a), token.Command(a), tools.LogCommand(a),
+		servers.AddCommand(a), servers.ImportCommand(a), servers.RemoveCommand(a), servers.ListCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configure.Command(a), help.VersionCommand(a), help.ManCommand(), hookCommand(), sessions.Command(a), servers.StatusCommand(a), servers.Command(a),
 	)
 }
 
 // setupOptions are what the commands setup and undo need.
 func setupOptions(a *cli.Globals) setupcmd.Options {
-	return setupcmd.Options{Load: a.Load, Count: countServers}
+	return setupcmd.Options{Load: a.Load, Count: servers.CountServers}
 }

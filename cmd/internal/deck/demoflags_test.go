@@ -1,4 +1,4 @@
-package main
+package deck
 
 import (
 	"reflect"
@@ -12,7 +12,7 @@ import (
 func TestADemoTakesItsBackgroundAndNothingOfTheUsersDeck(t *testing.T) {
 	t.Parallel()
 	a := &cli.Globals{}
-	c := demoCommand(a)
+	c := DemoCommand(a)
 	if err := c.ParseFlags([]string{"--background", "light"}); err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package main
+package servers
 
 import (
 	"errors"
@@ -13,8 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
-// switchCommands turn a server of the running deck on and off.
-func switchCommands(a *cli.Globals) []*cobra.Command {
+// SwitchCommands turn a server of the running deck on and off.
+func SwitchCommands(a *cli.Globals) []*cobra.Command {
 	verb := func(use, verb, short, long string) *cobra.Command {
 		var lazy bool
 		var wait cli.KeyWait

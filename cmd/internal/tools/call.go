@@ -1,4 +1,4 @@
-package main
+package tools
 
 import (
 	"encoding/base64"
@@ -25,7 +25,8 @@ type callFlags struct {
 	save string
 }
 
-func callCommand(a *cli.Globals) *cobra.Command {
+// CallCommand returns the command call.
+func CallCommand(a *cli.Globals) *cobra.Command {
 	var f callFlags
 	c := &cobra.Command{
 		Use:   "call TOOL [KEY=VALUE... | --json OBJECT | -]",

@@ -1,4 +1,4 @@
-package main
+package deck
 
 import (
 	"context"
@@ -26,7 +26,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-func mcpCommand(a *cli.Globals) *cobra.Command {
+// MCPCommand returns the command mcp.
+func MCPCommand(a *cli.Globals) *cobra.Command {
 	var spec router.ViewSpec
 	c := &cobra.Command{
 		Use:   "mcp [SERVER...]",

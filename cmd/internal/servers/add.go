@@ -1,4 +1,4 @@
-package main
+package servers
 
 import (
 	"cmp"
@@ -37,7 +37,8 @@ type addFlags struct {
 	pick                       int
 }
 
-func addCommand(a *cli.Globals) *cobra.Command {
+// AddCommand returns the command add.
+func AddCommand(a *cli.Globals) *cobra.Command {
 	var f addFlags
 	c := &cobra.Command{
 		Use:   "add NAME [FLAG...] -- COMMAND [ARG...]\n  mcpdeck add NAME URL [FLAG...]\n  mcpdeck add [NAME] SERVER.json [FLAG...]\n  mcpdeck add [NAME] --json ENTRY [FLAG...]",

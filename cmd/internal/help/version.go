@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"runtime"
@@ -9,7 +9,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 )
 
-func versionCommand(a *cli.Globals) *cobra.Command {
+// VersionCommand returns the command version.
+func VersionCommand(a *cli.Globals) *cobra.Command {
 	verbose := false
 	c := &cobra.Command{
 		Use: "version", Short: "Print the version", Args: cli.NoArgs,

@@ -1,4 +1,4 @@
-package main
+package tools
 
 import (
 	"github.com/spf13/cobra"
@@ -8,8 +8,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 )
 
-// logCommand shows the journal, of a running deck or of the last one.
-func logCommand(a *cli.Globals) *cobra.Command {
+// LogCommand shows the journal, of a running deck or of the last one.
+func LogCommand(a *cli.Globals) *cobra.Command {
 	c := log.Command(log.Options{Path: func() (string, error) {
 		cfg, err := a.Load()
 		if err != nil {

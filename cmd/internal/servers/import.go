@@ -1,4 +1,4 @@
-package main
+package servers
 
 import (
 	"bufio"
@@ -36,7 +36,8 @@ type importFlags struct {
 	noTry                bool
 }
 
-func importCommand(a *cli.Globals) *cobra.Command {
+// ImportCommand returns the command import.
+func ImportCommand(a *cli.Globals) *cobra.Command {
 	var f importFlags
 	c := &cobra.Command{
 		Use:   "import [CLIENT|FILE]",
@@ -140,15 +141,15 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed. They start these servers through the deck now.")
 	}
-	return countServers(c, cfg, plan.Cards, f.noTry)
+	return CountServers(c, cfg, plan.Cards, f.noTry)
 }
 
 // importTry is how long imported servers may take to answer once.
 const importTry = 20 * time.Second
 
-// countServers starts or reaches the servers that were imported once, says what each would cost
+// CountServers starts or reaches the servers that were imported once, says what each would cost
 // agents, a line each as it ends, and what to press next: all are off.
-func countServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noStart bool) error {
+func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noStart bool) error {
 	if len(all) == 0 {
 		return nil
 	}

@@ -1,4 +1,5 @@
-package main
+// Package tools implements the commands about tools: listing and calling them, and the log of calls.
+package tools
 
 import (
 	"encoding/json"
@@ -13,7 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-func toolsCommand(a *cli.Globals) *cobra.Command {
+// Command returns the command tools.
+func Command(a *cli.Globals) *cobra.Command {
 	var raw bool
 	c := &cobra.Command{
 		Use: "tools [SERVER...]", Short: "List the tools that agents see",

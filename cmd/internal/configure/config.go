@@ -1,4 +1,6 @@
-package main
+// Package configure implements the commands about the configuration: it shows, checks and describes
+// the options and the keys.
+package configure
 
 import (
 	"cmp"
@@ -26,8 +28,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// configCommand shows and checks the configuration.
-func configCommand(a *cli.Globals) *cobra.Command {
+// Command shows and checks the configuration.
+func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "config", Short: "Show, check and begin the configuration",
 		Long: "Show, check and begin the configuration. Every option has a default: no file is needed.",
@@ -250,7 +252,7 @@ func allSettings(a *cli.Globals, deck *cobra.Command) ([]shown, error) {
 	if err := a.FromVariables(deck, deck.LocalNonPersistentFlags()); err != nil {
 		return nil, err
 	}
-	if err := checkScreen(a); err != nil {
+	if err := app.CheckScreen(a); err != nil {
 		return nil, err
 	}
 	cfg, err := a.Load()

@@ -1,4 +1,4 @@
-package main
+package servers
 
 import (
 	"errors"
@@ -29,7 +29,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-func removeCommand(a *cli.Globals) *cobra.Command {
+// RemoveCommand returns the command remove.
+func RemoveCommand(a *cli.Globals) *cobra.Command {
 	var yes bool
 	c := &cobra.Command{
 		Use:   "remove NAME",
@@ -131,7 +132,8 @@ type listed struct {
 	*app.Live // of the running deck; nil when none runs
 }
 
-func listCommand(a *cli.Globals) *cobra.Command {
+// ListCommand returns the command list.
+func ListCommand(a *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: cli.NoArgs,

@@ -1,4 +1,6 @@
-package main
+// Package deck implements the commands that open a deck, with a screen, without one or as a demo,
+// and the one that agents' clients start to reach it.
+package deck
 
 import (
 	"context"
@@ -6,8 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
-	"strings"
 	"syscall"
 	"time"
 
@@ -33,7 +33,8 @@ type deckFlags struct {
 	says <-chan plain.Word         // what it says without a screen
 }
 
-func deckCommand(a *cli.Globals) *cobra.Command {
+// Command returns the command without a name, which opens the deck.
+func Command(a *cli.Globals) *cobra.Command {
 	var f deckFlags
 	c := &cobra.Command{
 		Use:   "mcpdeck",
@@ -63,20 +64,8 @@ type signalled struct{ syscall.Signal }
 
 func (s signalled) Error() string { return "ended by " + s.String() }
 
-// checkScreen tells of words that the screen's flags do not know.
-func checkScreen(a *cli.Globals) error {
-	f := a.Flags
-	if f.Page != "" && !slices.Contains(app.PageIDs(), f.Page) {
-		return exit.Usagef("%s%q: use %s", a.Said("page"), f.Page, strings.Join(app.PageIDs(), ", "))
-	}
-	if f.Background != "" && f.Background != "dark" && f.Background != "light" {
-		return exit.Usagef("%s%q: use dark or light", a.Said("background"), f.Background)
-	}
-	return nil
-}
-
 func openDeck(a *cli.Globals, f deckFlags) error {
-	if err := checkScreen(a); err != nil {
+	if err := app.CheckScreen(a); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())

@@ -1,4 +1,4 @@
-package main
+package deck
 
 import (
 	"context"
@@ -22,7 +22,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
-func demoCommand(a *cli.Globals) *cobra.Command {
+// DemoCommand returns the command demo.
+func DemoCommand(a *cli.Globals) *cobra.Command {
 	var f deckFlags
 	pace := 6 * time.Second
 	c := &cobra.Command{
@@ -72,7 +73,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 
 // playDemo opens a deck in a home of its own.
 func playDemo(a *cli.Globals, f deckFlags, pace time.Duration) (err error) {
-	if err := checkScreen(a); err != nil {
+	if err := app.CheckScreen(a); err != nil {
 		return err
 	}
 	if runtime.GOOS == "windows" { // where symbolic links, by which the stand-ins have names, need a privilege

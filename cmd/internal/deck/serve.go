@@ -1,4 +1,4 @@
-package main
+package deck
 
 import (
 	"context"
@@ -15,7 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
-func serveCommand(a *cli.Globals) *cobra.Command {
+// ServeCommand returns the command serve.
+func ServeCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "serve", Short: "Run the deck without a screen, logging to standard error", Args: cli.NoArgs,
 		RunE: func(*cobra.Command, []string) error { return serve(a) },

@@ -1,4 +1,4 @@
-package main
+package servers
 
 import (
 	"context"
@@ -11,8 +11,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 )
 
-// statusCommand asks the running deck who waits.
-func statusCommand(a *cli.Globals) *cobra.Command {
+// StatusCommand asks the running deck who waits.
+func StatusCommand(a *cli.Globals) *cobra.Command {
 	c := status.Command(status.Options{
 		Ask: func(ctx context.Context) (r status.Report, err error) {
 			cfg, err := a.Load()

@@ -1,4 +1,4 @@
-package main
+package help
 
 import (
 	"fmt"
@@ -13,7 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 )
 
-func manCommand() *cobra.Command {
+// ManCommand returns the command man.
+func ManCommand() *cobra.Command {
 	dir := ""
 	c := &cobra.Command{
 		Use: "man", Short: "Print the manual page",
@@ -24,25 +25,25 @@ func manCommand() *cobra.Command {
 				manPage(c.OutOrStdout(), c.Root())
 				return nil
 			}
-			return manPages(dir, c.Root())
+			return ManPages(dir, c.Root())
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "write the pages of all commands to this folder instead")
 	return c
 }
 
-// manPages writes a page for each command.
-func manPages(dir string, c *cobra.Command) error {
+// ManPages writes a page for each command.
+func ManPages(dir string, c *cobra.Command) error {
 	var b strings.Builder
 	manPage(&b, c)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("write the manual pages: %w", err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, manName(c)+".1"), []byte(b.String()), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ManName(c)+".1"), []byte(b.String()), 0o644); err != nil {
 		return fmt.Errorf("write the manual pages: %w", err)
 	}
 	for _, sub := range inManual(c) {
-		if err := manPages(dir, sub); err != nil {
+		if err := ManPages(dir, sub); err != nil {
 			return err
 		}
 	}
@@ -60,12 +61,13 @@ func inManual(c *cobra.Command) []*cobra.Command {
 	return have
 }
 
-func manName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
+// ManName is what the manual page of a command is called.
+func ManName(c *cobra.Command) string { return strings.ReplaceAll(c.CommandPath(), " ", "-") }
 
 // manPage writes a command's page in the man macros of roff. cobra's own writer goes through
 // Markdown, the libraries for it are larger than this, and neither knows variables.
 func manPage(w io.Writer, c *cobra.Command) {
-	name := manName(c)
+	name := ManName(c)
 	fmt.Fprintf(w, ".TH %q 1 \"\" %q\n.SH NAME\n%s \\- %s\n", strings.ToUpper(name), "mcpdeck "+cli.Version(), roff(name), roff(c.Short))
 	fmt.Fprintf(w, ".SH SYNOPSIS\n.nf\n%s\n.fi\n", roff(c.UseLine()))
 	if c.Long != "" {
@@ -74,7 +76,7 @@ func manPage(w io.Writer, c *cobra.Command) {
 	if subs := inManual(c); len(subs) > 0 {
 		fmt.Fprint(w, ".SH COMMANDS\n")
 		for _, sub := range subs {
-			fmt.Fprintf(w, ".TP\n.BR %s (1)\n%s\n", roff(manName(sub)), roff(sub.Short))
+			fmt.Fprintf(w, ".TP\n.BR %s (1)\n%s\n", roff(ManName(sub)), roff(sub.Short))
 		}
 	}
 	if c.HasAvailableLocalFlags() {
@@ -85,7 +87,7 @@ func manPage(w io.Writer, c *cobra.Command) {
 		fmt.Fprintf(w, ".SH EXAMPLES\n.nf\n%s\n.fi\n", roff(strings.TrimRight(c.Example, "\n")))
 	}
 	if p := c.Parent(); p != nil {
-		fmt.Fprintf(w, ".SH SEE ALSO\n.BR %s (1)\n", roff(manName(p)))
+		fmt.Fprintf(w, ".SH SEE ALSO\n.BR %s (1)\n", roff(ManName(p)))
 		return
 	}
 	fmt.Fprint(w, ".SH ENVIRONMENT\nA variable can stand for each flag; it is named with the flag. "+

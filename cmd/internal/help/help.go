@@ -1,4 +1,5 @@
-package main
+// Package help explains the command line: in the terminal, as manual pages, and by its version.
+package help
 
 import (
 	"cmp"
@@ -18,9 +19,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-// help prints what cobra would, and how to set the flags by variables; on a terminal that
+// Print prints what cobra would, and how to set the flags by variables; on a terminal that
 // shows colours, with the names in them.
-func help(c *cobra.Command, _ []string) {
+func Print(c *cobra.Command, _ []string) {
 	about := strings.TrimSpace(cmp.Or(c.Long, c.Short))
 	usage := c.UsageString() + variablesHelp(c)
 	out := c.OutOrStdout()
@@ -57,7 +58,8 @@ func groups() []struct{ title, commands string } {
 	}
 }
 
-func group(root *cobra.Command) {
+// Group puts the commands into the sections of the help.
+func Group(root *cobra.Command) {
 	of := map[string]string{}
 	for _, g := range groups() {
 		root.AddGroup(&cobra.Group{ID: g.title, Title: g.title + ":"})

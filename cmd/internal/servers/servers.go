@@ -1,4 +1,6 @@
-package main
+// Package servers implements the commands about servers: listing, adding, importing and removing
+// them, and turning them on and off.
+package servers
 
 import (
 	"github.com/spf13/cobra"
@@ -10,14 +12,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
 
-// serverCommand holds the commands about servers; most go without its name as well.
-func serverCommand(a *cli.Globals) *cobra.Command {
+// Command holds the commands about servers; most go without its name as well.
+func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "server", Short: "List, add, import and remove servers, and turn them on and off",
 		Long: "List, add, import and remove servers, and turn them on and off. All of these but status also go without\nthe word: mcpdeck on NAME is mcpdeck server on NAME.",
 	}
-	c.AddCommand(switchCommands(a)...)
-	c.AddCommand(serverStatusCommand(a), listCommand(a), addCommand(a), importCommand(a), removeCommand(a))
+	c.AddCommand(SwitchCommands(a)...)
+	c.AddCommand(serverStatusCommand(a), ListCommand(a), AddCommand(a), ImportCommand(a), RemoveCommand(a))
 	return c
 }
 
