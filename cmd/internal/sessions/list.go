@@ -94,7 +94,9 @@ type placeJSON struct {
 func newSessionList(all []snapshot.Session) List {
 	out := List{V: 1, Sessions: []Session{}}
 	for i := range all {
-		out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
+		if all[i].Hidden == "" {
+			out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
+		}
 	}
 	return out
 }

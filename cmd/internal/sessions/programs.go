@@ -58,7 +58,7 @@ func (p *Programs) Follow(ctx context.Context) (done <-chan struct{}) {
 		count.Prune(time.Now())
 		p.Roster.Run(ctx, sessions.Options{
 			Queue: p.queue, Deck: p.Host, Usage: count, Keep: p.Keeps, Running: p.running,
-			Name: p.places.Name,
+			Name: p.places.Name, Shown: p.places.Shown,
 		})
 	})
 	return ended

@@ -75,6 +75,12 @@ func (m *merge) ask(items []open) {
 	}
 }
 
+// Why what is there has no row: a row is a conversation.
+const (
+	bareConnection = "a connection without a conversation that is known"
+	bareProcess    = "a process without a conversation that is known"
+)
+
 // connect gives connections to the deck to their sessions. Those of programs without one
 // are sessions themselves.
 func (m *merge) connect(conns []snapshot.Agent) {
@@ -82,11 +88,11 @@ func (m *merge) connect(conns []snapshot.Agent) {
 	for i := range conns {
 		a := &conns[i]
 		agent := a.Name()
-		at := m.sessionOf(a, agent, reported)
+		at := m.shown(m.sessionOf(a, agent, reported))
 		if at < 0 {
 			at = m.add(snapshot.Session{
 				Agent: agent, ID: a.Agent, Version: a.ClientVersion, PID: a.PID, Folder: a.Folder(), Title: a.Name(),
-				State: snapshot.StateUnknown, Since: a.Since, Note: "connected", Verified: a.PID > 0,
+				State: snapshot.StateUnknown, Since: a.Since, Note: "connected", Verified: a.PID > 0, Hidden: bareConnection,
 			})
 		}
 		s := &m.out[at]
@@ -104,6 +110,21 @@ func (m *merge) connect(conns []snapshot.Agent) {
 			s.State, s.Since = snapshot.WaitsForAnswer, a.LastCall
 		}
 	}
+}
+
+// shown is the session whose row stands for one: for that of a terminal that shows another
+// one, which has its process.
+func (m *merge) shown(at int) int {
+	if at < 0 || at >= len(m.out) || m.out[at].Hidden == "" || m.out[at].PID == 0 {
+		return at
+	}
+	s := &m.out[at]
+	for i := range m.out {
+		if o := &m.out[i]; o.Hidden == "" && o.Agent == s.Agent && o.PID == s.PID && o.State != snapshot.Ended {
+			return i
+		}
+	}
+	return at
 }
 
 // sessionOf finds the session of a connection: the one that its environment names, else
@@ -151,12 +172,12 @@ func (m *merge) wait(items []open) {
 			k = key{"", o.conn}
 		}
 		at, ok := m.at[k]
-		if !ok || did[at] { // not ok: it comes from no session
+		if at = m.shown(at); !ok || did[at] { // not ok: it comes from no session
 			continue
 		}
 		did[at] = true
 		s := &m.out[at]
-		s.State, s.Since, s.WaitingFor = o.state, o.since, o.what
+		s.State, s.Since, s.WaitingFor, s.Unread = o.state, o.since, o.what, false
 	}
 }
 
@@ -169,7 +190,7 @@ func (m *merge) unreported(found []process.Running) {
 		}) {
 			continue
 		}
-		m.add(snapshot.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: snapshot.StateUnknown, Note: "not set up", Verified: true})
+		m.add(snapshot.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: snapshot.StateUnknown, Note: "not set up", Verified: true, Hidden: bareProcess})
 	}
 }
 

@@ -45,6 +45,8 @@ type row struct {
 	dead   bool      // and that for long
 	seen   time.Time // when its state was first told
 	look   bool      // its files have not been looked at since the last report
+	unread bool      // its last turn has ended, and the user has not looked since
+	known  bool      // what was kept of it has been taken
 	// When its files were last looked at, and what was counted kept.
 	counted, saved time.Time
 }
@@ -72,6 +74,7 @@ func (r *Roster) Report(s snapshot.Session) {
 	changed := !had || w.told != s
 	if !had || w.told.State != s.State {
 		w.seen = time.Now()
+		w.turn(&s)
 	}
 	if !had || w.told.PID != s.PID {
 		w.born, w.gone, w.dead = "", time.Time{}, false
@@ -117,7 +120,8 @@ func (r *Roster) Gone(agent, id string) {
 func (r *Roster) Hints() (<-chan struct{}, func()) { return r.hints.Subscribe() }
 
 // Sessions returns the list: those that wait for the user first, the longest waiting at
-// the top, then those at work, idle and ended, the latest first.
+// the top, then those that are unread, at work, idle and ended, the latest first. Some have
+// no row of their own ([snapshot.Session.Hidden]).
 func (r *Roster) Sessions() []snapshot.Session {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -211,7 +215,7 @@ func (w *row) session() snapshot.Session {
 	if s.State == snapshot.Ended && s.Since.Before(midnight(time.Now())) {
 		s.Cost.Today, s.Shared.Today = 0, 0 // its files are not looked at any more
 	}
-	s.Place = w.at()
+	s.Place, s.Unread = w.at(), w.isUnread(&s)
 	s.Context.Used, s.Context.Window = cmp.Or(s.Context.Used, f.Context.Used), cmp.Or(s.Context.Window, f.Context.Window)
 	return s
 }
@@ -229,26 +233,36 @@ func (w *row) at() snapshot.Place {
 	return told
 }
 
+// The order of sessions, by what they do.
+const (
+	waits = iota
+	unread
+	works
+	background
+	rests
+	ended
+)
+
 func order(a, b snapshot.Session) int {
-	since := a.Since.Compare(b.Since)
-	if rank(a.State) > rank(snapshot.Background) {
+	at, since := rank(&a), a.Since.Compare(b.Since)
+	if at == unread || at > background {
 		since = -since
 	}
-	return cmp.Or(cmp.Compare(rank(a.State), rank(b.State)), since, cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(cmp.Compare(at, rank(&b)), since, cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.ID, b.ID))
 }
 
-func rank(s snapshot.SessionState) int {
-	switch s {
-	case snapshot.WaitsForPermission, snapshot.WaitsForAnswer, snapshot.Waiting:
-		return 0
-	case snapshot.Working:
-		return 1
-	case snapshot.Background:
-		return 2
-	case snapshot.Idle, snapshot.StateUnknown:
-		return 3
-	case snapshot.Ended:
-		return 4
+func rank(s *snapshot.Session) int {
+	switch {
+	case s.State.Waits():
+		return waits
+	case s.Unread:
+		return unread
+	case s.State == snapshot.Working:
+		return works
+	case s.State == snapshot.Background:
+		return background
+	case s.State == snapshot.Ended:
+		return ended
 	}
-	return 3
+	return rests
 }

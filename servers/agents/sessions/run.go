@@ -28,6 +28,9 @@ type Options struct {
 	Running func() []process.Running
 	// Looked is called after every look at processes and files; it may be nil.
 	Looked func()
+	// Shown reports whether the user has the terminal of a session before their eyes; it may
+	// be nil.
+	Shown func(context.Context, snapshot.Session) bool
 	// Name returns what people call the place of a session in tmux.
 	Name func(context.Context, snapshot.Session) string
 }
@@ -116,6 +119,7 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		busy := r.check(now)
 		r.reprice(o.Usage)
 		busy = r.count(o.Usage, now, rest) || busy
+		r.see(ctx, o.Shown, now, rest)
 		r.save(o.Usage, now)
 		if o.Looked != nil {
 			o.Looked()
@@ -284,6 +288,9 @@ func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
 		if w != nil {
 			changed = w.counts != found
 			w.counts = found
+			if !w.known { // the first time in this run
+				w.known, w.unread = true, w.unread || found.Unread && w.told.State == snapshot.Idle
+			}
 		}
 		r.mu.Unlock()
 		if changed {
@@ -317,9 +324,11 @@ func (r *Roster) save(c *usage.Counter, now time.Time) {
 		return
 	}
 	var all, due []key
+	unread := map[key]bool{}
 	r.mu.Lock()
 	for k, w := range r.all {
 		all = append(all, k)
+		unread[k] = w.unread
 		if now.IsZero() || w.told.State != snapshot.Working || now.Sub(w.saved) >= saveEvery {
 			w.saved = now
 			due = append(due, k)
@@ -328,6 +337,7 @@ func (r *Roster) save(c *usage.Counter, now time.Time) {
 	r.mu.Unlock()
 	c.Drop(func(agent, id string) bool { return !slices.Contains(all, key{agent, id}) })
 	for _, k := range due {
+		c.Unread(k.agent, k.id, unread[k])
 		if err := c.Save(k.agent, k.id); err != nil {
 			slog.Debug("keep what was counted", "session", k.id, "error", err)
 		}

@@ -82,6 +82,7 @@ type session struct {
 	Named                    bool `json:",omitempty"` // the user chose Title
 
 	Changed snapshot.Changed `json:",omitzero"`
+	Unread  bool             `json:",omitempty"`
 	// Where the lines begin in its own file that say what was asked and said last. The words
 	// may hold secrets, and are not kept: they are read again from there.
 	Asked, Said int64 `json:",omitempty"`
@@ -373,7 +374,7 @@ func (c *Counter) found(s *session) Found {
 		Title: s.Title, Named: s.Named, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
 		Context: snapshot.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
-	f.Record = s.record.Record(s.folder)
+	f.Record, f.Unread = s.record.Record(s.folder), s.Unread
 	f.Shared = c.shared(s)
 	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
 	if s.priced {

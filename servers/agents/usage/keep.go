@@ -47,6 +47,13 @@ func (c *Counter) price(s *session) {
 	}
 }
 
+// Unread notes whether the user has not looked at a session since its last turn, which is kept.
+func (c *Counter) Unread(agent, id string, is bool) {
+	if s := c.sessions[key{agent, id}]; s != nil && s.Unread != is {
+		s.Unread, s.dirty = is, true
+	}
+}
+
 // Save keeps what was counted of a session, if that has changed.
 func (c *Counter) Save(agent, id string) error {
 	k := key{agent, id}

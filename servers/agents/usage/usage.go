@@ -22,7 +22,8 @@ type Found struct {
 
 	Record *snapshot.Record // another one whenever it differs; nil: nothing is known
 
-	Subagents int // at work
+	Subagents int  // at work
+	Unread    bool // as [Counter.Unread] was told, maybe in another run
 }
 
 // Reply counts the tokens of one Reply of a model. A program may write it several times as

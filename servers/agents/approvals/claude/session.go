@@ -30,6 +30,10 @@ type session struct {
 	Domain  string `json:"pidDomain"` // of process ids
 	Version string `json:"version"`
 	Kind    string `json:"kind"`
+	Job     string `json:"jobId"`       // of a session in the background
+	Spare   bool   `json:"spare"`       // it waits for a task
+	Parked  string `json:"parkedJobId"` // of the session that the terminal shows in place of its own
+	Agent   any    `json:"agent"`       // what the session was started for
 	Entry   string `json:"entrypoint"`
 	Name    string `json:"name"`
 	Source  string `json:"nameSource"`

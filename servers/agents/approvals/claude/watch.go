@@ -114,6 +114,7 @@ func (a *Adapter) report(known map[string]session, shown map[string]snapshot.Ses
 	for id, s := range latest {
 		now[id] = s.row(a.open(id))
 	}
+	hide(latest, now)
 	for id, row := range now {
 		if shown[id] != row {
 			a.opt.Roster.Report(row)
