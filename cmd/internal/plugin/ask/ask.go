@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -16,8 +15,6 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/form"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -74,7 +71,7 @@ func listCommand(load func() (Settings, error)) *cobra.Command {
 				return noDeck(err)
 			}
 			if asJSON {
-				return printJSON(c.OutOrStdout(), items)
+				return console.PrintJSON(c.OutOrStdout(), items, true)
 			}
 			printList(c.OutOrStdout(), items, time.Now())
 			return nil
@@ -82,16 +79,6 @@ func listCommand(load func() (Settings, error)) *cobra.Command {
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "as complete JSON")
 	return c
-}
-
-func printJSON(w io.Writer, v any) error {
-	enc := json.NewEncoder(console.JSON(w))
-	enc.SetIndent("", "  ")
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return fmt.Errorf("print as JSON: %w", err)
-	}
-	return nil
 }
 
 func printList(w io.Writer, items []questions.Listed, now time.Time) {
@@ -172,75 +159,4 @@ func printForm(w io.Writer, q questions.Question) {
 		}
 		fmt.Fprintf(w, "     - %s (%s%s)\n", sanitize.Line(strings.TrimPrefix(field.Path, "/")), field.Kind(), need)
 	}
-}
-
-func answerCommand(load func() (Settings, error)) *cobra.Command {
-	var raw, reason string
-	var decline bool
-	c := &cobra.Command{
-		Use: "answer ID", Short: "Answer an open question from a shell",
-		Long: `Answer an open question of the running deck.
-
-The deck must allow it: ask.cli_answers is off, pair or passphrase. With pair, P on
-the deck's Ask page shows a code that is valid once; with passphrase, P sets one. This
-command prompts for it on the terminal and never reads it from arguments, the
-environment or standard input. Programs started by agents may not answer.
-
-The answers are a JSON list with one object per question: its id, and selectedOptions,
-customInput, notes, skipped or clarify. A form of a server is answered with its id and
-content, the object that it asks for.`,
-		Example: `  mcpdeck ask answer 3 --json '[{"id":"auth","selectedOptions":["OAuth"]}]'
-  mcpdeck ask answer 4 --json '{"id":"form","content":{"name":"Ana","nights":3}}'
-  mcpdeck ask answer 3 --decline --reason "not now"`,
-		RunE: func(c *cobra.Command, args []string) error {
-			id, results, err := answerArgs(c.InOrStdin(), args, raw, decline)
-			if err != nil {
-				return err
-			}
-			s, err := load()
-			if err != nil {
-				return err
-			}
-			client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Prove: prompt.Proof})
-			if decline {
-				return noDeck(client.Decline(id, reason))
-			}
-			return noDeck(client.Answer(id, results))
-		},
-	}
-	c.Flags().StringVar(&raw, "json", "", "the answers as JSON; - reads them from standard input")
-	c.Flags().BoolVar(&decline, "decline", false, "decline the request")
-	c.Flags().StringVar(&reason, "reason", "", "the reason for declining")
-	return c
-}
-
-func answerArgs(in io.Reader, args []string, raw string, decline bool) (int, []questions.Result, error) {
-	if len(args) != 1 {
-		return 0, nil, exit.Usagef("give the number of a question, as shown by mcpdeck ask list, and the answers with --json")
-	}
-	id, err := strconv.Atoi(args[0])
-	if err != nil || id <= 0 {
-		return 0, nil, exit.Usagef("%q is not the number of a question", args[0])
-	}
-	if decline {
-		return id, nil, nil
-	}
-	if raw == "" {
-		return 0, nil, exit.Usagef("give the answers with --json, or --decline")
-	}
-	if raw == "-" {
-		b, err := io.ReadAll(io.LimitReader(in, 1<<20))
-		if err != nil {
-			return 0, nil, fmt.Errorf("read the answers: %w", err)
-		}
-		raw = string(b)
-	}
-	if strings.HasPrefix(strings.TrimSpace(raw), "{") {
-		raw = "[" + raw + "]"
-	}
-	var results []questions.Result
-	if err := json.Unmarshal([]byte(raw), &results); err != nil {
-		return 0, nil, exit.Usagef("the answers are not a JSON list of results: %v", err)
-	}
-	return id, results, nil
 }

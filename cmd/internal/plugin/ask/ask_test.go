@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,32 +16,100 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
-func TestAnswerArgs(t *testing.T) {
+func TestWhichQuestionIsAnsweredAndHow(t *testing.T) {
 	tests := []struct {
-		name    string
-		args    []string
-		raw, in string
-		decline bool
-		want    string // of the usage error; "" for none
+		name, args string
+		flags      answerFlags
+		want       string // of the usage error; "" for none
 	}{
-		{"list", []string{"3"}, `[{"id":"a","selectedOptions":["x"]}]`, "", false, ""},
-		{"one object", []string{"3"}, ` {"id":"a"}`, "", false, ""},
-		{"standard input", []string{"3"}, "-", `[{"id":"a"}]`, false, ""},
-		{"decline", []string{"3"}, "", "", true, ""},
-		{"no id", nil, "[]", "", false, "give the number"},
-		{"not a number", []string{"x"}, "[]", "", false, `"x" is not the number`},
-		{"zero", []string{"0"}, "[]", "", false, `"0" is not the number`},
-		{"no answers", []string{"3"}, "", "", false, "--json, or --decline"},
-		{"not JSON", []string{"3"}, "yes", "", false, "not a JSON list"},
+		{"answers", "3 OAuth", answerFlags{}, ""},
+		{"JSON", "3", answerFlags{json: "[]"}, ""},
+		{"decline", "3", answerFlags{decline: true}, ""},
+		{"no id, and no terminal to ask at", "", answerFlags{}, "give the number"},
+		{"no id", "", answerFlags{json: "[]"}, "give the number"},
+		{"not a number", "x y", answerFlags{}, `"x" is not the number`},
+		{"zero", "0 y", answerFlags{}, `"0" is not the number`},
+		{"no answers, and no terminal to ask at", "3", answerFlags{}, "or --decline"},
+		{"answers twice", "3 OAuth", answerFlags{json: "[]"}, "give either"},
+		{"an answer to decline with", "3 OAuth", answerFlags{decline: true}, "give either"},
 	}
 	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) { usage(t, tt.flags.check(strings.Fields(tt.args)), tt.want) })
+	}
+}
+
+// usage checks an error in how a command was called; want is "" for none.
+func usage(t *testing.T, err error, want string) {
+	t.Helper()
+	switch {
+	case want == "" && err != nil:
+		t.Errorf("got %v", err)
+	case want != "" && (!errors.As(err, new(exit.UsageError)) || !strings.Contains(err.Error(), want)):
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
+func TestAnswersAsJSON(t *testing.T) {
+	for _, tt := range []struct{ name, raw, in, want string }{
+		{"list", `[{"id":"a","selectedOptions":["x"]}]`, "", ""},
+		{"one object", ` {"id":"a"}`, "", ""},
+		{"standard input", "-", `[{"id":"a"}]`, ""},
+		{"not JSON", "yes", "", "not a JSON list"},
+	} {
 		t.Run(tt.name, func(t *testing.T) {
-			_, _, err := answerArgs(strings.NewReader(tt.in), tt.args, tt.raw, tt.decline)
-			switch {
-			case tt.want == "" && err != nil:
-				t.Errorf("got %v", err)
-			case tt.want != "" && (!errors.As(err, new(exit.UsageError)) || !strings.Contains(err.Error(), tt.want)):
-				t.Errorf("got %v, want %q", err, tt.want)
+			_, err := fromJSON(strings.NewReader(tt.in), tt.raw)
+			usage(t, err, tt.want)
+		})
+	}
+}
+
+func TestAnswersInWordsAndInADialog(t *testing.T) {
+	auth := questions.Question{ID: "auth", Question: "How?", Kind: questions.Choice, Options: []questions.Option{{Label: "OAuth"}, {Label: "API key"}}}
+	where := questions.Question{ID: "where", Question: "Where?", Kind: questions.Choice, AllowOther: true, Options: []questions.Option{{Label: "EU"}, {Label: "US"}}}
+	tags := questions.Question{ID: "tags", Question: "Which?", Kind: questions.Choice, Multi: true, Options: []questions.Option{{Label: "a"}, {Label: "b"}, {Label: "c"}}}
+	free := questions.Question{ID: "name", Question: "Name?", Kind: questions.Text}
+	items := []questions.Listed{
+		{ID: 3, Questions: []questions.Question{auth}},
+		{ID: 4, Questions: []questions.Question{where}},
+		{ID: 5, Questions: []questions.Question{tags}},
+		{ID: 6, Questions: []questions.Question{auth, free}},
+		{ID: 7, Questions: []questions.Question{{ID: "form", Kind: questions.Form}}},
+	}
+	for _, tt := range []struct {
+		name     string
+		args     []string
+		in, want string
+		wrong    string
+	}{
+		{name: "a label", args: []string{"3", "oauth"}, want: "3 OAuth/"},
+		{name: "a number", args: []string{"3", "2"}, want: "3 API key/"},
+		{name: "no option", args: []string{"3", "Basic"}, wrong: `"Basic" is not one of its options: OAuth, API key`},
+		{name: "a text of one's own", args: []string{"4", "on the moon"}, want: "4 /on the moon"},
+		{name: "several options", args: []string{"5", "a", "3"}, want: "5 a,c/"},
+		{name: "several options of one", args: []string{"3", "1", "2"}, wrong: "takes one answer"},
+		{name: "two questions", args: []string{"6", "OAuth", "Ana"}, want: "6 OAuth/ /Ana"},
+		{name: "too few answers", args: []string{"6", "OAuth"}, wrong: "it has 2 questions"},
+		{name: "a form", args: []string{"7", "x"}, wrong: "answer it with --json"},
+		{name: "a dialog about one", args: []string{"6"}, in: "1\nAna Maria\n", want: "6 OAuth/ /Ana Maria"},
+		{name: "a dialog", in: "5\n1 2\n", want: "5 a,b/"},
+		{name: "a dialog about none of them", in: "9\n", wrong: `"9" is not the number`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := answerCommand(nil)
+			c.SetIn(strings.NewReader(tt.in))
+			var shown strings.Builder
+			c.SetErr(&shown)
+			id, results, err := new(answerFlags).answers(c, tt.args, func() ([]questions.Listed, error) { return items, nil })
+			usage(t, err, tt.wrong)
+			if tt.wrong != "" {
+				return
+			}
+			got := []string{strconv.Itoa(id)}
+			for _, r := range results {
+				got = append(got, strings.Join(r.SelectedOptions, ",")+"/"+r.CustomInput)
+			}
+			if s := strings.Join(got, " "); s != tt.want || !strings.Contains(shown.String(), strconv.Itoa(id)+"  ") {
+				t.Errorf("got %q, want %q, after\n%s", s, tt.want, shown.String())
 			}
 		})
 	}
