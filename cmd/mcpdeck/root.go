@@ -41,6 +41,7 @@ func commandLine(a *cli.Globals) *cobra.Command {
 	root.SetHelpFunc(help.Print)
 	root.AddCommand(subcommands(a)...)
 	help.Group(root)
+	root.InitDefaultCompletionCmd() // cobra would add it after strict
 	for _, p := range plugin.All() {
 		root.AddCommand(p.AllCommands(app.Program(a))...)
 	}

@@ -42,6 +42,7 @@ func TestWrongUsage(t *testing.T) {
 		{"a command that is misspelt", "docter", `did you mean "doctor"?`},
 		{"no such command of a group that does nothing itself", "logicstamp nonsense", `unknown command "nonsense"`},
 		{"no such command of a group that prints its help", "ask nonsense", `unknown command "nonsense"`},
+		{"no such shell", "completion foo", `unknown command "foo"`},
 		{"no such client", "setup nonsense", "name one of"},
 		{"a client without prompts", "setup cursor --prompts", "Cursor has no prompts that could reach the deck (those of claude, codex, opencode, gemini can); mcpdeck setup cursor adds the deck's tools to it"},
 		{"another client without prompts", "setup claude-desktop --prompts --undo", "Claude Desktop has no prompts that could reach the deck"},
