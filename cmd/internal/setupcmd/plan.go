@@ -13,7 +13,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
-	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
 // Filter leaves out parts of a plan.
@@ -191,8 +190,7 @@ func (p *Plan) servers(f Filter) {
 			p.remark("%s is not imported: %v", card.Name, err)
 			continue
 		}
-		runs := strings.Join(strings.Fields(redact.Rules{}.Text(card.URL)+card.CommandLine()), " ")
-		does := fmt.Sprintf("imports %s of %s, off: %s", card.Name, strings.Join(from[card.Name], " and "), runs)
+		does := fmt.Sprintf("imports %s from %s, off", card.Name, strings.Join(from[card.Name], " and "))
 		if lacks := card.Missing(func(string) bool { return false }); len(lacks) > 0 {
 			does += "; it needs the secret " + strings.Join(lacks, ", ")
 		}

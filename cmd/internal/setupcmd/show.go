@@ -7,21 +7,39 @@ import (
 	"strconv"
 	"strings"
 
+	"charm.land/lipgloss/v2"
+	"github.com/charmbracelet/colorprofile"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // show prints what becomes of each file.
 func (p *Plan) show(w io.Writer, diffs []Diff) {
+	paint := func(s lipgloss.Style, text string) string { return s.Render(sanitize.Output(text)) }
+	if console.ColorsOf(w) <= colorprofile.NoTTY || config.Env("NO_COLOR") != "" {
+		paint = func(_ lipgloss.Style, text string) string { return sanitize.Output(text) }
+	}
+	plain := lipgloss.NewStyle()
+	out := &colorprofile.Writer{Forward: console.Bytes(w), Profile: console.ColorsOf(w)}
 	for _, d := range diffs {
-		fmt.Fprintf(w, "%s\n", Short(p.cfg.Home, d.Path))
+		_, _ = fmt.Fprintln(out, paint(plain.Bold(true), Short(p.cfg.Home, d.Path))) // nobody is left to be told
 		for _, does := range d.Does {
-			fmt.Fprintf(w, "  %s\n", does)
+			_, _ = fmt.Fprintln(out, "  "+paint(plain.Foreground(lipgloss.Cyan), does))
 		}
 		for _, l := range d.Lines {
-			fmt.Fprintf(w, "    %s\n", l)
+			style := plain.Faint(true)
+			switch l[:min(1, len(l))] {
+			case "+":
+				style = plain.Foreground(lipgloss.Green)
+			case "-":
+				style = plain.Foreground(lipgloss.Red)
+			}
+			_, _ = fmt.Fprintln(out, "    "+paint(style, l))
 		}
 	}
 }
