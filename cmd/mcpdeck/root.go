@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/configure"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/deck"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/doctor"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/help"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
@@ -72,7 +73,7 @@ func strict(c *cobra.Command) {
 func subcommands(a *cli.Globals) []*cobra.Command {
 	return append(servers.SwitchCommands(a),
 		deck.MCPCommand(a), deck.DemoCommand(a), deck.ServeCommand(a), tools.CallCommand(a), tools.Command(a), token.Command(a), tools.LogCommand(a),
-		servers.AddCommand(a), servers.ImportCommand(a), servers.RemoveCommand(a), servers.ListCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctorCommand(a), configure.Command(a), help.VersionCommand(a), help.ManCommand(), hookCommand(), sessions.Command(a), servers.StatusCommand(a), servers.Command(a),
+		servers.AddCommand(a), servers.ImportCommand(a), servers.RemoveCommand(a), servers.ListCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctor.Command(a), configure.Command(a), help.VersionCommand(a), help.ManCommand(), hookCommand(), sessions.Command(a), servers.StatusCommand(a), servers.Command(a),
 	)
 }
 

@@ -8,6 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -101,7 +102,7 @@ func printRows(c *cobra.Command, r *Report) error {
 	if r.Waiting == 0 {
 		c.Println("Nothing needs you")
 	}
-	return console.Table(c.OutOrStdout(), r.lines(time.Now()), func(row, col int) lipgloss.Style {
+	return cli.PrintTable(c, r.lines(time.Now()), func(row, col int) lipgloss.Style {
 		s := lipgloss.NewStyle()
 		switch {
 		case col == 4:

@@ -1,4 +1,4 @@
-package main
+package doctor
 
 import (
 	"bytes"
@@ -55,10 +55,10 @@ func checkPrompts(h *app.App, ctx context.Context) []finding {
 func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
 	c, err := socket.Dial(ctx, cfg.Paths.Prompts)
 	if err != nil {
-		return finding{"note", "prompts", "no deck takes prompts: agents ask in their terminals alone"}
+		return finding{"note", "prompts", "no deck takes prompts: agents ask in their terminals alone", "mcpdeck"}
 	}
 	c.Close()
-	return finding{"ok", "prompts", "the deck takes prompts on " + cfg.Paths.Prompts}
+	return finding{"ok", "prompts", "the deck takes prompts on " + cfg.Paths.Prompts, ""}
 }
 
 // checkDoor says how one client's prompts reach the deck. Of a client that is not here it
@@ -68,16 +68,18 @@ func checkDoor(h *app.App, ctx context.Context, p setup.Prompter, s setup.Prompt
 	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
 		return finding{}
 	}
-	f := finding{"ok", "prompts", s.Client.ID + ": " + promptState(s)}
+	f := finding{"ok", "prompts", s.Client.ID + ": " + promptState(s), ""}
 	switch {
-	case s.State == setup.Broken, len(s.Missing) > 0:
+	case s.State == setup.Broken:
+		f.mark, f.fix = "bad", "edit "+s.Path
+	case len(s.Missing) > 0:
 		f.mark = "bad"
 	case s.State != setup.SetUp, len(s.Off) > 0:
 		f.mark = "note"
 	}
 	if s.State == setup.NotSetUp || s.State == setup.Differs || len(s.Missing) > 0 {
 		p.Apart = s.Apart
-		f.text += "; to set it up: mcpdeck " + p.Words(s.Client.ID)
+		f.fix = "mcpdeck " + p.Words(s.Client.ID)
 	}
 	if s.State == setup.SetUp && (s.Apart || s.Client.Prompts.Hooks != nil) {
 		took, err := probe(ctx, h.Config, p, s.Client)

@@ -1,4 +1,6 @@
-package main
+// Package doctor implements the subcommand that checks what the deck needs, and says what mends
+// what is missing.
+package doctor
 
 import (
 	"cmp"
@@ -20,11 +22,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/tools"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -38,19 +40,40 @@ type finding struct {
 	mark string // ok, note, bad
 	what string
 	text string
+	fix  string // what mends it; a command if there is one
 }
 
-func doctorCommand(a *cli.Globals) *cobra.Command {
-	var fix bool
+// Command returns the subcommand doctor.
+func Command(a *cli.Globals) *cobra.Command {
+	var fix, asJSON bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check what the deck needs, and say how to fix what is missing", Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return doctor(c, a, fix) },
+		Long: `Check what the deck needs, and say how to fix what is missing. All is checked, whatever is found; at the end
+stands what to do. It exits with 1 if something is broken.
+
+--json prints {"v", "checks"}. A check is a line: {"name", "ok", "detail", "fix"}, as in setup and
+status, with its "level": ok, note or bad. It is not ok if it is bad.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			findings, err := examine(c, a, fix)
+			if err != nil {
+				return err
+			}
+			return report(c, findings, asJSON)
+		},
 	}
 	c.Flags().BoolVar(&fix, "fix", false, "install the stamp CLI into the deck's own folder if it is missing")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-func doctor(c *cobra.Command, a *cli.Globals, fix bool) error {
+// check is a finding in what --json prints.
+type check struct {
+	console.Check
+	Level string `json:"level"`
+}
+
+// examine checks everything. It fails only if the command was called in a wrong way.
+func examine(c *cobra.Command, a *cli.Globals, fix bool) ([]finding, error) {
 	ctx, cancel := context.WithTimeout(c.Context(), 10*time.Minute)
 	defer cancel()
 	cfg, broken := a.Load()
@@ -59,16 +82,16 @@ func doctor(c *cobra.Command, a *cli.Globals, fix bool) error {
 		cfg, _ = a.Load()
 	}
 	if cfg == nil {
-		return broken
+		return nil, broken
 	}
-	findings := []finding{{"ok", "version", cli.Version()}, {"ok", "state", cfg.Paths.State}}
+	findings := []finding{{mark: "ok", what: "version", text: cli.Version()}, {mark: "ok", what: "state", text: cfg.Paths.State}}
 	findings = append(findings, checkConfig(cfg, broken)...)
 	for _, text := range app.WaitingIn(ctx, cfg) {
-		findings = append(findings, finding{"note", "config", text})
+		findings = append(findings, finding{"note", "config", text, "restart the deck"})
 	}
 	h, err := app.New(cfg, false, nil)
 	if err != nil {
-		findings = append(findings, finding{"bad", "servers", err.Error()})
+		findings = append(findings, finding{"bad", "servers", err.Error(), ""})
 	} else {
 		defer h.Stop()
 		findings = append(findings, checkKeys(h)...)
@@ -83,47 +106,86 @@ func doctor(c *cobra.Command, a *cli.Globals, fix bool) error {
 	if h != nil {
 		findings = append(findings, checkOwn(h, ctx, c, fix)...)
 	}
-	findings = append(findings, checkTerminal())
-	return report(c, findings)
+	return append(findings, checkTerminal()), nil
 }
 
-// report prints what was found.
-func report(c *cobra.Command, findings []finding) error {
+// report prints what was found, and at the end what to do.
+func report(c *cobra.Command, findings []finding, asJSON bool) error {
 	bad := func(f finding) bool { return f.mark == "bad" }
-	rows := make([][]string, len(findings))
-	for i, f := range findings {
-		rows[i] = []string{f.mark, f.what, f.text}
-	}
-	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
-		if col > 0 {
-			return lipgloss.NewStyle()
+	var err error
+	if asJSON {
+		out := struct {
+			V      int     `json:"v"`
+			Checks []check `json:"checks"`
+		}{V: 1}
+		for _, f := range findings {
+			out.Checks = append(out.Checks, check{console.Check{Name: f.what, OK: !bad(f), Detail: f.text, Fix: f.fix}, f.mark})
 		}
-		return cli.Ink(findings[row].mark == "ok", bad(findings[row]))
-	})
-	if err != nil {
-		return err
+		err = console.PrintJSON(c.OutOrStdout(), out, true)
+	} else {
+		rows := make([][]string, len(findings))
+		for i, f := range findings {
+			rows[i] = []string{f.mark, f.what, f.text}
+		}
+		err = cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
+			if col > 0 {
+				return lipgloss.NewStyle()
+			}
+			return cli.Ink(findings[row].mark == "ok", bad(findings[row]))
+		})
+		if err == nil {
+			err = sum(c, findings)
+		}
 	}
-	if slices.ContainsFunc(findings, bad) {
-		return exit.Failed
+	if err == nil && slices.ContainsFunc(findings, bad) {
+		err = exit.Failed
 	}
-	return nil
+	return err
+}
+
+// sum says in a line how it stands, and then what mends what.
+func sum(c *cobra.Command, findings []finding) error {
+	broken := 0
+	var rows [][]string
+	for _, f := range findings {
+		if f.mark == "bad" {
+			broken++
+		}
+		at := slices.IndexFunc(rows, func(r []string) bool { return r[0] == "  "+f.fix })
+		switch {
+		case f.fix == "":
+		case at < 0:
+			rows = append(rows, []string{"  " + f.fix, f.what})
+		case !strings.Contains(rows[at][1], f.what):
+			rows[at][1] += ", " + f.what
+		}
+	}
+	text := "\nNothing is broken"
+	if broken > 0 {
+		text = "\n" + humanize.Count(broken, "thing") + " broken"
+	}
+	if len(rows) > 0 {
+		text += "; what to do, and for what:"
+	}
+	c.Println(text)
+	return cli.PrintTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Faint(col > 0) })
 }
 
 // checkConfig says what is wrong in the configuration; broken is why the deck would not
 // start with it.
 func checkConfig(cfg *config.Config, broken error) []finding {
-	out := []finding{{"ok", "config", cfg.Paths.Config}}
+	out := []finding{{"ok", "config", cfg.Paths.Config, ""}}
 	if _, err := os.Stat(cfg.Paths.Config); err != nil {
 		out[0].text = "no file " + cfg.Paths.Config + "; using the defaults"
 	}
 	if broken != nil {
-		out[0] = finding{"bad", "config", broken.Error() + "; mcpdeck does not start with it"}
+		out[0] = finding{"bad", "config", broken.Error() + "; mcpdeck does not start with it", "edit " + cfg.Paths.Config}
 	}
 	for _, w := range cfg.Warnings {
 		if _, mistake, _ := strings.Cut(w, " "); broken != nil && strings.Contains(broken.Error(), mistake) {
 			continue // it was just said
 		}
-		out = append(out, finding{"note", "config", w})
+		out = append(out, finding{"note", "config", w, "edit " + cfg.Paths.Config})
 	}
 	return out
 }
@@ -131,7 +193,7 @@ func checkConfig(cfg *config.Config, broken error) []finding {
 // checkKeys says which of the user's keys are refused or never come.
 func checkKeys(h *app.App) []finding {
 	if len(h.Config.File.Keys) == 0 {
-		return []finding{{"ok", "keys", "defaults"}}
+		return []finding{{"ok", "keys", "defaults", ""}}
 	}
 	var out []finding
 	for _, p := range tui.CheckKeys(h.ScreenAlone()) {
@@ -139,10 +201,10 @@ func checkKeys(h *app.App) []finding {
 		if p.Refused {
 			mark = "bad"
 		}
-		out = append(out, finding{mark, "keys", p.Text})
+		out = append(out, finding{mark, "keys", p.Text, "edit " + h.Config.Paths.Config})
 	}
 	if len(out) == 0 {
-		out = append(out, finding{"ok", "keys", fmt.Sprintf("%d set in %s", len(h.Config.File.Keys), h.Config.Paths.Config)})
+		out = append(out, finding{"ok", "keys", fmt.Sprintf("%d set in %s", len(h.Config.File.Keys), h.Config.Paths.Config), ""})
 	}
 	return out
 }
@@ -158,9 +220,9 @@ func checkClients(cfg *config.Config) []finding {
 			have = append(have, s.Client)
 		case setup.Differs:
 			have = append(have, s.Client)
-			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: the mcpdeck entry in %s is not the one setup writes; see the difference with: mcpdeck setup %[1]s", s.Client, s.Path)})
+			out = append(out, finding{"note", "clients", fmt.Sprintf("%s: the mcpdeck entry in %s is not the one setup writes", s.Client, s.Path), "mcpdeck setup " + s.Client})
 		case setup.Broken:
-			out = append(out, finding{"bad", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err)})
+			out = append(out, finding{"bad", "clients", fmt.Sprintf("%s: %s: %v", s.Client, s.Path, s.Err), "edit " + s.Path})
 		case setup.NotSetUp:
 			if s.Installed {
 				could = append(could, s.Client)
@@ -169,37 +231,35 @@ func checkClients(cfg *config.Config) []finding {
 	}
 	switch {
 	case len(have) > 0:
-		out = append(out, finding{"ok", "clients", "set up: " + strings.Join(have, ", ")})
+		out = append(out, finding{"ok", "clients", "set up: " + strings.Join(have, ", "), ""})
 	case len(could) == 0:
-		out = append(out, finding{"note", "clients", "no agent found; install one (Claude Code, Codex, Gemini CLI, ...), then run: mcpdeck setup CLIENT"})
+		out = append(out, finding{"note", "clients", "no agent found; install one (Claude Code, Codex, Gemini CLI, ...)", "mcpdeck setup"})
 	}
 	if len(could) > 0 {
-		out = append(out, finding{"note", "clients", fmt.Sprintf("not set up: %s; to set one up: mcpdeck setup %s", strings.Join(could, ", "), could[0])})
+		out = append(out, finding{"note", "clients", "not set up: " + strings.Join(could, ", "), "mcpdeck setup"})
 	}
 	return out
 }
 
 func checkDeck(ctx context.Context, cfg *config.Config) finding {
-	client, err := tools.ConnectDeck(ctx, cfg, nil)
-	switch {
+	switch err := transport.Ask(ctx, cfg.Paths.Socket, "list", struct{}{}, nil); {
 	case errors.Is(err, transport.ErrNoDeck):
-		return finding{"note", "deck", "not running; open it with: mcpdeck"}
+		return finding{"note", "deck", "not running", "mcpdeck"}
 	case err != nil:
-		return finding{"bad", "deck", err.Error()}
+		return finding{"bad", "deck", err.Error(), ""}
 	}
-	client.Close()
-	return finding{"ok", "deck", "running on " + cfg.Paths.Socket}
+	return finding{"ok", "deck", "running on " + cfg.Paths.Socket, ""}
 }
 
 func checkToken(cfg *config.Config) finding {
 	_, err := token.Stored(cfg.Paths.Token)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return finding{"ok", "token", "none yet; created when mcpdeck serves HTTP"}
+		return finding{"ok", "token", "none yet; created when mcpdeck serves HTTP", ""}
 	case err != nil:
-		return finding{"bad", "token", err.Error() + "; create a new one with: mcpdeck token rotate"}
+		return finding{"bad", "token", err.Error(), "mcpdeck token rotate"}
 	}
-	return finding{"ok", "token", cfg.Paths.Token}
+	return finding{"ok", "token", cfg.Paths.Token, ""}
 }
 
 // checkCertificates says if no server that has an https address can be trusted.
@@ -207,9 +267,9 @@ func checkCertificates() []finding {
 	pool, err := x509.SystemCertPool()
 	switch {
 	case err != nil:
-		return []finding{{"bad", "certificates", err.Error()}}
+		return []finding{{"bad", "certificates", err.Error(), ""}}
 	case pool.Equal(x509.NewCertPool()):
-		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used; install ca-certificates"}}
+		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used", "install ca-certificates"}}
 	}
 	return nil
 }
@@ -222,10 +282,10 @@ func checkCards(cfg *config.Config) (out []finding) {
 			mark = "bad" // it is on, and does not work
 		}
 		if why := whyNotStarted(cfg, s); why != "" {
-			out = append(out, finding{mark, "servers", s.Name + ": " + why})
+			out = append(out, finding{mark, "servers", s.Name + ": " + why, ""})
 		}
 		if f := upstream.LastFault(app.FaultFile(cfg, s.Name)); f.Text != "" {
-			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text)})
+			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text), "mcpdeck server status " + s.Name + " --long"})
 		}
 	}
 	return out
@@ -268,14 +328,14 @@ func checkOwn(h *app.App, ctx context.Context, c *cobra.Command, fix bool) (out 
 		if ok {
 			mark = "ok"
 		}
-		out = append(out, finding{mark, s.Name(), text})
+		out = append(out, finding{mark, s.Name(), text, ""})
 	}
 	return out
 }
 
 func checkTerminal() finding {
 	if !app.Terminal() {
-		return finding{"note", "terminal", "standard input and output are not a terminal; mcpdeck would run as with --plain"}
+		return finding{"note", "terminal", "standard input and output are not a terminal; mcpdeck would run as with --plain", ""}
 	}
-	return finding{"ok", "terminal", fmt.Sprintf("TERM=%s COLORTERM=%s", config.Env("TERM"), config.Env("COLORTERM"))}
+	return finding{"ok", "terminal", fmt.Sprintf("TERM=%s COLORTERM=%s", config.Env("TERM"), config.Env("COLORTERM")), ""}
 }
