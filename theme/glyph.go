@@ -16,13 +16,13 @@ type Glyphs struct {
 	Frame, Focus lipgloss.Border
 
 	Cursor   string // before the row under the cursor
-	On, Off  string // single choice; also a status lamp
+	On, Off  string // working, on; idle, off
 	Half     string // lamp: degraded, starting
 	Check    string // multiple choice: chosen, three cells "[x]"
 	Uncheck  string
 	OK, Fail string
-	Run      string // at work
-	Wait     string // waits for the user
+	Run      string // the step that runs
+	Wait     string // needs the user
 	Held     string // waits for the user, and nothing else shows it
 	Right    string // arrow
 	Up, Down string
@@ -54,7 +54,7 @@ func asciiGlyphs() Glyphs {
 			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
 		},
 		Cursor: ">", On: "@", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
-		OK: "+", Fail: "x", Run: ">", Wait: "*", Held: "=", Right: ">", Up: "^", Down: "v",
+		OK: "v", Fail: "x", Run: ">", Wait: "*", Held: "=", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",
 		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#", Spark: []rune("_.-=+*#"),
 	}

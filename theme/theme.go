@@ -131,14 +131,3 @@ func (t *Theme) ink(surface string) color.Color {
 	}
 	return lipgloss.LightDark(t.Dark)(lipgloss.Color("#1c1c24"), lipgloss.Color("#e8e8ee"))
 }
-
-// Hue picks one of a few readable styles for a name, always the same one, so
-// that agents can be told apart at a glance.
-func (t *Theme) Hue(name string) Style {
-	hues := [...]Style{t.Accent, t.Info, t.Special, t.Good, t.Warn}
-	h := uint32(2166136261)
-	for i := range len(name) {
-		h = (h ^ uint32(name[i])) * 16777619
-	}
-	return hues[h%uint32(len(hues))]
-}

@@ -62,7 +62,7 @@ func CallRow(f *Frame, c *snapshot.Call, w int) string {
 	agentW, toolW := callColumns(left)
 	name := sanitize.Line(c.AgentName)
 	if name != "" {
-		b.WriteString(th.Hue(name).Render(widget.Fit(name, agentW)) + "  ")
+		b.WriteString(th.Text.Render(widget.Fit(name, agentW)) + "  ")
 		left -= agentW + 2
 	}
 	toolStyle, restStyle, what := th.Text, th.Muted, CallSubject(c)
@@ -237,7 +237,7 @@ func ServerMark(th *theme.Theme, s snapshot.Status) (string, theme.Style) {
 	case snapshot.Ready:
 		return th.Glyph.On, th.Good
 	case snapshot.Starting:
-		return th.Glyph.Half, th.Info
+		return th.Glyph.On, th.Info
 	case snapshot.Degraded:
 		return "!", th.Warn
 	case snapshot.Failed:
@@ -250,7 +250,7 @@ func ServerMark(th *theme.Theme, s snapshot.Status) (string, theme.Style) {
 // ServerLegend explains the lamps of servers.
 func ServerLegend(th *theme.Theme) []Sign {
 	var out []Sign
-	for _, s := range []snapshot.Status{snapshot.Ready, snapshot.Starting, snapshot.Degraded, snapshot.Failed} {
+	for _, s := range []snapshot.Status{snapshot.Ready, snapshot.Degraded, snapshot.Failed} {
 		mark, style := ServerMark(th, s)
 		out = append(out, Sign{Mark: style.Render(mark), Means: string(s)})
 	}

@@ -134,16 +134,20 @@ func (f *Frame) Example() []string {
 	return []string{"", f.Theme.Key.Render(f.demo) + f.Theme.Muted.Render(" shows an example: the demo")}
 }
 
+// spinFor is how long one step of the spinner is on the screen.
+const spinFor = 200 * time.Millisecond
+
 // Spin is the mark of what runs. It turns by the clock, so that all turn together,
 // and the frame is drawn again when it does, for as long as it is on the screen. It
-// stands where the user wants no motion.
+// stands where the user wants no motion, and where there are no signs but ASCII.
 func (f *Frame) Spin() string {
-	if f.still {
-		return f.Theme.Glyph.Run
+	if f.still || f.Theme.Glyph.ASCII {
+		return f.Theme.Glyph.On
 	}
 	at := f.Now.Sub(f.Now.Truncate(time.Second))
-	f.RedrawAfter(spinner.Line.FPS - at%spinner.Line.FPS)
-	return spinner.Line.Frames[int(at/spinner.Line.FPS)%len(spinner.Line.Frames)]
+	f.RedrawAfter(spinFor - at%spinFor)
+	steps := spinner.MiniDot.Frames
+	return steps[int(f.Now.Unix()*5+int64(at/spinFor))%len(steps)]
 }
 
 // Cursor puts the terminal's cursor at a cell of the frame: where text is typed.

@@ -272,7 +272,7 @@ func (p *Page) allColumns(f *tui.Frame) []column {
 			}
 			return mark + " " + word, style
 		}},
-		{name: "agent", head: "Agent", cell: func(s *snapshot.Session) (string, theme.Style) { return sanitize.Line(s.Agent), th.Hue(s.Agent) }},
+		{name: "agent", head: "Agent", cell: func(s *snapshot.Session) (string, theme.Style) { return sanitize.Line(s.Agent), th.Text }},
 		{name: "project", head: "Project", cell: text(th.Muted, project)},
 		{name: "title", head: "Title", cell: text(th.Muted, func(s *snapshot.Session) string {
 			if s.State.Waits() || s.State == snapshot.Working { // else it is the subject

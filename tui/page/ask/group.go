@@ -190,7 +190,7 @@ func (p *Page) renderGroup(f *tui.Frame) []string {
 	starts[len(items)] = len(rows)
 
 	r := &items[0].Request
-	title := th.Hue(r.Client()).Render(sanitize.Line(r.Client())) + th.Muted.Render(" "+th.Glyph.Dot+" "+project(r)+": ") +
+	title := th.Text.Render(sanitize.Line(r.Client())) + th.Muted.Render(" "+th.Glyph.Dot+" "+project(r)+": ") +
 		th.Strong.Render(sanitize.Line(r.Prompt.Tool)) + th.Muted.Render(fmt.Sprintf(" wants %d times", len(items)))
 	foot := p.groupFoot(f, w)
 	h := max(f.H-1-len(foot), 1)

@@ -227,7 +227,7 @@ func (p *Page) heading(f *tui.Frame, it questions.Item, w int) string {
 			n++
 		}
 	}
-	s := th.Hue(it.Request.Client()).Render(sanitize.Line(it.Request.Client()))
+	s := th.Text.Render(sanitize.Line(it.Request.Client()))
 	if in := project(&it.Request); in != "" {
 		s += th.Muted.Render(" " + th.Glyph.Dot + " " + in)
 	}

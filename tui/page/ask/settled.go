@@ -145,7 +145,7 @@ func (p *Page) renderSettled(f *tui.Frame) []string {
 		return p.renderAnswered(f)
 	}
 	th, r := f.Theme, p.settled.record
-	who := th.Hue(r.Request.Client()).Render(sanitize.Line(r.Request.Client()))
+	who := th.Text.Render(sanitize.Line(r.Request.Client()))
 	if cwd := project(&r.Request); cwd != "" {
 		who += th.Muted.Render(" " + th.Glyph.Dot + " " + cwd)
 	}

@@ -126,7 +126,7 @@ type box struct{ x, y, w, h int }
 func (p *Page) header(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	r := &it.Request
-	left := th.Hue(r.Client()).Render(th.Glyph.Wait+" "+widget.Cut(sanitize.Line(r.Client()), 24)) + p.whence(f, it)
+	left := th.Text.Render(th.Glyph.Wait+" "+widget.Cut(sanitize.Line(r.Client()), 24)) + p.whence(f, it)
 	rows := []string{widget.Ends(left, th.Muted.Render(p.position(th, it, w)), w)}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(b, w))

@@ -136,7 +136,7 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	}
 	text.Add(
 		widget.Ends(th.Strong.Render(sanitize.Line(c.Tool)), style.Render(mark+" "+status), w),
-		widget.Ends(th.Hue(c.AgentName).Render(sanitize.Line(c.AgentName))+th.Muted.Render("  "+sanitize.Line(c.Server)),
+		widget.Ends(th.Text.Render(sanitize.Line(c.AgentName))+th.Muted.Render("  "+sanitize.Line(c.Server)),
 			th.Muted.Render(at+took), w),
 		"",
 		section(f, "Arguments", c.ArgsBytes, w),

@@ -78,7 +78,7 @@ func TestSpaceTurnsTheServerUnderTheCursorOnOrOff(t *testing.T) {
 		did(t, c, "on echo false")
 		s.Has("echo is on: 2 tools offered.")
 		state(snapshot.State{Status: snapshot.Starting})
-		s.Has("space turn off", "◐ Echo                 starting…")
+		s.Has("space turn off", "● Echo                 starting…")
 		state(snapshot.State{Status: snapshot.Ready, Detail: "idle"})
 		s.Has("space turn off", "● Echo                 idle", "r restart")
 		state(snapshot.State{Status: snapshot.Failed, Reason: "the port is taken"})

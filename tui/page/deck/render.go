@@ -389,7 +389,7 @@ func (p *Page) agentRow(f *tui.Frame, a *snapshot.Agent, w int) string {
 	th := f.Theme
 	name := sanitize.Line(a.Name())
 	mark, style, doing, age := p.doing(f, a)
-	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
+	left := style.Render(mark) + " " + th.Text.Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 50 {
 		left += th.Muted.Render(widget.Fit(folder(a.Folder()), min(w/6, 16))) + "  "
 	}

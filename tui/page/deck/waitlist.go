@@ -143,7 +143,7 @@ func (p *Page) waitingRow(f *tui.Frame, e *waitRow, w int) string {
 	case d != nil && d.Door == ask.Held:
 		mark = th.Warn.Render(th.Glyph.Held)
 	}
-	left := mark + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
+	left := mark + " " + th.Text.Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 80 {
 		in := r.Cwd()
 		if a := p.snap.Agent(r.Peer.Key); a != nil && in == "" {

@@ -290,7 +290,7 @@ func TestWhatIsSaidOfARowIsWhatWasSeen(t *testing.T) {
 			waiting(t, frame.Size{W: 110, H: 34}, tui.Options{}, func(l *deckScreen) {
 				l.Wait(time.Second)
 				tt.do(l)
-				l.Wait(100 * time.Millisecond)
+				l.Wait(300 * time.Millisecond)
 				l.Has(tt.mark+" claude", tt.want)
 				l.Lacks("done", "✓ claude")
 			}, command("claude", "1", "make all"))

@@ -88,7 +88,7 @@ func (p *Page) workRow(f *tui.Frame, wk worker, w int) string {
 	th, s := f.Theme, wk.session
 	mark, style, word := tui.SessionMark(f, s)
 	name := wk.name()
-	left := style.Render(mark) + " " + th.Hue(name).Render(widget.Fit(name, p.nameWidth(w))) + "  "
+	left := style.Render(mark) + " " + th.Text.Render(widget.Fit(name, p.nameWidth(w))) + "  "
 	if w >= 80 {
 		left += th.Muted.Render(widget.Fit(folder(s.Folder), min(w/8, 12))) + "  "
 	}

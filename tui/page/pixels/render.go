@@ -107,7 +107,7 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 		}
 		who := th.Muted.Render("file")
 		if r.Agent != "" {
-			who = th.Hue(r.Agent).Render(widget.Cut(sanitize.Line(r.Agent), 10))
+			who = th.Text.Render(widget.Cut(sanitize.Line(r.Agent), 10))
 		}
 		right := f.Ago(r.Time)
 		if width >= 24 {
