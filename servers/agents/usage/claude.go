@@ -127,31 +127,3 @@ func claudeTurn(rec *claudeRecord) Turn {
 	}
 	return SameTurn
 }
-
-// about is what a call of a tool is about: the value of the first argument that says it.
-func about(args json.RawMessage) string {
-	var values map[string]json.RawMessage
-	if json.Unmarshal(args, &values) != nil {
-		return ""
-	}
-	for _, name := range []string{"command", "cmd", "file_path", "path", "notebook_path", "absolute_path", "pattern", "query", "url", "skill", "description", "prompt"} {
-		var text string
-		var words []string
-		switch raw := values[name]; {
-		case json.Unmarshal(raw, &text) == nil && text != "":
-			return short(text)
-		case json.Unmarshal(raw, &words) == nil && len(words) > 0:
-			return short(strings.Join(words, " "))
-		}
-	}
-	return ""
-}
-
-// short keeps the beginning of a text.
-func short(text string) string {
-	const most = 400
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
-}

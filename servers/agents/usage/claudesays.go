@@ -63,7 +63,7 @@ func claudeEvent(rec *claudeRecord) record.Event {
 	case rec.Type == "assistant":
 		for _, p := range claudeParts(rec.Message.Content) {
 			if p.Type == "tool_use" {
-				e.Calls = append(e.Calls, record.Call{ID: p.ID, Tool: p.Name, Subject: about(p.Input), Writes: writes(p.Name, p.Input)})
+				e.Calls = append(e.Calls, record.Call{ID: p.ID, Tool: p.Name, Subject: record.Subject(p.Input), Writes: (p.Name == "Bash" || p.Name == "PowerShell") && record.Writes(p.Input)})
 			}
 		}
 		if !rec.IsSidechain && (rec.Message.Model != "<synthetic>" || rec.IsError) {
@@ -71,15 +71,6 @@ func claudeEvent(rec *claudeRecord) record.Event {
 		}
 	}
 	return e
-}
-
-// writes reports whether a tool runs a command that may change files.
-func writes(tool string, args json.RawMessage) bool {
-	if tool != "Bash" && tool != "PowerShell" {
-		return false
-	}
-	var in struct{ Command string }
-	return json.Unmarshal(args, &in) != nil || record.MayWrite(in.Command)
 }
 
 // claudeCommand is how Claude Code records a command that begins with a slash.

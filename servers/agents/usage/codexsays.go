@@ -58,23 +58,12 @@ func codexEvent(rec *codexRecord) record.Event {
 
 // codexCall is a call of a tool, as the model made it.
 func codexCall(id, tool, args string) record.Call {
-	c := record.Call{ID: id, Tool: tool, Subject: about(json.RawMessage(args))}
+	c := record.Call{ID: id, Tool: tool, Subject: record.Subject(json.RawMessage(args))}
 	if f := codexPatched.FindStringSubmatch(strings.ReplaceAll(args, `\n`, "\n")); f != nil && strings.Contains(args, "*** Begin Patch") {
 		c.Tool, c.Subject = "apply_patch", f[1]
 		return c
 	}
-	var in struct {
-		Cmd     string
-		Command json.RawMessage
-	}
-	if json.Unmarshal([]byte(args), &in) == nil && (in.Cmd != "" || in.Command != nil) {
-		command := in.Cmd
-		var words []string
-		if json.Unmarshal(in.Command, &words) == nil && len(words) > 0 {
-			command = words[len(words)-1] // behind sh -c
-		}
-		c.Writes = record.MayWrite(command)
-	}
+	c.Writes = slices.Contains([]string{"exec_command", "shell", "shell_command", "local_shell", "container.exec"}, tool) && record.Writes(json.RawMessage(args))
 	return c
 }
 

@@ -80,10 +80,7 @@ func geminiLine(text []byte, sub bool) (Line, bool) {
 
 // geminiCalled adds a call, and its result if it has one.
 func geminiCalled(c *geminiCall, id string, e *record.Event) {
-	call := record.Call{ID: cmp.Or(c.ID, id), Tool: c.Name, Subject: about(c.Args)}
-	if c.Name == "run_shell_command" {
-		call.Writes = record.MayWrite(call.Subject)
-	}
+	call := record.Call{ID: cmp.Or(c.ID, id), Tool: c.Name, Subject: record.Subject(c.Args), Writes: c.Name == "run_shell_command" && record.Writes(c.Args)}
 	e.Calls = append(e.Calls, call)
 	r := record.Result{Call: call.ID}
 	switch c.Status {

@@ -12,7 +12,7 @@ import (
 )
 
 // PluginVersion counts the changes of the plugin.
-const PluginVersion = 2
+const PluginVersion = 3
 
 //go:embed plugin.js
 var plugin []byte

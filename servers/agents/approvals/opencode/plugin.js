@@ -9,6 +9,8 @@ const most = 1 << 18 // characters of a line, and of what is not read yet
 const asked = new Map() // open prompts by ID: the line, and the client that answers
 const calls = new Map() // the states last said of tool calls that were asked about, by ID
 const known = new Map() // the last lines about each session, by event
+const roles = new Map() // who wrote a message, by its ID
+const steps = new Map() // the states last said of tool calls, by ID
 let hello, socket, connected, unread, wait = 1000
 // quietly keeps what goes wrong here from OpenCode.
 const quietly = (f) => (...args) => { try { return f(...args) } catch {} }
@@ -53,6 +55,36 @@ const post = quietly((line) => {
   asked.get(id).client._client.post(request).then((r) => done(r.response.status), () => done(0))
 })
 
+// put keeps the newest entries.
+const put = (map, key, value, most) => map.set(key, value).size > most && map.delete(map.keys().next().value)
+
+// keep has a line sent again to a deck that comes later.
+const keep = (session, event, line) => {
+  if (!known.has(session)) put(known, session, new Map(), 64)
+  known.get(session).set(event, line)
+}
+
+// record says what was asked and said, and what tools are called and change.
+const record = ({ type, sessionID, messageID, text, synthetic, ignored, time, tool, callID, state }) => {
+  const role = roles.get(messageID)
+  const say = (event, more) => JSON.stringify({ event: "message." + event, properties: { sessionID, at: Date.now(), ...more } })
+  if (type === "text" && role && text && !synthetic && !ignored && (role === "user" || time?.end)) {
+    const line = say(role, { messageID, text: text.slice(0, 8192) })
+    keep(sessionID, role, line)
+    send(line)
+  }
+  if (type !== "tool" || state.status === "pending" || steps.get(callID) === state.status) return
+  put(steps, callID, state.status, 64)
+  const { status, input = {}, metadata = {}, error } = state
+  const { filediff, files = filediff ? [filediff] : [], exists, exit } = metadata
+  const about = ["command", "filePath", "path", "pattern", "query", "url", "description", "prompt"].filter((k) => typeof input[k] === "string").slice(0, 1)
+  send(say("tool", {
+    callID, tool, status, input: Object.fromEntries(about.map((k) => [k, input[k].slice(0, 4096)])), exit, error: error && String(error).slice(0, 200), overwrote: tool === "write" && exists,
+    lines: tool === "write" ? String(input.content).split("\n").length - String(input.content).endsWith("\n") : undefined,
+    files: files.slice(0, 200).map((f) => ({ file: f.file ?? f.filePath, additions: f.additions, deletions: f.deletions })),
+  }))
+}
+
 // part says what becomes of a tool call after its prompt was settled.
 const part = ({ sessionID, callID, state: { status } }) => {
   if (!calls.has(callID) || calls.get(callID) === status) return
@@ -61,7 +93,11 @@ const part = ({ sessionID, callID, state: { status } }) => {
 }
 
 const take = quietly((client, { type, properties: p }) => {
-  if (type === "message.part.updated") return p.part.type === "tool" && part(p.part)
+  if (type === "message.updated") return void put(roles, p.info.id, p.info.role, 256)
+  if (type === "message.part.updated") {
+    record(p.part)
+    return p.part.type === "tool" && part(p.part)
+  }
   const [, kind, what] = /^(permission|question|session)\.(\w+)$/.exec(type) ?? []
   const session = kind === "session" && /^(?:created|updated|deleted|status|idle)$/.test(what)
   if (!session && !/^(?:asked|replied|rejected)$/.test(what)) return
@@ -73,14 +109,11 @@ const take = quietly((client, { type, properties: p }) => {
   if (what === "asked") asked.set(p.id, { line, client, call: p.tool?.callID })
   else if (!session) {
     const { call } = asked.get(p.requestID) ?? {}
-    if (call && calls.set(call, "").size > 64) calls.delete(calls.keys().next().value)
+    if (call) put(calls, call, "", 64)
     asked.delete(p.requestID)
   }
   else if (what === "deleted") known.delete(p.sessionID)
-  else {
-    if (!known.has(p.sessionID) && known.set(p.sessionID, new Map()).size > 64) known.delete(known.keys().next().value)
-    known.get(p.sessionID).set(id ? "info" : "status", line)
-  }
+  else keep(p.sessionID, id ? "info" : "status", line)
   send(line)
 })
 

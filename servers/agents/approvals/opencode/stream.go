@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/record"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -41,8 +42,10 @@ type session struct {
 	info
 	state snapshot.SessionState
 	since time.Time
-	tool  string // that was allowed last
+	tool  string // that was called last, or allowed
 	about string
+
+	record record.Builder
 }
 
 // info is what OpenCode says about a session.
@@ -76,6 +79,8 @@ func (s *stream) take(m hook.Message) {
 	switch {
 	case kind == "session":
 		s.report(id, what, m)
+	case kind == "message":
+		s.said(id, what, m)
 	case what == "asked":
 		s.ask(kind, m)
 	case kind == "tool":
@@ -171,6 +176,10 @@ func (s *stream) row(x *session) {
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
 		LastTool: x.tool, LastSubject: x.about, Verified: s.verified,
 	}
+	if out.State == snapshot.Idle {
+		x.record.Rest(x.since)
+	}
+	out.Record = x.record.Record(out.Folder)
 	for _, o := range s.sessions {
 		if s.root(o) != x {
 			continue
@@ -209,6 +218,9 @@ func (s *stream) row(x *session) {
 		if first.Request.Prompt.Kind == ask.OwnQuestion {
 			out.State, out.WaitingFor = snapshot.WaitsForAnswer, "an answer"
 		}
+	}
+	if out.Record == nil && out.State == snapshot.Idle && out.Usage == (snapshot.Usage{}) {
+		out.Hidden = "nothing was asked yet"
 	}
 	s.a.opt.Roster.Report(out)
 }
