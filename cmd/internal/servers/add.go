@@ -21,7 +21,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -347,15 +346,6 @@ func trials(cfg *config.Config) (m cards.Machine, end func()) {
 	return m, process.EndDescendants
 }
 
-// trial starts a card, or connects to it, once and keeps what it would add while off.
-func trial(ctx context.Context, cfg *config.Config, m cards.Machine, full settings.Card) (cards.Tried, error) {
-	got, err := cards.Try(ctx, full, m) // of one that did not answer, what was counted is another's
-	if err := upstream.KeepCount(app.CountFile(cfg, full.Name), snapshot.Count{Tools: len(got.Tools), Context: got.Context}); err != nil {
-		slog.Debug("keep how many tools there are", "server", full.Name, "error", err)
-	}
-	return got, err
-}
-
 // tryCard starts a card, or connects to it, once and says what it offers.
 func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	doing, failed := "starting it once; if it has to be downloaded first, this takes a while ...", "it could not be started"
@@ -367,7 +357,7 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	defer cancel()
 	m, end := trials(cfg)
 	defer end()
-	got, err := trial(ctx, cfg, m, card)
+	got, err := app.Trial(ctx, cfg, m, card)
 	if err != nil {
 		c.Printf("%s: %v\n", failed, err)
 		return

@@ -2,13 +2,10 @@ package servers
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/term"
@@ -26,7 +23,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
@@ -144,9 +140,6 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 	return CountServers(c, cfg, plan.Cards, f.noTry)
 }
 
-// importTry is how long imported servers may take to answer once.
-const importTry = 20 * time.Second
-
 // CountServers starts or reaches the servers that were imported once, says what each would cost
 // agents, a line each as it ends, and what to press next: all are off.
 func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noStart bool) error {
@@ -157,51 +150,20 @@ func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noS
 	for _, card := range all {
 		names = append(names, card.Name)
 	}
-	var work sync.WaitGroup
-	var printing sync.Mutex
-	say := func(name, text string) {
-		printing.Lock()
-		defer printing.Unlock()
-		c.Printf("%-24s  off  %s\n", name, text)
-	}
+	say := func(name, text string) { c.Printf("%-24s  off  %s\n", name, text) }
 	if noStart {
 		for _, name := range names {
 			say(name, "not counted · r counts")
 		}
 	} else {
 		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
-		turns := make(chan struct{}, 4)
-		ctx, cancel := context.WithTimeout(c.Context(), importTry)
-		defer cancel()
 		m, end := trials(cfg)
-		for _, card := range all {
-			work.Add(1)
-			recovery.Go("try "+card.Name, func() {
-				defer work.Done()
-				turns <- struct{}{}
-				defer func() { <-turns }()
-				say(card.Name, tried(ctx, cfg, m, card))
-			})
-		}
-		work.Wait()
+		app.Count(c.Context(), cfg, m, all, say)
 		end()
 	}
 	c.Printf("%s off: agents get nothing from here yet. Space on the Cards page shows what one runs, and y there turns it on;\nor run: mcpdeck on %s\n",
 		map[bool]string{true: "It is", false: "All are"}[len(all) == 1], strings.Join(names, " "))
 	return nil
-}
-
-// tried is what a server answers when it is started, or reached, once.
-func tried(ctx context.Context, cfg *config.Config, m cards.Machine, card settings.Card) string {
-	full, _, err := card.Complete(card.Name)
-	if err != nil {
-		return err.Error()
-	}
-	got, err := trial(ctx, cfg, m, full)
-	if err != nil {
-		return "did not answer: " + redact.Rules{}.Text(err.Error())
-	}
-	return fmt.Sprintf("on, it adds %s, %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context))
 }
 
 // importSources are the files to import from. What cannot be read is said; of all

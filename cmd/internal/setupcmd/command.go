@@ -161,7 +161,7 @@ func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names
 		return nil
 	case f.yes:
 	case !terminal:
-		c.Println("\n" + question(diffs) + "\nnothing was written; --yes writes without asking")
+		c.Println("\n" + Question(diffs) + "\nnothing was written; --yes writes without asking")
 		return exit.Failed
 	default:
 		if diffs, err = p.agree(bufio.NewReader(c.InOrStdin()), c.OutOrStdout()); err != nil {
@@ -177,7 +177,9 @@ func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	c.Printf("\nwritten; undo with: mcpdeck undo %s\n", id)
-	p.then(c)
+	for _, line := range p.Then() {
+		c.Println(line)
+	}
 	if all := p.Cards(); len(all) > 0 {
 		return o.Count(c, cfg, all, f.noStart)
 	}

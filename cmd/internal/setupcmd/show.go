@@ -44,8 +44,8 @@ func (p *Plan) show(w io.Writer, diffs []Diff) {
 	}
 }
 
-// question is what the user is asked about what was shown.
-func question(diffs []Diff) string {
+// Question is what the user is asked about what was shown.
+func Question(diffs []Diff) string {
 	n := 0
 	for _, d := range diffs {
 		n += len(d.Does)
@@ -93,7 +93,7 @@ func (p *Plan) agree(in *bufio.Reader, w io.Writer) ([]Diff, error) {
 			return nil, err
 		}
 		p.show(w, diffs)
-		fmt.Fprintf(w, "\n%s [Y/n/choose] ", question(diffs))
+		fmt.Fprintf(w, "\n%s [Y/n/choose] ", Question(diffs))
 		line, err := in.ReadString('\n')
 		if err != nil { // no answer is no
 			fmt.Fprintln(w)
@@ -129,14 +129,14 @@ func (p *Plan) nobody(c *cobra.Command) error {
 	return err
 }
 
-// then says per client what to do now.
-func (p *Plan) then(c *cobra.Command) {
+// Then is what to do once the plan is made, a line a client.
+func (p *Plan) Then() (lines []string) {
 	for _, client := range p.Clients {
-		if !p.touches(client.ID) {
-			continue
+		if p.touches(client.ID) {
+			lines = append(lines, strings.TrimSpace(client.ID+": restart it if it runs. "+client.Now))
 		}
-		c.Println(strings.TrimSpace(client.ID + ": restart it if it runs. " + client.Now))
 	}
+	return lines
 }
 
 // touches reports whether something of a client is wanted.

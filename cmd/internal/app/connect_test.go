@@ -1,0 +1,67 @@
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+)
+
+func TestTheScreenConnectsTheClientsThatAreTickedAndUndoesIt(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("clients' files are elsewhere on this system")
+	}
+	home := t.TempDir()
+	for name, value := range map[string]string{"HOME": home, "PATH": home, "TMUX": "", "XDG_CONFIG_HOME": "", "MCPDECK_CONFIG": "", "CLAUDE_CONFIG_DIR": "", "CODEX_HOME": ""} {
+		t.Setenv(name, value)
+	}
+	const claude, codex = `{"mcpServers": {"memory": {"command": "memory-mcp"}}}`, "model = 'x'\n"
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(home, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(home, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(".claude.json", claude)
+	write(".codex/config.toml", codex)
+	c := Connector{Config: func() *config.Config {
+		cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return cfg
+	}}
+	found := c.Clients()
+	if len(found) != 2 || found[0].Name != "claude" || !slices.Equal(found[0].Files, []string{"~/.claude.json", "~/.claude/settings.json"}) || found[0].SetUp {
+		t.Fatalf("found %+v", found)
+	}
+	if none, err := c.Plan(nil); err != nil || len(none.Files) > 0 {
+		t.Errorf("of none: %+v, %v", none, err)
+	}
+	p, err := c.Plan([]string{"claude"})
+	if err != nil || p.Question != "Apply 4 changes to 4 files?" || p.Files[0].Path != "~/.claude.json" || p.Files[0].Does[0] != "adds mcpdeck to Claude Code" || len(p.Files[0].Lines) == 0 {
+		t.Fatalf("%v: %+v", err, p)
+	}
+	done, err := p.Apply()
+	if err != nil || len(done.Then) != 1 {
+		t.Fatalf("%v: %v", err, done.Then)
+	}
+	if found = c.Clients(); !found[0].SetUp || found[1].SetUp {
+		t.Errorf("once claude is set up: %+v", found)
+	}
+	if err := done.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{".claude.json": claude, ".codex/config.toml": codex} {
+		if b, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(b) != want {
+			t.Errorf("%s is %q, %v", name, b, err)
+		}
+	}
+}
