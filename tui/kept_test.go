@@ -12,11 +12,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/card"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
 	home "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
+	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // keeper is a page whose state is the last key.
@@ -102,7 +102,7 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		kept []string
 	}{
 		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true,"Filter":"status:waiting shop"}`}},
-		{"cards", func() tui.Page { return card.New(card.Options{}) }, []string{`{"Sort":"p95"}`, `{"Sort":"calls","Turned":true}`}},
+		{"servers", func() tui.Page { return servers.New(servers.Options{}) }, []string{`{"Sort":"Tokens","Turned":true,"Tools":{"Sort":"p95"},"Kept":{}}`, `{"Sort":"","Tools":{"Sort":"calls","Turned":true},"Kept":{"github":"2 x"}}`}},
 		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent","Turned":true}`}},
 		{"sounds", func() tui.Page {
 			return home.New(home.Options{Widgets: []home.Widget{clippy.NewWidget(&sounds{})}})

@@ -401,24 +401,19 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	t.Parallel()
 	d, w := guarded(t)
 	s := d.shell("pencil", "accept")
-	d.shows(s, "press a on Pencil on the deck's Cards page")
+	d.shows(s, "press y on Pencil on the Servers page")
 	w.key("\x1bs")
 	d.shows(w, "mcpdeck accept was run by")
-	w.key("a")
-	d.shows(w, "Accept 1 definition?")
-	w.again("y", func() bool { return strings.Contains(s.text(), "Accepted on the Cards page.") })
+	w.again("y", func() bool { return strings.Contains(s.text(), "Accepted on the Servers page.") })
 	if n := s.ended(); n != 0 {
 		t.Errorf("exit %d", n)
 	}
 
 	s = d.shell("on", "echo")
-	d.shows(s, "press space on echo on the Cards page")
+	d.shows(s, "press space on echo on the Servers page")
 	w.wide()
-	d.until("echo is chosen", func() bool {
-		w.key("\x1bihG")
-		time.Sleep(time.Second) // what came by itself drops keys until they pause
-		return strings.Contains(w.screen(), "▌ ○ echo")
-	})
+	w.key("/echo\r")
+	w.shows(d, "▌○ echo")
 	w.key(" ")
 	w.agree(d)
 	d.shows(s, "echo is on: 2 tools offered.")

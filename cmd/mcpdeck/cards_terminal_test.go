@@ -88,7 +88,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	d.echo(`mode = "on"`)
-	w := d.window()
+	w := d.window("--page", "servers")
 	w.wide()
 	w.shows(d, "echo: stays off, because it is new")
 	a := d.relay()
@@ -96,12 +96,11 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	if a.lists("echo_env") {
 		t.Fatal("the tools of a server that is off are listed")
 	}
-	w.key("hG") // to the servers, and there to the last
-	w.shows(d, "space turn on")
+	w.key("/echo\r")
+	w.shows(d, "▌○ echo")
 	w.key(" ")
 	w.agree(d)
-	w.key("I")
-	w.shows(d, "space turn off")
+	w.shows(d, "▌● echo")
 	d.until("the tools", func() bool { return a.lists("echo_env") })
 	d.until("no warning", func() bool { return !strings.Contains(w.screen(), "stays off") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
@@ -117,21 +116,21 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
 		t.Errorf("after a restart, the tool says %s", said)
 	}
-	w.key("\r")
-	w.shows(d, "─ Tools 2 ─")
+	w.shows(d, "Tools 2")
+	w.key("d")
 	w.shows(d, "echo-server 1.2.3 · MCP 2025-11-25")
-	w.key("\r ")
-	w.shows(d, "off  ")
+	w.key("d\r ")
+	w.shows(d, "○ echo  off")
 	d.until("one tool less", func() bool { return !a.lists("echo_echo") && a.lists("echo_env") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); !failed || !strings.Contains(said, "echo_echo is turned off. The user can allow it in mcpdeck.") {
 		t.Errorf("a tool that is off says %s", said)
 	}
 	w.key(" ")
 	d.until("the tool again", func() bool { return a.lists("echo_echo") })
-	w.key("I")
-	w.shows(d, "space turn off")
+	w.key("h")
+	w.shows(d, "━ Servers")
 	w.key(" ")
-	w.shows(d, "space turn on")
+	w.shows(d, "▌○ echo")
 	d.until("no tools", func() bool { return !a.lists("echo_env") })
 }
 
@@ -139,16 +138,13 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	d.card("broken", "/nowhere/server")
-	w := d.window()
+	w := d.window("--page", "servers")
 	w.wide()
-	w.shows(d, "broken off")
-	w.key("h")
-	w.shows(d, "broken")
-	w.key("G ")
+	w.shows(d, "broken ")
+	w.key("/broken\r ")
 	w.agree(d)
-	w.shows(d, "broken  failed")
-	w.key("I")
-	w.shows(d, "broken      failed to start: no such file")
+	w.shows(d, "problem: failed to s")
+	w.shows(d, "failed to start: no such file")
 }
 
 // marked puts a server into the user's configuration that leaves a file of a name when it
@@ -173,11 +169,11 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	marks := []string{d.marked("first")}
-	w := d.window()
+	w := d.window("--page", "servers")
 	w.wide()
 	w.shows(d, "echo: stays off, because it is new")
-	w.key("hG")
-	w.shows(d, "space turn on")
+	w.key("/echo\r")
+	w.shows(d, "▌○ echo")
 	marks = append(marks, d.marked("second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
 	w.key(" ")
 	w.shows(d, "LD_PRELOAD=/nowhere/x.so")
@@ -195,7 +191,7 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 		w.key("y")
 		d.until("the terms of what runs now", func() bool {
 			screen := w.screen()
-			if !strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, "space turn on") { // the key was for what was drawn, which is no more
+			if !strings.Contains(screen, "Turn on echo?") && strings.Contains(screen, "space on/off") { // the key was for what was drawn, which is no more
 				w.key(" ")
 				time.Sleep(300 * time.Millisecond) // else the same screen is taken for the next
 			}

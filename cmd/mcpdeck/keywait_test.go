@@ -53,7 +53,7 @@ func TestAScriptDoesNotWaitForAKey(t *testing.T) {
 	w.wide()
 	w.shows(d, "echo")
 	for _, verb := range []string{"on", "lazy"} {
-		if code, said := d.scripted(verb, "echo"); code == 0 || !strings.Contains(said, "press space on echo on the Cards page") || !strings.Contains(said, "no terminal here to wait at; --timeout") {
+		if code, said := d.scripted(verb, "echo"); code == 0 || !strings.Contains(said, "press space on echo on the Servers page") || !strings.Contains(said, "no terminal here to wait at; --timeout") {
 			t.Errorf("%s: exit %d, %s", verb, code, said)
 		}
 	}

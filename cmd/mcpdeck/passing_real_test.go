@@ -226,7 +226,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 	d.turnedOn("everything", "mode = 'on'\ncommand = "+string(command)+"\n")
 	d.turnedOn("shared", "mode = 'on'\nshare = 'deck'\ncommand = "+string(command)+"\n")
 	d.turnedOn("far", "mode = 'on'\nurl = '"+far+"'\n")
-	w := d.window("--port", d.port(), "--page", "cards")
+	w := d.window("--port", d.port(), "--page", "servers")
 	w.wide()
 	w.shows(d, "shared")
 

@@ -114,9 +114,9 @@ func (h *App) startFor(ctx context.Context, from transport.Requester, name strin
 	hint, stop := s.hints()
 	defer stop()
 	item := "mcpdeck on " + name
-	h.Host.SetWarnings(item, false, fmt.Sprintf("space on %s on the Cards page turns it on%s; asked for by %s", name, s.runs, behind(from)))
+	h.Host.SetWarnings(item, false, fmt.Sprintf("space on %s on the Servers page turns it on%s; asked for by %s", name, s.runs, behind(from)))
 	defer h.Host.SetWarnings(item, false)
-	if err := from.Wait("Waiting for you: press space on " + name + " on the Cards page to turn it on. Ctrl+C gives up."); err != nil {
+	if err := from.Wait("Waiting for you: press space on " + name + " on the Servers page to turn it on. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	for !s.on() {

@@ -31,7 +31,7 @@ func (h *App) controls() map[string]transport.Control {
 // waits until the user does it on the screen.
 func (h *App) acceptFor(ctx context.Context, from transport.Requester, c *upstream.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the deck's Cards page", c.Name(), from.Agent))
+		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the Servers page", c.Name(), from.Agent))
 	}
 	shown, err := c.Status().HeldBy(names)
 	if err != nil {
@@ -50,7 +50,7 @@ func (h *App) acceptFor(ctx context.Context, from transport.Requester, c *upstre
 	if !h.gate.Screen() {
 		return nil, h.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
 	}
-	if err := from.Wait("Waiting for you: press a on " + c.Options().Title + " on the deck's Cards page to accept. Ctrl+C gives up."); err != nil {
+	if err := from.Wait("Waiting for you: press y on " + c.Options().Title + " on the Servers page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
 	}
 	return c.WaitAccepted(ctx, behind(from).String(), shown)

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// One cost has one figure: mcpdeck status says what mcpdeck list and the Cards page say.
+// One cost has one figure: mcpdeck status says what mcpdeck list and the Servers page say.
 func TestTheStatusOfAServerCountsWhatAModelGets(t *testing.T) {
 	h := built(t, false)
 	h.Host.Start()

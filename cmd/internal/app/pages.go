@@ -9,8 +9,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/card"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // page is one page of the screen. The first letter of its title is the key that leads to
@@ -26,7 +26,7 @@ func pages() []page {
 		{deck.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
 			return deck.New(deck.Options{
 				Host: h.Host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.Queue, Setup: screenSetup{h.Config}, Watch: watch,
-				Tells: switchPages(h, card.ID), CardsPage: card.ID, Jump: h.Agents.JumpTo, Widgets: widgets(screens),
+				Tells: switchPages(h, servers.ID), CardsPage: servers.ID, Jump: h.Agents.JumpTo, Widgets: widgets(screens),
 			})
 		}},
 		{ask.ID, func(h *App, watch bool, _ []plugin.Screen) tui.Page {
@@ -44,8 +44,8 @@ func pages() []page {
 			}
 			return calls.New(o)
 		}},
-		{card.ID, func(h *App, _ bool, screens []plugin.Screen) tui.Page {
-			return card.New(card.Options{Cards: h, CallsPage: calls.ID, Parts: parts(h, screens)})
+		{servers.ID, func(h *App, _ bool, screens []plugin.Screen) tui.Page {
+			return servers.New(servers.Options{Servers: serversPage{h}, CallsPage: calls.ID, Parts: parts(h, screens), Editor: h.Config.Editor()})
 		}},
 	}
 }
@@ -100,9 +100,9 @@ func widgets(screens []plugin.Screen) (out []deck.Widget) {
 	return out
 }
 
-// parts are what servers show on the cards of their switches.
-func parts(h *App, screens []plugin.Screen) map[string]card.Part {
-	out := map[string]card.Part{}
+// parts are what servers add to the page of servers.
+func parts(h *App, screens []plugin.Screen) map[string]servers.Part {
+	out := map[string]servers.Part{}
 	for i, s := range screens {
 		if s.Part != nil {
 			out[h.Own[i].Name()] = s.Part

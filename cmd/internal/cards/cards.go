@@ -4,7 +4,9 @@ package cards
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
@@ -51,14 +53,29 @@ func File(path string, card settings.Card) (change.Edit, error) {
 	return change.Edit{Place: place, Before: before, After: append([]byte(header), body...)}, nil
 }
 
-// Removal returns the edit that deletes a card's file.
-func Removal(path string) (change.Edit, error) {
-	place, err := change.OfUser(path)
+// Removals delete what is kept of a card, and its file, given by its path, last: once that is
+// back, the deck may start the card.
+func Removals(cfg *config.Config, name, path string) (edits []change.Edit, err error) {
+	kept, err := filepath.Glob(filepath.Join(cfg.Paths.CardState, name, "*")) // a name has no pattern in it
 	if err != nil {
-		return change.Edit{}, err
+		return nil, err
 	}
-	before, err := place.Read()
-	return change.Edit{Place: place, Before: before}, err
+	isFile := func(p string) bool {
+		info, err := os.Lstat(p)
+		return err == nil && info.Mode().IsRegular()
+	}
+	for _, p := range append(slices.DeleteFunc(kept, func(p string) bool { return !isFile(p) }), path) {
+		place, err := change.OfUser(p)
+		if err != nil {
+			return nil, err
+		}
+		before, err := place.Read()
+		if err != nil {
+			return nil, err
+		}
+		edits = append(edits, change.Edit{Place: place, Before: before})
+	}
+	return edits, nil
 }
 
 // NameFrom derives a valid card name from another name.

@@ -34,6 +34,15 @@ func (m Machine) expand(card settings.Card) (settings.Card, error) {
 	return full, nil
 }
 
+// Needs returns the names of the variables and secrets that a card needs and that are not set.
+func (m Machine) Needs(card settings.Card) []string {
+	_, missing := card.Expand(settings.Values{Root: "/", Home: "/", Env: m.variable})
+	for i, whole := range missing {
+		_, missing[i], _ = strings.Cut(strings.TrimSuffix(whole, "}"), ":")
+	}
+	return missing
+}
+
 // Secrets returns what looks like a secret among all that a card's program or URL is given.
 func Secrets(card settings.Card, m Machine) []string {
 	full, err := m.expand(card)

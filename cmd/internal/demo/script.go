@@ -98,7 +98,7 @@ func script() []scene {
 			say:   "Weather is somebody else's server. Off, it costs agents nothing.",
 			try:   "Press S, G and space; read what Weather runs, then press y.",
 			there: "Press G and space; read what Weather runs, then press y.",
-			page:  "cards", keys: []string{"S", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != snapshot.Off },
+			page:  "servers", keys: []string{"S", "G", "space", "y"}, did: func(s *Show) bool { return weather(s).State.Status != snapshot.Off },
 			ends: "claude got its tools at once, and has called one.",
 		},
 	}

@@ -42,14 +42,14 @@ func TestOnThePageOfASceneItSaysWhatCanBeDoneThere(t *testing.T) {
 	s := New(Options{})
 	tries := func(page string) string {
 		s.Shown(page)
-		s.onPage(t.Context(), "demo 1/1", scene{say: "It rains.", try: "Press 5.", page: "cards", there: "Press space."})
+		s.onPage(t.Context(), "demo 1/1", scene{say: "It rains.", try: "Press 5.", page: "servers", there: "Press space."})
 		msg, ok := s.Feed().Load().(tui.GuideMsg)
 		if !ok || msg.Say != "It rains." {
 			t.Errorf("it says %+v", msg)
 		}
 		return msg.Try
 	}
-	for _, step := range []struct{ page, want string }{{"deck", "Press 5."}, {"cards", "Press space."}, {"deck", "Press 5."}} {
+	for _, step := range []struct{ page, want string }{{"deck", "Press 5."}, {"servers", "Press space."}, {"deck", "Press 5."}} {
 		if got := tries(step.page); got != step.want {
 			t.Errorf("on page %s it says %q, want %q", step.page, got, step.want)
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	cardpage "github.com/mcpdeck/mcpdeck/tui/page/card"
 	screen "github.com/mcpdeck/mcpdeck/tui/page/pencil"
+	serverspage "github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // Pencil is the design tool's server.
@@ -83,7 +83,7 @@ func newPencil(e *Env) (*Instance, error) {
 			feed := screen.Feed(p)
 			return Screen{
 				Widget: screen.NewWidget(p), Feed: &feed,
-				Part: screen.New(screen.Options{Mode: p, Page: cardpage.ID, Folder: e.Config.Dir}),
+				Part: screen.New(screen.Options{Mode: p, Page: serverspage.ID, Folder: e.Config.Dir}),
 			}
 		},
 	}, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
-	cardpage "github.com/mcpdeck/mcpdeck/tui/page/card"
 	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+	serverspage "github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // Plugin is one server. Fields that are not required may be nil or "".
@@ -82,8 +82,8 @@ type Instance struct {
 // Screen is what a server shows.
 type Screen struct {
 	Page   tui.Page
-	Widget deckpage.Widget // on the deck's page
-	Part   cardpage.Part   // on the card of its switch
+	Widget deckpage.Widget  // on the deck's page
+	Part   serverspage.Part // on the page of servers
 	Feed   *tui.Feed
 }
 

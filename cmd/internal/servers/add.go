@@ -278,7 +278,7 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 		tryCard(c, cfg, full)
 	}
 	if full.Mode != "on" && full.Mode != app.LazyWord {
-		c.Printf("it is off: turn it on with space on the Cards page, or with: mcpdeck on %s\n", card.Name)
+		c.Printf("it is off: turn it on with space on the Servers page, or with: mcpdeck on %s\n", card.Name)
 	}
 	return nil
 }

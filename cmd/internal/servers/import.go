@@ -161,7 +161,7 @@ func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noS
 		app.Count(c.Context(), cfg, m, all, say)
 		end()
 	}
-	c.Printf("%s off: agents get nothing from here yet. Space on the Cards page shows what one runs, and y there turns it on;\nor run: mcpdeck on %s\n",
+	c.Printf("%s off: agents get nothing from here yet. Space on the Servers page shows what one runs, and y there turns it on;\nor run: mcpdeck on %s\n",
 		map[bool]string{true: "It is", false: "All are"}[len(all) == 1], strings.Join(names, " "))
 	return nil
 }

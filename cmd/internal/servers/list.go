@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -69,7 +68,7 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	case where == cfg.Paths.Config:
 		return fmt.Errorf("remove %s: it is configured in %s; remove [server.%[1]s] from that file", name, where)
 	}
-	edits, err := removals(cfg, name, where)
+	edits, err := cards.Removals(cfg, name, where)
 	if err != nil {
 		return fmt.Errorf("remove %s: %w", name, err)
 	}
@@ -92,28 +91,6 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 	}
 	c.Printf("removed %s; undo with: mcpdeck undo %s\n", name, entry.ID)
 	return nil
-}
-
-// removals delete what is kept of a card, and its file last: once that is back, the deck
-// may start the card.
-func removals(cfg *config.Config, name, where string) (edits []change.Edit, err error) {
-	kept, err := filepath.Glob(filepath.Join(cfg.Paths.CardState, name, "*")) // a name has no pattern in it
-	if err != nil {
-		return nil, err
-	}
-	for _, path := range append(slices.DeleteFunc(kept, func(p string) bool { return !isFile(p) }), where) {
-		edit, err := cards.Removal(path)
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, edit)
-	}
-	return edits, nil
-}
-
-func isFile(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.Mode().IsRegular()
 }
 
 // listed is a server in mcpdeck list --json.

@@ -55,7 +55,7 @@ func SwitchCommands(a *cli.Globals) []*cobra.Command {
 	return []*cobra.Command{
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
-			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Cards page, and y where you have not agreed to what it runs."),
+			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Servers page, and y where you have not agreed to what it runs."),
 		verb("lazy", app.LazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
 			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),

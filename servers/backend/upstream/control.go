@@ -147,7 +147,7 @@ func (c *Card) WaitAccepted(ctx context.Context, who string, shown []catalogue.H
 			return Reply{}, ctx.Err()
 		}
 	}
-	return Reply{"Accepted on the Cards page."}, nil
+	return Reply{"Accepted on the Servers page."}, nil
 }
 
 // HeldBy returns the held definitions with these original or exposed names, or all if there

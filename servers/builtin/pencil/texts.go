@@ -21,7 +21,7 @@ const (
 
 func (o Options) texts() upstream.Texts {
 	return upstream.Texts{
-		Mode: "Pencil mode", Lost: lostText, Failed: failedText, Accept: "on the Cards page",
+		Mode: "Pencil mode", Lost: lostText, Failed: failedText, Accept: "on the Servers page",
 		Off: fmt.Sprintf("Pencil mode is off. The user can turn it on in mcpdeck with the key %s.", o.Key),
 		Deadline: fmt.Sprintf("Pencil did not answer within %d s. It may have taken effect: read the document state before repeating it.",
 			int(o.CallTimeout.Seconds())),

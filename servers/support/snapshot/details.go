@@ -153,7 +153,7 @@ type Terms struct {
 
 // ErrNotAgreed says that a server stays off because the user has not been shown what it runs as
 // it is now.
-var ErrNotAgreed = errors.New("look at what it runs first (space on the Cards page)")
+var ErrNotAgreed = errors.New("look at what it runs first (space on the Servers page)")
 
 // Fact is something about a server. The value is as it was written, which is not safe to show.
 type Fact struct {

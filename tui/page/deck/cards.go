@@ -87,7 +87,7 @@ func (p *Page) whyNoCard() string {
 	case p.server() == nil:
 		return "there is no server"
 	case p.opts.CardsPage == "":
-		return "this deck has no Cards page"
+		return "this deck has no Servers page"
 	}
 	return ""
 }

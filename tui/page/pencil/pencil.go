@@ -1,5 +1,5 @@
 // Package pencil is what Pencil mode has on the screen beside what every server has: its
-// line on the Deck page, and on its card the state of the app and the last picture.
+// line on the Deck page, and on the Servers page the state of the app and the last picture.
 package pencil
 
 import (
@@ -25,12 +25,13 @@ type Mode interface {
 	Reconnect()
 	Dismiss() // takes the sign of the last failure away
 	SavePicture(path string) error
+	Find() (pencil.Found, error)
 }
 
-// Options are what the card needs.
+// Options are what the part needs.
 type Options struct {
 	Mode   Mode
-	Page   string // ID of the page of the card, which says itself what it says
+	Page   string // ID of the page of servers, which says itself what it says
 	Folder string // where pictures are saved unless the user says otherwise
 }
 
@@ -43,19 +44,23 @@ func Feed(m Mode) tui.Feed {
 	return tui.Feed{Hint: hint, Stop: cancel, Load: func() tea.Msg { return StatusMsg{m.Status()} }}
 }
 
-// Card is what Pencil adds to its card.
-type Card struct {
+// Part is what Pencil adds to the page of servers.
+type Part struct {
 	opts   Options
 	status pencil.Status
 	known  bool // status was loaded once
+	absent bool // its program was looked for, and is not installed
 }
 
+// absentMsg says whether Pencil's program was looked for and not found.
+type absentMsg bool
+
 // New makes it.
-func New(o Options) *Card { return &Card{opts: o} }
+func New(o Options) *Part { return &Part{opts: o} }
 
 // AnyKey takes the sign of a failure away: whoever presses a key has seen it.
-// What went wrong stays on the card.
-func (c *Card) AnyKey() tea.Cmd {
+// What went wrong stays on the page.
+func (c *Part) AnyKey() tea.Cmd {
 	if !c.status.Broken {
 		return nil
 	}
@@ -63,20 +68,35 @@ func (c *Card) AnyKey() tea.Cmd {
 }
 
 // Update takes the status.
-func (c *Card) Update(msg tea.Msg) tea.Cmd {
-	if s, ok := msg.(StatusMsg); ok {
-		return c.take(s.Status)
+func (c *Part) Update(msg tea.Msg) tea.Cmd {
+	switch msg := msg.(type) {
+	case StatusMsg:
+		return c.take(msg.Status)
+	case absentMsg:
+		c.absent = bool(msg)
 	}
 	return nil
 }
 
+// Look finds out whether Pencil's program is installed.
+func (c *Part) Look() tea.Cmd {
+	find := c.opts.Mode.Find
+	return func() tea.Msg {
+		_, err := find()
+		return absentMsg(err != nil)
+	}
+}
+
+// Absent reports whether it is known not to be installed.
+func (c *Part) Absent() bool { return c.absent }
+
 // take shows a new status, and says in a toast when the mode has changed.
-func (c *Card) take(s pencil.Status) tea.Cmd {
+func (c *Part) take(s pencil.Status) tea.Cmd {
 	before, known := c.status, c.known
 	c.status, c.known = s, true
 	switch {
 	case len(s.Asked) > len(before.Asked):
-		return tui.ToastUnless(tui.Warn, sanitize.Line(s.Asked[len(s.Asked)-1])+" asks to accept Pencil's held tools; see the Cards page", c.opts.Page)
+		return tui.ToastUnless(tui.Warn, sanitize.Line(s.Asked[len(s.Asked)-1])+" asks to accept what changed in Pencil's tools; see the Servers page", c.opts.Page)
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == upstream.On:
@@ -88,27 +108,27 @@ func (c *Card) take(s pencil.Status) tea.Cmd {
 }
 
 // Actions are the mode, which can be switched from everywhere on the page, and what the
-// card has besides.
-func (c *Card) Actions(on func() bool) []tui.Action {
+// part has besides.
+func (c *Part) Actions(on func() bool) []tui.Action {
 	ours := func(why func() string) func() string {
 		return func() string {
 			if !on() {
-				return "Pencil's card has it"
+				return "Pencil is not selected"
 			}
 			return why()
 		}
 	}
 	return append(modeActions(c.opts.Mode, func() pencil.Status { return c.status }), []tui.Action{
-		{ID: "pencil.save", Title: "Save Pencil's last picture to a file", Keys: []string{"S"}, Acts: true, Enabled: ours(c.whyNoPicture), Run: c.openSave},
-		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Keys: []string{"w"}, Enabled: ours(func() string { return tui.Because(len(c.status.Searched) == 0, "mcpdeck has not looked for it yet") }), Run: c.openSearch},
+		{ID: "pencil.save", Title: "Save Pencil's last picture to a file", Acts: true, Enabled: ours(c.whyNoPicture), Run: c.openSave},
+		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Enabled: ours(func() string { return tui.Because(len(c.status.Searched) == 0, "mcpdeck has not looked for it yet") }), Run: c.openSearch},
 	}...)
 }
 
-func (c *Card) whyNoPicture() string {
+func (c *Part) whyNoPicture() string {
 	return tui.Because(c.status.Picture.Type == "", "no call has brought a picture yet")
 }
 
-func (c *Card) openSearch() tea.Cmd {
+func (c *Part) openSearch() tea.Cmd {
 	return tui.Open(&tui.Reader{Name: "search", Title: "Where mcpdeck looked for Pencil", Rows: func(f *tui.Frame, w int) []string {
 		th := f.Theme
 		var rows []string
@@ -125,7 +145,7 @@ func (c *Card) openSearch() tea.Cmd {
 }
 
 // openSave asks where to save the last picture.
-func (c *Card) openSave() tea.Cmd {
+func (c *Part) openSave() tea.Cmd {
 	mode := c.opts.Mode
 	o := &tui.Prompt{Name: "pencil-save", Title: "Save the picture as", Hint: "save", Wide: true, Acts: true, Take: func(path string) tea.Cmd {
 		return tui.Outcome(func() (string, error) { return "saved " + path, mode.SavePicture(path) })
@@ -135,7 +155,7 @@ func (c *Card) openSave() tea.Cmd {
 }
 
 // pictureName is a name for the file of the last picture.
-func (c *Card) pictureName() string {
+func (c *Part) pictureName() string {
 	ext := ".png"
 	if _, kind, ok := strings.Cut(c.status.Picture.Type, "/"); ok && len(kind) <= 4 {
 		ext = "." + sanitize.Line(kind)

@@ -19,9 +19,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
-	cardpage "github.com/mcpdeck/mcpdeck/tui/page/card"
 	"github.com/mcpdeck/mcpdeck/tui/page/deck"
 	page "github.com/mcpdeck/mcpdeck/tui/page/pencil"
+	serverspage "github.com/mcpdeck/mcpdeck/tui/page/servers"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -60,8 +60,9 @@ func (m *mode) note(s string) {
 	m.mu.Unlock()
 }
 
-func (m *mode) Toggle()    { m.note("toggle") }
-func (m *mode) Reconnect() { m.note("reconnect") }
+func (m *mode) Find() (pencil.Found, error) { return pencil.Found{}, nil }
+func (m *mode) Toggle()                     { m.note("toggle") }
+func (m *mode) Reconnect()                  { m.note("reconnect") }
 
 func (m *mode) Dismiss() {
 	m.note("dismiss")
@@ -76,6 +77,8 @@ func (s servers) TurnOff(string) (string, error)               { s.note("off"); 
 func (s servers) Restart(string) error                         { s.note("restart"); return nil }
 func (s servers) Accept(string, []godeck.Held) (string, error) { s.note("accept"); return "", nil }
 func (s servers) Allow(string, []string, bool) error           { s.note("allow"); return nil }
+func (s servers) Remove(string) (string, error)                { s.note("remove"); return "", nil }
+func (s servers) Origins() map[string]serverspage.Origin       { return nil }
 func (s servers) Offer(string, godeck.Kind, bool) error        { return nil }
 
 func (s servers) Details(name string) (godeck.Details, bool) {
@@ -124,10 +127,10 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		m = newMode(s)
 		return tui.New(tui.Options{
-			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: cardpage.ID, Feeds: []tui.Feed{page.Feed(m)},
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: serverspage.ID, Feeds: []tui.Feed{page.Feed(m)}, Keys: map[string][]string{"pencil.save": {"f5"}},
 			Pages: []tui.Page{
 				deck.New(deck.Options{Widgets: []deck.Widget{page.NewWidget(m)}}),
-				cardpage.New(cardpage.Options{Cards: servers{m}, Parts: map[string]cardpage.Part{"pencil": page.New(page.Options{Mode: m, Page: cardpage.ID, Folder: "/home/ana"})}}),
+				serverspage.New(serverspage.Options{Servers: servers{m}, Parts: map[string]serverspage.Part{"pencil": page.New(page.Options{Mode: m, Page: serverspage.ID, Folder: "/home/ana"})}}),
 			},
 		})
 	}, func(s *frame.Screen) { test(s, m) })
@@ -194,7 +197,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 	frame.Compare(t, "widget", b.String())
 }
 
-func TestKeysActOnPencilsCard(t *testing.T) {
+func TestKeysActOnPencil(t *testing.T) {
 	held := on()
 	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
 	held.Picture = upstream.Picture{ImageFact: upstream.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
@@ -205,8 +208,8 @@ func TestKeysActOnPencilsCard(t *testing.T) {
 		has  string
 	}{
 		{"toggle", []string{"p"}, "toggle", ""},
-		{"save", []string{"S", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
-		{"save, no", []string{"S", "esc"}, "", ""},
+		{"save", []string{"f5", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
+		{"save, no", []string{"f5", "esc"}, "", ""},
 		{"toggle on the deck page", []string{"I", "p"}, "toggle", "✏ Pencil  menu.pen"},
 	}
 	for _, tt := range tests {
@@ -241,11 +244,11 @@ func TestScreenFollowsTheMode(t *testing.T) {
 func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
 	tests := []struct{ name, first, key string }{
-		{"a key of the page", "1", "tab"},
-		{"one that means nothing there", "1", "f9"},
-		{"one that opens a dialog", "1", "?"},
-		{"one that switches on", "1", "p"},
-		{"a page's own", "1", "2"},
+		{"a key of the page", "esc", "tab"},
+		{"one that means nothing there", "esc", "f9"},
+		{"one that opens a dialog", "esc", "?"},
+		{"one that switches on", "esc", "p"},
+		{"a page's own", "esc", "2"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,7 +14,7 @@ import (
 )
 
 // Head says how the mode stands, and what the app works with.
-func (c *Card) Head(f *tui.Frame, w int) []string {
+func (c *Part) Head(f *tui.Frame, w int) []string {
 	th, s := f.Theme, c.status
 	sign := s.Sign()
 	label := pencil.Label(sign, th.Glyph.ASCII)
@@ -41,11 +41,15 @@ func (c *Card) Head(f *tui.Frame, w int) []string {
 	if s.Restarts > 0 {
 		add("restarts", fmt.Sprint(s.Restarts))
 	}
-	return []string{widget.Fit(toneStyle(th, sign.Tone).Render(label)+th.Muted.Render("  "+sanitize.Line(words))+"   "+strings.Join(more, "   "), w)}
+	head, facts := toneStyle(th, sign.Tone).Render(label)+th.Muted.Render("  "+sanitize.Line(words)), strings.Join(more, "   ")
+	if facts == "" || widget.Width(head)+3+widget.Width(facts) <= w {
+		return []string{widget.Fit(head+"   "+facts, w)}
+	}
+	return []string{widget.Fit(head, w), widget.Fit(facts, w)}
 }
 
 // Picture draws the last picture and its facts, or, with no room, the facts.
-func (c *Card) Picture(f *tui.Frame, x, y, w, h int) []string {
+func (c *Part) Picture(f *tui.Frame, x, y, w, h int) []string {
 	th, pic := f.Theme, c.status.Picture
 	if pic.Type == "" {
 		return nil

@@ -64,7 +64,7 @@ func acceptCommand(ask Ask) *cobra.Command {
 			"Without names everything held is accepted.\n\n" +
 			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
 			"names (a pairing code or a passphrase); without one it waits until you accept on the\n" +
-			"deck's Cards page.",
+			"Servers page.",
 		RunE: func(c *cobra.Command, args []string) error {
 			return send(c, ask, upstream.Request{Verb: "accept", Tools: args})
 		},

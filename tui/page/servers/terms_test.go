@@ -1,4 +1,4 @@
-package card_test
+package servers_test
 
 import (
 	"fmt"
@@ -49,7 +49,7 @@ func TestAServerIsTurnedOnOnceAllThatItRunsWasShown(t *testing.T) {
 		on    bool
 	}{
 		{"read and agreed to", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("y") }, true},
-		{"as lazy", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Keys("esc", "s"); s.Wait(time.Second); s.Keys("y") }, true},
+		{"on demand", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Keys("esc", "3"); s.Wait(time.Second); s.Keys("y") }, true},
 		{"a key at once", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Quick("y"); s.Wait(600 * time.Millisecond); s.Quick("y") }, false},
 		{"the key that opened it", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("space", "enter") }, false},
 		{"left", frame.Size{W: 110, H: 34}, 0, func(s *frame.Screen) { s.Wait(time.Second); s.Keys("esc", "y") }, false},

@@ -1,4 +1,4 @@
-package card_test
+package servers_test
 
 import (
 	"math/rand/v2"
@@ -27,8 +27,13 @@ func TestAHeldKeyChangesOneServerOnce(t *testing.T) {
 		"asked whether to restart":               {nil, "r", 0},
 		"restarted in the dialog":                {[]string{"r"}, "y", 1},
 		"restarted by enter":                     {[]string{"r"}, "enter", 1},
-		"lazy, on, off":                          {nil, "s", 1},
-		"made lazy in the dialog of what is off": {[]string{"down", "s"}, "y", 1},
+		"made on demand":                         {nil, "3", 1},
+		"chosen as it is":                        {nil, "2", 0},
+		"on demand in the dialog of what is off": {[]string{"down", "3"}, "y", 1},
+		"changes accepted":                       {nil, "y", 1},
+		"changes kept hidden":                    {nil, "n", 0},
+		"asked whether to remove":                {nil, "x", 0},
+		"removed in the dialog":                  {[]string{"x"}, "y", 1},
 	} {
 		for _, types := range []bool{false, true} {
 			for range rounds {

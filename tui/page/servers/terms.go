@@ -1,4 +1,4 @@
-package card
+package servers
 
 import (
 	"errors"
@@ -16,10 +16,10 @@ import (
 // terms is what a server runs and may do, over the page: the user reads all of it before they
 // turn the server on, and agrees to what was drawn.
 type terms struct {
-	cards Cards
-	name  string
-	title string
-	lazy  bool // agents find its tools instead of listing them
+	servers  Servers
+	name     string
+	title    string
+	onDemand bool // agents search for its tools instead of listing them
 	snapshot.Terms
 
 	consent tui.Consent
@@ -47,18 +47,18 @@ func (t *terms) agree() tea.Cmd {
 	if !t.consent.Agreed() {
 		return nil
 	}
-	name, lazy, seen, cards := t.name, t.lazy, t.Digest, t.cards
-	return tea.Sequence(tui.Close(termsID), turnOn(cards, name, lazy, seen))
+	name, onDemand, seen, servers := t.name, t.onDemand, t.Digest, t.servers
+	return tea.Sequence(tui.Close(termsID), turnOn(servers, name, onDemand, seen))
 }
 
 // turnOn turns a server on for which the user has been shown terms, "" for none. Where they
 // have to see it first, they do.
-func turnOn(cards Cards, name string, lazy bool, seen string) tea.Cmd {
+func turnOn(servers Servers, name string, onDemand bool, seen string) tea.Cmd {
 	return func() tea.Msg {
-		said, err := cards.TurnOn(name, lazy, seen)
+		said, err := servers.TurnOn(name, onDemand, seen)
 		if errors.Is(err, snapshot.ErrNotAgreed) {
-			d, _ := cards.Details(name)
-			t := &terms{cards: cards, name: name, title: sanitize.Line(name), lazy: lazy, Terms: d.Terms}
+			d, _ := servers.Details(name)
+			t := &terms{servers: servers, name: name, title: sanitize.Line(name), onDemand: onDemand, Terms: d.Terms}
 			if seen == "" {
 				return tui.Open(t)()
 			}

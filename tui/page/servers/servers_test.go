@@ -1,4 +1,4 @@
-package card_test
+package servers_test
 
 import (
 	"errors"
@@ -17,8 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
-	"github.com/mcpdeck/mcpdeck/tui/page/card"
-	"github.com/mcpdeck/mcpdeck/tui/widget"
+	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // cards are servers that do as they are told.
@@ -84,6 +83,12 @@ func (c *cards) Offer(name string, kind snapshot.Kind, offer bool) error {
 	return err
 }
 
+func (c *cards) Remove(name string) (string, error) { return c.note("remove %s", name) }
+
+func (c *cards) Origins() map[string]servers.Origin {
+	return map[string]servers.Origin{"github": {File: "/home/ana/github.toml", From: []string{"claude", "codex"}}, "notion": {File: "/home/ana/notion.toml"}}
+}
+
 // github are the details of a server with something of everything.
 func github() snapshot.Details {
 	ms := time.Millisecond
@@ -140,8 +145,8 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 			)
 			s.Calls = append(slices.Clone(s.Calls), snapshot.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: snapshot.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: l.theme, Start: card.ID, Watch: l.watch, Colors: l.depth, Pages: []tui.Page{
-			&empty{}, card.New(card.Options{Cards: c, CallsPage: "calls"}),
+		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: l.theme, Start: servers.ID, Watch: l.watch, Colors: l.depth, Keys: map[string][]string{"servers.allowall": {"A"}, "servers.denyall": {"O"}}, Pages: []tui.Page{
+			&empty{}, servers.New(servers.Options{Servers: c, CallsPage: "calls"}),
 		}})
 	}, func(s *frame.Screen) {
 		s.Keys("end", "up") // GitHub
@@ -163,22 +168,16 @@ func (*empty) Render(f *tui.Frame) []string { return nil }
 func (*empty) Show() tea.Cmd                { return nil }
 func (*empty) Hide()                        {}
 
-func TestThePageAtAllSizes(t *testing.T) {
-	for _, size := range []frame.Size{{W: 200, H: 60}, {W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
+// Changes wait to be accepted, and the server is opened with its details.
+func TestAServerWithChangesAtAllSizes(t *testing.T) {
+	for _, size := range []frame.Size{{W: 200, H: 60}, {W: 110, H: 34}, {W: 80, H: 24}, {W: 60, H: 40}, {W: 40, H: 12}} {
 		t.Run(fmt.Sprint(size.W), func(t *testing.T) {
 			run(t, look{size: size}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
-				s.Golden(fmt.Sprintf("list-%d", size.W))
-				s.Quick("enter", "down", "down")
-				s.Golden(fmt.Sprintf("tools-%d", size.W))
-				s.Quick("esc", "down")
-				s.Golden(fmt.Sprintf("off-%d", size.W))
+				s.Keys("d", "enter", "down", "down")
+				s.Golden(fmt.Sprintf("changes-%dx%d", size.W, size.H))
 			})
 		})
 	}
-	run(t, look{size: frame.Size{W: 80, H: 24}, depth: colorprofile.NoTTY, theme: theme.Options{ASCII: true, Depth: theme.NoColor}}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
-		s.Keys("enter")
-		s.Golden("ascii-80")
-	})
 }
 
 func TestWhatTheKeysDo(t *testing.T) {
@@ -189,37 +188,43 @@ func TestWhatTheKeysDo(t *testing.T) {
 		has  string
 	}{
 		{"space in the list turns the server off", []string{"space"}, []string{"off github"}, ""},
-		{"s makes one that is on lazy", []string{"s"}, []string{"on github true "}, ""},
-		{"s turns one on that is off", []string{"down", "s"}, []string{"on notion false "}, ""},
-		{"s acts on the card, too", []string{"enter", "s"}, []string{"on github true "}, ""},
-		{"space on a tool turns it off", []string{"enter", "down", "down", "space"}, []string{"allow github create_issue false"}, ""},
+		{"1 turns the server off", []string{"1"}, []string{"off github"}, ""},
+		{"3 has agents search for the tools of one that is on", []string{"3"}, []string{"on github true "}, ""},
+		{"2 turns one on that is off", []string{"down", "2"}, []string{"on notion false "}, ""},
+		{"what a server is already changes nothing", []string{"2"}, nil, "GitHub is on"},
+		{"a digit chooses in the reading pane, too", []string{"enter", "3"}, []string{"on github true "}, ""},
+		{"u undoes a switch", []string{"3", "u"}, []string{"on github true ", "on github false "}, "undone: GitHub on demand"},
+		{"u undoes once", []string{"space", "u", "u"}, []string{"off github", "on github false "}, "nothing to undo"},
+		{"space on a tool turns it off", []string{"enter", "down", "down", "space"}, []string{"allow github create_issue false"}, "create_issue turned off"},
+		{"u allows it again", []string{"enter", "down", "down", "space", "u"}, []string{"allow github create_issue false", "allow github create_issue true"}, ""},
 		{"space on one that is off allows it", []string{"enter", "down", "down", "down", "space"}, []string{"allow github create_repository true"}, ""},
-		{"space on one that is held says how it is offered", []string{"enter", "space"}, nil, "until you accept it (a)"},
-		{"space on one that cannot be offered says why", []string{"enter", "end", "up", "up", "space"}, nil, "cannot be"},
-		{"enter shows what changed", []string{"enter", "enter"}, nil, "+ new words"},
-		{"enter shows what is new", []string{"enter", "down", "enter"}, nil, "This tool is new"},
+		{"space on a change says how it is offered", []string{"enter", "space"}, nil, "until you accept the change (y)"},
+		{"space on one that cannot be offered says why", []string{"enter", "down", "down", "down", "down", "space"}, nil, "cannot be"},
+		{"what changed is there at once", nil, nil, "+ new words"},
+		{"what is new, too", nil, nil, "search_users  new, 310 bytes"},
 		{"enter shows a definition", []string{"enter", "down", "down", "enter"}, nil, "github_create_issue"},
 		{"space folds what is in it", []string{"enter", "down", "down", "enter", "space"}, nil, "▌ {… 3 keys}"},
 		{"the first frame says so", []string{"enter", "down", "down", "enter"}, nil, "space fold"},
 		{"enter shows why something was left out", []string{"enter", "end", "enter"}, nil, "it has no name"},
-		{"a accepts one", []string{"enter", "a"}, []string{"accept github search_code@d1"}, ""},
-		{"a accepts what is read", []string{"enter", "down", "enter", "a"}, []string{"accept github search_users@d2"}, ""},
-		{"a in the list asks before it accepts all", []string{"a"}, nil, "Accept 2 definitions?"},
-		{"a in the list accepts all", []string{"a", "y"}, []string{"accept github search_code@d1 search_users@d2"}, ""},
-		{"ctrl+a accepts all from a tool", []string{"enter", "ctrl+a", "y"}, []string{"accept github search_code@d1 search_users@d2"}, ""},
-		{"not accepted", []string{"a", "n"}, nil, ""},
-		{"the filter, then all that it shows", []string{"enter", "/", "f", "i", "l", "e", "enter", "O"}, []string{"allow github push_files false"}, "1 tool turned off"},
+		{"y accepts what was shown", []string{"y"}, []string{"accept github search_code@d1 search_users@d2"}, ""},
+		{"y on one accepts that", []string{"enter", "down", "y"}, []string{"accept github search_users@d2"}, ""},
+		{"n keeps it hidden", []string{"n"}, nil, "2 changes of github stay hidden"},
+		{"the filter, then all that it shows", []string{"enter", "/", "f", "i", "l", "e", "enter", "O"}, []string{"allow github push_files false"}, "push_files turned off"},
 		{"all allowed", []string{"enter", "/", "c", "r", "e", "a", "t", "e", "enter", "A"}, []string{"allow github create_issue create_repository true"}, "2 tools allowed"},
 		{"all without a filter", []string{"enter", "O"}, nil, "filter the"},
 		{"restart", []string{"r", "y"}, []string{"restart github"}, "GitHub was restarted"},
 		{"restart says what fails", []string{"r"}, nil, "1 running call will fail"},
 		{"restart of one that is off", []string{"down", "r"}, nil, "notion is off"},
-		{"instructions", []string{"i"}, nil, "Be kind."},
-		{"a resource", []string{"enter", "tab", "enter"}, nil, "A repository's files"},
-		{"a prompt", []string{"enter", "tab", "tab", "enter"}, nil, "arguments: number*, tone"},
-		{"calls in flight", []string{"enter", "tab", "tab", "tab"}, nil, "github_push_files"},
-		{"the log", []string{"shift+tab"}, nil, "token expires"},
-		{"a text in the log", []string{"shift+tab", "/", "e", "x", "p", "enter"}, nil, "1 of 1"},
+		{"remove", []string{"x", "y"}, []string{"remove github"}, ""},
+		{"remove asks", []string{"x", "n"}, nil, ""},
+		{"a part of mcpdeck stays", []string{"home", "down", "x"}, nil, "part of mcpdeck"},
+		{"instructions", []string{"d", "enter", "down", "down", "enter"}, nil, "Be kind."},
+		{"a resource", []string{"d", "enter", "down", "down", "down", "down", "enter"}, nil, "A repository's files"},
+		{"a prompt", []string{"d", "enter", "down", "down", "down", "down", "down", "down", "enter"}, nil, "arguments: number*, tone"},
+		{"the log", []string{"v"}, nil, "token expires"},
+		{"a text in the log", []string{"v", "enter", "/", "e", "x", "p", "enter"}, nil, "1 of 1"},
+		{"the text again", []string{"v", "v"}, nil, "(•) 2 On"},
+		{"the servers with a word", []string{"/", "n", "o", "t", "i", "enter", "space"}, []string{"on notion false "}, ""},
 		{"esc leads back", []string{"enter", "esc", "space"}, []string{"off github"}, ""},
 	}
 	for _, tt := range tests {
@@ -237,7 +242,7 @@ func TestWhatTheKeysDo(t *testing.T) {
 
 func TestADeckThatOnlyWatchesChangesNothing(t *testing.T) {
 	run(t, look{size: frame.Size{W: 110, H: 34}, watch: true}, func(s *frame.Screen, _ *fake.Deck, c *cards) {
-		s.Keys("space", "s", "a", "y", "r", "y", "enter", "a", "down", "down", "space", "enter", "esc")
+		s.Keys("space", "1", "3", "y", "x", "y", "r", "y", "enter", "y", "down", "down", "space", "enter", "esc")
 		if len(c.did) > 0 {
 			t.Errorf("did %q", c.did)
 		}
@@ -251,7 +256,7 @@ func TestToolsAreSorted(t *testing.T) {
 			var got []string
 			for _, line := range strings.Split(s.Text(), "\n") {
 				for _, name := range strings.Fields(want) {
-					if strings.Contains(line, " "+name+" ") && (strings.Contains(line, " allow ") || strings.Contains(line, " off ")) {
+					if strings.Contains(line, " "+name+" ") {
 						got = append(got, name)
 					}
 				}
@@ -259,36 +264,44 @@ func TestToolsAreSorted(t *testing.T) {
 			if strings.Join(got, " ") != want {
 				t.Errorf("sorted as %q, want %s", got, want)
 			}
-			s.Keys("o")
+			s.Keys("s")
 		}
 	})
 }
 
 func TestAClickOnAHeadSorts(t *testing.T) {
-	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
+	for _, size := range []frame.Size{{W: 60, H: 40}, {W: 110, H: 34}, {W: 200, H: 60}} {
 		run(t, look{size: size}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
 			s.Keys("enter")
 			for _, tt := range []struct{ on, arrow, first string }{
-				{"tokens", "↓", "push_files"},
-				{"tokens", "↑", "create_repos"},
-				{"name", "", "create_issue"},
-				{"name", "", "create_issue"},
+				{"≈ tokens", "↓", "push_files"},
+				{"≈ tokens", "↑", "create_repository"},
+				{"Tools 6", "", "create_issue"},
+				{"Tools 6", "", "create_issue"},
 			} {
-				for y, line := range strings.Split(s.Text(), "\n") {
-					if at := strings.LastIndex(line, tt.on); at >= 0 && strings.Contains(line, "agents  ") {
-						s.Click(widget.Width(line[:at]), y)
-					}
-				}
+				s.ClickOn(tt.on)
 				s.Has(tt.arrow)
 				text := s.Text()
-				for _, name := range []string{"create_issue", "create_repos", "push_files"} {
-					if strings.Index(text, name) < strings.Index(text, tt.first) {
-						t.Errorf("after a click on %s, %s is above %s", tt.on, name, tt.first)
+				for _, name := range []string{"create_issue", "create_repository", "push_files"} {
+					if strings.Index(text, " "+name+" ") < strings.Index(text, " "+tt.first+" ") {
+						t.Errorf("%v: after a click on %s, %s is above %s\n%s", size, tt.on, name, tt.first, text)
 					}
 				}
 			}
 		})
 	}
+}
+
+func TestServersAreSorted(t *testing.T) {
+	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, _ *fake.Deck, _ *cards) {
+		s.ClickOn("Tokens")
+		s.Has("↓Tokens")
+		if text := s.Text(); strings.Index(text, " notion ") > strings.Index(text, " Pencil ") {
+			t.Errorf("the one with the most tokens is not the first:\n%s", text)
+		}
+		s.Keys("s") // by no column
+		s.Lacks("↓")
+	})
 }
 
 func TestFailuresAreSaid(t *testing.T) {
@@ -300,9 +313,9 @@ func TestFailuresAreSaid(t *testing.T) {
 }
 
 // The details are those of the server under the cursor, as it is now.
-func TestTheCardFollowsItsServer(t *testing.T) {
+func TestTheReadingPaneFollowsItsServer(t *testing.T) {
 	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, d *fake.Deck, c *cards) {
-		s.Has("GitHub  on", "create_issue")
+		s.Has("─ GitHub ", "create_issue")
 		s.Keys("home")
 		s.Has("pencil_x")
 		s.Lacks("create_issue")
@@ -316,14 +329,14 @@ func TestTheCardFollowsItsServer(t *testing.T) {
 			n.Servers = n.Servers[1:] // the cursor stays on its server
 		})
 		s.Wait(time.Second)
-		s.Has("GitHub  off", "the port is taken", "while on")
+		s.Has("Off. Turning it on adds", "the port is taken")
 		s.Lacks("push_files")
 	})
 }
 
-// What to do about a server is said whole on a screen of the usual height, and ends in a
-// sign that there is more on a small one.
-func TestTheCardSaysWholeWhatToDo(t *testing.T) {
+// What to do about a server is said whole on a screen of the usual height, and its beginning
+// stands in its row.
+func TestAProblemIsSaidWhole(t *testing.T) {
 	const why = "run `mcpdeck doctor --fix` or `npm install -g logicstamp-context` (Node 20 or newer) to install it, or set logicstamp.command; listing, reading and searching work without it"
 	state := func(s *frame.Screen, d *fake.Deck) {
 		d.Change(func(n *snapshot.Snapshot) {
@@ -338,7 +351,7 @@ func TestTheCardSaysWholeWhatToDo(t *testing.T) {
 	})
 	run(t, look{size: frame.Size{W: 80, H: 16}}, func(s *frame.Screen, d *fake.Deck, _ *cards) {
 		state(s, d)
-		s.Has("run `mcpdeck doctor --fix`", "(Node 20…")
+		s.Has("problem: run `mcpdeck …")
 	})
 }
 
@@ -366,28 +379,29 @@ func crowded() snapshot.Details {
 	return d
 }
 
-func TestTheCardOfAServerThatRunsManyTimes(t *testing.T) {
+func TestAServerThatRunsManyTimes(t *testing.T) {
 	tests := []struct {
 		name string
 		keys []string
 		did  []string
 		has  []string
 	}{
-		{"how many run, for whom", []string{"shift+tab", "shift+tab", "shift+tab"}, nil, []string{"Running 3", "github 2  claude · shop", "1 call · process 4711", "github 4  no agent"}},
-		{"the log of one", []string{"shift+tab", "shift+tab", "shift+tab", "down", "enter"}, nil, []string{"Log github 3", "line 2"}},
-		{"the log of all", []string{"shift+tab"}, nil, []string{"github 2 line 1", "github 3 line 2", "link     line 0"}},
-		{"the log of the next", []string{"shift+tab", "o"}, nil, []string{"Log github 2", "line 1"}},
-		{"prompts that are off", []string{"enter", "tab", "tab"}, nil, []string{"Prompts off", "agents get no prompts"}},
-		{"prompts allowed again", []string{"enter", "tab", "tab", "space"}, []string{"offer github prompts true"}, nil},
-		{"resources turned off", []string{"enter", "tab", "space"}, []string{"offer github resources false"}, nil},
-		{"a held prompt", []string{"enter", "home", "enter"}, nil, []string{"New: prompt create_issue", "Agents follow what a prompt says."}},
-		{"a held prompt is accepted", []string{"enter", "home", "a"}, []string{"accept github create_issue@d3"}, nil},
-		{"what a definition is without", []string{"enter", "down", "down", "enter"}, nil, []string{"trimmed", "2.1 KB", `trim = ["outputSchema"]`}},
+		{"how many run, for whom", nil, nil, []string{"github 2  claude · shop", "1 call · process 4711", "github 4  no agent"}},
+		{"what is connected without a conversation", nil, nil, []string{"without a conversation: claude (process 4211)"}},
+		{"the log of one", []string{"enter", "down", "down", "down", "down", "down", "enter"}, nil, []string{"log github 3", "line 2"}},
+		{"the log of all", []string{"v"}, nil, []string{"github 2 line 1", "github 3 line 2", "link     line 0"}},
+		{"the log of the next", []string{"v", "enter", "s"}, nil, []string{"log github 2", "line 1"}},
+		{"prompts that are off", nil, nil, []string{"Prompts off", "agents get none"}},
+		{"prompts allowed again", []string{"enter", "down", "down", "down", "down", "down", "down", "down", "down", "down", "space"}, []string{"offer github prompts true"}, nil},
+		{"resources turned off", []string{"enter", "down", "down", "down", "down", "down", "down", "down", "space"}, []string{"offer github resources false"}, nil},
+		{"a changed prompt", nil, nil, []string{"prompt create_issue  new, 90 bytes"}},
+		{"a changed prompt is accepted", []string{"enter", "down", "down", "y"}, []string{"accept github create_issue@d3"}, nil},
+		{"what a definition is without", []string{"d", "enter", "down", "down", "down", "enter"}, nil, []string{"trimmed", "2.1 KB", `trim = ["outputSchema"]`}},
 		{"what is saved", nil, nil, []string{"trim saves 2.1 KB", "2 agents connected, 1 by profile shop"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, d *fake.Deck, c *cards) {
+			run(t, look{size: frame.Size{W: 110, H: 50}}, func(s *frame.Screen, d *fake.Deck, c *cards) {
 				c.mu.Lock()
 				c.details = crowded()
 				c.mu.Unlock()
@@ -396,7 +410,7 @@ func TestTheCardOfAServerThatRunsManyTimes(t *testing.T) {
 					n.Agents[0].Profile = "shop"
 				})
 				s.Wait(time.Second)
-				s.Keys(tt.keys...)
+				s.Keys(append([]string{"d"}, tt.keys...)...)
 				s.Has(tt.has...)
 				if !slices.Equal(c.did, tt.did) {
 					t.Errorf("did %q, want %q", c.did, tt.did)

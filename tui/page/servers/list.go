@@ -1,0 +1,305 @@
+package servers
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// serverList is the rows of the list. Parts of mcpdeck that are off when the page comes on
+// screen, and servers whose program is not installed, share a line below them, until the list
+// is filtered.
+type serverList struct {
+	rows   []*snapshot.Server
+	folded map[string]bool // by name; nil before it is known
+	open   bool            // the user has unfolded them
+	absent []string        // titles of those that are folded away because they are not installed
+	off    []string        // and of those that are off
+
+	origins map[string]Origin
+}
+
+// fold folds parts of mcpdeck away that are off.
+func (l *serverList) fold(s *snapshot.Snapshot) {
+	if len(s.Servers) == 0 {
+		return
+	}
+	l.folded, l.open = map[string]bool{}, false
+	for i := range s.Servers {
+		l.folded[s.Servers[i].Name] = !s.Servers[i].Foreign && s.Servers[i].State.Status == snapshot.Off
+	}
+}
+
+// arrange makes the rows of those that the words of a filter let through.
+func (l *serverList) arrange(s *snapshot.Snapshot, filter string, o tui.Order, parts map[string]Part) {
+	if l.folded == nil {
+		l.fold(s)
+	}
+	l.rows, l.absent, l.off = nil, nil, nil
+	words := strings.Fields(strings.ToLower(filter))
+	for i := range s.Servers {
+		one := &s.Servers[i]
+		part := parts[one.Name]
+		absent := part != nil && part.Absent() && !one.IsOn()
+		switch {
+		case len(words) > 0 || l.open:
+		case absent:
+			l.absent = append(l.absent, title(one))
+			continue
+		case l.folded[one.Name] && !one.IsOn():
+			l.off = append(l.off, title(one))
+			continue
+		}
+		if fits(words, one.Name, one.Title, state(one), from(one, l.origins[one.Name])) {
+			l.rows = append(l.rows, one)
+		}
+	}
+	tui.Sort(l.rows, sorts(l.origins), o)
+}
+
+// fits reports whether each of some words is in one of the texts.
+func fits(words []string, texts ...string) bool {
+	text := strings.ToLower(strings.Join(texts, "\n"))
+	return !slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(text, w) })
+}
+
+// away says which servers are folded away, and why.
+func (l *serverList) away(th *theme.Theme) string {
+	var parts []string
+	if len(l.off) > 0 {
+		parts = append(parts, strings.Join(l.off, " "+th.Glyph.Dot+" ")+" off")
+	}
+	if len(l.absent) > 0 {
+		parts = append(parts, strings.Join(l.absent, " "+th.Glyph.Dot+" ")+" not installed")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// sorts are the ways to sort servers, in the order in which a key goes through them.
+func sorts(origins map[string]Origin) []tui.Sorting[*snapshot.Server] {
+	by := func(of func(s *snapshot.Server) int) func(a, b *snapshot.Server) int {
+		return func(a, b *snapshot.Server) int { return cmp.Compare(of(b), of(a)) }
+	}
+	return []tui.Sorting[*snapshot.Server]{
+		{Column: "", Means: "name"},
+		{Column: "State", Means: "state", Compare: by(func(s *snapshot.Server) int {
+			n := 0
+			for i, is := range []bool{s.Tools > 0, s.IsOn(), len(origins[s.Name].Needs) > 0, s.State.Held > 0 || trouble(s)} {
+				if is {
+					n = i + 1
+				}
+			}
+			return n
+		})},
+		{Column: "Tools", Means: "tools", Compare: by(func(s *snapshot.Server) int { return s.Tools + s.State.Adds.Tools })},
+		{Column: "Tokens", Means: "tokens", Compare: by(func(s *snapshot.Server) int { return s.Context + s.State.Adds.Context })},
+	}
+}
+
+// title is what the user calls the server.
+func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
+
+// trouble reports whether a server does not do what it should.
+func trouble(s *snapshot.Server) bool {
+	return s.State.Status == snapshot.Degraded || s.State.Status == snapshot.Failed
+}
+
+// state is how a server stands, in a word or two.
+func state(s *snapshot.Server) string {
+	switch {
+	case trouble(s):
+		return "problem: " + sanitize.Line(cmp.Or(s.State.Lacks, s.State.Reason, s.State.Detail, string(s.State.Status)))
+	case s.State.Status == snapshot.Ready && s.Lazy:
+		return "on demand"
+	case s.State.Status == snapshot.Ready:
+		return "on"
+	}
+	return string(s.State.Status)
+}
+
+// mark is the sign of a server; look says that the user should look at it.
+func mark(th *theme.Theme, s *snapshot.Server, look bool) (string, theme.Style) {
+	if look {
+		return "!", th.Warn
+	}
+	return tui.ServerMark(th, s.State.Status)
+}
+
+// from says where a server comes from.
+func from(s *snapshot.Server, o Origin) string {
+	const room = 13
+	switch all := strings.Join(o.From, ", "); {
+	case !s.Foreign || o.File == "":
+		return "mcpdeck"
+	case all == "":
+		return "added"
+	case widget.Width(all) > room:
+		return fmt.Sprintf("%s +%d", o.From[0], len(o.From)-1)
+	default:
+		return sanitize.Line(all)
+	}
+}
+
+// Columns of the servers. The state of one in trouble takes the room of the figures, too.
+const (
+	stateW = 9
+	toolsW = 4
+	costW  = 10
+)
+
+// columns are how wide the name and where a server comes from are, and whether there is room
+// for the number of tools, in rows of w cells.
+func (l *serverList) columns(w int) (name, origin int, tools bool) {
+	for _, s := range l.rows {
+		name = max(name, widget.Width(title(s)))
+		origin = max(origin, widget.Width(from(s, l.origins[s.Name])))
+	}
+	name = min(max(name, 4), 22) + 4 // with the sign, and air
+	rest := stateW + toolsW + costW
+	if w < name+rest+3+origin {
+		origin = 0
+	}
+	tools = w >= name+rest
+	return max(min(name, w-stateW-costW+2), 8), origin, tools
+}
+
+// width is how wide the list is beside the reading pane: what its columns need.
+func (l *serverList) width() int {
+	name, origin, _ := l.columns(1 << 20)
+	return name + stateW + toolsW + costW + 3 + origin + 4
+}
+
+// listPane draws the servers in at most h rows.
+func (p *Page) listPane(f *tui.Frame, w, h int) []string {
+	th := f.Theme
+	focus := f.Focus && (p.Focus == browser.PartList || p.Focus == browser.PartFilter)
+	on, all, bytes := 0, 0, 0
+	for i := range p.snap.Servers {
+		s := &p.snap.Servers[i]
+		if part := p.opts.Parts[s.Name]; part == nil || !part.Absent() {
+			all++
+		}
+		if s.IsOn() {
+			on++
+			bytes += s.Context
+		}
+	}
+	note := fmt.Sprintf("%d of %d on %s %s tokens per agent", on, all, th.Glyph.Dot, snapshot.AboutTokens(bytes))
+	if widget.Width(note)+14 > w {
+		note = fmt.Sprintf("%d of %d on", on, all)
+	}
+	rows := []string{widget.Heading(th, "Servers", th.Faint.Render(note), focus, w)}
+	for _, row := range p.Filter.Rows(f, 1, 1, w-2, p.Typing()) {
+		rows = append(rows, " "+row)
+	}
+	switch {
+	case len(p.list.rows) == 0 && p.Filter.Empty():
+		return widget.Rows(append(rows, th.Faint.Render(" No servers yet.")), w, h)
+	case len(p.list.rows) == 0:
+		return widget.Rows(append(rows, th.Faint.Render(" No server has these words. Esc shows all.")), w, h)
+	}
+	if h >= 6 {
+		rows = append(rows, "")
+	}
+	left, inner := h-len(rows), w-1
+	if len(p.list.rows) > left { // there is a scroll bar
+		inner -= 2
+	}
+	if h >= 6 {
+		rows[len(rows)-1] = " " + p.heads(th, 1, len(rows)-1, inner)
+	}
+	away := p.list.away(th)
+	if away != "" && left >= len(p.list.rows)+2 {
+		left = len(p.list.rows)
+	}
+	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: len(rows), W: w, H: left})
+	rows = append(rows, p.List.Render(th, w, left, focus, func(i, w int) string { return p.serverRow(f, p.list.rows[i], w) })...)
+	p.Areas = append(p.Areas, tui.Area{Y: len(rows) + 1, W: w, H: 1, Run: p.unfold})
+	return widget.Rows(append(rows, "", " "+th.Faint.Render(away)), w, h)
+}
+
+// heads names the columns at x, y. A click on one sorts by it.
+func (p *Page) heads(th *theme.Theme, x, y, w int) string {
+	name, origin, tools := p.list.columns(w)
+	head := func(column, text string) string {
+		if p.Order.By == column && column != "" {
+			return p.Order.Arrow(th, true) + text
+		}
+		return text
+	}
+	row := widget.Fit("  Name", name) + widget.Fit(head("State", "State"), stateW-2)
+	if tools {
+		row += widget.PadLeft(head("Tools", "Tools"), toolsW+2) + widget.PadLeft("≈ "+head("Tokens", "Tokens"), costW)
+	} else {
+		row += widget.PadLeft(head("Tokens", "Tokens"), costW)
+	}
+	if origin > 0 {
+		row += "   From"
+	}
+	for _, s := range sorts(p.list.origins) {
+		p.Areas.Head(row, x, y, cmp.Or(s.Column, "Name"), func() tea.Cmd { return p.sortBy(s.Column) })
+	}
+	return th.Faint.Render(widget.Fit(row, w))
+}
+
+func (p *Page) serverRow(f *tui.Frame, s *snapshot.Server, w int) string {
+	th := f.Theme
+	name, origin, tools := p.list.columns(w)
+	sign, style := mark(th, s, p.wants(s))
+	ink := th.Text
+	if !s.IsOn() {
+		ink = th.Muted
+	}
+	row := style.Render(sign) + " " + ink.Render(widget.Fit(title(s), name-2))
+	word, rest := state(s), stateW+costW-2
+	if tools {
+		rest = stateW + toolsW + costW
+	}
+	figures := ""
+	switch needs, n := p.list.origins[s.Name].Needs, p.changes(s); {
+	case trouble(s):
+		figures = widget.Fit(style.Render(widget.Cut(word, rest)), rest)
+	case !s.IsOn() && len(needs) > 0:
+		figures = widget.Ends(th.Muted.Render(word), th.Warn.Render("needs a key"), rest)
+	case n > 0:
+		figures = widget.Ends(style.Render(word), th.Warn.Render(humanize.Count(n, "change")), rest)
+	default:
+		count, cost := strconv.Itoa(s.Tools), snapshot.AboutTokens(s.Context)
+		if n := s.State.Adds; n != (snapshot.Count{}) {
+			count, cost = "+"+strconv.Itoa(n.Tools), "+"+snapshot.AboutTokens(n.Context)
+		} else if !s.IsOn() {
+			count, cost = "", ""
+		}
+		if tools {
+			cost = widget.PadLeft(count, toolsW) + widget.PadLeft(cost, costW)
+		}
+		ink := th.Muted
+		if !s.IsOn() {
+			ink = th.Faint
+		}
+		figures = style.Render(widget.Fit(word, stateW)) + ink.Render(widget.PadLeft(cost, rest-stateW))
+	}
+	row += figures
+	if origin > 0 {
+		row += "   " + th.Faint.Render(from(s, p.list.origins[s.Name]))
+	}
+	return row
+}
+
+// sortBy sorts the servers by a column, the second time the other way around.
+func (p *Page) sortBy(column string) tea.Cmd {
+	p.Order.Sort(column)
+	return p.arrange()
+}
