@@ -136,6 +136,10 @@ func (p *Plan) prompts(with setup.Prompter, s setup.PromptStatus) (now string) {
 		}
 		return ""
 	}
+	if why := offBecause(p.cfg, s.Client.ID); why != "" {
+		p.remark("%s: its prompts stay in its terminal: config.toml has %s", s.Client.ID, why)
+		return ""
+	}
 	change, err := setup.PlanPrompts(s.Client.ID, with)
 	switch {
 	case err != nil:

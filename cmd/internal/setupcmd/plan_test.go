@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // three are clients with five servers, one of which two of them have.
@@ -155,6 +156,52 @@ func TestThreeClientsWithFiveServersAreOneChangeThatUndoTakesBackToTheByte(t *te
 	}
 }
 
+func TestUndoTakesBackTheChangesOfAllClientsToTheByte(t *testing.T) {
+	texts := map[clients.Grammar]string{clients.TOML: "x = 1 # mine", clients.JSONC: "{\n\t// mine\n\t\"x\": [1,],\n}", clients.JSONWithComments: "{ /* mine */ }\n", clients.JSON: "{\"x\":1}"}
+	for name, there := range map[string]bool{"files that are there": true, "files that are made": false} {
+		t.Run(name, func(t *testing.T) {
+			cfg := home(t, nil)
+			var all []string
+			for _, c := range clients.All() {
+				if c.User == nil {
+					continue
+				}
+				all = append(all, c.ID)
+				path := c.User(cfg.ClientFolders())[0]
+				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+					t.Fatal(err)
+				}
+				if !there {
+					continue
+				}
+				if err := os.WriteFile(path, []byte(texts[c.Grammar]), 0o640); err != nil {
+					t.Fatal(err)
+				}
+			}
+			before := tree(t, cfg.Home)
+			p := New(cfg, Filter{Clients: all})
+			if len(p.Clients) != len(all) || p.Wanted() < len(all)+3 || len(p.Remarks) > 0 {
+				t.Fatalf("%d changes of %d clients, %q", p.Wanted(), len(p.Clients), p.Remarks)
+			}
+			j := change.Journal{Dir: cfg.Paths.Undo}
+			e, err := j.Entry(applied(t, p))
+			if err != nil {
+				t.Fatal(err)
+			}
+			u, err := j.Plan(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := u.Apply(); err != nil {
+				t.Fatal(err)
+			}
+			if got := tree(t, cfg.Home); !maps.Equal(got, before) {
+				t.Errorf("it is\n%v\nand was\n%v", got, before)
+			}
+		})
+	}
+}
+
 func TestAFailurePutsAllFilesBack(t *testing.T) {
 	cfg := home(t, three())
 	p := New(cfg, Filter{})
@@ -206,9 +253,10 @@ func TestWhatCannotBeChangedIsSaidAndTheRestIsPlanned(t *testing.T) {
 	files[".codex/config.toml"] = "[["
 	files[".cursor/mcp.json"] = `{"mcpServers": {"mcpdeck": {"command": "other"}}}`
 	files[".gemini/settings.json"] = `{"mcpServers": {"bad": {"command": "run-it", "env": {"A": "${not a name}"}}}}`
+	files[".config/mcpdeck/config.toml"] = "[prompts]\nclaude = false\n"
 	p := New(home(t, files), Filter{})
 	said := strings.Join(p.Remarks, "\n")
-	for _, want := range []string{"codex: left alone: ", "cursor: the entry in ~/.cursor/mcp.json is not the one", "config.toml: "} {
+	for _, want := range []string{"codex: left alone: ", "cursor: the entry in ~/.cursor/mcp.json is not the one", "config.toml: ", "claude: its prompts stay in its terminal: config.toml has prompts.claude = false"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
