@@ -20,7 +20,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -69,7 +68,7 @@ func (h *App) TakeCards(cfg *config.Config) {
 		}
 		c := h.card(cfg, now[name])
 		h.Host.SetLazy(name, startsLazy(cfg, now[name]))
-		module := router.Of(upstream.NewAdapter(c.Card, upstream.AdapterOptions{}))
+		module := upstream.NewAdapter(c.Card, upstream.AdapterOptions{})
 		h.takeCard(name, c, func(ctx context.Context, _ string) error {
 			if known {
 				return h.Host.Replace(ctx, module)

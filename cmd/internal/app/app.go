@@ -81,7 +81,7 @@ func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	}
 	h.Host, err = router.New(router.Options{
 		Name: cfg.Name(), Version: cli.Version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Modules: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
+		Servers: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {
 		return nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	server "github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
@@ -98,7 +99,7 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 		}})
 		h := &App{Own: []included{{Instance: &plugin.Instance{Switch: switchOf{pencil}}}}}
 		var err error
-		if h.Host, err = router.New(router.Options{Modules: []router.Module{router.Of(penciloffer.New(pencil))}}); err != nil {
+		if h.Host, err = router.New(router.Options{Servers: []backend.Server{penciloffer.New(pencil)}}); err != nil {
 			t.Fatal(err)
 		}
 		h.Host.Start()

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -22,7 +23,7 @@ type included struct {
 }
 
 // include makes all servers that are part of mcpdeck, for the host.
-func (h *App) include() (modules []router.Module, err error) {
+func (h *App) include() (modules []backend.Server, err error) {
 	env := &plugin.Env{
 		Config: h.Config, Version: cli.Version(), Queue: h.Queue, Lost: h.lost, Host: func() *router.Host { return h.Host },
 		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
@@ -33,7 +34,7 @@ func (h *App) include() (modules []router.Module, err error) {
 			return nil, err
 		}
 		h.Own = append(h.Own, included{p, made})
-		modules = append(modules, router.Of(made.Server))
+		modules = append(modules, made.Server)
 	}
 	return modules, nil
 }

@@ -34,8 +34,7 @@ func listedTools(t *testing.T, h *App) []string {
 	}
 	agent := h.Host.Connect(snapshot.Caller{}, nil)
 	defer agent.Close()
-	ctx := agent.Context(t.Context())
-	reply := view.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(ctx)
+	reply := view.Route(agent, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(t.Context())
 	var result struct{ Tools []struct{ Name string } }
 	if err := json.Unmarshal(reply.Result, &result); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -211,7 +212,7 @@ func playMemory(dir string, out io.Writer) error {
 			return err
 		}
 	}
-	h, err := router.New(router.Options{Version: "perf", Modules: []router.Module{echoModule{}}, Root: dir})
+	h, err := router.New(router.Options{Version: "perf", Servers: []backend.Server{echoServer()}, Root: dir})
 	if err != nil {
 		return err
 	}
@@ -222,7 +223,7 @@ func playMemory(dir string, out io.Writer) error {
 	all := some()
 	rss := []int64{settledRSS()}
 	for _, c := range all {
-		if err := h.Add(router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{}))); err != nil {
+		if err := h.Add(upstream.NewAdapter(c, upstream.AdapterOptions{})); err != nil {
 			return err
 		}
 	}

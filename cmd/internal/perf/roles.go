@@ -14,6 +14,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	penciloffer "github.com/mcpdeck/mcpdeck/servers/builtin/pencil/mcpserver"
@@ -22,7 +24,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
@@ -47,22 +48,13 @@ func playStock(tools int) error {
 	return server.ServeStdio(s)
 }
 
-// echoModule is the echo tool as a server of the deck.
-type echoModule struct{}
-
-func (echoModule) Identity() router.Identity {
-	return router.Identity{Name: "echo", Title: "Echo", ServerName: "echo"}
-}
-
-func (echoModule) Start(_ context.Context, scope router.Scope) error {
-	scope.SetState(snapshot.State{Status: snapshot.Ready})
-	return nil
-}
-
-func (echoModule) Stop(context.Context) error { return nil }
-
-func (echoModule) Offer() router.Offer {
-	return router.Offer{Tools: []router.Tool{{Tool: echo().Tool, Handler: echo().Handler}}}
+// echoServer is the echo tool as a server of the deck.
+func echoServer() backend.Server {
+	return inproc.New(inproc.Options{Info: backend.Info{Name: "echo", Title: "Echo", ServerName: "echo"}}, func(opts ...server.ServerOption) *server.MCPServer {
+		s := server.NewMCPServer("echo", "1", opts...)
+		s.AddTools(echo())
+		return s
+	})
 }
 
 // hostOptions say what a host process is.
@@ -77,11 +69,11 @@ type hostOptions struct {
 // its input ends. It prints the endpoint's address and token.
 func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	dir := o.dir
-	opt := router.Options{Version: "perf", Modules: []router.Module{echoModule{}}, Root: dir}
+	opt := router.Options{Version: "perf", Servers: []backend.Server{echoServer()}, Root: dir}
 	if o.child != "" {
-		opt.Modules = append(opt.Modules, router.Of(penciloffer.New(pencil.New(pencil.Options{
+		opt.Servers = append(opt.Servers, penciloffer.New(pencil.New(pencil.Options{
 			Command: o.child, Args: []string{"-role", "stock"}, StartOn: true, Home: dir, Root: dir, MaxInFlight: 4,
-		}))))
+		})))
 	}
 	if o.journal {
 		j := journal.New(journal.Options{Path: filepath.Join(dir, "journal.db")})
@@ -94,7 +86,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 	var c *upstream.Card
 	if o.card != "" {
 		c = newCard("card", dir, o.card)
-		opt.Modules = append(opt.Modules, router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{})))
+		opt.Servers = append(opt.Servers, upstream.NewAdapter(c, upstream.AdapterOptions{}))
 	}
 	h, err := router.New(opt)
 	if err != nil {

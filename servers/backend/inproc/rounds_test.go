@@ -15,7 +15,7 @@ import (
 // Whether a handler asks by a request or by a result, a stateless client is asked by a result,
 // and answers with its next request.
 func TestAStatelessClientIsAskedByAResult(t *testing.T) {
-	h := routertest.Start(t, router.Of(inproc.New(inproc.Options{Info: backend.Info{Name: "plain", Title: "Plain", ServerName: "plain"}}, plain)))
+	h := routertest.Start(t, inproc.New(inproc.Options{Info: backend.Info{Name: "plain", Title: "Plain", ServerName: "plain"}}, plain))
 	for carrier, a := range map[string]transporttest.Talker{
 		"stdio": transporttest.OverStream(t, h, router.ViewSpec{}, false), "socket": transporttest.OverStream(t, h, router.ViewSpec{}, true), "http": transporttest.OverHTTP(t, h, "/"),
 	} {

@@ -56,7 +56,7 @@ func cardOf(t *testing.T, s *fake.Server, web bool, o upstream.Options) *upstrea
 func on(t *testing.T, s *fake.Server, web bool, o upstream.Options) stage {
 	t.Helper()
 	c := cardOf(t, s, web, o)
-	h := routertest.Start(t, router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{})))
+	h := routertest.Start(t, upstream.NewAdapter(c, upstream.AdapterOptions{}))
 	c.On()
 	if err := c.Settle(t.Context()); err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package router
 
 import (
 	"cmp"
-	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -15,6 +14,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
@@ -85,8 +85,8 @@ func (a *Agent) Close() {
 	h.mu.Unlock()
 	h.rounds.left(info.Agent)
 	for _, m := range h.all() {
-		if l, ok := m.Module.(SessionEnder); ok {
-			recovery.Go(m.id.Name+" after an agent", func() { l.AgentGone(info.Agent) })
+		if l, ok := m.Server.(backend.SessionEnder); ok {
+			recovery.Go(m.id.Name+" after an agent", func() { l.SessionEnded(info.Agent) })
 		}
 	}
 	h.changed()
@@ -206,11 +206,6 @@ func (a *Agent) HasRoot() bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.rooted
-}
-
-// Context attaches the connection to the context of one of its requests.
-func (a *Agent) Context(ctx context.Context) context.Context {
-	return context.WithValue(ctx, requestKey{}, &request{agent: a})
 }
 
 // listed notes that the agent has the present list of a view's tools.

@@ -3,32 +3,27 @@ package router
 import (
 	"encoding/json"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
-// offerOf is what a module offers in the view.
-func (v *View) offerOf(m *registration) Offer {
+// offerOf is what a server offers in the view.
+func (v *View) offerOf(m *registration) offer {
 	o := m.current()
-	switch {
-	case !v.Spec.AsIs || o.AsIs == nil && (o.Router == nil || route{router: o.Router}.own()):
+	if !v.Spec.AsIs || o.Passthrough == nil {
 		return v.narrowed(o)
-	case o.AsIs == nil:
-		return Offer{Stub: o.Stub, Refuse: o.Refuse, Router: o.Router}
 	}
-	as := o.AsIs.Offer
+	as := *o.Passthrough
 	if as.Refuse == nil {
 		as.Refuse = o.Refuse
 	}
-	if as.Router == nil {
-		as.Router = o.Router
-	}
-	return as
+	return offer{&as, o.by}
 }
 
-// asIs is how the view's server introduces itself, nil if the deck does.
-func (v *View) asIs() *Passthrough {
+// asIs is how the view's server introduces itself; nil if the deck does.
+func (v *View) asIs() *backend.Catalogue {
 	if all := v.all(); v.Spec.AsIs && len(all) == 1 {
-		return all[0].current().AsIs
+		return v.offerOf(all[0]).Catalogue
 	}
 	return nil
 }

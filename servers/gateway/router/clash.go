@@ -24,13 +24,13 @@ func (o offered) String() string {
 }
 
 // everything is what an offer has for agents.
-func (o Offer) everything() (all []offered) {
+func (o offer) everything() (all []offered) {
 	for _, t := range o.Tools {
 		if t.Off == "" {
-			all = append(all, offered{backend.Tool, t.Tool.Name})
+			all = append(all, offered{backend.Tool, t.Key})
 		}
 	}
-	for kind, definitions := range map[backend.Kind][]backend.Definition{backend.Prompt: o.RawPrompts, backend.Resource: o.RawResources, backend.Template: o.RawTemplates} {
+	for kind, definitions := range map[backend.Kind][]backend.Definition{backend.Prompt: o.Prompts, backend.Resource: o.Resources, backend.Template: o.Templates} {
 		for _, d := range definitions {
 			all = append(all, offered{kind, d.Key})
 		}
@@ -63,7 +63,7 @@ func (m *registration) claims(o offered) bool {
 		return slices.Contains(whole.everything(), o)
 	}
 	return o.key == m.id.Name+"_status" || whole.Refuse != nil && whole.Refuse(o.key) != "" ||
-		slices.ContainsFunc(whole.all(), func(t Tool) bool { return t.Tool.Name == o.key })
+		slices.ContainsFunc(whole.all(), func(t backend.ToolDefinition) bool { return t.Key == o.key })
 }
 
 // taken reports whether a guest may not list something in a view, for the name is the

@@ -3,8 +3,8 @@ package router
 import (
 	"encoding/json"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -19,13 +19,13 @@ func (h *Host) Details(name string) (d snapshot.Details, ok bool) {
 	for _, t := range o.Tools {
 		d.Tools = append(d.Tools, toolOf(t))
 	}
-	for _, r := range o.RawResources {
+	for _, r := range o.Resources {
 		d.Resources = append(d.Resources, item(r.Key, r.Raw))
 	}
-	for _, t := range o.RawTemplates {
+	for _, t := range o.Templates {
 		d.Resources = append(d.Resources, item(t.Key, t.Raw))
 	}
-	for _, p := range o.RawPrompts {
+	for _, p := range o.Prompts {
 		d.Prompts = append(d.Prompts, item(p.Key, p.Raw))
 	}
 	d.Instructions, d.Offered = o.Instructions, !m.isOff()
@@ -36,21 +36,12 @@ func (h *Host) Details(name string) (d snapshot.Details, ok bool) {
 // Figures are what the calls of a module came to, by tool, and under "" all of them.
 func (h *Host) Figures(name string) map[string]snapshot.Figures { return h.calls.Figures(name) }
 
-func encoded(definition any) json.RawMessage {
-	raw, err := rpc.Raw(definition)
-	if err != nil {
-		return json.RawMessage("{}")
-	}
-	return raw
-}
-
-func toolOf(t Tool) snapshot.Tool {
-	raw := t.definition()
-	o, _ := rawjson.SplitObject(raw) // it always is one
+func toolOf(t backend.ToolDefinition) snapshot.Tool {
+	o, _ := rawjson.SplitObject(t.Raw) // it always is one
 	out := snapshot.Tool{
-		Name: t.Tool.Name, Original: t.Tool.Name, Description: o.Str("description"),
+		Name: t.Key, Original: t.Key, Description: o.Str("description"),
 		Input: o.Some("inputSchema"), Output: o.Some("outputSchema"), Annotations: o.Some("annotations"),
-		Context: contextOf(raw), Bytes: len(raw), Verdict: snapshot.Allow,
+		Context: contextOf(t.Raw), Bytes: len(t.Raw), Verdict: snapshot.Allow,
 	}
 	if a, err := rawjson.SplitObject(out.Annotations); err == nil {
 		out.ReadOnly = a.Flag("readOnlyHint")

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 // removal is how calls of a module end that goes while the host runs.
@@ -26,17 +26,17 @@ func (h *Host) all() []*registration { return *h.modules.Load() }
 
 // Add takes in a module while the host runs. Of what it offers, that is hidden which a
 // module before it offers too: those given to [New] come first, the others by name.
-func (h *Host) Add(m Module) error {
+func (h *Host) Add(s backend.Server) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	id := m.Identity()
+	id := s.Info()
 	switch {
 	case h.Closing():
 		return errors.New("add a server: mcpdeck is shutting down")
 	case h.module(id.Name) != nil:
 		return fmt.Errorf("add a server: one is named %q already", id.Name)
 	}
-	g := h.guest(m, id)
+	g := h.guest(s, id)
 	g.start()
 	h.set(append(slices.Clone(h.all()), g))
 	h.publishSubscriptions(g)
@@ -66,17 +66,17 @@ func (h *Host) Remove(ctx context.Context, name string) error {
 
 // Replace puts a module in the place of one of its name that was added. That one stops
 // first, within ctx, with its calls; lists change once, to what the new one offers.
-func (h *Host) Replace(ctx context.Context, m Module) error {
+func (h *Host) Replace(ctx context.Context, s backend.Server) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
-	id := m.Identity()
+	id := s.Info()
 	old, err := h.added("replace", id.Name)
 	if err != nil {
 		return err
 	}
 	old.cancelCalls("was restarted")
 	err = old.stop(ctx)
-	g := h.guest(m, id)
+	g := h.guest(s, id)
 	g.start()
 	h.set(append(slices.DeleteFunc(slices.Clone(h.all()), func(o *registration) bool { return o == old }), g))
 	h.publishSubscriptions(g)
@@ -100,9 +100,11 @@ func (h *Host) added(verb, name string) (*registration, error) {
 	return m, nil
 }
 
-func (h *Host) guest(m Module, id Identity) *registration {
+func (h *Host) guest(s backend.Server, id backend.Info) *registration {
 	ctx, end := context.WithCancelCause(h.ctx)
-	return &registration{Module: m, host: h, id: id, gone: &removal{ctx, end}, state: snapshot.State{Status: snapshot.Starting}}
+	g := h.register(s, id)
+	g.gone = &removal{ctx, end}
+	return g
 }
 
 // set puts the modules in their order: those that stay as they were given, then the
@@ -127,14 +129,15 @@ func (m *registration) cancelCalls(why string) {
 	m.gone.end(&goneError{m.id.Title + " " + why + " during this call. It may have taken effect: check, then retry"})
 }
 
-// withRemoval is the context of a call of the module, which ends when the module goes.
-func (m *registration) withRemoval(ctx context.Context) (context.Context, context.CancelFunc) {
-	if m == nil || m.gone == nil {
-		return ctx, func() {}
+// withRemoval is the context of a call of the server, which ends when the server goes, and how
+// long the server is there.
+func (m *registration) withRemoval(ctx context.Context) (during, life context.Context, done func()) {
+	if m.gone == nil {
+		return ctx, m.host.ctx, func() {}
 	}
-	ctx, cancel := context.WithCancelCause(ctx)
+	during, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(m.gone.ctx, func() { cancel(context.Cause(m.gone.ctx)) })
-	return ctx, func() { stop(); cancel(nil) }
+	return during, m.gone.ctx, func() { stop(); cancel(nil) }
 }
 
 // removalError is what the agent reads of a call that ended because its module has gone, ""

@@ -27,19 +27,13 @@ func newGuest(name string, tools ...string) *guest {
 	return &guest{module{name: name, tools: tools}, make(chan struct{}, 1), make(chan struct{}, 1)}
 }
 
-func (g *guest) Offer() Offer {
-	o := Offer{Router: g}
+func (g *guest) Catalogue() *backend.Catalogue {
+	c := &backend.Catalogue{}
 	for _, name := range g.tools {
-		t, err := RawTool(fmt.Appendf(nil, `{"name":%q,"of":%q}`, name, g.name))
-		if err != nil {
-			panic(err)
-		}
-		o.Tools = append(o.Tools, t)
+		c.Tools = append(c.Tools, own(name, fmt.Sprintf(`{"name":%q,"of":%q}`, name, g.name), backend.Policy{}))
 	}
-	return o
+	return c
 }
-
-func (g *guest) Owns(backend.Kind, string) bool { return false }
 
 func (g *guest) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	g.began <- struct{}{}
@@ -88,7 +82,7 @@ func (l *listener) told() (methods []string) {
 }
 
 func TestModulesComeAndGo(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "own", tools: []string{"own_a"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "own", tools: []string{"own_a"}}}})
 	v, own := viewOf(t, h), viewOf(t, h, "own")
 	s, other := listens(h, v), listens(h, own)
 	for _, step := range []struct {
@@ -134,7 +128,7 @@ func TestModulesComeAndGo(t *testing.T) {
 }
 
 func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "own", tools: []string{"same"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "own", tools: []string{"same"}}}})
 	for _, m := range []*guest{newGuest("z", "shared", "z_x"), newGuest("a", "same", "shared")} {
 		if err := h.Add(m); err != nil {
 			t.Fatal(err)
@@ -185,7 +179,7 @@ func TestToolsOfGuestsThatAreTakenAreHidden(t *testing.T) {
 // Agents would bring another server what is meant for the deck.
 func TestNoGuestTakesANameOfTheDecks(t *testing.T) {
 	own := &module{name: "own", tools: []string{"ask", "haunt"}, refuse: "own_later"}
-	h := started(t, Options{Modules: []Module{own}})
+	h := started(t, Options{Servers: []backend.Server{own}})
 	g := newGuest("bare", "ask", "haunt", "own_status", "own_later", "find_tools", "call_tool", "free")
 	if err := h.Add(g); err != nil {
 		t.Fatal(err)
@@ -234,10 +228,9 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 			t.Fatal(err)
 		}
 		agent := h.Connect(snapshot.Caller{}, nil)
-		ctx := agent.Context(context.Background())
-		serve := viewOf(t, h).Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
+		serve := viewOf(t, h).Route(agent, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 		reply := make(chan backend.Reply, 1)
-		go func() { reply <- serve(ctx) }()
+		go func() { reply <- serve(context.Background()) }()
 		<-g.began
 		if err := change(h); err != nil {
 			t.Fatal(err)
@@ -254,7 +247,7 @@ func TestCallsOfAModuleThatGoesEndWithASentence(t *testing.T) {
 }
 
 func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "own", tools: []string{"own_a"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "own", tools: []string{"own_a"}}}})
 	var agents, changes sync.WaitGroup
 	done := make(chan struct{})
 	for range 4 {
@@ -272,10 +265,10 @@ func TestModulesChangeWhileAgentsListAndCall(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				ctx := a.Context(context.Background())
-				say(ctx, v, toolsList, `{}`)
-				say(ctx, v, "tools/call", `{"name":"nope"}`)
-				v.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
+				ctx := context.Background()
+				say(ctx, a, v, toolsList, `{}`)
+				say(ctx, a, v, "tools/call", `{"name":"nope"}`)
+				v.Route(a, backend.Parse(nil, rpc.Message{Method: "tools/call", Params: json.RawMessage(`{"name":"a_x"}`)}))
 				h.Snapshot()
 			}
 		})

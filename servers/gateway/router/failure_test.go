@@ -9,33 +9,25 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // failing is a module with one tool that fails and one that is turned off.
-type failing struct {
-	module
-	err error
-}
+type failing struct{ module }
 
-func (m *failing) Offer() Offer {
-	return Offer{
-		Tools: []Tool{
-			{
-				Tool:    mcp.NewTool("fails"),
-				Handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, m.err },
-			},
-			{Tool: mcp.NewTool("remember_this"), Off: "remember_this is turned off", Redact: redact.Kind{Keep: []string{"key"}}},
-		},
-		Refuse: func(tool string) string {
-			if strings.HasPrefix(tool, "child_") {
-				return "the child does not run"
-			}
-			return ""
-		},
+func (m *failing) Catalogue() *backend.Catalogue {
+	c := m.module.Catalogue()
+	c.Tools[1].Off, c.Tools[1].Redact = "remember_this is turned off", redact.Kind{Keep: []string{"key"}}
+	c.Refuse = func(tool string) string {
+		if strings.HasPrefix(tool, "child_") {
+			return "the child does not run"
+		}
+		return ""
 	}
+	return c
 }
 
 // TestHowACallThatFailsIsAnswered holds that each failure has one answer, and is in
@@ -60,7 +52,7 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := &kepts{}
 			h := started(t, Options{
-				Modules: []Module{&failing{module: module{name: "m"}, err: tt.err}}, Recorder: rec, Redact: redact.Rules{}.Body,
+				Servers: []backend.Server{&failing{module{name: "m", tools: []string{"fails", "remember_this"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, tt.err }}}}, Recorder: rec, Redact: redact.Rules{}.Body,
 			})
 			if s := h.Snapshot().Servers[0]; s.Tools != 1 {
 				t.Errorf("%d tools are listed, want the one that is on", s.Tools)
@@ -69,8 +61,8 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			ctx := h.Connect(snapshot.Caller{}, nil).Context(t.Context())
-			reply := say(ctx, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tt.tool, tt.args))
+			a := h.Connect(snapshot.Caller{}, nil)
+			reply := say(t.Context(), a, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tt.tool, tt.args))
 			if !strings.Contains(string(reply.Result), tt.result) || (tt.result == "") != (reply.Result == nil) || string(reply.Error) != tt.failure {
 				t.Errorf("answered %s, %s; want %s, %s", reply.Result, reply.Error, tt.result, tt.failure)
 			}

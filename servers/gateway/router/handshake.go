@@ -72,7 +72,8 @@ func isObject(raw json.RawMessage) bool {
 }
 
 // own answers a request about the connection itself; nil if it is for a server.
-func (v *View) own(q *request, r *backend.Request) func(context.Context) backend.Reply {
+func (v *View) own(q *request) func(context.Context) backend.Reply {
+	r := q.raw
 	switch r.Method {
 	case initialize:
 		return func(context.Context) backend.Reply { return v.greet(q.agent, r) }
@@ -85,7 +86,7 @@ func (v *View) own(q *request, r *backend.Request) func(context.Context) backend
 	case listening:
 		return v.listen(q.agent, r)
 	}
-	return v.list(r)
+	return v.list(q)
 }
 
 // Greeting is what a client has said of itself in a handshake, and what came of it.

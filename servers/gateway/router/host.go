@@ -15,11 +15,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
-	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -28,7 +26,7 @@ import (
 type Options struct {
 	Name    string // of the deck; "" for the default one
 	Version string // of the program, for serverInfo
-	Modules []Module
+	Servers []backend.Server
 	Root    string       // project root of connections that bring none; absolute
 	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
 
@@ -81,11 +79,11 @@ type Host struct {
 	logging   bool   // warnings go to the log, too
 }
 
-// registration is a module with its state. It is the module's Scope.
+// registration is a server with its state. It is the server's [backend.Events].
 type registration struct {
-	Module
+	backend.Server
 	host *Host
-	id   Identity
+	id   backend.Info
 	gone *removal // of a guest; nil: it stays
 
 	offering sync.Mutex // held while an offer is made and kept, so that the last one made stays
@@ -93,8 +91,8 @@ type registration struct {
 	mu     sync.Mutex // guards what follows
 	state  snapshot.State
 	off    bool               // by the host
-	whole  Offer              // also while it is off
-	offer  Offer              // to agents now
+	whole  offer              // also while it is off
+	offer  offer              // to agents now
 	denied []string           // tools that the user has turned off
 	listed snapshot.Count     // that agents get
 	adds   snapshot.Count     // that they would get, while it is off
@@ -109,26 +107,34 @@ func New(opts Options) (*Host, error) {
 	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.calls = calllog.New(calllog.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.changed})
-	h.own = &registration{host: h, id: Identity{Name: "mcpdeck", Title: "mcpdeck"}}
+	h.own = &registration{host: h, id: backend.Info{Name: "mcpdeck", Title: "mcpdeck"}}
 	owner := map[string]string{}
 	var modules []*registration
-	for _, m := range opts.Modules {
-		id := m.Identity()
+	for _, one := range opts.Servers {
+		id := one.Info()
 		for _, other := range modules {
 			if other.id.Name == id.Name {
 				return nil, fmt.Errorf("host servers: two are named %q", id.Name)
 			}
 		}
-		for _, t := range m.Offer().Tools {
-			if first, taken := owner[t.Tool.Name]; taken {
-				return nil, fmt.Errorf("host servers: the tool %q is offered by both %s and %s", t.Tool.Name, first, id.Name)
+		for _, t := range one.Catalogue().Tools {
+			if first, taken := owner[t.Key]; taken {
+				return nil, fmt.Errorf("host servers: the tool %q is offered by both %s and %s", t.Key, first, id.Name)
 			}
-			owner[t.Tool.Name] = id.Name
+			owner[t.Key] = id.Name
 		}
-		modules = append(modules, &registration{Module: m, host: h, id: id, off: slices.Contains(opts.Off, id.Name) && !id.Foreign, denied: opts.Denied[id.Name], state: snapshot.State{Status: snapshot.Starting}})
+		m := h.register(one, id)
+		m.off, m.denied = slices.Contains(opts.Off, id.Name) && !id.Foreign, opts.Denied[id.Name]
+		modules = append(modules, m)
 	}
 	h.modules.Store(&modules)
 	return h, nil
+}
+
+// register is a server that is not started yet.
+func (h *Host) register(s backend.Server, id backend.Info) *registration {
+	nothing := offer{&backend.Catalogue{}, s}
+	return &registration{Server: s, host: h, id: id, whole: nothing, offer: nothing, state: snapshot.State{Status: snapshot.Starting}}
 }
 
 // Start starts every module. A module that fails shows it in its state; the
@@ -168,7 +174,7 @@ func (h *Host) Stop(ctx context.Context) error {
 	h.closing = true
 	h.mu.Unlock()
 	for _, m := range h.all() {
-		if q, ok := m.Module.(Quitter); ok {
+		if q, ok := m.Server.(backend.Quitter); ok {
 			_ = recovery.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
 		}
 	}
@@ -314,7 +320,7 @@ func (m *registration) start() {
 	m.run = cancel
 	m.state = snapshot.State{Status: snapshot.Ready}
 	m.mu.Unlock()
-	err := recovery.Call("start "+m.id.Name, func() error { return m.Module.Start(ctx, m) })
+	err := recovery.Call("start "+m.id.Name, func() error { return m.Server.Start(ctx, m) })
 	if err != nil {
 		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
 	}
@@ -325,7 +331,7 @@ func (m *registration) stop(ctx context.Context) error {
 	m.mu.Lock()
 	cancel := m.run
 	m.mu.Unlock()
-	err := recovery.Call("stop "+m.id.Name, func() error { return m.Module.Stop(ctx) })
+	err := recovery.Call("stop "+m.id.Name, func() error { return m.Server.Stop(ctx) })
 	if cancel != nil {
 		cancel()
 	}
@@ -335,7 +341,7 @@ func (m *registration) stop(ctx context.Context) error {
 	return nil
 }
 
-// SetState implements Scope.
+// SetState implements [backend.Events].
 func (m *registration) SetState(s snapshot.State) {
 	s.Reason, s.Detail, s.Lacks = sanitize.Line(s.Reason), sanitize.Line(s.Detail), sanitize.Line(s.Lacks)
 	m.mu.Lock()
@@ -344,7 +350,7 @@ func (m *registration) SetState(s snapshot.State) {
 	m.host.changed()
 }
 
-// Changed implements Scope.
+// Changed implements [backend.Events].
 func (m *registration) Changed() {
 	if !m.reoffer() {
 		return
@@ -358,8 +364,8 @@ func (m *registration) Changed() {
 func (m *registration) reoffer() bool {
 	m.offering.Lock()
 	defer m.offering.Unlock()
-	var offer Offer
-	err := recovery.Call("offer of "+m.id.Name, func() error { offer = m.Offer(); return nil })
+	whole := offer{by: m.Server}
+	err := recovery.Call("catalogue of "+m.id.Name, func() error { whole.Catalogue = m.Server.Catalogue(); return nil })
 	if err != nil {
 		m.SetState(snapshot.State{Status: snapshot.Failed, Reason: err.Error()})
 		return false
@@ -367,34 +373,36 @@ func (m *registration) reoffer() bool {
 	m.mu.Lock()
 	off, denied := m.off, m.denied
 	m.mu.Unlock()
-	offer.Tools = without(offer.Tools, denied)
-	offer = offer.routed(m.id, m.host.opts.Version)
-	whole := offer
+	if len(denied) > 0 {
+		c := *whole.Catalogue
+		c.Tools = without(c.Tools, denied)
+		whole.Catalogue = &c
+	}
+	now := whole
 	if off {
-		offer = m.turnedOff(whole)
+		now = m.turnedOff(whole)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.off != off || !slices.Equal(m.denied, denied) { // turned on or off meanwhile; who did that asks again
 		return false
 	}
-	m.whole, m.offer = whole, offer
+	m.whole, m.offer = whole, now
 	m.count()
 	return true
 }
 
 // count adds up what agents have of the module. The caller holds mu.
 func (m *registration) count() {
-	sum := func(o Offer) (n snapshot.Count, bytes int) {
+	sum := func(o offer) (n snapshot.Count, bytes int) {
 		n.Context = len(o.Instructions)
 		for _, t := range o.Tools {
-			if _, hidden := m.hidden[offered{backend.Tool, t.Tool.Name}]; t.Off != "" || hidden {
+			if _, hidden := m.hidden[offered{backend.Tool, t.Key}]; t.Off != "" || hidden {
 				continue
 			}
 			n.Tools++
-			b := t.definition()
-			bytes += len(b)
-			n.Context += contextOf(b)
+			bytes += len(t.Raw)
+			n.Context += contextOf(t.Raw)
 		}
 		return n, bytes
 	}
@@ -405,37 +413,10 @@ func (m *registration) count() {
 	}
 }
 
-// ResourceUpdated implements Scope.
-func (m *registration) ResourceUpdated(uri string) {
-	if m.isOff() {
-		return
-	}
-	m.Pass("", resourceUpdated, rawjson.Object{{Key: "uri", Value: rawjson.Quote(uri)}}.JSON())
-}
-
-// Log implements Scope.
-func (m *registration) Log(level string, data any, to func(snapshot.Caller) bool) {
-	if m.isOff() {
-		return
-	}
-	params, err := rpc.Raw(map[string]any{"level": level, "logger": m.id.Name, "data": data})
-	if err != nil {
-		return
-	}
-	for _, a := range m.host.connected() {
-		if to(a.Caller()) {
-			a.hear(m.seen, logMessage, params)
-		}
-	}
-}
-
-// Warn implements Scope.
+// Warn implements [backend.Events].
 func (m *registration) Warn(text string) { m.host.Warn(m.id.Name, text) }
 
-// Tell implements Scope.
-func (m *registration) Tell() { m.host.changed() }
-
-func (m *registration) current() Offer {
+func (m *registration) current() offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.offer

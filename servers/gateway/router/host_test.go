@@ -17,6 +17,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
@@ -24,45 +25,70 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
+// module is a server of handlers.
 type module struct {
 	name    string
 	tools   []string
 	stub    string // "": none
 	refuse  string // a name that it refuses; "": none
 	failure error
-	scope   Scope
+	events  backend.Events
 	handler server.ToolHandlerFunc
+
+	once   sync.Once
+	served *inproc.Server
 }
 
-func (m *module) Identity() Identity {
-	return Identity{Name: m.name, Title: m.name, ServerName: m.name + "-mcp"}
+func (m *module) Info() backend.Info {
+	return backend.Info{Name: m.name, Title: m.name, ServerName: m.name + "-mcp"}
 }
 
-func (m *module) Start(_ context.Context, s Scope) error { m.scope = s; return m.failure }
+func (m *module) Start(_ context.Context, e backend.Events) error { m.events = e; return m.failure }
 
 func (m *module) Stop(context.Context) error { return nil }
 
-func (m *module) Offer() Offer {
-	o := Offer{Instructions: "Use " + m.name + "."}
-	handler := m.handler
-	if handler == nil {
-		handler = func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText("fine"), nil
-		}
-	}
-	for _, t := range m.tools {
-		o.Tools = append(o.Tools, Tool{Tool: mcp.NewTool(t), Handler: handler})
-	}
-	o.Refuse = func(tool string) string {
+// plain is the server of the handlers.
+func (m *module) plain() *inproc.Server {
+	m.once.Do(func() {
+		m.served = inproc.New(inproc.Options{Info: m.Info()}, func(opts ...server.ServerOption) *server.MCPServer {
+			srv := server.NewMCPServer(m.name, "1", opts...)
+			handler := m.handler
+			if handler == nil {
+				handler = func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+					return mcp.NewToolResultText("fine"), nil
+				}
+			}
+			for _, t := range append(m.tools, m.stub) {
+				srv.AddTool(mcp.NewTool(t), handler)
+			}
+			return srv
+		})
+	})
+	return m.served
+}
+
+func (m *module) Catalogue() *backend.Catalogue {
+	c := &backend.Catalogue{Instructions: "Use " + m.name + ".", Refuse: func(tool string) string {
 		if tool != "" && tool == m.refuse {
 			return tool + " comes later"
 		}
 		return ""
+	}}
+	all := m.plain().Catalogue().Tools
+	of := func(name string) backend.ToolDefinition {
+		return all[slices.IndexFunc(all, func(t backend.ToolDefinition) bool { return t.Key == name })]
+	}
+	for _, name := range m.tools {
+		c.Tools = append(c.Tools, of(name))
 	}
 	if m.stub != "" {
-		o.Stub = []Tool{{Tool: mcp.NewTool(m.stub), Handler: handler}}
+		c.Fallback = []backend.ToolDefinition{of(m.stub)}
 	}
-	return o
+	return c
+}
+
+func (m *module) Serve(ctx context.Context, r *backend.Request) backend.Reply {
+	return m.plain().Serve(ctx, r)
 }
 
 func started(t *testing.T, opts Options) *Host {
@@ -81,14 +107,14 @@ func started(t *testing.T, opts Options) *Host {
 }
 
 func TestClashOfToolNamesRefusesToStart(t *testing.T) {
-	_, err := New(Options{Modules: []Module{&module{name: "one", tools: []string{"same"}}, &module{name: "two", tools: []string{"same"}}}})
+	_, err := New(Options{Servers: []backend.Server{&module{name: "one", tools: []string{"same"}}, &module{name: "two", tools: []string{"same"}}}})
 	if err == nil || !strings.Contains(err.Error(), `"same" is offered by both one and two`) {
 		t.Fatalf("got %v", err)
 	}
 }
 
 func TestFailingModuleTakesNoOtherWithIt(t *testing.T) {
-	h := started(t, Options{Modules: []Module{
+	h := started(t, Options{Servers: []backend.Server{
 		&module{name: "bad", failure: errors.New("no luck\x1b[31m")}, &module{name: "good", tools: []string{"t"}},
 	}})
 	s := h.Snapshot().Servers
@@ -98,7 +124,7 @@ func TestFailingModuleTakesNoOtherWithIt(t *testing.T) {
 }
 
 func TestViews(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a1"}}, &module{name: "b", tools: []string{"b1"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "a", tools: []string{"a1"}}, &module{name: "b", tools: []string{"b1"}}}})
 	view := func(names ...string) *View {
 		t.Helper()
 		v, err := h.View(ViewSpec{Servers: names})
@@ -125,8 +151,8 @@ func TestViews(t *testing.T) {
 }
 
 // say sends a request to a view, as a transport does.
-func say(ctx context.Context, v *View, method, params string) backend.Reply {
-	return v.Route(ctx, backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage(params)}))(ctx)
+func say(ctx context.Context, a *Agent, v *View, method, params string) backend.Reply {
+	return v.Route(a, backend.New(rpc.Message{ID: json.RawMessage("1"), Method: method, Params: json.RawMessage(params)}))(ctx)
 }
 
 func callTool(h *Host, a *Agent, name, args string) backend.Reply {
@@ -134,7 +160,7 @@ func callTool(h *Host, a *Agent, name, args string) backend.Reply {
 	if err != nil {
 		panic(err)
 	}
-	return say(a.Context(context.Background()), v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
+	return say(context.Background(), a, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 }
 
 // settled waits until the log has taken everything.
@@ -176,13 +202,13 @@ func TestACancelledCallDidNotFail(t *testing.T) {
 		<-ctx.Done()
 		return nil, ctx.Err()
 	}}
-	h := started(t, Options{Modules: []Module{m}})
+	h := started(t, Options{Servers: []backend.Server{m}})
 	a := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	v, err := h.View(ViewSpec{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	say(a.Context(ctx), v, "tools/call", `{"name":"t","arguments":{}}`)
+	say(ctx, a, v, "tools/call", `{"name":"t","arguments":{}}`)
 	s := settled(h, 1)
 	if len(s.Calls) != 1 || s.Calls[0].Status != snapshot.Cancelled || s.Errors != 0 || s.Agents[0].Errors != 0 {
 		t.Errorf("calls %+v, %d failed", s.Calls, s.Errors)
@@ -198,7 +224,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 		return mcp.NewToolResultText("hello\nworld"), nil
 	}}
 	h := started(t, Options{
-		Modules: []Module{m}, Recorder: rec,
+		Servers: []backend.Server{m}, Recorder: rec,
 		Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
 			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
 		},
@@ -240,7 +266,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 }
 
 func TestPicturesInResultsAreKeptToLookAt(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+	h := started(t, Options{Servers: []backend.Server{&module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{mcp.NewTextContent("a text"), mcp.NewImageContent("AAAA", "image/png")}}, nil
 	}}}})
 	callTool(h, h.Connect(snapshot.Caller{Client: "codex"}, nil), "t", `{}`)
@@ -252,7 +278,7 @@ func TestPicturesInResultsAreKeptToLookAt(t *testing.T) {
 }
 
 func TestAgentsAreListed(t *testing.T) {
-	h := started(t, Options{Root: "/deck", Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	h := started(t, Options{Root: "/deck", Servers: []backend.Server{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(snapshot.Caller{Transport: "unix", PID: 7, Program: "claude", Root: "/p"}, []string{"m"})
 	b := h.Connect(snapshot.Caller{Transport: "http"}, nil)
 	if !a.HasRoot() || b.HasRoot() || b.Caller().Root != "/deck" {
@@ -290,7 +316,7 @@ func TestAgentsAreListed(t *testing.T) {
 // mcpdeck call makes a call, which is in the log; it is no agent that one could
 // wait for, be it here or gone.
 func TestTheDecksOwnCommandIsNoAgent(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(snapshot.Caller{Transport: snapshot.ByCommand, PID: 7}, nil)
 	callTool(h, a, "t", `{}`)
 	settled(h, 1)
@@ -325,7 +351,7 @@ func TestFoldersThatNoProjectLivesIn(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			h := started(t, Options{Root: tt.deck, Roots: roots.New(roots.Options{Homes: []string{home}}), Modules: []Module{&module{name: "m"}}})
+			h := started(t, Options{Root: tt.deck, Roots: roots.New(roots.Options{Homes: []string{home}}), Servers: []backend.Server{&module{name: "m"}}})
 			a := h.Connect(snapshot.Caller{Transport: "unix", Root: tt.hello}, nil)
 			own := a.HasRoot()
 			if own != (tt.hello == project) {
@@ -351,7 +377,7 @@ func TestWaitForUser(t *testing.T) {
 		done()
 		return mcp.NewToolResultText("answered"), nil
 	}}
-	h := started(t, Options{Modules: []Module{m}})
+	h := started(t, Options{Servers: []backend.Server{m}})
 	a := h.Connect(snapshot.Caller{}, nil)
 	over := make(chan struct{})
 	go func() { defer close(over); callTool(h, a, "t", `{}`) }()
@@ -376,7 +402,7 @@ func TestWaitForUser(t *testing.T) {
 }
 
 func TestHostThatClosesTakesNoMoreCalls(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "m", tools: []string{"t"}}}})
 	a := h.Connect(snapshot.Caller{}, nil)
 	if err := h.Stop(context.Background()); err != nil {
 		t.Fatal(err)
@@ -443,7 +469,7 @@ func TestSubscribe(t *testing.T) {
 }
 
 func BenchmarkSnapshot(b *testing.B) {
-	h, err := New(Options{Modules: []Module{&module{name: "m", tools: []string{"t"}}}})
+	h, err := New(Options{Servers: []backend.Server{&module{name: "m", tools: []string{"t"}}}})
 	if err != nil {
 		b.Fatal(err)
 	}

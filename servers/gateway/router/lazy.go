@@ -47,14 +47,6 @@ func (h *Host) IsLazy(name string) bool {
 // searches tells whether a session finds tools in a long list by itself.
 func searches(c snapshot.Caller) bool { return clients.Searches(c.Client, c.Hints[clients.SearchHint]) }
 
-// callerOf is who makes a request.
-func callerOf(ctx context.Context) snapshot.Caller {
-	if q := requestFrom(ctx); q != nil {
-		return q.agent.Caller()
-	}
-	return snapshot.Caller{}
-}
-
 // finder are the tools of a view that are to be found.
 type finder struct {
 	tools        []search.Tool
@@ -81,13 +73,11 @@ func (v *View) finder() *finder {
 
 // lazyTools are those of an offer that can be left to the finder. A gateway, and what
 // waits for the user and must be found again by its name, is listed.
-func (v *View) lazyTools(o Offer) []Tool {
+func (v *View) lazyTools(o offer) []backend.ToolDefinition {
 	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(o.Tools), func(t Tool) bool {
-		return t.Off != "" || t.Resumable || slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name })
-	})
+	return slices.DeleteFunc(slices.Clone(o.Tools), func(t backend.ToolDefinition) bool { return t.Off != "" || t.Resumable || o.leads(t.Key) })
 }
 
 // has tells whether the tools of a server are to be found; of no server without a
@@ -95,8 +85,8 @@ func (v *View) lazyTools(o Offer) []Tool {
 func (f *finder) has(server string) bool { return f != nil && slices.Contains(f.servers, server) }
 
 // add takes in a tool that the view has.
-func (f *finder) add(server string, t Tool) {
-	f.tools = append(f.tools, search.Tool{Server: server, Name: t.Tool.Name, Definition: t.definition()})
+func (f *finder) add(server string, t backend.ToolDefinition) {
+	f.tools = append(f.tools, search.Tool{Server: server, Name: t.Key, Definition: t.Raw})
 }
 
 const (
@@ -107,37 +97,30 @@ const (
 )
 
 // definitions are the two tools.
-func (f *finder) definitions() []Tool {
+func (f *finder) definitions() []backend.ToolDefinition {
 	names := strings.Join(f.servers, ", ")
 	if len(names) > serversNamed {
 		names = names[:strings.LastIndex(names[:serversNamed], ",")] + " and others"
 	}
-	find := Tool{
-		Work: admission.Small,
-		router: answers(func(r *backend.Request) backend.Reply {
-			args, err := rawjson.SplitObject(r.Args)
-			if err != nil && len(r.Args) > 0 {
-				return refused("The arguments must be an object with query.")
-			}
-			return f.find(strings.TrimSpace(args.Str("query")), strings.TrimSpace(args.Str("server")))
-		}),
-		Raw: json.RawMessage(`{"name":"` + findName + `","title":"Find tools","description":` + string(rawjson.Quote(
+	return []backend.ToolDefinition{
+		own(findName, `{"name":"`+findName+`","title":"Find tools","description":`+string(rawjson.Quote(
 			"Find tools that are not in your list, by what they do. They belong to these servers: "+names+".\n"+
-				"The result has names and input schemas for "+callName+". The exact name of a tool gets its whole definition, an empty query gets all names.")) +
-			`,"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"what you want to do, in a few words"},` +
-			`"server":{"type":"string","description":"only tools of this server"}},"required":["query"]},"annotations":{"readOnlyHint":true}}`),
+				"The result has names and input schemas for "+callName+". The exact name of a tool gets its whole definition, an empty query gets all names."))+
+			`,"inputSchema":{"type":"object","properties":{"query":{"type":"string","description":"what you want to do, in a few words"},`+
+			`"server":{"type":"string","description":"only tools of this server"}},"required":["query"]},"annotations":{"readOnlyHint":true}}`, backend.Policy{Load: admission.Small}),
+		own(callName, `{"name":"`+callName+`","title":"Call a tool","description":"Call a tool that `+findName+` has found. The result is the tool's own.",`+
+			`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"of the tool"},`+
+			`"arguments":{"type":"object","description":"as its input schema has them"}},"required":["name","arguments"]}}`, backend.Policy{Load: admission.Waits}),
 	}
-	call := Tool{
-		Work: admission.Waits,
-		Raw: json.RawMessage(`{"name":"` + callName + `","title":"Call a tool","description":"Call a tool that ` + findName + ` has found. The result is the tool's own.",` +
-			`"inputSchema":{"type":"object","properties":{"name":{"type":"string","description":"of the tool"},` +
-			`"arguments":{"type":"object","description":"as its input schema has them"}},"required":["name","arguments"]}}`),
+}
+
+// Serve answers a call of find_tools. Those of call_tool are routed.
+func (f *finder) Serve(_ context.Context, r *backend.Request) backend.Reply {
+	args, err := rawjson.SplitObject(r.Args)
+	if err != nil && len(r.Args) > 0 {
+		return refused("The arguments must be an object with query.")
 	}
-	for _, t := range []*Tool{&find, &call} {
-		o, _ := rawjson.SplitObject(t.Raw)
-		t.Tool.Name = o.Str("name")
-	}
-	return []Tool{find, call}
+	return f.find(strings.TrimSpace(args.Str("query")), strings.TrimSpace(args.Str("server")))
 }
 
 // find answers a search.

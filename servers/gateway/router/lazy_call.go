@@ -16,7 +16,8 @@ import (
 
 // called makes the call that a call of call_tool stands for, as if the agent had called
 // the tool itself.
-func (v *View) called(ctx context.Context, l *listing, r *backend.Request) backend.Reply {
+func (v *View) called(ctx context.Context, q *request, l *listing) backend.Reply {
+	r := q.raw
 	asked, _ := rawjson.SplitObject(r.Args) // anything else names nothing
 	args, problem := innerArguments(asked)
 	r = inner(r, asked.Str("name"), args)
@@ -37,9 +38,9 @@ func (v *View) called(ctx context.Context, l *listing, r *backend.Request) backe
 	case problem != "":
 		text, module = problem+"\nIts input schema: "+string(schemaOf(to.tool)), to.module.id.Name
 	default:
-		return to.serve(ctx, v, r)
+		return v.call(ctx, q, to, r)
 	}
-	return v.refuse(ctx, calllog.Request{Server: module, Tool: r.Key, Args: args, Redact: v.host.redactOf(r.Key)}, text)
+	return q.refuse(calllog.Request{Server: module, Tool: r.Key, Args: args, Redact: v.host.redactOf(r.Key)}, text)
 }
 
 // innerArguments are those of the tool itself: an object, or a string that holds one.
@@ -71,29 +72,19 @@ func inner(r *backend.Request, name string, args json.RawMessage) *backend.Reque
 	return call
 }
 
-// schemaOf is the schema of a tool's arguments.
-func schemaOf(t Tool) json.RawMessage {
-	o, _ := rawjson.SplitObject(t.definition()) // it always is one
-	return o.Get("inputSchema")
-}
-
 // misfits says why arguments do not fit a tool's schema, "" when they do. An agent that
 // calls a tool directly knows the schema; one that finds it may not have looked.
-func misfits(t Tool, args json.RawMessage) string {
+func misfits(t backend.ToolDefinition, args json.RawMessage) string {
 	problems := form.Against(schemaOf(t), args)
 	if len(problems) == 0 {
 		return ""
 	}
-	return "The arguments do not fit " + t.Tool.Name + ": " + strings.Join(problems, "; ") + "."
+	return "The arguments do not fit " + t.Key + ": " + strings.Join(problems, "; ") + "."
 }
 
 // refuse answers a call that is not made with a sentence for the agent.
-func (v *View) refuse(ctx context.Context, c calllog.Request, text string) backend.Reply {
-	q := requestFrom(ctx)
-	if q == nil {
-		return backend.Failed(rpc.CodeInternal, "the request belongs to no connection")
-	}
+func (q *request) refuse(c calllog.Request, text string) backend.Reply {
 	reply := refused(text)
-	v.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.ToolError, route{}.logged(reply), "")
+	q.agent.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.ToolError, route{}.logged(reply), "")
 	return reply
 }

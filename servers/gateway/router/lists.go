@@ -17,11 +17,10 @@ import (
 
 // listing is what a view lists, and who answers for it. It never changes.
 type listing struct {
-	lists   map[string][]entry                // by method, each sorted by name
-	finder  *finder                           // of tools that not all clients list; nil: there are none
-	turns   map[string]bool                   // of tools that are InTurn
-	routes  map[backend.Kind]map[string]route // who answers for what is listed
-	routers []route                           // the modules that answer for more than they list
+	lists  map[string][]entry                // by method, each sorted by name
+	finder *finder                           // of tools that not all clients list; nil: there are none
+	routes map[backend.Kind]map[string]route // who answers for what is listed
+	owners []route                           // the servers, which may answer for more than they list
 }
 
 // entry is a definition in a list.
@@ -80,38 +79,26 @@ func (l *lists) add(list string, kind backend.Kind, key string, definition json.
 	return true
 }
 
-// addTool lists a tool. It returns false if an earlier module has one of its name, or it is the
+// addTool lists a tool. It returns false if an earlier server has one of its name, or it is the
 // deck's.
-func (l *lists) addTool(v *View, m *registration, router Router, t Tool) bool {
-	name := t.Tool.Name
-	to := route{module: m, tool: t, work: t.Work, router: router}
-	if t.router != nil {
-		to.router = t.router
-	}
-	if v.taken(m, backend.Tool, name) || !l.add(toolsList, backend.Tool, name, t.definition(), to) {
-		return false
-	}
-	if t.InTurn {
-		l.turns[name] = true
-	}
-	return true
+func (l *lists) addTool(v *View, m *registration, by answerer, t backend.ToolDefinition) bool {
+	return !v.taken(m, backend.Tool, t.Key) && l.add(toolsList, backend.Tool, t.Key, t.Raw, route{module: m, by: by, load: t.Load, tool: t})
 }
 
-// addRaw lists what a module's router answers for. What an earlier module has keeps its
-// place.
-func (l *lists) addRaw(v *View, m *registration, o Offer) {
-	to := route{module: m, router: o.Router, work: admission.Waits}
+// addOthers lists what a server has beside tools. What an earlier one has keeps its place.
+func (l *lists) addOthers(v *View, m *registration, o offer) {
+	to := route{module: m, by: o.by, load: admission.Waits}
 	if to.own() {
-		to.work = admission.Medium
+		to.load = admission.Medium
 	}
-	l.routers = append(l.routers, to)
-	for _, d := range o.RawResources {
+	l.owners = append(l.owners, to)
+	for _, d := range o.Resources {
 		l.add(resourcesList, backend.Resource, d.Key, d.Raw, to)
 	}
-	for _, d := range o.RawTemplates {
+	for _, d := range o.Templates {
 		l.add(templatesList, backend.Template, d.Key, d.Raw, to)
 	}
-	for _, d := range o.RawPrompts {
+	for _, d := range o.Prompts {
 		if !v.taken(m, backend.Prompt, d.Key) {
 			l.add(promptsList, backend.Prompt, d.Key, d.Raw, to)
 		}
@@ -136,22 +123,22 @@ func (l *listing) forCaller(list string, c snapshot.Caller) (has []entry) {
 }
 
 // list answers a request for a list; nil if it is for something else.
-func (v *View) list(r *backend.Request) func(context.Context) backend.Reply {
+func (v *View) list(q *request) func(context.Context) backend.Reply {
+	r := q.raw
 	member, ok := listMember[r.Method]
 	if !ok {
 		return nil
 	}
-	return func(ctx context.Context) backend.Reply {
+	return func(context.Context) backend.Reply {
 		if r.Params.Str("cursor") != "" { // lists come whole, so nobody was given one
 			return backend.Failed(rpc.CodeParams, "invalid cursor")
 		}
 		if r.Method == resourcesList {
 			v.refreshResources()
 		}
-		who := callerOf(ctx)
-		l := v.listing.Load()
+		who, l := q.agent.Caller(), v.listing.Load()
 		entries := l.forCaller(r.Method, who)
-		if q := requestFrom(ctx); q != nil && r.Method == toolsList {
+		if r.Method == toolsList {
 			q.agent.listed(v, slices.ContainsFunc(entries, func(e entry) bool { return e.Audience == gateway }), v.got(l, who, entries))
 		}
 		var b strings.Builder

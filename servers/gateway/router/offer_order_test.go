@@ -4,6 +4,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 // slow is a module that is held up while it makes an offer, if the test wants that.
@@ -14,8 +16,8 @@ type slow struct {
 	held  chan struct{} // closed then
 }
 
-func (s *slow) Offer() Offer {
-	o := (&module{name: s.name, tools: []string{s.has.Load().(string)}}).Offer()
+func (s *slow) Catalogue() *backend.Catalogue {
+	o := (&module{name: s.name, tools: []string{s.has.Load().(string)}}).Catalogue()
 	if hold := s.holds.Swap(nil); hold != nil {
 		close(s.held)
 		<-*hold
@@ -26,14 +28,14 @@ func (s *slow) Offer() Offer {
 func TestAnOlderOfferDoesNotReplaceANewerOne(t *testing.T) {
 	m := &slow{module: module{name: "a"}, held: make(chan struct{})}
 	m.has.Store("older")
-	h := started(t, Options{Modules: []Module{m}})
+	h := started(t, Options{Servers: []backend.Server{m}})
 	hold := make(chan struct{})
 	m.holds.Store(&hold)
 	older, newer := make(chan struct{}), make(chan struct{})
-	go func() { m.scope.Changed(); close(older) }()
+	go func() { m.events.Changed(); close(older) }()
 	<-m.held
 	m.has.Store("newer")
-	go func() { m.scope.Changed(); close(newer) }()
+	go func() { m.events.Changed(); close(newer) }()
 	select {
 	case <-newer:
 	case <-time.After(100 * time.Millisecond): // it waits for the other
@@ -41,7 +43,7 @@ func TestAnOlderOfferDoesNotReplaceANewerOne(t *testing.T) {
 	close(hold)
 	<-older
 	<-newer
-	if o := h.module("a").current(); len(o.Tools) != 1 || o.Tools[0].Tool.Name != "newer" {
+	if o := h.module("a").current(); len(o.Tools) != 1 || o.Tools[0].Key != "newer" {
 		t.Errorf("offered are %v", o.Tools)
 	}
 }

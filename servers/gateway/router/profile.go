@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -94,28 +95,26 @@ func (v *View) For(c snapshot.Caller) *View {
 
 // narrowed is an offer without what the view's profile hides: to an agent, that is not
 // there at all. A gateway cannot be narrowed, and goes if it leads to some of that.
-func (v *View) narrowed(o Offer) Offer {
+func (v *View) narrowed(o offer) offer {
 	p := v.profile.Load()
 	if p == nil || len(p.Tools) == 0 {
 		return o
 	}
-	hides := func(t Tool) bool { return !p.allows(t.Tool.Name) }
-	if slices.ContainsFunc(o.Tools, hides) {
-		leads := func(t Tool) bool {
-			return slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name })
-		}
-		o.Tools = slices.DeleteFunc(slices.Clone(o.Tools), func(t Tool) bool { return hides(t) || leads(t) })
-		o.Gateway, o.ForGateway = nil, nil
+	c := *o.Catalogue
+	hides := func(t backend.ToolDefinition) bool { return !p.allows(t.Key) }
+	if slices.ContainsFunc(c.Tools, hides) {
+		c.Tools = slices.DeleteFunc(slices.Clone(c.Tools), func(t backend.ToolDefinition) bool { return hides(t) || o.leads(t.Key) })
+		c.Gateway, c.GatewayFor = nil, nil
 	}
-	if refuse := o.Refuse; refuse != nil {
-		o.Refuse = func(tool string) string {
+	if refuse := c.Refuse; refuse != nil {
+		c.Refuse = func(tool string) string {
 			if !p.allows(tool) {
 				return ""
 			}
 			return refuse(tool)
 		}
 	}
-	return o
+	return offer{&c, o.by}
 }
 
 // narrow returns the servers of a view that the profile leaves; as in a view, none are all.

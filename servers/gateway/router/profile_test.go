@@ -1,13 +1,13 @@
 package router
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
-	"github.com/mark3labs/mcp-go/mcp"
-
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -41,7 +41,7 @@ func TestAProfileFitsByWhatIsKnownOfAConnection(t *testing.T) {
 
 func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 	a, b := &module{name: "a", tools: []string{"a_get", "a_put", "a_drop"}}, &module{name: "b", tools: []string{"b_get"}}
-	h := started(t, Options{Modules: []Module{a, b}})
+	h := started(t, Options{Servers: []backend.Server{a, b}})
 	h.SetProfiles([]Profile{
 		{Name: "one", Servers: []string{"a"}, Tools: map[string]string{"a_*": "off", "a_get": "allow"}},
 		{Name: "lazy", Lazy: []string{"b"}, Match: Match{Client: "tester"}},
@@ -101,7 +101,7 @@ func TestAProfileNarrowsWhatIsOn(t *testing.T) {
 // other.
 func TestNothingHiddenIsNamed(t *testing.T) {
 	a, b := &module{name: "a", tools: []string{"a_get", "a_put"}, refuse: "a_put"}, &module{name: "b", tools: []string{"b_get"}}
-	h := started(t, Options{Modules: []Module{a, b}})
+	h := started(t, Options{Servers: []backend.Server{a, b}})
 	for _, g := range []*guest{newGuest("far", "far_look", "far_do"), newGuest("other", "other_do")} {
 		if err := h.Add(g); err != nil {
 			t.Fatal(err)
@@ -142,7 +142,7 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 // A gateway leads to all tools of a server, also to those that a profile hides.
 func TestAGatewayDoesNotLeadPastAProfile(t *testing.T) {
 	g := &gated{module{name: "a", tools: []string{"a_get", "a_put"}}}
-	h := started(t, Options{Modules: []Module{g}})
+	h := started(t, Options{Servers: []backend.Server{g}})
 	h.SetProfiles([]Profile{{Name: "some", Tools: map[string]string{"a_put": "off"}}, {Name: "all", Tools: map[string]string{"b": "off"}}})
 	for profile, want := range map[string]string{"some": "a_get", "all": "a_get a_put a_tools"} {
 		for _, gateway := range []bool{false, true} {
@@ -164,9 +164,10 @@ func TestAGatewayDoesNotLeadPastAProfile(t *testing.T) {
 // gated is a module with a gateway.
 type gated struct{ module }
 
-func (g *gated) Offer() Offer {
-	o := g.module.Offer()
-	o.Gateway = []Tool{{Tool: mcp.NewTool(g.name + "_tools"), Handler: o.Tools[0].Handler}}
-	o.ForGateway = func(string) bool { return true }
-	return o
+func (g *gated) Catalogue() *backend.Catalogue {
+	c := g.module.Catalogue()
+	name := g.name + "_tools"
+	c.Gateway = []backend.ToolDefinition{own(name, fmt.Sprintf(`{"name":%q}`, name), backend.Policy{})}
+	c.GatewayFor = func(string) bool { return true }
+	return c
 }

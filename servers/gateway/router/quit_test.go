@@ -10,6 +10,7 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -65,7 +66,7 @@ func TestQuittingWithAStuckCall(t *testing.T) {
 				<-never
 				return mcp.NewToolResultText("late"), nil
 			}
-			h, newErr := New(Options{Modules: []Module{child, other}})
+			h, newErr := New(Options{Servers: []backend.Server{child, other}})
 			if newErr != nil {
 				t.Fatal(newErr)
 			}
@@ -110,7 +111,7 @@ func TestAModuleThatDoesNotEndHoldsUpNoOther(t *testing.T) {
 		defer close(never)
 		good := &leaving{module: module{name: "good"}, began: began}
 		slow := &leaving{module: module{name: "slow"}, began: began, stuck: never}
-		h, err := New(Options{Modules: []Module{good, slow}})
+		h, err := New(Options{Servers: []backend.Server{good, slow}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,46 +3,37 @@ package router
 import (
 	"context"
 	"encoding/json"
-	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// request is what the host knows of a request in flight.
+// request is one in flight. It is the client that its server sees, and the server's deck.
 type request struct {
 	agent  *Agent
 	raw    *backend.Request
 	client backend.Client // as the transport reaches it
 
-	mu    sync.Mutex      // guards what follows
-	call  *calllog.Record // nil until a tool's handler runs
-	place *admission.Slot // among the deck's work; nil: none
+	// These are set before the request is served.
+	call *calllog.Record // nil: it calls no tool
+	slot *admission.Slot // among the deck's work
 }
 
-type requestKey struct{}
-
-func requestFrom(ctx context.Context) *request {
-	q, _ := ctx.Value(requestKey{}).(*request)
-	return q
-}
-
-// takes makes this the request that a client has sent. What a server says to the client about it
-// comes past here.
-func (q *request) takes(r *backend.Request) {
-	q.raw, q.client = r, r.Client
+// newRequest is one that a client has sent. What a server says to the client about it comes past
+// here.
+func newRequest(a *Agent, r *backend.Request) *request {
+	q := &request{agent: a, raw: r, client: r.Client}
 	r.Client = q
 	if r.Stateless() {
 		r.Capabilities = r.Meta.Get(capabilitiesKey)
-		return
+		return q
 	}
-	q.agent.mu.Lock()
-	r.Capabilities, r.Version = q.agent.greeting.Capabilities, q.agent.greeting.Version
-	q.agent.mu.Unlock()
+	a.mu.Lock()
+	r.Capabilities, r.Version = a.greeting.Capabilities, a.greeting.Version
+	a.mu.Unlock()
+	return q
 }
 
 // Notify implements [backend.Client]. A log message that the agent does not want is none that
@@ -82,60 +73,21 @@ func (q *request) level() string {
 func (q *request) progress(params json.RawMessage) {
 	var p struct{ Progress, Total float64 }
 	_ = json.Unmarshal(params, &p) // what is no number is not shown
-	q.mu.Lock()
-	r := q.call
-	q.mu.Unlock()
-	if r != nil && p.Total > 0 {
-		r.Progress(p.Progress, p.Total)
+	if q.call != nil && p.Total > 0 {
+		q.call.Progress(p.Progress, p.Total)
 	}
 }
 
 // WaitForUser implements [backend.Deck].
 func (q *request) WaitForUser() (done func()) {
-	q.mu.Lock()
-	r := q.call
-	q.mu.Unlock()
-	if r == nil {
+	if q.call == nil {
 		return func() {}
 	}
-	return r.Wait()
+	return q.call.Wait()
 }
 
-// record runs a call of a tool: it is shown and logged, waits for its turn, a panic
-// becomes an error for the agent, and a host that is closing takes no more.
-func record(ctx context.Context, q *request, to route, c calllog.Request, r *backend.Request) (reply backend.Reply, err error) {
-	h := q.agent.host
-	if h.Closing() {
-		return refused("Error: mcpdeck is shutting down; try again in a moment"), nil
-	}
-	call := h.calls.Begin(&q.agent.figures, q.agent.Caller(), c)
-	q.mu.Lock()
-	q.call = call
-	q.mu.Unlock()
-	during, done := to.module.withRemoval(ctx)
-	defer done()
-	place, err := h.admit(during, q, to.work)
-	if err == nil {
-		err = recovery.Call(c.Tool, func() (err error) {
-			defer place.Leave()
-			reply, err = to.answer(during, q, r)
-			return err
-		})
-	}
-	if text := removalError(during); text != "" && ctx.Err() == nil {
-		if status, _ := statusOf(reply); err != nil || status != snapshot.OK {
-			reply, err = refused(text), nil
-		}
-	}
-	if err != nil && ctx.Err() == nil {
-		reply, err = refused("Error: "+err.Error()), nil
-	}
-	switch {
-	case ctx.Err() != nil:
-		call.End(snapshot.Cancelled, nil, "cancelled by the agent")
-	default:
-		status, why := statusOf(reply)
-		call.End(status, to.logged(reply), why)
-	}
-	return reply, err
-}
+// Yield implements [backend.Deck].
+func (q *request) Yield() (back func(context.Context) error) { return q.slot.Yield() }
+
+// Need implements [backend.Deck].
+func (q *request) Need(ctx context.Context, bytes int64) error { return q.slot.Grow(ctx, bytes) }

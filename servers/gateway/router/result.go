@@ -1,8 +1,8 @@
 package router
 
 import (
-	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
@@ -55,15 +55,6 @@ func imagesIn(result json.RawMessage) (images []calllog.Image) {
 	return images
 }
 
-// answers is a [Router] of the deck's own that knows its answer.
-type answers func(*backend.Request) backend.Reply
-
-// Owns implements [Router].
-func (answers) Owns(backend.Kind, string) bool { return false }
-
-// Serve implements [Router].
-func (a answers) Serve(_ context.Context, r *backend.Request) backend.Reply { return a(r) }
-
 // said is a reply with a text.
 func said(text string) backend.Reply {
 	return backend.Reply{Result: json.RawMessage(`{"content":[{"type":"text","text":` + string(rawjson.Quote(text)) + `}]}`)}
@@ -73,4 +64,16 @@ func said(text string) backend.Reply {
 // that newer clients want; older ones do not mind.
 func refused(text string) backend.Reply {
 	return backend.Reply{Result: json.RawMessage(`{"resultType":"complete","content":[{"type":"text","text":` + string(rawjson.Quote(text)) + `}],"isError":true}`)}
+}
+
+// bare is a result of a server of the deck's own without what it says of the answer itself.
+func bare(result json.RawMessage) json.RawMessage {
+	o, err := rawjson.SplitObject(result)
+	if err != nil {
+		return result
+	}
+	o = slices.DeleteFunc(o, func(m rawjson.Member) bool {
+		return m.Key == "_meta" || m.Key == "resultType" && string(m.Value) == `"complete"`
+	})
+	return o.JSON()
 }

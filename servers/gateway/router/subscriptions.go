@@ -157,7 +157,7 @@ func (a *Agent) chooses(level string) backend.Reply {
 	return backend.Reply{Result: json.RawMessage("{}")}
 }
 
-func (a *Agent) wanted() Subscriptions {
+func (a *Agent) wanted() backend.Subscriptions {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	all := slices.Collect(maps.Keys(a.uris))
@@ -165,7 +165,7 @@ func (a *Agent) wanted() Subscriptions {
 		all = append(all, s.URIs...)
 	}
 	slices.Sort(all)
-	return Subscriptions{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
+	return backend.Subscriptions{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
 }
 
 // publishSubscriptions tells modules what the agent wants to be told of, those that it sees. The
@@ -175,8 +175,8 @@ func (a *Agent) publishSubscriptions(modules []*registration) {
 	defer a.telling.Unlock()
 	w, id := a.wanted(), a.Caller().Agent
 	for _, m := range modules {
-		if l, ok := m.Module.(Listener); ok && a.sees(m) {
-			_ = recovery.Call(m.id.Name+" told what an agent wants", func() error { l.Wants(id, w); return nil })
+		if l, ok := m.Server.(backend.Subscriber); ok && a.sees(m) {
+			_ = recovery.Call(m.id.Name+" told what an agent wants", func() error { l.Subscribed(id, w); return nil })
 		}
 	}
 }
@@ -202,8 +202,11 @@ func (h *Host) connected() []*Agent {
 	return slices.Clone(h.agents)
 }
 
-// Pass implements [Scope].
-func (m *registration) Pass(agent, method string, params json.RawMessage) {
+// Notify implements [backend.Events].
+func (m *registration) Notify(session, method string, params json.RawMessage) {
+	if m.isOff() {
+		return
+	}
 	through := m.seen
 	switch method {
 	case resourceUpdated, logMessage, "notifications/elicitation/complete":
@@ -214,7 +217,7 @@ func (m *registration) Pass(agent, method string, params json.RawMessage) {
 	}
 	params = compactJSON(backend.Reply{Result: params}).Result
 	for _, a := range m.host.connected() {
-		if agent == "" || a.Caller().Agent == agent {
+		if session == "" || a.Caller().Agent == session {
 			a.hear(through, method, params)
 		}
 	}

@@ -1,7 +1,6 @@
 package router
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -52,14 +51,14 @@ func (h *Host) Deny(name string, tools []string) error {
 }
 
 // without are tools, of which some are turned off by the user.
-func without(tools []Tool, denied []string) []Tool {
+func without(tools []backend.ToolDefinition, denied []string) []backend.ToolDefinition {
 	if len(denied) == 0 {
 		return tools
 	}
 	tools = slices.Clone(tools)
 	for i := range tools {
-		if slices.Contains(denied, tools[i].Tool.Name) {
-			tools[i].Off = tools[i].Tool.Name + " is turned off. The user can allow it in mcpdeck."
+		if slices.Contains(denied, tools[i].Key) {
+			tools[i].Off = tools[i].Key + " is turned off. The user can allow it in mcpdeck."
 		}
 	}
 	return tools
@@ -73,7 +72,7 @@ func (m *registration) isOff() bool {
 }
 
 // known is what the module offers or, while it is off, would offer.
-func (m *registration) known() Offer {
+func (m *registration) known() offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.whole
@@ -82,22 +81,26 @@ func (m *registration) known() Offer {
 // turnedOff is what agents are offered of a module that is off: its tools answer that,
 // and a client that asked for it alone finds a tool to ask, since some drop a server
 // that lists nothing.
-func (m *registration) turnedOff(o Offer) Offer {
-	own := map[string]bool{}
+func (m *registration) turnedOff(o offer) offer {
+	names := map[string]bool{}
 	for _, t := range o.all() {
-		own[t.Tool.Name] = true
+		names[t.Key] = true
 	}
 	text := m.id.Title + " is off. The user can turn it on in mcpdeck."
 	about := rawjson.Quote("Tells whether " + m.id.Title + " is on. The user turns it on and off; no tool can.")
-	status, _ := RawTool(json.RawMessage(`{"annotations":{"readOnlyHint":true},"description":` + string(about) + // it has a name
-		`,"inputSchema":{"type":"object","properties":{}},"name":` + string(rawjson.Quote(m.id.Name+"_status")) + `}`))
-	status.Work, status.router = admission.Small, answers(func(*backend.Request) backend.Reply { return said(text) })
-	return Offer{Stub: []Tool{status}, Refuse: func(tool string) string {
-		if own[tool] {
+	name := m.id.Name + "_status"
+	status := own(name, `{"annotations":{"readOnlyHint":true},"description":`+string(about)+
+		`,"inputSchema":{"type":"object","properties":{}},"name":`+string(rawjson.Quote(name))+`}`, backend.Policy{Load: admission.Small})
+	refuse := func(tool string) string {
+		if names[tool] {
 			return text
 		}
 		return ""
-	}}
+	}
+	return offer{
+		&backend.Catalogue{Fallback: []backend.ToolDefinition{status}, Refuse: refuse},
+		answers(func(*backend.Request) backend.Reply { return said(text) }),
+	}
 }
 
 // shown is the state of the module for the user. The caller holds mu.

@@ -1,13 +1,11 @@
 package router
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/mark3labs/mcp-go/mcp"
-	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
@@ -18,15 +16,18 @@ import (
 // rich is a module with something in every list.
 type rich struct{ module }
 
-func (m *rich) Offer() Offer {
-	o := m.module.Offer()
-	o.Resources = []server.ServerResource{{Resource: mcp.NewResource(m.name+"://r", m.name)}}
-	o.Templates = []server.ServerResourceTemplate{{Template: mcp.NewResourceTemplate(m.name+"://{x}", m.name)}}
-	o.Prompts = []server.ServerPrompt{{Prompt: mcp.NewPrompt(m.name + "_p")}}
-	for i := range o.Tools {
-		o.Tools[i].Redact, o.Tools[i].Resumable = redact.Kind{Keep: []string{"key"}}, true
+func (m *rich) Catalogue() *backend.Catalogue {
+	c := m.module.Catalogue()
+	define := func(key, definition string) []backend.Definition {
+		return []backend.Definition{{Key: key, Raw: json.RawMessage(definition)}}
 	}
-	return o
+	c.Resources = define(m.name+"://r", fmt.Sprintf(`{"uri":"%[1]s://r","name":%[1]q}`, m.name))
+	c.Templates = define(m.name+"://{x}", fmt.Sprintf(`{"uriTemplate":"%[1]s://{x}","name":%[1]q}`, m.name))
+	c.Prompts = define(m.name+"_p", fmt.Sprintf(`{"name":%q}`, m.name+"_p"))
+	for i := range c.Tools {
+		c.Tools[i].Redact, c.Tools[i].Resumable = redact.Kind{Keep: []string{"key"}}, true
+	}
+	return c
 }
 
 // everything is what a client is told before it calls something.
@@ -45,16 +46,15 @@ func everything(t *testing.T, h *Host, servers ...string) string {
 		if bad != nil {
 			t.Fatal(bad)
 		}
-		ctx := a.Context(t.Context())
-		b.Write(append(v.Route(ctx, backend.Parse(line, m))(ctx).Result, '\n'))
+		b.Write(append(v.Route(a, backend.Parse(line, m))(t.Context()).Result, '\n'))
 	}
 	return b.String()
 }
 
 func TestAModuleThatIsTurnedOffCostsAgentsNothing(t *testing.T) {
-	mod := func(name string) Module { return &rich{module{name: name, tools: []string{name + "_x"}}} }
-	without := everything(t, started(t, Options{Modules: []Module{mod("a"), mod("c")}}))
-	h := started(t, Options{Modules: []Module{mod("a"), mod("b"), mod("c")}, Off: []string{"b"}})
+	mod := func(name string) backend.Server { return &rich{module{name: name, tools: []string{name + "_x"}}} }
+	without := everything(t, started(t, Options{Servers: []backend.Server{mod("a"), mod("c")}}))
+	h := started(t, Options{Servers: []backend.Server{mod("a"), mod("b"), mod("c")}, Off: []string{"b"}})
 	for step := range 3 {
 		if got := everything(t, h); got != without {
 			t.Fatalf("off, step %d:\n%s\nwithout it:\n%s", step, got, without)
@@ -81,7 +81,7 @@ func TestAModuleThatIsTurnedOffCostsAgentsNothing(t *testing.T) {
 }
 
 func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "a", tools: []string{"a_x"}}, &module{name: "b", tools: []string{"b_x"}}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "a", tools: []string{"a_x"}}, &module{name: "b", tools: []string{"b_x"}}}})
 	v := viewOf(t, h)
 	s := listens(h, v)
 	for _, step := range []struct {
@@ -113,11 +113,11 @@ func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
 // What is called then is refused with the user's remedy, and logged as it would be.
 func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 	rec := &kepts{}
-	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
-	ctx := h.Connect(snapshot.Caller{}, nil).Context(t.Context())
+	h := started(t, Options{Servers: []backend.Server{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
+	a := h.Connect(snapshot.Caller{}, nil)
 	v := viewOf(t, h)
 	const want = "b is off. The user can turn it on in mcpdeck."
-	if reply := say(ctx, v, "tools/call", `{"name":"b_x","arguments":{"value":"hush"}}`); !strings.Contains(string(reply.Result), want) {
+	if reply := say(t.Context(), a, v, "tools/call", `{"name":"b_x","arguments":{"value":"hush"}}`); !strings.Contains(string(reply.Result), want) {
 		t.Errorf("answered %s %s", reply.Result, reply.Error)
 	}
 	calls := settled(h, 1).Calls
@@ -135,7 +135,7 @@ func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 }
 
 func TestTheHostDoesNotTurnGuestsOff(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&module{name: "a"}}})
+	h := started(t, Options{Servers: []backend.Server{&module{name: "a"}}})
 	if err := h.Add(&foreign{module{name: "f"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,10 +148,12 @@ func TestTheHostDoesNotTurnGuestsOff(t *testing.T) {
 
 type foreign struct{ module }
 
-func (m *foreign) Identity() Identity { return Identity{Name: m.name, Title: m.name, Foreign: true} }
+func (m *foreign) Info() backend.Info {
+	return backend.Info{Name: m.name, Title: m.name, Foreign: true}
+}
 
 func TestToolsOfAModuleAreTurnedOff(t *testing.T) {
-	h := started(t, Options{Modules: []Module{&rich{module{name: "b", tools: []string{"b_x", "b_y"}}}}, Denied: map[string][]string{"b": {"b_x"}}})
+	h := started(t, Options{Servers: []backend.Server{&rich{module{name: "b", tools: []string{"b_x", "b_y"}}}}, Denied: map[string][]string{"b": {"b_x"}}})
 	v := viewOf(t, h)
 	for _, step := range []struct{ off, listed []string }{{[]string{"b_x"}, []string{"b_y"}}, {nil, []string{"b_x", "b_y"}}, {[]string{"b_y", "b_x"}, nil}, {[]string{"b_y"}, []string{"b_x"}}} {
 		if err := h.Deny("b", step.off); err != nil {

@@ -55,11 +55,11 @@ func (v *View) listed(m *registration) (names []string) {
 	case v.Spec.Gateway && len(o.Gateway) > 0:
 		tools = o.Gateway
 	case v.alone(m):
-		tools = slices.Concat(tools, o.Stub)
+		tools = slices.Concat(tools, o.Fallback)
 	}
 	for _, t := range tools {
 		if t.Off == "" {
-			names = append(names, t.Tool.Name)
+			names = append(names, t.Key)
 		}
 	}
 	return names
@@ -71,7 +71,7 @@ func (v *View) refusal(tool string) (text, module string) {
 	for _, m := range v.all() {
 		o := v.offerOf(m)
 		for _, t := range o.Tools {
-			if t.Tool.Name == tool && t.Off != "" {
+			if t.Key == tool && t.Off != "" {
 				return t.Off, m.id.Name
 			}
 		}

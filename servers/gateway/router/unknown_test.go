@@ -2,10 +2,12 @@ package router
 
 import (
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 func TestWhatIsSaidOfAnUnknownTool(t *testing.T) {
-	h := started(t, Options{Modules: []Module{
+	h := started(t, Options{Servers: []backend.Server{
 		&module{name: "ask", tools: []string{"ask", "ask_wait"}},
 		&module{name: "pixelsrc", tools: []string{"pixelsrc_render", "pixelsrc_format", "pixelsrc_lint", "pixelsrc_line"}},
 		&module{name: "clippy", tools: []string{"haunt_desktop", "play_system_sound"}},

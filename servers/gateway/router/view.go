@@ -122,7 +122,7 @@ func (v *View) introduction() string {
 // refreshResources tells modules that resources are listed.
 func (v *View) refreshResources() {
 	for _, m := range v.all() {
-		if r, ok := m.Module.(Refresher); ok {
+		if r, ok := m.Server.(backend.Refresher); ok {
 			_ = recovery.Call("resources of "+m.id.Name, func() error { r.Refresh(); return nil })
 		}
 	}
@@ -166,15 +166,15 @@ func (v *View) refresh() {
 
 // makeLists is refresh for a caller that holds mu.
 func (v *View) makeLists() {
-	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), turns: map[string]bool{}, routes: map[backend.Kind]map[string]route{}}}
+	l := lists{listing: listing{lists: map[string][]entry{}, finder: v.finder(), routes: map[backend.Kind]map[string]route{}}}
 	if l.finder != nil {
 		l.to = v.searching(false)
 		for _, t := range l.finder.definitions() {
-			l.addTool(v, v.host.own, nil, t)
+			l.addTool(v, v.host.own, l.finder, t)
 		}
 	}
 	for _, m := range v.all() {
-		v.addModule(&l, m, v.offerOf(m))
+		v.addServer(&l, m, v.offerOf(m))
 	}
 	l.sort()
 	v.listing.Store(&l.listing)
@@ -193,24 +193,24 @@ func (v *View) makeLists() {
 	}
 }
 
-// addModule lists what a module offers.
-func (v *View) addModule(l *lists, m *registration, o Offer) {
+// addServer lists what a server offers.
+func (v *View) addServer(l *lists, m *registration, o offer) {
 	lazy := l.finder.has(m.id.Name)
 	toFind := map[string]bool{}
 	if lazy {
 		for _, t := range v.lazyTools(o) {
-			toFind[t.Tool.Name] = true
+			toFind[t.Key] = true
 		}
 	}
 	for _, t := range v.toolsOf(m, o) {
 		l.to = toolFilter{}
 		switch {
-		case !v.Spec.Gateway && o.ForGateway != nil && slices.ContainsFunc(o.Gateway, func(g Tool) bool { return g.Tool.Name == t.Tool.Name }):
-			l.to = toolFilter{gateway, func(c snapshot.Caller) bool { return o.ForGateway(c.Client) }}
-		case toFind[t.Tool.Name]:
+		case !v.Spec.Gateway && o.GatewayFor != nil && o.leads(t.Key):
+			l.to = toolFilter{gateway, func(c snapshot.Caller) bool { return o.GatewayFor(c.Client) }}
+		case toFind[t.Key]:
 			l.to = v.searching(true)
 		}
-		if l.addTool(v, m, o.Router, t) && toFind[t.Tool.Name] {
+		if l.addTool(v, m, o.by, t) && toFind[t.Key] {
 			l.finder.add(m.id.Name, t)
 		}
 	}
@@ -218,9 +218,7 @@ func (v *View) addModule(l *lists, m *registration, o Offer) {
 	if lazy {
 		l.to = v.searching(true)
 	}
-	if o.Router != nil {
-		l.addRaw(v, m, o)
-	}
+	l.addOthers(v, m, o)
 }
 
 // changed reports whether a list, or who gets what of it, differs from what it was.
@@ -231,18 +229,18 @@ func (v *View) changed(list string) bool {
 	return before != string(content) && (listed || string(content) != "null")
 }
 
-func (v *View) toolsOf(m *registration, o Offer) []Tool {
+func (v *View) toolsOf(m *registration, o offer) []backend.ToolDefinition {
 	if v.Spec.Gateway && len(o.Gateway) > 0 {
 		return o.Gateway
 	}
 	tools := slices.Clone(o.Tools)
 	if v.alone(m) {
-		tools = append(tools, o.Stub...)
+		tools = append(tools, o.Fallback...)
 	}
-	if o.ForGateway != nil {
+	if o.GatewayFor != nil {
 		tools = append(tools, o.Gateway...)
 	}
-	return slices.DeleteFunc(tools, func(t Tool) bool { return t.Off != "" })
+	return slices.DeleteFunc(tools, func(t backend.ToolDefinition) bool { return t.Off != "" })
 }
 
 // instructions are those of the view for a session. Those of what it does not list, it

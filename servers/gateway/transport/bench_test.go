@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
@@ -31,7 +32,7 @@ func BenchmarkEcho(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			h, err := router.New(router.Options{Modules: []router.Module{newFixture()}})
+			h, err := router.New(router.Options{Servers: []backend.Server{newFixture()}})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -189,12 +189,12 @@ func (c *Conn) request(e *backend.Request) {
 		return
 	}
 	c.identify(e)
-	if c.view.InTurn(e.Tool()) {
+	if c.view.Ordered(e.Tool()) {
 		ctx = c.turns.Next(ctx)
 	}
 	e.Client = f
-	ctx, reply := c.replies.open(c.agent.Context(ctx))
-	serve := c.view.Route(ctx, e)
+	ctx, reply := c.replies.open(ctx)
+	serve := c.view.Route(c.agent, e)
 	c.work.Add(1)
 	run, send := c.view.Go, c.out.send
 	if e.Method == initializeMethod { // later messages need what it settles

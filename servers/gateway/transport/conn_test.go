@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
@@ -146,7 +147,7 @@ func TestSlowReaderSlowsNobody(t *testing.T) {
 	}
 	for i := range 600 { // more than a connection keeps of unread notifications
 		f.extra.Store(i%2 == 0)
-		f.scope.Changed()
+		f.events.Changed()
 	}
 	for i := range 200 {
 		id := fmt.Sprint(1000 + i)
@@ -219,7 +220,7 @@ func TestADisabledToolAnswersWithASentence(t *testing.T) {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
 	f.extra.Store(true)
-	f.scope.Changed()
+	f.events.Changed()
 	if m := c.next(); m.Method != "notifications/tools/list_changed" {
 		t.Fatalf("got %+v", m)
 	}
@@ -245,7 +246,7 @@ func TestListenTellsOfChanges(t *testing.T) {
 	}
 	change := func() {
 		f.extra.Store(!f.extra.Load())
-		f.scope.Changed()
+		f.events.Changed()
 	}
 	change()
 	for _, id := range []string{`"a"`, `2`} {
@@ -273,7 +274,7 @@ func TestTwoHostsDoNotMix(t *testing.T) {
 	c2.initialize()
 	for range 50 {
 		f1.extra.Store(!f1.extra.Load())
-		f1.scope.Changed()
+		f1.events.Changed()
 	}
 	for range 50 {
 		if m := c1.next(); m.Method != "notifications/tools/list_changed" {
@@ -318,7 +319,7 @@ func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 
 func TestLargeRequestsInFlightAreBounded(t *testing.T) {
 	f := newFixture()
-	h, err := router.New(router.Options{Version: "test", Modules: []router.Module{f}, Limits: admission.Limits{AgentHeld: 1 << 20}})
+	h, err := router.New(router.Options{Version: "test", Servers: []backend.Server{f}, Limits: admission.Limits{AgentHeld: 1 << 20}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,96 +16,106 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// fixture is a module with tools that show a transport's faults.
+// fixture is a server with tools that show a transport's faults.
 type fixture struct {
-	scope   router.Scope
+	*inproc.Server
+	mcp     *server.MCPServer
+	events  backend.Events
 	blocked atomic.Int32 // calls of block that have begun
 	release chan struct{}
-	extra   atomic.Bool
+	extra   atomic.Bool // extra_tool is offered; else calls of it are refused
 	stopped atomic.Int32
-	asks    bool // offers ask, which waits unless there is a user
-	person  bool
+	person  bool         // there is a user to answer ask
 	waiting atomic.Int32 // calls of ask that wait for nobody
 }
 
-func newFixture() *fixture { return &fixture{release: make(chan struct{})} }
-
-func (f *fixture) Identity() router.Identity {
-	return router.Identity{Name: "fixture", Title: "Fixture", ServerName: "fixture-mcp"}
+func newFixture() *fixture {
+	f := &fixture{release: make(chan struct{})}
+	f.Server = inproc.New(inproc.Options{
+		Info: backend.Info{Name: "fixture", Title: "Fixture", ServerName: "fixture-mcp"},
+		Policy: func(tool string) (p backend.Policy) {
+			switch tool {
+			case "block":
+				p.Load = admission.Waits
+			case "ask":
+				p.Load, p.Resumable, p.Ordered = admission.Waits, true, true
+			}
+			return p
+		},
+		Start: func(_ context.Context, e backend.Events) error { f.events = e; return nil },
+	}, func(opts ...server.ServerOption) *server.MCPServer {
+		f.mcp = server.NewMCPServer("fixture-mcp", "1", append(opts, server.WithToolCapabilities(false), server.WithElicitation(), server.WithInstructions("Be kind."))...)
+		return f.mcp
+	})
+	f.add("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText(r.GetString("text", "")), nil
+	})
+	f.add("steps", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		for i := range 5 {
+			_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress",
+				map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i + 1})
+		}
+		return mcp.NewToolResultText("done"), nil
+	})
+	f.add("block", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		f.blocked.Add(1)
+		select {
+		case <-f.release:
+			return mcp.NewToolResultText("released"), nil
+		case <-ctx.Done():
+			f.stopped.Add(1)
+			return nil, ctx.Err()
+		}
+	})
+	f.add("extra_tool", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		return mcp.NewToolResultText("extra"), nil
+	})
+	f.add("panic", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") })
+	f.add("who", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		c := backend.CallFrom(ctx).Caller
+		return mcp.NewToolResultText(c.Client + " in " + c.Root), nil
+	})
+	return f
 }
 
-func (f *fixture) Start(_ context.Context, s router.Scope) error { f.scope = s; return nil }
+func (f *fixture) add(name string, h server.ToolHandlerFunc) {
+	f.mcp.AddTool(mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), h)
+}
 
-func (f *fixture) Stop(context.Context) error { return nil }
-
-func (f *fixture) Offer() router.Offer {
-	tool := func(name string, h server.ToolHandlerFunc) router.Tool {
-		t := router.Tool{Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), Handler: h}
-		switch name {
-		case "block":
-			t.Work = admission.Waits
-		case "ask":
-			t.Work, t.Resumable, t.InTurn = admission.Waits, true, true
+// asks adds ask, which waits unless there is a user.
+func (f *fixture) asks(person bool) *fixture {
+	f.person = person
+	f.add("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		if !f.person {
+			f.waiting.Add(1)
+			defer f.waiting.Add(-1)
+			<-ctx.Done()
+			time.Sleep(50 * time.Millisecond) // it has something to put away
+			return nil, ctx.Err()
 		}
-		return t
-	}
-	o := router.Offer{Instructions: "Be kind.", Tools: []router.Tool{
-		tool("echo", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText(r.GetString("text", "")), nil
-		}),
-		tool("steps", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			for i := range 5 {
-				_ = server.ServerFromContext(ctx).SendNotificationToClient(ctx, "notifications/progress",
-					map[string]any{"progressToken": r.Params.Meta.ProgressToken, "progress": i + 1})
-			}
-			return mcp.NewToolResultText("done"), nil
-		}),
-		tool("block", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			f.blocked.Add(1)
-			select {
-			case <-f.release:
-				return mcp.NewToolResultText("released"), nil
-			case <-ctx.Done():
-				f.stopped.Add(1)
-				return nil, ctx.Err()
-			}
-		}),
-		tool("panic", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }),
-		tool("who", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			c := backend.CallFrom(ctx).Caller
-			return mcp.NewToolResultText(c.Client + " in " + c.Root), nil
-		}),
-	}}
-	if f.extra.Load() {
-		o.Tools = append(o.Tools, tool("extra_tool", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText("extra"), nil
-		}))
-	}
-	if f.asks {
-		o.Tools = append(o.Tools, tool("ask", func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			if !f.person {
-				f.waiting.Add(1)
-				defer f.waiting.Add(-1)
-				<-ctx.Done()
-				time.Sleep(50 * time.Millisecond) // it has something to put away
-				return nil, ctx.Err()
-			}
-			return mcp.NewToolResultText("answered here"), nil
-		}))
-	}
-	o.Refuse = func(name string) string {
+		return mcp.NewToolResultText("answered here"), nil
+	})
+	return f
+}
+
+// Catalogue implements [backend.Server].
+func (f *fixture) Catalogue() *backend.Catalogue {
+	c := f.Server.Catalogue()
+	c.Tools = slices.DeleteFunc(c.Tools, func(t backend.ToolDefinition) bool { return t.Key == "extra_tool" && !f.extra.Load() })
+	c.Refuse = func(name string) string {
 		if strings.HasPrefix(name, "extra_") {
 			return "extra mode is off"
 		}
 		return ""
 	}
-	return o
+	return c
 }
 
 // client speaks lines with a served connection.

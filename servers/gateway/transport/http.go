@@ -155,10 +155,10 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 	}
 	x := newExchange(w, e, session)
 	e.Client = x
-	ctx, delivery := new(deliveries).open(agent.Context(ctx))
+	ctx, delivery := new(deliveries).open(ctx)
 	defer func() { delivery.tell(r.Context().Err() == nil) }() // the client still reads, or does not
 	var reply backend.Reply
-	err := recovery.Call("request", func() error { reply = h.serve(ctx, r.Header, e, v); return nil })
+	err := recovery.Call("request", func() error { reply = h.serve(ctx, agent.Agent, r.Header, e, v); return nil })
 	switch {
 	case err != nil:
 		reply = backend.Failed(rpc.CodeInternal, err.Error())
@@ -176,7 +176,7 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 }
 
 // serve has the view answer, if the headers say what the request says.
-func (h *HTTP) serve(ctx context.Context, header http.Header, e *backend.Request, v *router.View) backend.Reply {
+func (h *HTTP) serve(ctx context.Context, a *router.Agent, header http.Header, e *backend.Request, v *router.View) backend.Reply {
 	if schema := v.Schema(e.Tool()); e.Stateless() && schema != nil {
 		t := mcp.NewToolWithRawSchema(e.Tool(), "", schema)
 		if mcp.ValidateParamHeaderAnnotations(&t) == nil { // else it says nothing of headers
@@ -185,7 +185,7 @@ func (h *HTTP) serve(ctx context.Context, header http.Header, e *backend.Request
 			}
 		}
 	}
-	return v.Route(ctx, e)(ctx)
+	return v.Route(a, e)(ctx)
 }
 
 // listen carries what belongs to no request of a session, or what the client has missed of a

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
@@ -23,16 +24,16 @@ type library struct {
 
 func newLibrary(name string, tools ...string) *library { return &library{newCard(name), tools} }
 
-func (l *library) Offer() router.Offer {
-	o := router.Offer{Router: l, Instructions: "The rules of " + l.name + "."}
+func (l *library) Catalogue() *backend.Catalogue {
+	all := &backend.Catalogue{Instructions: "The rules of " + l.name + "."}
 	for _, definition := range l.tools {
-		t, err := router.RawTool(json.RawMessage(definition))
+		o, err := rawjson.Parse([]byte(definition))
 		if err != nil {
 			panic(err)
 		}
-		o.Tools = append(o.Tools, t)
+		all.Tools = append(all.Tools, tool(o.Str("name"), []byte(definition)))
 	}
-	return o
+	return all
 }
 
 // listed are the names in the answer to a request for a list, and their bytes.
@@ -106,7 +107,7 @@ func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
 }
 
 func TestTwoToolsStayShortForManyServers(t *testing.T) {
-	modules := []router.Module{newFixture()}
+	modules := []backend.Server{newFixture()}
 	for i := range 60 {
 		modules = append(modules, newLibrary(fmt.Sprintf("a-server-with-a-name-%02d", i), fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i)))
 	}

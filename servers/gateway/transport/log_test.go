@@ -9,34 +9,37 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"LEVEL"}}`
 
-func everyone(snapshot.Caller) bool { return true }
+// logged is a log message of the fixture.
+func logged(data string) []byte {
+	return []byte(`{"level":"info","logger":"fixture","data":` + data + `}`)
+}
 
-// A module's log goes to the clients that asked for its level and are
+// A server's log goes to the clients that asked for its level and are
 // meant, and to no client of the protocol without logging/setLevel.
 func TestLogMessages(t *testing.T) {
 	for _, tt := range []struct {
 		name    string
 		old     bool
 		level   string
-		to      func(snapshot.Caller) bool
+		to      string
 		arrives bool
 	}{
-		{"no level chosen", true, "", everyone, false},
-		{"the message's level", true, "info", everyone, true},
-		{"a lower level", true, "debug", everyone, true},
-		{"a higher level", true, "warning", everyone, false},
-		{"another client is meant", true, "info", func(c snapshot.Caller) bool { return c.Client != "tester" }, false},
-		{"this client is meant", true, "info", func(c snapshot.Caller) bool { return c.Client == "tester" }, true},
-		{"a client of 2026-07-28", false, "", everyone, false},
+		{"no level chosen", true, "", "", false},
+		{"the message's level", true, "info", "", true},
+		{"a lower level", true, "debug", "", true},
+		{"a higher level", true, "warning", "", false},
+		{"another session is meant", true, "info", "another", false},
+		{"this session is meant", true, "info", "this", true},
+		{"a client of 2026-07-28", false, "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			f := newFixture()
-			c := connect(t, routertest.Start(t, f))
+			h := routertest.Start(t, f)
+			c := connect(t, h)
 			last := call(`9`, "who", `{}`)
 			if tt.old {
 				c.initialize()
@@ -52,7 +55,10 @@ func TestLogMessages(t *testing.T) {
 					t.Fatalf("logging/setLevel answers %+v", m)
 				}
 			}
-			f.scope.Log("info", map[string]any{"status": "diff"}, tt.to)
+			if tt.to == "this" {
+				tt.to = h.Snapshot().Agents[0].Agent
+			}
+			f.events.Notify(tt.to, "notifications/message", logged(`{"status":"diff"}`))
 			if tt.arrives {
 				m := c.next()
 				if p := string(m.Params); m.Method != "notifications/message" || !strings.Contains(p, `"level":"info"`) || !strings.Contains(p, `"logger":"fixture"`) || !strings.Contains(p, `"status":"diff"`) {
@@ -87,11 +93,11 @@ func TestLogMessagesOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
-	f.scope.Log("info", "too early", everyone)
+	f.events.Notify("", "notifications/message", logged(`"too early"`))
 	if _, body := post(t, url, session, strings.Replace(setLevel, "LEVEL", "info", 1)); strings.Contains(body, "error") {
 		t.Fatalf("logging/setLevel answers %s", body)
 	}
-	f.scope.Log("info", "in time", everyone)
+	f.events.Notify("", "notifications/message", logged(`"in time"`))
 	for lines := bufio.NewScanner(stream.Body); ; {
 		if !lines.Scan() {
 			t.Fatalf("the stream ended: %v", lines.Err())

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 )
@@ -59,10 +59,10 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 			return id != ""
 		})
 		for i, pass := range []struct{ agent, uri string }{{"", "one://b"}, {"somebody", "one://a"}, {"", "one://a"}, {id, "one://b"}, {id, "one://a"}} {
-			one.scope.Pass(pass.agent, "notifications/resources/updated", fmt.Appendf(nil, `{"z":1.0,"uri":%q,"a":"<\u00e9>","pass":%d}`, pass.uri, i))
+			one.events.Notify(pass.agent, "notifications/resources/updated", fmt.Appendf(nil, `{"z":1.0,"uri":%q,"a":"<\u00e9>","pass":%d}`, pass.uri, i))
 		}
-		one.scope.ResourceUpdated("one://b")
-		one.scope.ResourceUpdated("one://a")
+		one.events.Notify("", "notifications/resources/updated", []byte(`{"uri":"one://b"}`))
+		one.events.Notify("", "notifications/resources/updated", []byte(`{"uri":"one://a"}`))
 		for _, i := range []int{2, 4} {
 			want := updated + `{` + tag + fmt.Sprintf(`"z":1.0,"uri":"one://a","a":"<\u00e9>","pass":%d}}`, i)
 			if got := hear(); got != want {
@@ -79,7 +79,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 				defer one.mu.Unlock()
 				return len(one.wanted[id].Resources) == 0
 			})
-			one.scope.Pass("", "notifications/resources/updated", []byte(`{"uri":"one://a"}`))
+			one.events.Notify("", "notifications/resources/updated", []byte(`{"uri":"one://a"}`))
 		}
 		one.mu.Lock()
 		delete(one.wanted, id)
@@ -112,10 +112,10 @@ func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 		}
 		hear := a.Listen(t, "")
 		for _, level := range []string{"info", "error"} {
-			one.scope.Pass("", "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
+			one.events.Notify("", "notifications/message", fmt.Appendf(nil, `{"data":"<\u00e9>","level":%q}`, level))
 		}
-		one.scope.Pass("somebody", "notifications/message", []byte(`{"level":"error"}`))
-		one.scope.Pass("", "notifications/message", []byte(`{"data":"<\u00e9>","level":"critical"}`))
+		one.events.Notify("somebody", "notifications/message", []byte(`{"level":"error"}`))
+		one.events.Notify("", "notifications/message", []byte(`{"data":"<\u00e9>","level":"critical"}`))
 		for _, level := range []string{"error", "critical"} {
 			if got := hear(); got != message(level) {
 				t.Errorf("got %s, want one of level %s", got, level)
@@ -123,13 +123,13 @@ func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 		}
 		one.mu.Lock()
 		defer one.mu.Unlock()
-		if !slices.ContainsFunc(values(one.wanted), func(w router.Subscriptions) bool { return w.Level == "warning" }) {
+		if !slices.ContainsFunc(values(one.wanted), func(w backend.Subscriptions) bool { return w.Level == "warning" }) {
 			t.Errorf("the module was told %v", one.wanted)
 		}
 	})
 }
 
-func values(m map[string]router.Subscriptions) (all []router.Subscriptions) {
+func values(m map[string]backend.Subscriptions) (all []backend.Subscriptions) {
 	for _, w := range m {
 		all = append(all, w)
 	}

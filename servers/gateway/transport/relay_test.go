@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -37,7 +38,7 @@ func socketPath(t *testing.T) string {
 	return filepath.Join(dir, "deck.sock")
 }
 
-func startDeck(t *testing.T, path string, modules ...router.Module) *running {
+func startDeck(t *testing.T, path string, modules ...backend.Server) *running {
 	t.Helper()
 	l, err := socket.Listen(path)
 	if err != nil {
@@ -76,13 +77,13 @@ type relayed struct {
 	over chan error
 }
 
-func startRelay(t *testing.T, path string, local ...router.Module) *relayed {
+func startRelay(t *testing.T, path string, local ...backend.Server) *relayed {
 	t.Helper()
 	return startMovingRelay(t, path, nil, local...)
 }
 
 // startMovingRelay tells moving before the relay leaves its own host.
-func startMovingRelay(t *testing.T, path string, moving func() func(), local ...router.Module) *relayed {
+func startMovingRelay(t *testing.T, path string, moving func() func(), local ...backend.Server) *relayed {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -260,7 +261,7 @@ func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
 
 // asking gives the fixture a tool that waits for a user, who is at the deck alone.
 func asking(f *fixture, person bool) *fixture {
-	f.asks, f.person = true, person
+	f.asks(person)
 	return f
 }
 
@@ -301,7 +302,7 @@ func TestListenIsReplayed(t *testing.T) {
 	c.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
 	c.answer(`1`)
 	f.extra.Store(true)
-	f.scope.Changed()
+	f.events.Changed()
 	if m := c.next(); !tagged(m) {
 		t.Fatalf("the filter was not said again: %s %s", m.Method, m.Params)
 	}

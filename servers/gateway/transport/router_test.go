@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -23,35 +24,35 @@ import (
 
 // card is a module that answers requests as they came: with what they said.
 type card struct {
-	name  string
-	scope router.Scope
-	began chan struct{} // gets one when a call of NAME_wait has begun
+	name   string
+	events backend.Events
+	began  chan struct{} // gets one when a call of NAME_wait has begun
 
 	mu     sync.Mutex
-	wanted map[string]router.Subscriptions
+	wanted map[string]backend.Subscriptions
 }
 
-func (c *card) Wants(agent string, w router.Subscriptions) {
+func (c *card) Subscribed(agent string, w backend.Subscriptions) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wanted[agent] = w
 }
 
-func (c *card) AgentGone(agent string) {
+func (c *card) SessionEnded(agent string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.wanted, agent)
 }
 
 func newCard(name string) *card {
-	return &card{name: name, began: make(chan struct{}, 8), wanted: map[string]router.Subscriptions{}}
+	return &card{name: name, began: make(chan struct{}, 8), wanted: map[string]backend.Subscriptions{}}
 }
 
-func (c *card) Identity() router.Identity {
-	return router.Identity{Name: c.name, Title: c.name, ServerName: c.name}
+func (c *card) Info() backend.Info {
+	return backend.Info{Name: c.name, Title: c.name, ServerName: c.name, Foreign: true}
 }
-func (c *card) Start(_ context.Context, s router.Scope) error { c.scope = s; return nil }
-func (c *card) Stop(context.Context) error                    { return nil }
+func (c *card) Start(_ context.Context, e backend.Events) error { c.events = e; return nil }
+func (c *card) Stop(context.Context) error                      { return nil }
 
 // What it lists, in a manner that no encoder would choose.
 const (
@@ -61,38 +62,34 @@ const (
 	cardTemplate = `{"uriTemplate":"%s://{+path","later":"<t>","name":"broken on purpose"}`
 )
 
-func (c *card) Offer() router.Offer {
-	o := router.Offer{
-		RawPrompts:   []backend.Definition{{Key: c.name + "_prompt", Raw: fmt.Appendf(nil, cardPrompt, c.name)}},
-		RawResources: []backend.Definition{{Key: c.name + "://one", Raw: fmt.Appendf(nil, cardResource, c.name)}},
-		RawTemplates: []backend.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
-		Router:       c,
+func (c *card) Catalogue() *backend.Catalogue {
+	all := &backend.Catalogue{
+		Prompts:   []backend.Definition{{Key: c.name + "_prompt", Raw: fmt.Appendf(nil, cardPrompt, c.name)}},
+		Resources: []backend.Definition{{Key: c.name + "://one", Raw: fmt.Appendf(nil, cardResource, c.name)}},
+		Templates: []backend.Definition{{Key: c.name + "://{+path", Raw: fmt.Appendf(nil, cardTemplate, c.name)}},
 	}
 	for _, name := range []string{"echo", "error", "steps", "wait", "panic", "nothing", "log", "ask", "bare"} {
-		t, err := router.RawTool(fmt.Appendf(nil, cardTool, c.name, name))
-		if err != nil {
-			panic(err)
-		}
-		o.Tools = append(o.Tools, t)
+		all.Tools = append(all.Tools, tool(c.name+"_"+name, fmt.Appendf(nil, cardTool, c.name, name)))
 	}
-	return o
+	return all
+}
+
+// tool is one that is listed as it stands.
+func tool(name string, definition []byte) backend.ToolDefinition {
+	return backend.ToolDefinition{Definition: backend.Definition{Key: name, Raw: definition}, Policy: backend.Policy{Load: admission.Waits}}
 }
 
 // bare is a card that is also offered as it is.
 type bare struct{ *card }
 
-func (b bare) Offer() router.Offer {
-	o := b.card.Offer()
-	t, err := router.RawTool([]byte(bareTool))
-	if err != nil {
-		panic(err)
-	}
-	o.AsIs = &router.Passthrough{
-		Offer:        router.Offer{Tools: []router.Tool{t}, RawPrompts: o.RawPrompts, Instructions: "As it is."},
+func (b bare) Catalogue() *backend.Catalogue {
+	all := b.card.Catalogue()
+	all.Passthrough = &backend.Catalogue{
+		Tools: []backend.ToolDefinition{tool("echo", []byte(bareTool))}, Prompts: all.Prompts, Instructions: "As it is.",
 		ServerInfo:   json.RawMessage(bareInfo),
 		Capabilities: json.RawMessage(`{"later":{"z":1.0},"tools":{},"prompts":{"listChanged":false,"x":1}}`),
 	}
-	return o
+	return all
 }
 
 const (

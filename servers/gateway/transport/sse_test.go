@@ -17,7 +17,6 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
@@ -30,11 +29,7 @@ type talkative struct {
 	instructions string
 }
 
-func (s talkative) Offer() router.Offer {
-	o := s.fixture.Offer()
-	if s.instructions != "" {
-		o.Instructions = s.instructions
-	}
+func newTalkative(f *fixture, instructions string) talkative {
 	form := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
 			Message: "Well?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
@@ -44,8 +39,16 @@ func (s talkative) Offer() router.Offer {
 		}
 		return mcp.NewToolResultText(string(r.Action)), nil
 	}
-	o.Tools = append(o.Tools, router.Tool{Tool: mcp.NewToolWithRawSchema("form", "form", []byte(`{"type":"object"}`)), Handler: form})
-	return o
+	f.add("form", form)
+	return talkative{f, instructions}
+}
+
+func (s talkative) Catalogue() *backend.Catalogue {
+	c := s.fixture.Catalogue()
+	if s.instructions != "" {
+		c.Instructions = s.instructions
+	}
+	return c
 }
 
 // webClient is a client over HTTP.
@@ -159,7 +162,7 @@ func load(t *testing.T) {
 }
 
 func TestWhatARequestSaysComesOnItsOwnStreamBeforeItsReply(t *testing.T) {
-	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, talkative{fixture: newFixture()}, newCard("one"))})
+	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, newTalkative(newFixture(), ""), newCard("one"))})
 	defer srv.Close()
 	defer srv.CloseClientConnections()
 	load(t)
@@ -194,7 +197,7 @@ func TestWhatARequestSaysComesOnItsOwnStreamBeforeItsReply(t *testing.T) {
 
 // A session is there when its client reads of it, however long the rest of the response is.
 func TestASessionIsUsableBeforeItsResponseHasEnded(t *testing.T) {
-	h := routertest.Start(t, talkative{fixture: newFixture(), instructions: strings.Repeat("Be kind. ", 1<<14)})
+	h := routertest.Start(t, newTalkative(newFixture(), strings.Repeat("Be kind. ", 1<<14)))
 	srv := httptest.NewServer(&transport.HTTP{Host: h})
 	defer srv.Close()
 	for range 20 {
@@ -234,12 +237,6 @@ func TestAWrapperOfAnothersStaysWhatItIs(t *testing.T) {
 const wrapped = `{"mcpdeck/message":"eyJ9","mcpdeck/receipt":"1"}`
 
 type wrapping struct{ *card }
-
-func (w wrapping) Offer() router.Offer {
-	o := w.card.Offer()
-	o.Router = w
-	return o
-}
 
 func (w wrapping) Serve(_ context.Context, r *backend.Request) backend.Reply {
 	r.Client.Notify("notifications/progress", []byte(wrapped))

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
@@ -72,7 +73,7 @@ func behindCard(t *testing.T, overHTTP bool, era child.Era) (url string) {
 		Name: "fixtures", Version: "0", OnDemand: true, Share: upstream.ShareSession, Era: era, ElicitAgent: true, SampleAgent: true, Hold: catalogue.HoldNothing, Pins: filepath.Join(t.TempDir(), "pins.json"),
 		Hooks: upstream.Hooks{Find: func(upstream.From) (upstream.Found, error) { return found, nil }},
 	})
-	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{router.Of(upstream.NewAdapter(c, upstream.AdapterOptions{}))}, Root: t.TempDir()})
+	h, err := router.New(router.Options{Version: "0", Servers: []backend.Server{upstream.NewAdapter(c, upstream.AdapterOptions{})}, Root: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

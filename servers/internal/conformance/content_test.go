@@ -9,8 +9,6 @@ import (
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
-
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
 const (
@@ -39,14 +37,14 @@ func textResource(uri, mime, text string) mcp.Content {
 	return mcp.NewEmbeddedResource(mcp.TextResourceContents{URI: uri, MIMEType: mime, Text: text})
 }
 
-func contentTools() []router.Tool {
+func contentTools() []server.ServerTool {
 	header := tool("test_custom_headers", "Has parameters that travel in headers too", gives(mcp.NewTextContent("ok")))
 	header.Tool.InputSchema = mcp.ToolInputSchema{}
 	header.Tool.RawInputSchema = json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","x-mcp-header":"Region"}},"required":["region"]}`)
 	schema := tool("json_schema_2020_12_tool", "Tool with JSON Schema 2020-12 features", gives(mcp.NewTextContent("ok")))
 	schema.Tool.InputSchema = mcp.ToolInputSchema{}
 	schema.Tool.RawInputSchema = json.RawMessage(schema2020)
-	return []router.Tool{
+	return []server.ServerTool{
 		tool("test_simple_text", "A text", gives(mcp.NewTextContent("This is a simple text response for testing."))),
 		tool("test_image_content", "A picture", gives(mcp.NewImageContent(pixel, "image/png"))),
 		tool("test_audio_content", "A sound", gives(mcp.NewAudioContent(silence, "audio/wav"))),
@@ -64,7 +62,7 @@ func contentTools() []router.Tool {
 }
 
 // noticeTools send notifications while they run.
-func noticeTools() []router.Tool {
+func noticeTools() []server.ServerTool {
 	say := func(ctx context.Context, method string, params map[string]any) {
 		if s := server.ServerFromContext(ctx); s != nil {
 			_ = s.SendNotificationToClient(ctx, method, params) // a client without a stream misses it
@@ -81,7 +79,7 @@ func noticeTools() []router.Tool {
 			return mcp.NewToolResultText("logged"), nil
 		}
 	}
-	return []router.Tool{
+	return []server.ServerTool{
 		tool("test_tool_with_logging", "Logs while it runs", logs("Tool execution started", "Tool processing data", "Tool execution completed")),
 		tool("test_logging_tool", "Logs if the request asks for it", logs("logged")),
 		tool("test_tool_with_progress", "Reports progress", func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -2,84 +2,56 @@ package conformance
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 )
 
-// Module is the fixtures as a server of the deck. All names and texts are the
-// suite's.
-type Module struct {
-	seal sealer
-
-	mu    sync.Mutex
-	scope router.Scope
-	tools int // added by test_trigger_tool_change
-	asked int // prompts, by test_trigger_prompt_change
+// New returns the fixtures as a server of the deck. All names and texts are the suite's.
+func New() *inproc.Server {
+	return inproc.New(inproc.Options{
+		Info: backend.Info{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"},
+	}, func(opts ...server.ServerOption) *server.MCPServer {
+		s := server.NewMCPServer("conformance", "0", append(opts,
+			server.WithToolCapabilities(true), server.WithPromptCapabilities(true), server.WithResourceCapabilities(true, true), server.WithElicitation(), server.WithRoots(),
+			server.WithCompletions(), server.WithPromptCompletionProvider(completion{}), server.WithInstructions("Fixtures of the conformance suite."))...)
+		s.EnableSampling()
+		s.AddTools(slices.Concat(contentTools(), noticeTools(), roundTripTools(newSealer()))...)
+		s.AddResources(resources()...)
+		s.AddResourceTemplates(templates()...)
+		s.AddPrompts(prompts()...)
+		s.AddTools(
+			changing("test_trigger_tool_change", "Adds a tool or takes it away",
+				func() {
+					s.AddTools(tool("test_added", "Is there after a change", gives(mcp.NewTextContent("here"))))
+				},
+				func() { s.DeleteTools("test_added") }),
+			changing("test_trigger_prompt_change", "Adds a prompt or takes it away",
+				func() { s.AddPrompts(prompt("test_added_prompt", "Is there after a change", nil, "here")) },
+				func() { s.DeletePrompts("test_added_prompt") }))
+		return s
+	})
 }
 
-// New returns the fixtures.
-func New() *Module { return &Module{seal: newSealer()} }
-
-// Identity implements router.Module.
-func (*Module) Identity() router.Identity {
-	return router.Identity{Name: "conformance", Title: "Conformance fixtures", ServerName: "conformance"}
-}
-
-// Start implements router.Module.
-func (m *Module) Start(_ context.Context, scope router.Scope) error {
-	m.mu.Lock()
-	m.scope = scope
-	m.mu.Unlock()
-	scope.SetState(snapshot.State{Status: snapshot.Ready})
-	return nil
-}
-
-// Stop implements router.Module.
-func (*Module) Stop(context.Context) error { return nil }
-
-// Offer implements router.Module.
-func (m *Module) Offer() router.Offer {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	o := router.Offer{
-		Tools:            append(append(contentTools(), noticeTools()...), roundTripTools(m.seal)...),
-		Resources:        resources(),
-		Templates:        templates(),
-		Prompts:          prompts(),
-		Instructions:     "Fixtures of the conformance suite.",
-		PromptCompletion: completion{},
-	}
-	o.Tools = append(o.Tools,
-		tool("test_trigger_tool_change", "Adds a tool or takes it away", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			m.change(func() { m.tools = 1 - m.tools })
-			return mcp.NewToolResultText("changed"), nil
-		}),
-		tool("test_trigger_prompt_change", "Adds a prompt or takes it away", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			m.change(func() { m.asked = 1 - m.asked })
-			return mcp.NewToolResultText("changed"), nil
-		}))
-	if m.tools > 0 {
-		o.Tools = append(o.Tools, tool("test_added", "Is there after a change", func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-			return mcp.NewToolResultText("here"), nil
-		}))
-	}
-	if m.asked > 0 {
-		o.Prompts = append(o.Prompts, prompt("test_added_prompt", "Is there after a change", nil, "here"))
-	}
-	return o
-}
-
-func (m *Module) change(fn func()) {
-	m.mu.Lock()
-	fn()
-	scope := m.scope
-	m.mu.Unlock()
-	scope.Changed()
+// changing is a tool that does one thing and then the other.
+func changing(name, text string, add, remove func()) server.ServerTool {
+	var mu sync.Mutex
+	there := false
+	return tool(name, text, func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if there = !there; there {
+			add()
+		} else {
+			remove()
+		}
+		return mcp.NewToolResultText("changed"), nil
+	})
 }
 
 type completion struct{}
@@ -90,12 +62,12 @@ func (completion) CompletePromptArgument(context.Context, string, mcp.CompleteAr
 }
 
 // tool is a tool without arguments.
-func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) router.Tool {
+func tool(name, text string, handler server.ToolHandlerFunc, options ...mcp.ToolOption) server.ServerTool {
 	no := false
 	options = append([]mcp.ToolOption{mcp.WithDescription(text), mcp.WithToolAnnotation(mcp.ToolAnnotation{
 		ReadOnlyHint: &no, DestructiveHint: &no, IdempotentHint: &no, OpenWorldHint: &no,
 	})}, options...)
-	return router.Tool{Tool: mcp.NewTool(name, options...), Handler: handler}
+	return server.ServerTool{Tool: mcp.NewTool(name, options...), Handler: handler}
 }
 
 func prompt(name, text string, args []string, messages ...any) server.ServerPrompt {

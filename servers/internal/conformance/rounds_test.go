@@ -13,7 +13,6 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
-	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -148,7 +147,7 @@ func enums() map[string]any {
 	}
 }
 
-func roundTripTools(seal sealer) []router.Tool {
+func roundTripTools(seal sealer) []server.ServerTool {
 	name := always(form("What is your name?", "name", "string"))
 	hello := func(a *mcp.ElicitationResult) string { return "Hello, " + field(a, "name") + "!" }
 	return append(statefulTools(seal),
@@ -181,7 +180,7 @@ func roundTripTools(seal sealer) []router.Tool {
 }
 
 // statefulTools hand the client a state and want it back unchanged.
-func statefulTools(seal sealer) []router.Tool {
+func statefulTools(seal sealer) []server.ServerTool {
 	confirm := form("Please confirm", "ok", "boolean")
 	confirmed := func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		if server.ElicitationResponse(r.Params.InputResponses, "confirm") == nil {
@@ -192,7 +191,7 @@ func statefulTools(seal sealer) []router.Tool {
 		}
 		return mcp.NewToolResultText("state-ok"), nil
 	}
-	return []router.Tool{
+	return []server.ServerTool{
 		tool("test_input_required_result_request_state", "Keeps a state", confirmed),
 		tool("test_input_required_result_tampered_state", "Refuses a changed state", confirmed),
 		tool("test_input_required_result_multiple_inputs", "Asks three things at once", func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -13,7 +14,7 @@ import (
 
 // NewHost returns a running host that has the fixtures and nothing else.
 func NewHost(root string) (*router.Host, error) {
-	h, err := router.New(router.Options{Version: "0", Modules: []router.Module{New()}, Root: root})
+	h, err := router.New(router.Options{Version: "0", Servers: []backend.Server{New()}, Root: root})
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -55,7 +56,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	}
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
 	o := router.Options{
-		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Modules: []router.Module{router.Of(mcpserver.InDeck(mcpserver.Remote(client), s.Version))},
+		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Servers: []backend.Server{mcpserver.InDeck(mcpserver.Remote(client), s.Version)},
 	}
 	if s.Journal != nil {
 		if err := s.Journal.OpenSpool(); err != nil {

@@ -11,7 +11,7 @@ import (
 
 // A form is what the protocol of the handshake has, over each carrier.
 func TestAFormIsOfTheVersionThatWasAgreedOn(t *testing.T) {
-	h := routertest.Start(t, router.Of(InDeck(noQueue{}, "0")))
+	h := routertest.Start(t, InDeck(noQueue{}, "0"))
 	carriers := map[string]func(t *testing.T) transporttest.Talker{
 		"stdio": func(t *testing.T) transporttest.Talker {
 			t.Helper()

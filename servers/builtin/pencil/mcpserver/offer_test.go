@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
+	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
@@ -54,20 +56,14 @@ func options(t testing.TB, flags ...string) pencil.Options {
 }
 
 // other is a server beside Pencil.
-type other struct{}
-
-func (other) Identity() router.Identity {
-	return router.Identity{Name: "other", Title: "Other", ServerName: "other"}
-}
-func (other) Start(context.Context, router.Scope) error { return nil }
-func (other) Stop(context.Context) error                { return nil }
-func (other) Offer() router.Offer {
-	return router.Offer{Instructions: "Other.", Tools: []router.Tool{{
-		Tool: mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)),
-		Handler: func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func other() backend.Server {
+	return inproc.New(inproc.Options{Info: backend.Info{Name: "other", Title: "Other", ServerName: "other"}}, func(opts ...server.ServerOption) *server.MCPServer {
+		s := server.NewMCPServer("other", "1", append(opts, server.WithInstructions("Other."))...)
+		s.AddTool(mcp.NewToolWithRawSchema("echo", "echo", json.RawMessage(`{"type":"object"}`)), func(_ context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 			return mcp.NewToolResultText(string(r.Params.RawArguments)), nil
-		},
-	}}}
+		})
+		return s
+	})
 }
 
 // testDeck is a host with Pencil and another server.
@@ -80,7 +76,7 @@ type testDeck struct {
 func newDeck(t testing.TB, o pencil.Options) *testDeck {
 	t.Helper()
 	p := pencil.New(o)
-	return &testDeck{t, p, routertest.Start(t, router.Of(New(p)), other{})}
+	return &testDeck{t, p, routertest.Start(t, New(p), other())}
 }
 
 func (d *testDeck) on() {
@@ -236,7 +232,7 @@ func TestAgentsSeeTheSwitch(t *testing.T) {
 }
 
 func TestOffCostsNothing(t *testing.T) {
-	with, without := newDeck(t, options(t)), routertest.Start(t, other{})
+	with, without := newDeck(t, options(t)), routertest.Start(t, other())
 	answers := func(h *router.Host, spec router.ViewSpec) []string {
 		a := connect(t, h, spec)
 		out := []string{a.call("tools/list", `{}`)}
@@ -373,7 +369,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o.Start = standin.Pipes()
 		p := pencil.New(o)
-		h, err := router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(New(p)), other{}}, Root: "/deck"})
+		h, err := router.New(router.Options{Version: "test", Servers: []backend.Server{New(p), other()}, Root: "/deck"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -383,10 +379,7 @@ func TestAgentsThatKeepAnOldListAreSeen(t *testing.T) {
 			t.Fatal(err)
 		}
 		a := h.Connect(snapshot.Caller{}, nil)
-		list := func() {
-			ctx := a.Context(t.Context())
-			view.Route(ctx, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(ctx)
-		}
+		list := func() { view.Route(a, backend.Parse(nil, rpc.Message{Method: "tools/list"}))(t.Context()) }
 		stale := func() bool { return h.Snapshot().Agents[0].Stale }
 		list()
 		if _, err := p.Control(t.Context(), upstream.Request{Verb: "on"}); err != nil {
@@ -462,7 +455,7 @@ func TestNoToolSwitchesOn(t *testing.T) {
 }
 
 func TestListChangesAreAlwaysAnnounced(t *testing.T) {
-	without := routertest.Start(t, other{})
+	without := routertest.Start(t, other())
 	with := newDeck(t, options(t))
 	for name, h := range map[string]*router.Host{"without Pencil": without, "with Pencil": with.host} {
 		a := connect(t, h, router.ViewSpec{})

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
@@ -127,7 +128,7 @@ func (p *play) deck(set func(*pencil.Options), flags ...string) {
 		set(&o)
 	}
 	p.mode = pencil.New(o)
-	p.host, err = router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(New(p.mode)), other{}}, Root: "/deck"})
+	p.host, err = router.New(router.Options{Version: "test", Servers: []backend.Server{New(p.mode), other()}, Root: "/deck"})
 	if err != nil {
 		p.t.Fatal(err)
 	}

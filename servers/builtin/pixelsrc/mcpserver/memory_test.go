@@ -39,7 +39,7 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 	m := handling(pixelsrc.Options{})
 	m.limit = time.Hour
 	h, err := router.New(router.Options{
-		Modules: []router.Module{router.Of(m.inDeck("1"))}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
+		Servers: []backend.Server{m.inDeck("1")}, Limits: admission.Limits{Slots: 3, AgentQueue: 100},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -81,8 +81,7 @@ func TestManyImportsTakeTheMemoryOfAFew(t *testing.T) {
 					t.Error(bad)
 					return
 				}
-				ctx := agent.Context(t.Context())
-				reply := v.Route(ctx, backend.Parse(line, m))(ctx)
+				reply := v.Route(agent, backend.Parse(line, m))(t.Context())
 				if reply.Error != nil || !strings.Contains(string(reply.Result), "content") || strings.Contains(string(reply.Result), "busy") {
 					t.Errorf("%.300s %s", reply.Result, reply.Error)
 				}

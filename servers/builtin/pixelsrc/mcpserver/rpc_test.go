@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/internal/sample"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -68,7 +69,7 @@ type result struct {
 // newRig serves a fresh server in a project folder.
 func newRig(t *testing.T, root string) *rig {
 	t.Helper()
-	h, err := router.New(router.Options{Version: "test", Modules: []router.Module{router.Of(InDeck(pixelsrc.New(pixelsrc.Options{}), "1"))}, Root: root})
+	h, err := router.New(router.Options{Version: "test", Servers: []backend.Server{InDeck(pixelsrc.New(pixelsrc.Options{}), "1")}, Root: root})
 	if err != nil {
 		t.Fatal(err)
 	}

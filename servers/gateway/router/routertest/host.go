@@ -6,13 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
-// Start starts a host of some modules. It is stopped when the test ends.
-func Start(t testing.TB, modules ...router.Module) *router.Host {
+// Start starts a host of some servers. It is stopped when the test ends.
+func Start(t testing.TB, servers ...backend.Server) *router.Host {
 	t.Helper()
-	h, err := router.New(router.Options{Version: "test", Modules: modules, Root: "/deck"})
+	h, err := router.New(router.Options{Version: "test", Servers: servers, Root: "/deck"})
 	if err != nil {
 		t.Fatal(err)
 	}

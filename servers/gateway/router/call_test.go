@@ -12,6 +12,8 @@ import (
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -19,24 +21,22 @@ import (
 
 // worker is a module whose tools wait for a word, each of another class.
 type worker struct {
-	Module
+	*inproc.Server
 	release       chan struct{}
 	entered       chan string
 	running, most atomic.Int32
 }
 
-func (*worker) Identity() Identity                 { return Identity{Name: "worker", ServerName: "worker"} }
-func (*worker) Start(context.Context, Scope) error { return nil }
-func (*worker) Stop(context.Context) error         { return nil }
-
-func (w *worker) Offer() Offer {
-	var o Offer
-	work := map[string]admission.Class{"draw": admission.Large, "question": admission.Waits}
-	for _, name := range []string{"draw", "question", "look"} {
-		o.Tools = append(o.Tools, Tool{
-			Work: work[name],
-			Tool: mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)),
-			Handler: func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+func newWorker() *worker {
+	w := &worker{release: make(chan struct{}), entered: make(chan string, 1000)}
+	load := map[string]admission.Class{"draw": admission.Large, "question": admission.Waits}
+	w.Server = inproc.New(inproc.Options{
+		Info:   backend.Info{Name: "worker", ServerName: "worker"},
+		Policy: func(tool string) backend.Policy { return backend.Policy{Load: load[tool]} },
+	}, func(opts ...server.ServerOption) *server.MCPServer {
+		srv := server.NewMCPServer("worker", "1", opts...)
+		for _, name := range []string{"draw", "question", "look"} {
+			srv.AddTool(mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 				n := w.running.Add(1)
 				for old := w.most.Load(); n > old && !w.most.CompareAndSwap(old, n); old = w.most.Load() {
 				}
@@ -47,16 +47,14 @@ func (w *worker) Offer() Offer {
 				case <-ctx.Done():
 				}
 				return mcp.NewToolResultText("done"), nil
-			},
-		})
-	}
-	o.Prompts = append(o.Prompts, server.ServerPrompt{
-		Prompt: mcp.Prompt{Name: "look"},
-		Handler: func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
+			})
+		}
+		srv.AddPrompt(mcp.Prompt{Name: "look"}, func(context.Context, mcp.GetPromptRequest) (*mcp.GetPromptResult, error) {
 			return mcp.NewGetPromptResult("looked", nil), nil
-		},
+		})
+		return srv
 	})
-	return o
+	return w
 }
 
 // calling is an agent that calls tools of a view.
@@ -67,7 +65,7 @@ type calling struct {
 }
 
 func (c *calling) do(ctx context.Context, method, name string) string {
-	reply := say(c.agent.Context(ctx), c.view, method, fmt.Sprintf(`{"name":%q}`, name))
+	reply := say(ctx, c.agent, c.view, method, fmt.Sprintf(`{"name":%q}`, name))
 	if reply.Error != nil {
 		e := rpc.ReadError(reply.Error)
 		return fmt.Sprint(e.Code, " ", e.Message)
@@ -77,8 +75,8 @@ func (c *calling) do(ctx context.Context, method, name string) string {
 
 func workers(t *testing.T, limits admission.Limits, names ...string) (*worker, *Host, []*calling) {
 	t.Helper()
-	w := &worker{release: make(chan struct{}), entered: make(chan string, 1000)}
-	h, err := New(Options{Modules: []Module{w}, Limits: limits})
+	w := newWorker()
+	h, err := New(Options{Servers: []backend.Server{w}, Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +185,7 @@ func TestPromptsAndResourcesWaitForTheirTurnToo(t *testing.T) {
 
 func TestAPanicFreesItsPlace(t *testing.T) {
 	m := &module{name: "m", tools: []string{"t"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { panic("boom") }}
-	h := started(t, Options{Modules: []Module{m}, Limits: admission.Limits{Slots: 1}})
+	h := started(t, Options{Servers: []backend.Server{m}, Limits: admission.Limits{Slots: 1}})
 	a := h.Connect(snapshot.Caller{}, nil)
 	for range 3 {
 		if reply := callTool(h, a, "t", "{}"); !strings.Contains(string(reply.Result), "Error: t: internal error") {
