@@ -30,29 +30,25 @@ func (s *Show) opens(ctx context.Context) error {
 	if err := s.claudeIs("busy", ""); err != nil {
 		return err
 	}
-	reply, err := rpc.Raw(map[string]any{
-		"type": "assistant", "requestId": "req_1", "message": map[string]any{
-			"id": "msg_1", "model": "claude-sonnet-5", "role": "assistant", "content": []any{},
-			"usage": map[string]any{"input_tokens": 18_000, "output_tokens": 41_000, "cache_read_input_tokens": 104_000, "cache_creation_input_tokens": 21_000},
-		},
-	})
-	if err != nil {
-		return err
-	}
-	if err := s.o.Folder.write(s.transcript(), string(reply)+"\n"); err != nil {
+	now := time.Now()
+	if err := errors.Join(s.writes(s.transcript(), s.claudeSaid(now)), s.writes(rollout, s.codexSaid(now))); err != nil {
 		return err
 	}
 	if _, err := s.codexIs(ctx, nil); err != nil {
 		return err
 	}
 	folder := s.o.Folder.project("opencode")
-	_, err = s.plugin(ctx, false,
+	_, err := s.plugin(ctx, false,
 		pluginEvent{"session.updated", map[string]any{"sessionID": opencodeSession, "info": map[string]any{
 			"id": opencodeSession, "title": "Sprites of the menu", "directory": folder, "version": "1.18.33", "agent": "build", "model": map[string]any{"id": "house-model"},
 			"cost": 0.41, "tokens": map[string]any{"input": 12_000, "output": 3_000, "reasoning": 0, "cache": map[string]any{"read": 80_000, "write": 0}},
 		}}},
 		opencodeIs("busy"),
 	)
+	if err != nil {
+		return err
+	}
+	_, err = s.plugin(ctx, false, s.opencodeSaid(now)...)
 	return err
 }
 
@@ -65,7 +61,7 @@ func (s *Show) transcript() string {
 func (s *Show) claudeIs(status, waits string) error {
 	pid := s.agents["claude"].child.PID
 	b, err := json.Marshal(map[string]any{
-		"pid": pid, "sessionId": claudeSession, "cwd": s.o.Folder.Project(), "version": "2.1.330", "kind": "interactive", "name": "Tidy the shop",
+		"pid": pid, "sessionId": claudeSession, "cwd": s.o.Folder.Project(), "version": "2.1.330", "kind": "interactive", "name": "shop-5d", "nameSource": "derived",
 		"status": status, "waitingFor": waits, "statusUpdatedAt": time.Now().UnixMilli(),
 	})
 	if err != nil {
@@ -160,7 +156,7 @@ func (s *Show) claudeAsks(ctx context.Context) error {
 	}
 	return errors.Join(err, s.adds(map[string]any{"type": "attachment", "attachment": map[string]any{
 		"type": "hook_permission_decision", "decision": decision, "toolUseID": id, "hookEvent": "PermissionRequest",
-	}}), s.records("user", map[string]any{"type": "tool_result", "tool_use_id": id, "content": ""}), s.claudeIs("busy", ""))
+	}}), s.adds(claudeResult(time.Now(), id, decision)), s.claudeIs("busy", ""))
 }
 
 // number tells what an agent asks from all it asked before.
@@ -174,7 +170,7 @@ func (s *Show) number() (n string) {
 
 // records adds what was said to the transcript of claude's session.
 func (s *Show) records(kind string, block map[string]any) error {
-	return s.adds(map[string]any{"type": kind, "message": map[string]any{"role": kind, "content": []any{block}}})
+	return s.adds(claudeLine(time.Now(), kind, block))
 }
 
 // adds adds a line to that transcript.
@@ -191,8 +187,8 @@ func (s *Show) adds(record map[string]any) error {
 func (s *Show) codexIs(ctx context.Context, asks json.RawMessage) (answer json.RawMessage, err error) {
 	home := filepath.Join(s.o.Folder.Home, ".codex")
 	return s.agents["codex"].request(ctx, daemonMethod, daemonAsks{Home: home, Session: codexSession, Asks: asks, Info: map[string]any{
-		"cwd": s.o.Folder.project("codex"), "name": "Orders of the shop", "model": "gpt-5.4", "source": "cli", "preview": "", "updatedAt": time.Now().Unix(),
-		"path": filepath.Join(home, "sessions", codexSession+".jsonl"),
+		"cwd": s.o.Folder.project("codex"), "name": nil, "model": "gpt-5.4", "source": "cli", "preview": "", "updatedAt": time.Now().Unix(),
+		"path": filepath.Join(s.o.Folder.Home, filepath.FromSlash(rollout)),
 	}})
 }
 

@@ -251,7 +251,7 @@ func (b *Builder) Record(folder string) *snapshot.Record {
 	r := &snapshot.Record{Prompt: b.prompt.String(), Asked: b.asked, Said: b.said.String(), SaidAt: b.spoke, Changed: b.changed}
 	r.Changed.Files = slices.Clone(b.changed.Files)
 	for i := range r.Changed.Files {
-		r.Changed.Files[i].Path = within(folder, r.Changed.Files[i].Path)
+		r.Changed.Files[i].Path = Within(folder, r.Changed.Files[i].Path)
 	}
 	for i := range b.steps {
 		s := &b.steps[i]
@@ -259,7 +259,7 @@ func (b *Builder) Record(folder string) *snapshot.Record {
 			s.Subject, s.Outcome, s.clean = plain(s.Subject), short(plain(s.Outcome)), true
 		}
 		r.Steps = append(r.Steps, s.Step)
-		r.Steps[i].Subject = within(folder, s.Subject)
+		r.Steps[i].Subject = Within(folder, s.Subject)
 	}
 	b.made, b.folder = r, folder
 	return r
@@ -271,8 +271,8 @@ func short(words string) string {
 	return sanitize.Cut(sanitize.Line(line), mostOutcome)
 }
 
-// within names a path as seen from a folder, if it lies there.
-func within(folder, path string) string {
+// Within names a path as seen from a folder, if it lies there.
+func Within(folder, path string) string {
 	if folder == "" || !filepath.IsAbs(path) || strings.ContainsAny(path, "\n ") {
 		return path
 	}

@@ -371,7 +371,7 @@ func (s *session) index(model string) int {
 func (c *Counter) found(s *session) Found {
 	f := Found{
 		Usage: snapshot.Usage{In: s.sum.In, Out: s.sum.Out, CacheRead: s.sum.Read, CacheWrite: s.sum.Write + s.sum.WriteHour, Reasoning: s.sum.Reasoning},
-		Title: s.Title, Named: s.Named, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: s.subject,
+		Title: s.Title, Named: s.Named, Mode: s.Mode, Model: s.Model, LastTool: s.Tool, LastSubject: record.Within(s.folder, s.subject),
 		Context: snapshot.Context{Used: s.Filled, Window: cmp.Or(s.Window, c.prices.Window(s.Model))},
 	}
 	f.Record, f.Unread = s.record.Record(s.folder), s.Unread

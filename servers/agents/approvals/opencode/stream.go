@@ -174,12 +174,12 @@ func (s *stream) row(x *session) {
 	out := snapshot.Session{
 		Agent: agent, ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
-		LastTool: x.tool, LastSubject: x.about, Verified: s.verified,
+		LastTool: x.tool, Verified: s.verified,
 	}
 	if out.State == snapshot.Idle {
 		x.record.Rest(x.since)
 	}
-	out.Record = x.record.Record(out.Folder)
+	out.Record, out.LastSubject = x.record.Record(out.Folder), record.Within(out.Folder, x.about)
 	for _, o := range s.sessions {
 		if s.root(o) != x {
 			continue
