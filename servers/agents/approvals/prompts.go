@@ -125,4 +125,6 @@ type Roster interface {
 	Report(snapshot.Session)
 	// Gone removes a session that another one replaces.
 	Gone(agent, id string)
+	// MarkRead notes that the user has seen what a session said at the end of its last turn.
+	MarkRead(agent, id string)
 }

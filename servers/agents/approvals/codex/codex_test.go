@@ -481,3 +481,38 @@ func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatWasReadInCodexIsRead(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	testwait.Until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
+	mark := func(thread string, unread any) {
+		w.Push("thread/readState/changed", map[string]any{"threadId": thread, "readState": map[string]any{"revision": "1", "firstUnread": unread}})
+	}
+	mark("s", map[string]any{"type": "turn", "turnId": "t"})
+	mark("unknown", nil)
+	mark("s", nil)
+	testwait.Until(t, "the mark", func() bool {
+		w.roster.mu.Lock()
+		defer w.roster.mu.Unlock()
+		return len(w.roster.read) > 0
+	})
+	if !slices.Equal(w.roster.read, []string{"s"}) {
+		t.Errorf("read are %q", w.roster.read)
+	}
+}
+
+func TestTitlesOfCodexAreTheUsersOrTheFirstPrompt(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("named", standin.Idle(), map[string]any{"name": "api"})
+	w.Runs("nameless", standin.Idle(), nil)
+	w.Runs("helper", standin.Idle(), map[string]any{"source": map[string]any{"subAgent": "review"}})
+	started(t, w.Codex)
+	for id, want := range map[string]snapshot.Session{"named": {Title: "api", Named: true}, "nameless": {Title: "Mend the tests"}, "helper": {Title: "Mend the tests", Hidden: "a sub-agent of a session that is not known"}} {
+		testwait.Until(t, "the session "+id, func() bool { return w.roster.of(id).ID == id })
+		if s := w.roster.of(id); s.Title != want.Title || s.Named != want.Named || s.Hidden != want.Hidden {
+			t.Errorf("%s: %+v", id, s)
+		}
+	}
+}

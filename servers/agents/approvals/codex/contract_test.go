@@ -75,7 +75,7 @@ func TestTheRealProtocolIsTheOneThatIsSpoken(t *testing.T) {
 	dir := schemas(t)
 	wanted := []string{
 		"thread/started", "thread/status/changed", "thread/closed", "thread/deleted", "thread/name/updated", "thread/settings/updated",
-		"item/started", "item/completed", "serverRequest/resolved",
+		"item/started", "item/completed", "serverRequest/resolved", "thread/readState/changed",
 	}
 	notices := methods(t, filepath.Join(dir, "ServerNotification.json"))
 	for _, m := range wanted {

@@ -138,7 +138,7 @@ func unwanted() []string {
 		"modelProvider/authRecoveryStarted", "process/exited", "process/outputDelta", "project/changed",
 		"remoteControl/status/changed", "skills/changed", "thread/archived", "thread/attachment/updated",
 		"thread/compacted", "thread/environment/connected", "thread/environment/disconnected", "thread/goal/cleared", "thread/goal/updated",
-		"thread/prediction/updated", "thread/project/updated", "thread/queue/changed", "thread/readState/changed", "thread/realtime/closed",
+		"thread/prediction/updated", "thread/project/updated", "thread/queue/changed", "thread/realtime/closed",
 		"thread/realtime/error", "thread/realtime/item/completed", "thread/realtime/item/started", "thread/realtime/item/transcript/delta",
 		"thread/realtime/itemAdded", "thread/realtime/outputAudio/delta", "thread/realtime/sdp", "thread/realtime/started",
 		"thread/realtime/transcript/delta", "thread/realtime/transcript/done", "thread/reverted", "thread/section/changed",

@@ -16,6 +16,7 @@ func (nobody) Open(ask.Request) (*ask.Call, error) { return nil, ask.ErrUnavaila
 func (nobody) Notice(string)                       {}
 func (nobody) Report(snapshot.Session)             {}
 func (nobody) Gone(string, string)                 {}
+func (nobody) MarkRead(string, string)             {}
 
 // probe connects once to the daemon, as the adapter does, and says its version and how many
 // sessions it has loaded.

@@ -45,8 +45,9 @@ func started(t *testing.T, d *standin.Codex) {
 
 // sessions is a list of sessions.
 type sessions struct {
-	mu  sync.Mutex
-	all map[string]snapshot.Session
+	mu   sync.Mutex
+	all  map[string]snapshot.Session
+	read []string
 }
 
 func (s *sessions) Report(one snapshot.Session) {
@@ -56,6 +57,12 @@ func (s *sessions) Report(one snapshot.Session) {
 		s.all = map[string]snapshot.Session{}
 	}
 	s.all[one.ID] = one
+}
+
+func (s *sessions) MarkRead(_, id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.read = append(s.read, id)
 }
 
 func (s *sessions) Gone(_, id string) {

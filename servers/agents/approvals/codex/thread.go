@@ -137,7 +137,10 @@ func (l *link) notified(method string, raw json.RawMessage) {
 		Name      string          `json:"threadName"`
 		Thread    info            `json:"thread"`
 		Item      json.RawMessage `json:"item"`
-		Settings  struct {
+		ReadState *struct {
+			FirstUnread *struct{} `json:"firstUnread"`
+		} `json:"readState"`
+		Settings struct {
 			Model          string          `json:"model"`
 			ApprovalPolicy json.RawMessage `json:"approvalPolicy"`
 		} `json:"threadSettings"`
@@ -166,6 +169,10 @@ func (l *link) notified(method string, raw json.RawMessage) {
 	case method == "thread/closed", method == "thread/deleted":
 		t.set(status{Type: "notLoaded"}, time.Now())
 		l.changed(t)
+	case method == "thread/readState/changed": // by whatever client of Codex
+		if p.ReadState != nil && p.ReadState.FirstUnread == nil {
+			l.a.opt.Roster.MarkRead(agent, id)
+		}
 	case method == "thread/name/updated":
 		t.info.Name = p.Name
 		l.report(t)
@@ -253,6 +260,7 @@ func (l *link) report(t *thread) {
 		return
 	}
 	r := l.root(t)
+	var source struct{ SubAgent json.RawMessage }
 	if !r.known || r.info.Parent != "" && r.status.gone() {
 		return
 	}
@@ -262,6 +270,9 @@ func (l *link) report(t *thread) {
 		Agent: agent, ID: in.ID, Version: cmp.Or(l.version, in.Version), PID: l.pid,
 		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: sanitize.Cut(sanitize.Line(title), 80), Named: in.Name != "", Mode: r.mode, Model: in.Model,
 		Transcript: in.Path, Headless: string(in.Source) == `"exec"`, Verified: l.program == agent,
+	}
+	if in.Parent == "" && json.Unmarshal(in.Source, &source) == nil && source.SubAgent != nil {
+		s.Hidden = "a sub-agent of a session that is not known"
 	}
 	switch {
 	case r.status.Type == "systemError":
