@@ -34,28 +34,29 @@ import (
 
 // App is the servers and their host, however they are reached.
 type App struct {
-	Config   *config.Config
-	person   bool        // one can answer here
-	lost     func() bool // without: whether a deck was there and has gone; may be nil
-	redact   redact.Rules
-	Host     *router.Host
-	Queue    *ask.Queue     // nil when headless: there is no person to answer here
-	gate     *userauth.Gate // nil when headless
-	Agents   *sessions.Programs
-	Own      []included
-	added    added
-	consents Consents
-	marking  marking
-	denied   denied
-	journal  *journal.Journal // nil: none is kept
-	Earlier  *earlier         // nil with it
-	logFile  *logFile
-	level    slog.LevelVar                 // of the log
-	now      atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
-	waiting  atomic.Pointer[[]string]      // options that need a restart
+	Config  *config.Config
+	person  bool        // one can answer here
+	lost    func() bool // without: whether a deck was there and has gone; may be nil
+	redact  redact.Rules
+	Host    *router.Host
+	Queue   *ask.Queue     // nil when headless: there is no person to answer here
+	gate    *userauth.Gate // nil when headless
+	Agents  *sessions.Programs
+	Own     []included
+	Servers *Switches
+	user    *userServers
+	marks   *marking
+	denied  *denied
+	forms   forms
+	journal *journal.Journal // nil: none is kept
+	Earlier *earlier         // nil with it
+	logFile *logFile
+	level   slog.LevelVar                 // of the log
+	now     atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
+	waiting atomic.Pointer[[]string]      // options that need a restart
 }
 
-// New makes the instance without starting it. With a user, questions go to a
+// New makes a deck without starting it. With a user, questions go to a
 // queue; without one, to a deck if there is one, else to the agent's own client.
 // lost says whether a deck was there and has gone; it may be nil.
 func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
@@ -73,26 +74,39 @@ func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
 	h.Agents = sessions.New(cfg, &h.now, h.Queue)
-	h.denied.of = readDenied(cfg)
-	h.consents.of = readConsents(cfg)
+	h.prepare()
 	modules, err := h.include()
 	if err != nil {
 		return nil, err
 	}
-	h.Host, err = router.New(router.Options{
+	host, err := router.New(router.Options{
 		Name: cfg.Name(), Version: cli.Version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
 		Servers: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
 	})
 	if err != nil {
 		return nil, err
 	}
-	h.Agents.Host = h.Host
+	h.bind(host)
+	h.Agents.Host = host
 	for _, name := range plugin.Names() {
 		h.Host.SetLazy(name, wasLazy(cfg, name))
 	}
 	h.Host.SetProfiles(cfg.Profiles())
 	h.warnOf(cfg)
 	return h, nil
+}
+
+// prepare makes the parts that servers are made with.
+func (h *App) prepare() {
+	h.denied, h.forms = readDenied(h.Config), forms{h.Queue, h.Config.Dir}
+	h.marks = &marking{run: h.Config.Paths.Run, warn: func(topic, text string) { h.Host.Warn(topic, text) }}
+}
+
+// bind makes the parts that work with the host of all servers.
+func (h *App) bind(host *router.Host) {
+	h.Host = host
+	h.user = &userServers{cfg: h.Config, host: host, person: h.person, form: h.forms.ask, marks: h.marks, consents: readConsents(h.Config)}
+	h.Servers = &Switches{h.Config, host, h.gate, h.Own, h.user, h.denied}
 }
 
 // limitMemory has the collector keep the process below what all admitted calls, and all that is
@@ -180,7 +194,7 @@ func (h *App) OpenLog(to io.Writer) error {
 	return nil
 }
 
-// Stop ends the instance within two seconds, the last of which are the journal's. Only
+// Stop ends the deck within two seconds, the last of which are the journal's. Only
 // for a child that was killed it waits longer: it must not outlive the deck because the
 // machine is busy.
 func (h *App) Stop() {
@@ -204,18 +218,18 @@ func (h *App) Stop() {
 	}
 	late, leave := context.WithTimeout(context.Background(), killed)
 	defer leave()
-	for _, c := range h.cards() {
+	for _, c := range h.Servers.cards() {
 		if err := c.Wait(late); err != nil {
 			slog.Error("wait for the server of "+c.Name()+" to end", "error", err)
 		}
 	}
-	h.marking.close()
+	h.marks.close()
 	if h.logFile != nil {
 		_ = h.logFile.Close() // nothing is written after
 	}
 }
 
-// Stream serves a view of the instance inside the process, and names the tools whose
+// Stream serves a view of the deck inside the process, and names the tools whose
 // calls may be sent again.
 func (h *App) Stream(spec router.ViewSpec, who snapshot.Caller) (s transport.Stream, resumable []string, err error) {
 	view, err := h.Host.View(spec)
@@ -233,3 +247,10 @@ func serveStream(s transport.Stream, view *router.View, agent *router.Agent) {
 	defer s.Close()
 	_ = transport.Serve(context.Background(), s, s, view, agent) // how it ended is nobody's concern
 }
+
+// TakeCards has the host serve the servers that a configuration names beside mcpdeck's own, and no
+// others. It is for one goroutine at a time.
+func (h *App) TakeCards(cfg *config.Config) { h.user.take(cfg) }
+
+// EndLeftovers ends the programs of a deck that was killed.
+func (h *App) EndLeftovers() { h.marks.endLeftovers() }

@@ -27,7 +27,7 @@ func consentFile(cfg *config.Config, name string) string {
 }
 
 // readConsents reads those of all cards that have some state.
-func readConsents(cfg *config.Config) map[string]string {
+func readConsents(cfg *config.Config) *Consents {
 	out := map[string]string{}
 	entries, _ := os.ReadDir(cfg.Paths.CardState) // there may be none
 	for _, e := range entries {
@@ -35,7 +35,7 @@ func readConsents(cfg *config.Config) map[string]string {
 			out[e.Name()] = strings.TrimSpace(string(b))
 		}
 	}
-	return out
+	return &Consents{of: out}
 }
 
 // terms are what a card runs and may do, and whether the user has agreed to all of it. To one
@@ -72,14 +72,14 @@ func (c *Consents) Agree(cfg *config.Config, s settings.Card) error {
 
 // startsOn tells whether a card is on from the start, and warns when it would be but
 // for the user's consent.
-func (h *App) startsOn(cfg *config.Config, s settings.Card) bool {
+func (u *userServers) startsOn(cfg *config.Config, s settings.Card) bool {
 	switch mode := LastMode(cfg, s.Name); {
 	case s.Mode == "on", s.Mode == LazyWord:
 	case s.Mode == "last" && (mode == "on" || mode == LazyWord):
 	default:
 		return false
 	}
-	t := h.consents.terms(s)
+	t := u.consents.terms(s)
 	if t.Agreed {
 		return true
 	}
@@ -87,7 +87,7 @@ func (h *App) startsOn(cfg *config.Config, s settings.Card) bool {
 	if t.Changed {
 		why = "its settings have changed"
 	}
-	h.Host.SetWarnings(s.Name, false, fmt.Sprintf("stays off, because %s (%s); see what it runs and turn it on with space on it, or with mcpdeck on %s",
+	u.host.SetWarnings(s.Name, false, fmt.Sprintf("stays off, because %s (%s); see what it runs and turn it on with space on it, or with mcpdeck on %s",
 		why, strings.Join(strings.Fields(strings.Join(s.Runs(), ", ")), " "), s.Name))
 	return false
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-// Hosting is what a relay hosts while there is no deck. The zero instance is none.
+// Hosting is what a relay hosts while there is no deck. The zero Hosting is none.
 type Hosting struct {
 	Load   func() (*config.Config, error)
 	Config *config.Config
@@ -76,7 +76,7 @@ func (l *Hosting) Stop() {
 	}
 }
 
-// Headless is a started instance without a user, which logs to a writer.
+// Headless is a started deck without a user, which logs to a writer.
 func Headless(cfg *config.Config, lost func() bool, logs io.Writer) (*App, error) {
 	h, err := New(cfg, false, lost)
 	if err != nil {

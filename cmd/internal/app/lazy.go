@@ -2,12 +2,15 @@ package app
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // LazyWord stands in the file of a server's mode: alone when it is on and lazy, behind
@@ -26,23 +29,23 @@ func wasLazy(cfg *config.Config, name string) bool {
 // chooseLazy takes what a verb says of whether agents list a server's tools or find
 // them, and returns the verb of the switch itself. A server stays as it was for verbs
 // that say nothing of it.
-func (h *App) chooseLazy(name, verb string) (string, error) {
+func chooseLazy(host *router.Host, name, verb string) (string, error) {
 	switch verb {
 	case "on":
-		h.Host.SetLazy(name, false)
+		host.SetLazy(name, false)
 	case LazyWord:
 		if p := plugin.Of(name); p != nil && p.Listed != "" {
 			return "", fmt.Errorf("%s is always listed: %s", name, p.Listed)
 		}
-		h.Host.SetLazy(name, true)
+		host.SetLazy(name, true)
 		verb = "on"
 	}
 	return verb, nil
 }
 
 // sayLazy says in a sentence on a server that is on that it is lazy.
-func (h *App) sayLazy(name string, r upstream.Reply) upstream.Reply {
-	if !h.Host.IsLazy(name) {
+func sayLazy(host *router.Host, name string, r upstream.Reply) upstream.Reply {
+	if !host.IsLazy(name) {
 		return r
 	}
 	for _, is := range []string{" is on: ", " is already on: "} {
@@ -51,4 +54,23 @@ func (h *App) sayLazy(name string, r upstream.Reply) upstream.Reply {
 		}
 	}
 	return r
+}
+
+// keepMode remembers what the user chose.
+func keepMode(cfg *config.Config, host *router.Host, name, mode string) {
+	words := mode
+	switch lazy := host.IsLazy(name); {
+	case lazy && mode == "on":
+		words = LazyWord
+	case lazy:
+		words += " " + LazyWord
+	}
+	path := modeFile(cfg, name)
+	err := file.Folder(filepath.Dir(path))
+	if err == nil {
+		err = file.Write(path, []byte(words+"\n"), file.Options{})
+	}
+	if err != nil {
+		host.Warn(name, "remember that it is "+mode+": "+err.Error())
+	}
 }

@@ -15,18 +15,21 @@ import (
 // marking marks the programs of servers that this process starts, so that what they
 // leave behind is found, also after this process was killed.
 type marking struct {
+	run  string                   // the folder of the marks
+	warn func(topic, text string) // the user
+
 	mu    sync.Mutex
 	marks *child.Marks // nil: none was needed yet
 }
 
 // open finds what earlier decks left behind when it is called for the first time.
-func (m *marking) open(h *App) (*child.Marks, error) {
+func (m *marking) open() (*child.Marks, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.marks != nil {
 		return m.marks, nil
 	}
-	marks, left, err := child.OpenMarks(h.Config.Paths.Run)
+	marks, left, err := child.OpenMarks(m.run)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +40,7 @@ func (m *marking) open(h *App) (*child.Marks, error) {
 			continue
 		}
 		// It has left its server: it may be the user's editor, or browser.
-		h.Host.Warn("leftover", fmt.Sprintf("%s (process %d) was started by a server of a deck that has ended and is still running; to end it: kill %[2]d", l.Program, l.PID))
+		m.warn("leftover", fmt.Sprintf("%s (process %d) was started by a server of a deck that has ended and is still running; to end it: kill %[2]d", l.Program, l.PID))
 	}
 	return marks, nil
 }
@@ -51,18 +54,18 @@ func (m *marking) close() {
 	}
 }
 
-// EndLeftovers ends the programs of a deck that was killed.
-func (h *App) EndLeftovers() {
-	if _, err := h.marking.open(h); err != nil {
-		h.Host.Warn("leftover", "look for programs of servers that are left: "+err.Error())
+// endLeftovers ends the programs of a deck that was killed.
+func (m *marking) endLeftovers() {
+	if _, err := m.open(); err != nil {
+		m.warn("leftover", "look for programs of servers that are left: "+err.Error())
 	}
 }
 
 // starter starts the programs of a server; note hears what they leave behind.
-func (h *App) starter(note func(string)) func(process.Command) (*process.Child, error) {
+func (m *marking) starter(note func(string)) func(process.Command) (*process.Child, error) {
 	var start func(c process.Command, again bool) (*process.Child, error)
 	start = func(c process.Command, again bool) (*process.Child, error) {
-		marks, err := h.marking.open(h)
+		marks, err := m.open()
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +74,7 @@ func (h *App) starter(note func(string)) func(process.Command) (*process.Child, 
 		case err == nil:
 			recovery.Go("leftovers", func() { noteLeft(marks, p, mark, note) })
 		case again && errors.Is(err, child.ErrMark) && errors.Is(err, fs.ErrNotExist): // the state folder was removed
-			h.marking.close()
+			m.close()
 			return start(c, false)
 		}
 		return p, err

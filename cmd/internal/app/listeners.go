@@ -22,9 +22,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-// listeners are where agents get at an instance: its sockets and its HTTP endpoint.
+// listeners are where agents get at a deck: its sockets and its HTTP endpoint.
 type listeners struct {
-	instance  *App
+	app       *App
 	socket    *socket.Listener
 	questions *ask.Listener
 	prompts   *hook.Server    // nil: there is none
@@ -45,7 +45,7 @@ func openListeners(h *App) (*listeners, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &listeners{instance: h, socket: l, Endpoints: snapshot.Endpoints{Socket: l.Path()}}
+	r := &listeners{app: h, socket: l, Endpoints: snapshot.Endpoints{Socket: l.Path()}}
 	if h.Queue != nil {
 		if r.questions, err = ask.Listen(h.Queue, r.askOptions()); err != nil {
 			h.Host.Warn("ask", err.Error())
@@ -57,7 +57,7 @@ func openListeners(h *App) (*listeners, error) {
 }
 
 func (r *listeners) askOptions() ask.ListenOptions {
-	h := r.instance
+	h := r.app
 	return ask.ListenOptions{
 		Path: h.Config.Paths.AskSocket, Version: cli.Version(), Sessions: h.Config.Paths.Sessions,
 		Gate: h.gate, Agents: h.agentProcesses, Log: slog.Default(),
@@ -65,7 +65,7 @@ func (r *listeners) askOptions() ask.ListenOptions {
 }
 
 func (r *listeners) openWeb() {
-	cfg := r.instance.Config.File.HTTP
+	cfg := r.app.Config.File.HTTP
 	if !cfg.Enabled {
 		r.Endpoints.HTTPNote = "off in the configuration"
 		return
@@ -77,7 +77,7 @@ func (r *listeners) openWeb() {
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.Endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
 		}
-		r.instance.Host.WarnOnce("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.Endpoints.HTTPNote))
+		r.app.Host.WarnOnce("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.Endpoints.HTTPNote))
 		return
 	}
 	r.web = l
@@ -88,9 +88,9 @@ func (r *listeners) openWeb() {
 func (r *listeners) Serve() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
-	r.prompts = r.instance.Agents.Serve(ctx)
-	r.sessions = r.instance.Agents.Follow(ctx)
-	srv := &transport.Server{Host: r.instance.Host, Version: cli.Version(), Controls: r.instance.controls(), Log: slog.Default()}
+	r.prompts = r.app.Agents.Serve(ctx)
+	r.sessions = r.app.Agents.Follow(ctx)
+	srv := &transport.Server{Host: r.app.Host, Version: cli.Version(), Controls: r.app.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	recovery.Go("state folder", func() { r.watch(ctx) })
 	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
@@ -100,29 +100,29 @@ func (r *listeners) Serve() error {
 	if err := r.takeToken(); err != nil {
 		return err
 	}
-	web := &transport.HTTP{Host: r.instance.Host}
+	web := &transport.HTTP{Host: r.app.Host}
 	recovery.Go("http", func() { r.report("http", web.Start(ctx, r.web, func() string { return *r.token.Load() })) })
 	return nil
 }
 
 // takeToken makes the token in the file the one that HTTP asks for.
 func (r *listeners) takeToken() error {
-	now, err := token.Read(r.instance.Config.Paths)
+	now, err := token.Read(r.app.Config.Paths)
 	if err != nil {
 		return err
 	}
-	r.instance.redact.Known.Add(now)
+	r.app.redact.Known.Add(now)
 	r.token.Store(&now)
 	return nil
 }
 
 func (r *listeners) report(from string, err error) {
 	if err != nil {
-		r.instance.Host.Warn(from, err.Error())
+		r.app.Host.Warn(from, err.Error())
 	}
 }
 
-// Close ends the instance and then what leads to it, so that calls in flight are
+// Close ends the deck and then what leads to it, so that calls in flight are
 // still answered.
 func (r *listeners) Close() {
 	if r.web != nil {
@@ -131,7 +131,7 @@ func (r *listeners) Close() {
 	if r.prompts != nil {
 		r.prompts.Close() // what is still open goes to its terminal
 	}
-	r.instance.Stop()
+	r.app.Stop()
 	if r.cancel != nil {
 		r.cancel()
 		select {

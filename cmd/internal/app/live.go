@@ -9,11 +9,11 @@ import (
 )
 
 // listControl tells a command about the servers.
-func (h *App) listControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
+func (w *Switches) listControl(context.Context, transport.Requester, json.RawMessage) (any, error) {
 	out := map[string]Live{}
-	for _, s := range h.Host.Snapshot().Servers {
-		d, _ := h.Details(s.Name)
-		f := h.Host.Figures(s.Name)[""]
+	for _, s := range w.host.Snapshot().Servers {
+		d, _ := w.Details(s.Name)
+		f := w.host.Figures(s.Name)[""]
 		out[s.Name] = Live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds(), s.State.Adds}
 	}
 	return out, nil

@@ -7,7 +7,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
-// Open builds an instance with a user and binds its addresses. screen tells whether
+// Open makes a deck with a user and binds its addresses. screen tells whether
 // the user gets a whole screen.
 func Open(cfg *config.Config, screen bool) (*App, *listeners, error) {
 	if err := userauth.Hide(); err != nil {

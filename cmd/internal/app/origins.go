@@ -6,18 +6,22 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cards"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
 // serversPage is the servers as their page sees them.
-type serversPage struct{ *App }
+type serversPage struct {
+	*Switches
+	now func() *config.Config // as it is now
+}
 
 // Origins says of each server that was added where it comes from: which file configures it,
 // which clients are set up with it, too, and what it needs that is not set. A client whose
 // file cannot be read is left out.
-func (h serversPage) Origins() map[string]servers.Origin {
-	cfg := h.now.Load()
+func (p serversPage) Origins() map[string]servers.Origin {
+	cfg := p.now()
 	out := map[string]servers.Origin{}
 	for _, card := range cfg.Cards {
 		out[card.Name] = servers.Origin{File: card.File, Needs: Machine(cfg).Needs(card)}
@@ -34,8 +38,8 @@ func (h serversPage) Origins() map[string]servers.Origin {
 }
 
 // Remove takes a server that was added out of the deck, as mcpdeck remove does.
-func (h serversPage) Remove(name string) (string, error) {
-	cfg := h.now.Load()
+func (p serversPage) Remove(name string) (string, error) {
+	cfg := p.now()
 	where := cfg.WhereCard(name)
 	if where == "" || where == cfg.Paths.Config {
 		return "", fmt.Errorf("remove %s: it has no file of its own; edit %s", name, cfg.Paths.Config)

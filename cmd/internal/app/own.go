@@ -22,8 +22,8 @@ func ownOff(cfg *config.Config) (off []string) {
 }
 
 // server is a server as the screen shows it.
-func (h *App) server(name string) snapshot.Server {
-	for _, s := range h.Host.Snapshot().Servers {
+func (w *Switches) server(name string) snapshot.Server {
+	for _, s := range w.host.Snapshot().Servers {
 		if s.Name == name {
 			return s
 		}
@@ -32,9 +32,9 @@ func (h *App) server(name string) snapshot.Server {
 }
 
 // controlOwn does what the user asks of a server of mcpdeck's own.
-func (h *App) controlOwn(name, verb string) (upstream.Reply, error) {
-	s := h.server(name)
-	verb, err := h.chooseLazy(name, verb)
+func (w *Switches) controlOwn(name, verb string) (upstream.Reply, error) {
+	s := w.server(name)
+	verb, err := chooseLazy(w.host, name, verb)
 	if err != nil {
 		return upstream.Reply{}, err
 	}
@@ -45,13 +45,13 @@ func (h *App) controlOwn(name, verb string) (upstream.Reply, error) {
 	case "on", "off":
 		on = verb == "on"
 	case "reconnect":
-		return h.restartOwn(s)
+		return w.restartOwn(s)
 	case "status":
-		return h.sayLazy(name, upstream.Reply{Text: statusOfOwn(s)}), nil
+		return sayLazy(w.host, name, upstream.Reply{Text: statusOfOwn(s)}), nil
 	default:
 		return upstream.Reply{}, fmt.Errorf("%s: no command %q (on, lazy, off, toggle, status, reconnect)", name, verb)
 	}
-	tools, err := h.Host.Switch(name, on)
+	tools, err := w.host.Switch(name, on)
 	if err != nil {
 		return upstream.Reply{}, err
 	}
@@ -66,8 +66,8 @@ func (h *App) controlOwn(name, verb string) (upstream.Reply, error) {
 	case !on:
 		mode, text = "off", s.Title+" is off: agents no longer have its tools."
 	}
-	h.keepMode(name, mode)
-	return h.sayLazy(name, upstream.Reply{Text: text}), nil
+	keepMode(w.cfg, w.host, name, mode)
+	return sayLazy(w.host, name, upstream.Reply{Text: text}), nil
 }
 
 func statusOfOwn(s snapshot.Server) string {
@@ -85,13 +85,13 @@ func statusOfOwn(s snapshot.Server) string {
 // restartLimit is how long a server of mcpdeck's own may take to stop.
 const restartLimit = 30 * time.Second
 
-func (h *App) restartOwn(s snapshot.Server) (upstream.Reply, error) {
+func (w *Switches) restartOwn(s snapshot.Server) (upstream.Reply, error) {
 	if s.State.Status == snapshot.Off {
 		return upstream.Reply{}, fmt.Errorf("%s is off", s.Name)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
 	defer cancel()
-	if err := h.Host.RestartModule(ctx, s.Name); err != nil {
+	if err := w.host.RestartModule(ctx, s.Name); err != nil {
 		return upstream.Reply{}, err
 	}
 	return upstream.Reply{Text: s.Title + " was restarted."}, nil

@@ -12,11 +12,11 @@ import (
 func TestTheStatusOfAServerCountsWhatAModelGets(t *testing.T) {
 	h := built(t, false)
 	h.Host.Start()
-	s := h.server("ask")
+	s := h.Servers.server("ask")
 	if s.Context == 0 || s.Context == s.Bytes {
 		t.Fatalf("%d of %d bytes reach a model: the test needs two figures", s.Context, s.Bytes)
 	}
-	reply, err := h.controlOwn("ask", "status")
+	reply, err := h.Servers.controlOwn("ask", "status")
 	if want := fmt.Sprintf("%d bytes, about %d tokens.", s.Context, snapshot.Tokens(s.Context)); err != nil || !strings.Contains(reply.Text, want) {
 		t.Errorf("got %q, %v, want %q", reply.Text, err, want)
 	}

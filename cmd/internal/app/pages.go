@@ -25,7 +25,7 @@ func pages() []page {
 	return []page{
 		{deck.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
 			return deck.New(deck.Options{
-				Host: h.Host, Cards: h, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.Queue, Setup: screenSetup{h.Config}, Watch: watch,
+				Host: h.Host, Cards: h.Servers, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.Queue, Setup: screenSetup{h.Config}, Watch: watch,
 				Tells: switchPages(h, servers.ID), CardsPage: servers.ID, Jump: h.Agents.JumpTo, Widgets: widgets(screens),
 			})
 		}},
@@ -45,7 +45,7 @@ func pages() []page {
 			return calls.New(o)
 		}},
 		{servers.ID, func(h *App, _ bool, screens []plugin.Screen) tui.Page {
-			return servers.New(servers.Options{Servers: serversPage{h}, CallsPage: calls.ID, Parts: parts(h, screens), Editor: h.Config.Editor()})
+			return servers.New(servers.Options{Servers: serversPage{h.Servers, h.now.Load}, CallsPage: calls.ID, Parts: parts(h, screens), Editor: h.Config.Editor()})
 		}},
 	}
 }

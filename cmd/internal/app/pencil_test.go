@@ -26,9 +26,10 @@ import (
 func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &App{Config: &config.Config{Dir: "/home/ana/shop"}, Queue: ask.New(ask.Options{Hold: -1})}
+		h.prepare()
 		got := make(chan upstream.Elicited, 1)
 		go func() {
-			r, err := h.form(t.Context(), upstream.Elicitation{
+			r, err := h.forms.ask(t.Context(), upstream.Elicitation{
 				Message: "Which size?", Schema: json.RawMessage(`{"properties":{"size":{"enum":["s","m"],"enumNames":["small","middle"]}}}`), PID: 42,
 				Calls: []upstream.Call{{Agent: "codex", Tool: "pencil_export_nodes"}},
 			}, "Pencil", "")
@@ -65,7 +66,7 @@ func TestPencilsFormsAreAmongTheQuestions(t *testing.T) {
 				t.Errorf("told %v, it says %q, want %q", tt.reached, got, tt.want)
 			}
 		}
-		if _, err := h.form(t.Context(), upstream.Elicitation{Schema: json.RawMessage(`[]`)}, "Pencil", ""); err == nil {
+		if _, err := h.forms.ask(t.Context(), upstream.Elicitation{Schema: json.RawMessage(`[]`)}, "Pencil", ""); err == nil {
 			t.Error("a form that is none was put")
 		}
 		if err := h.Queue.Close(); err != nil {
@@ -97,12 +98,14 @@ func TestTheDeckOutlivesItsChild(t *testing.T) {
 				Code: func() string { return "signal: killed" }, Terminate: func() {}, Kill: sync.OnceFunc(func() { go gone() }),
 			}, nil
 		}})
-		h := &App{Own: []included{{Instance: &plugin.Instance{Switch: switchOf{pencil}}}}}
-		var err error
-		if h.Host, err = router.New(router.Options{Servers: []backend.Server{penciloffer.New(pencil)}}); err != nil {
+		h := &App{Config: &config.Config{}, Own: []included{{Instance: &plugin.Instance{Switch: switchOf{pencil}}}}}
+		host, err := router.New(router.Options{Servers: []backend.Server{penciloffer.New(pencil)}})
+		if err != nil {
 			t.Fatal(err)
 		}
-		h.Host.Start()
+		h.prepare()
+		h.bind(host)
+		host.Start()
 		pencil.On()
 		<-started
 		h.Stop()

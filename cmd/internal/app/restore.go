@@ -28,32 +28,32 @@ func (r *listeners) watch(ctx context.Context) {
 			return
 		case <-t.C:
 		}
-		for _, c := range r.instance.cards() { // one may have been tried
+		for _, c := range r.app.Servers.cards() { // one may have been tried
 			c.Recount()
 		}
 		restored, err := r.restore()
 		if len(restored) > 0 {
-			r.instance.Host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.instance.Config.Paths.State+": "+strings.Join(restored, ", "))
+			r.app.Host.Warn("state", "was deleted while mcpdeck was running; recreated in "+r.app.Config.Paths.State+": "+strings.Join(restored, ", "))
 		}
 		switch {
 		case err == nil:
 			told = ""
 		case err.Error() != told:
 			told = err.Error()
-			r.instance.Host.Warn("state", "was deleted while mcpdeck was running and could not be recreated: "+told+"; restart mcpdeck")
+			r.app.Host.Warn("state", "was deleted while mcpdeck was running and could not be recreated: "+told+"; restart mcpdeck")
 		}
 	}
 }
 
 // restore looks at the deck's files once and names those that it made again.
 func (r *listeners) restore() (restored []string, err error) {
-	paths := r.instance.Config.Paths
+	paths := r.app.Config.Paths
 	if missing(paths.State) {
 		if err := paths.Make(); err != nil {
 			return nil, err
 		}
-		if r.instance.Queue != nil {
-			r.instance.Queue.Save()
+		if r.app.Queue != nil {
+			r.app.Queue.Save()
 		}
 	}
 	did := func(what string, ok bool, e error) {
@@ -76,7 +76,7 @@ func (r *listeners) restore() (restored []string, err error) {
 		e = token.Write(paths, *now)
 		did("the token", e == nil, e)
 	}
-	if f := r.instance.logFile; f != nil {
+	if f := r.app.logFile; f != nil {
 		ok, e = f.restore()
 		did("the log", ok, e)
 	}

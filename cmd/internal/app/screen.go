@@ -23,7 +23,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
-// Screen is what the terminal shows of an instance.
+// Screen is what the terminal shows of a deck.
 func (h *App) Screen(watch bool) tui.Options {
 	ui := h.Config.File.UI
 	screens := h.screens()

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
@@ -26,7 +28,7 @@ type included struct {
 func (h *App) include() (modules []backend.Server, err error) {
 	env := &plugin.Env{
 		Config: h.Config, Version: cli.Version(), Queue: h.Queue, Lost: h.lost, Host: func() *router.Host { return h.Host },
-		Start: h.starter, Form: h.form, Off: h.denied.whyDenied,
+		Start: h.marks.starter, Form: h.forms.ask, Off: h.denied.whyDenied,
 	}
 	for _, p := range plugin.All() {
 		made, err := p.New(env)
@@ -37,16 +39,6 @@ func (h *App) include() (modules []backend.Server, err error) {
 		modules = append(modules, made.Server)
 	}
 	return modules, nil
-}
-
-// switchOf is the switch of a server that is part of mcpdeck; nil if it has none of its own.
-func (h *App) switchOf(name string) plugin.Switch {
-	for _, s := range h.Own {
-		if s.Name() == name {
-			return s.Switch
-		}
-	}
-	return nil
 }
 
 // isOwn reports whether a server is part of mcpdeck and turned on and off by the host.
@@ -72,4 +64,19 @@ func Program(a *cli.Globals) *plugin.Program {
 			}
 		},
 	}
+}
+
+// controls are the requests that commands send to a running deck.
+func (h *App) controls() map[string]transport.Control {
+	all := map[string]transport.Control{
+		"card":     h.Servers.cardControl,
+		"config":   h.waitingControl,
+		"list":     h.Servers.listControl,
+		"sessions": h.Agents.Control,
+		"status":   h.statusControl,
+	}
+	for _, s := range h.Own {
+		maps.Copy(all, s.Controls)
+	}
+	return all
 }

@@ -84,7 +84,9 @@ func TestWarningsOfTheConfigurationHoldUntilItIsMended(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "config.toml")
-	h := &App{Host: built, Agents: sessions.New(&config.Config{}, new(atomic.Pointer[config.Config]), nil), Config: &config.Config{Paths: config.Paths{Config: path}}}
+	h := &App{Agents: sessions.New(&config.Config{}, new(atomic.Pointer[config.Config]), nil), Config: &config.Config{Paths: config.Paths{Config: path}}}
+	h.prepare()
+	h.bind(built)
 	take := h.Reload()
 	bad := fmt.Errorf("read the configuration %s, line 2: expected a value; settings unchanged", path)
 	for _, step := range []struct {

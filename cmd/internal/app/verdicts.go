@@ -30,7 +30,7 @@ func deniedFile(cfg *config.Config, server string) string {
 }
 
 // readDenied are those of every server.
-func readDenied(cfg *config.Config) map[string][]string {
+func readDenied(cfg *config.Config) *denied {
 	out := map[string][]string{}
 	for _, name := range plugin.Names() {
 		b, _ := file.Read(deniedFile(cfg, name), 1<<20) // there may be none
@@ -38,7 +38,7 @@ func readDenied(cfg *config.Config) map[string][]string {
 			out[name] = tools
 		}
 	}
-	return out
+	return &denied{of: out}
 }
 
 // whyDenied is why agents do not have a tool of a server with a switch of its own.
@@ -54,7 +54,7 @@ func (d *denied) whyDenied(server, tool string) string {
 // Allow gives agents tools of a server, or takes them away, by the names by which the
 // server lists them. Those of an added server are noted in its file, others in the
 // deck's state.
-func (h *App) Allow(name string, tools []string, allow bool) error {
+func (w *Switches) Allow(name string, tools []string, allow bool) error {
 	verdicts := map[string]string{}
 	for _, t := range tools {
 		verdicts[t] = "off"
@@ -62,30 +62,30 @@ func (h *App) Allow(name string, tools []string, allow bool) error {
 			verdicts[t] = "allow"
 		}
 	}
-	if c, err := h.addedCard(name); err == nil {
+	if c, err := w.user.find(name); err == nil {
 		s := c.settings
 		s.Tools = maps.Clone(s.Tools)
 		if s.Tools == nil {
 			s.Tools = map[string]string{}
 		}
 		maps.Copy(s.Tools, verdicts)
-		return h.inFile(c, s, "tools", func(b []byte, table string) ([]byte, error) { return settings.SetTools(b, table, verdicts) })
+		return w.inFile(c, s, "tools", func(b []byte, table string) ([]byte, error) { return settings.SetTools(b, table, verdicts) })
 	}
-	h.denied.mu.Lock()
-	off := slices.DeleteFunc(slices.Clone(h.denied.of[name]), func(t string) bool { return verdicts[t] == "allow" })
+	w.denied.mu.Lock()
+	off := slices.DeleteFunc(slices.Clone(w.denied.of[name]), func(t string) bool { return verdicts[t] == "allow" })
 	if !allow {
 		off = append(off, tools...)
 	}
 	slices.Sort(off)
 	off = slices.Compact(off)
-	h.denied.of[name] = off
-	h.denied.mu.Unlock()
-	if own := h.switchOf(name); own != nil {
+	w.denied.of[name] = off
+	w.denied.mu.Unlock()
+	if own := w.switchOf(name); own != nil {
 		own.Program().Reoffer()
-	} else if err := h.Host.Deny(name, off); err != nil {
+	} else if err := w.host.Deny(name, off); err != nil {
 		return err
 	}
-	path := deniedFile(h.Config, name)
+	path := deniedFile(w.cfg, name)
 	err := file.Folder(filepath.Dir(path))
 	if err == nil {
 		err = file.Write(path, []byte(strings.Join(off, "\n")), file.Options{})
@@ -98,8 +98,8 @@ func (h *App) Allow(name string, tools []string, allow bool) error {
 
 // Offer gives agents the resources or the prompts of an added server, or takes them
 // away, and notes it in the server's file.
-func (h *App) Offer(name string, kind snapshot.Kind, offer bool) error {
-	c, err := h.addedCard(name)
+func (w *Switches) Offer(name string, kind snapshot.Kind, offer bool) error {
+	c, err := w.user.find(name)
 	if err != nil {
 		return fmt.Errorf("only tools of %s can be turned off", name)
 	}
@@ -113,16 +113,16 @@ func (h *App) Offer(name string, kind snapshot.Kind, offer bool) error {
 	case snapshot.Prompts:
 		s.Prompts = word
 	}
-	return h.inFile(c, s, string(kind), func(b []byte, table string) ([]byte, error) {
+	return w.inFile(c, s, string(kind), func(b []byte, table string) ([]byte, error) {
 		return settings.SetWord(b, table, string(kind), word, "on")
 	})
 }
 
 // inFile changes what agents may have of a card, and its file. It holds at once; that the
 // file has changed is noticed later.
-func (h *App) inFile(c addedCard, s settings.Card, what string, edit func(b []byte, table string) ([]byte, error)) error {
+func (w *Switches) inFile(c addedCard, s settings.Card, what string, edit func(b []byte, table string) ([]byte, error)) error {
 	table := ""
-	if s.File == h.Config.Paths.Config {
+	if s.File == w.cfg.Paths.Config {
 		table = "server." + s.Name
 	}
 	place, err := change.OfUser(s.File)
@@ -139,18 +139,18 @@ func (h *App) inFile(c addedCard, s settings.Card, what string, edit func(b []by
 	if err != nil {
 		return fmt.Errorf("turn %s of %s on or off: %w; edit %s", what, s.Name, err, s.File)
 	}
-	h.retool(s.Name, c, s)
+	w.user.retool(s.Name, c, s)
 	return nil
 }
 
 // Accept accepts those of a server's held definitions that are as the user has seen
 // them, and returns a sentence for the user.
-func (h *App) Accept(name string, seen []snapshot.Held) (string, error) {
+func (w *Switches) Accept(name string, seen []snapshot.Held) (string, error) {
 	var c *upstream.Card
-	if own := h.switchOf(name); own != nil {
+	if own := w.switchOf(name); own != nil {
 		c = own.Program()
 	} else {
-		added, err := h.addedCard(name)
+		added, err := w.user.find(name)
 		if err != nil {
 			return "", err
 		}

@@ -18,7 +18,7 @@ import (
 
 // verdicts are those of a server's tools, as the screen shows them.
 func verdicts(h *App, server string) map[string]snapshot.Verdict {
-	d, _ := h.Details(server)
+	d, _ := h.Servers.Details(server)
 	out := map[string]snapshot.Verdict{}
 	for _, t := range d.Tools {
 		out[t.Original] = t.Verdict
@@ -51,10 +51,10 @@ func TestToolsOfTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	h := built(t, true)
 	h.Host.Start()
 	before := listedTools(t, h)
-	if err := h.Allow("clippy", []string{"manage_memory", "haunt_desktop"}, false); err != nil {
+	if err := h.Servers.Allow("clippy", []string{"manage_memory", "haunt_desktop"}, false); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Allow("clippy", []string{"haunt_desktop"}, true); err != nil {
+	if err := h.Servers.Allow("clippy", []string{"haunt_desktop"}, true); err != nil {
 		t.Fatal(err)
 	}
 	again, err := New(h.Config, false, nil)
@@ -71,7 +71,7 @@ func TestToolsOfTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
-	if err := h.Allow("nobody", []string{"x"}, false); err == nil {
+	if err := h.Servers.Allow("nobody", []string{"x"}, false); err == nil {
 		t.Error("tools of a server that is not there were turned off")
 	}
 }
@@ -96,11 +96,11 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 		h.TakeCards(cfg)
 	}
 	write("# mine\ncommand = ['git-server']\n")
-	first, err := h.addedCard("git")
+	first, err := h.user.find("git")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Allow("git", []string{"push"}, false); err != nil {
+	if err := h.Servers.Allow("git", []string{"push"}, false); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(path)
@@ -109,7 +109,7 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 	}
 	off := func(want bool) {
 		t.Helper()
-		now, err := h.addedCard("git")
+		now, err := h.user.find("git")
 		if err != nil || now.Card != first.Card {
 			t.Fatalf("%v, or the card is another one", err)
 		}
@@ -120,7 +120,7 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 	off(true)
 	write(string(b)) // as the watch of the folder does
 	off(true)
-	if err := h.Offer("git", snapshot.Prompts, false); err != nil {
+	if err := h.Servers.Offer("git", snapshot.Prompts, false); err != nil {
 		t.Fatal(err)
 	}
 	b, err = os.ReadFile(path)
@@ -128,23 +128,23 @@ func TestAToolOfAnAddedServerIsTurnedOffInItsFile(t *testing.T) {
 		t.Errorf("%v, the file is\n%s", err, b)
 	}
 	off(true)
-	if d, _ := h.Details("git"); !slices.Equal(d.Without, []snapshot.Kind{snapshot.Prompts}) {
+	if d, _ := h.Servers.Details("git"); !slices.Equal(d.Without, []snapshot.Kind{snapshot.Prompts}) {
 		t.Errorf("without %q", d.Without)
 	}
-	if err := h.Offer("clippy", snapshot.Prompts, false); err == nil {
+	if err := h.Servers.Offer("clippy", snapshot.Prompts, false); err == nil {
 		t.Error("prompts of a part of the deck were turned off")
 	}
 	write("command = ['git-server']\n")
 	off(false)
-	if d, _ := h.Details("git"); len(d.Without) > 0 {
+	if d, _ := h.Servers.Details("git"); len(d.Without) > 0 {
 		t.Errorf("without %q", d.Without)
 	}
 	write("command = ['git-server']\ntools.x = 'off'\n")
-	if err := h.Allow("git", []string{"push"}, false); err == nil || !strings.Contains(err.Error(), path) {
+	if err := h.Servers.Allow("git", []string{"push"}, false); err == nil || !strings.Contains(err.Error(), path) {
 		t.Errorf("a file that cannot be changed: %v", err)
 	}
 	write("command = ['other']\n")
-	if now, err := h.addedCard("git"); err != nil || now.Card == first.Card {
+	if now, err := h.user.find("git"); err != nil || now.Card == first.Card {
 		t.Errorf("%v, or what it runs is what it was", err)
 	}
 }

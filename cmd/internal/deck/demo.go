@@ -95,7 +95,7 @@ func playDemo(a *cli.Globals, f deckFlags, pace time.Duration) (err error) {
 	f.says = says
 	f.demo = func(h *app.App) *demo.Show {
 		o := demo.Options{Folder: folder, Environ: h.Config.Environ, Deck: h.Host, Queue: h.Queue, Pace: pace, TurnOn: func(server string) error {
-			s, err := h.Turnable(server)
+			s, err := h.Servers.Turnable(server)
 			if err != nil {
 				return err
 			}

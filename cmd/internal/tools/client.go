@@ -18,7 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-// connect shakes hands with the running deck, or with an instance in this process
+// connect shakes hands with the running deck, or with one in this process
 // when none runs. The returned function ends it.
 func connect(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, func(), error) {
 	c, err := ConnectDeck(ctx, cfg, names)

@@ -16,14 +16,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 )
 
-// served is an instance that serves the cards of a configuration and nothing else.
+// served is a deck that serves the cards of a configuration and nothing else.
 func served(t *testing.T, cfg *config.Config) *App {
 	t.Helper()
 	h := &App{Config: cfg}
-	var err error
-	if h.Host, err = router.New(router.Options{}); err != nil {
+	host, err := router.New(router.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
+	h.prepare()
+	h.bind(host)
 	h.Host.Start()
 	t.Cleanup(h.Stop)
 	h.TakeCards(cfg)
@@ -47,21 +49,21 @@ func withCards(t *testing.T, cards ...settings.Card) *config.Config {
 func TestTheHostFollowsTheCardsOfTheConfiguration(t *testing.T) {
 	git, fetch := settings.Card{Name: "git", Command: []string{"git-server"}}, settings.Card{Name: "fetch", Command: []string{"fetch-server"}}
 	h := served(t, withCards(t, git, fetch))
-	first, err := h.addedCard("git")
+	first, err := h.user.find("git")
 	if err != nil || !slices.Equal(h.Host.Names(), []string{"fetch", "git"}) {
 		t.Fatalf("%v, %v", h.Host.Names(), err)
 	}
 	h.TakeCards(withCards(t, git, fetch))
-	if same, _ := h.addedCard("git"); same.Card != first.Card {
+	if same, _ := h.user.find("git"); same.Card != first.Card {
 		t.Error("a card whose settings are the same was made anew")
 	}
 	git.Title = "Git"
 	h.TakeCards(withCards(t, git))
-	other, err := h.addedCard("git")
+	other, err := h.user.find("git")
 	if err != nil || other.Card == first.Card || other.Options().Title != "Git" || !slices.Equal(h.Host.Names(), []string{"git"}) {
 		t.Errorf("%v, %v", h.Host.Names(), err)
 	}
-	if _, err := h.addedCard("fetch"); err == nil || !strings.Contains(err.Error(), "unknown server") {
+	if _, err := h.user.find("fetch"); err == nil || !strings.Contains(err.Error(), "unknown server") {
 		t.Errorf("one that was removed: %v", err)
 	}
 }
@@ -79,7 +81,7 @@ func TestWhatACardCannotDoYetItDoesNotStartWithout(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			row.card.Name = "x"
 			h := served(t, withCards(t, row.card))
-			c, err := h.addedCard("x")
+			c, err := h.user.find("x")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -103,9 +105,9 @@ func TestToolsThatTheSettingsTurnOff(t *testing.T) {
 func TestACardIsWhatItWas(t *testing.T) {
 	git := settings.Card{Name: "git", Command: []string{"git-server"}}
 	cfg := withCards(t, git)
-	h := &App{Config: cfg}
+	h := served(t, cfg)
 	for _, mode := range []string{"on", "off"} {
-		h.keepMode("git", mode)
+		keepMode(cfg, h.Host, "git", mode)
 		if LastMode(cfg, "git") != mode {
 			t.Errorf("%s was not kept", mode)
 		}
@@ -170,7 +172,7 @@ func TestAFormOfAServerGoesToTheAgentWithoutADeck(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := served(t, withCards(t, settings.Card{Name: "echo", Command: []string{echo}, Env: map[string]string{"FORM": `{"type":"object","properties":{}}`}}))
-	c, err := h.addedCard("echo")
+	c, err := h.user.find("echo")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,14 +20,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
-// added are the servers that the user has added, while the deck runs.
-type added struct {
-	mu sync.Mutex
+// userServers are the servers that the user has added, while the deck runs.
+type userServers struct {
+	cfg      *config.Config
+	host     *router.Host
+	person   bool // one can answer here
+	form     func(ctx context.Context, e upstream.Elicitation, title, program string) (upstream.Elicited, error)
+	marks    *marking
+	consents *Consents
+
+	mu sync.Mutex // guards what follows
 	at map[string]addedCard
 }
 
@@ -42,19 +50,19 @@ type addedCard struct {
 // configured anew.
 const replaceLimit = 5 * time.Second
 
-// TakeCards has the host serve the cards that a configuration names, and no others. It
+// take has the host serve the cards that a configuration names, and no others. It
 // is for one goroutine at a time.
-func (h *App) TakeCards(cfg *config.Config) {
+func (u *userServers) take(cfg *config.Config) {
 	now := map[string]settings.Card{}
 	for _, s := range cfg.Cards {
 		now[s.Name] = s
 	}
-	h.added.mu.Lock()
-	before := maps.Clone(h.added.at)
-	h.added.mu.Unlock()
+	u.mu.Lock()
+	before := maps.Clone(u.at)
+	u.mu.Unlock()
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := now[name]; !stays {
-			h.takeCard(name, addedCard{}, h.Host.Remove)
+			u.replace(name, addedCard{}, u.host.Remove)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now)) {
@@ -63,17 +71,17 @@ func (h *App) TakeCards(cfg *config.Config) {
 			continue
 		}
 		if known && retooled(old.settings, now[name]) {
-			h.retool(name, old, now[name])
+			u.retool(name, old, now[name])
 			continue
 		}
-		c := h.card(cfg, now[name])
-		h.Host.SetLazy(name, startsLazy(cfg, now[name]))
+		c := u.make(cfg, now[name])
+		u.host.SetLazy(name, startsLazy(cfg, now[name]))
 		module := upstream.NewAdapter(c.Card, upstream.AdapterOptions{})
-		h.takeCard(name, c, func(ctx context.Context, _ string) error {
+		u.replace(name, c, func(ctx context.Context, _ string) error {
 			if known {
-				return h.Host.Replace(ctx, module)
+				return u.host.Replace(ctx, module)
 			}
-			return h.Host.Add(module)
+			return u.host.Add(module)
 		})
 	}
 }
@@ -85,44 +93,44 @@ func retooled(before, after settings.Card) bool {
 }
 
 // retool lets agents have other tools, prompts and resources of a card that goes on.
-func (h *App) retool(name string, c addedCard, s settings.Card) {
+func (u *userServers) retool(name string, c addedCard, s settings.Card) {
 	c.settings = s
 	c.tools.Store(&s)
-	h.added.mu.Lock()
-	h.added.at[name] = c
-	h.added.mu.Unlock()
+	u.mu.Lock()
+	u.at[name] = c
+	u.mu.Unlock()
 	c.Reoffer()
 }
 
-// takeCard changes what the host serves by that name, and warns if that fails.
-func (h *App) takeCard(name string, c addedCard, change func(context.Context, string) error) {
+// replace changes what the host serves by that name, and warns if that fails.
+func (u *userServers) replace(name string, c addedCard, change func(context.Context, string) error) {
 	ctx, cancel := context.WithTimeout(context.Background(), replaceLimit)
 	defer cancel()
-	if old, err := h.addedCard(name); err == nil {
+	if old, err := u.find(name); err == nil {
 		close(old.replaced)
 	}
 	if err := change(ctx, name); err != nil {
-		h.Host.Warn(name, err.Error())
+		u.host.Warn(name, err.Error())
 	}
-	h.added.mu.Lock()
-	defer h.added.mu.Unlock()
+	u.mu.Lock()
+	defer u.mu.Unlock()
 	if c.Card == nil {
-		delete(h.added.at, name)
+		delete(u.at, name)
 		return
 	}
-	if h.added.at == nil {
-		h.added.at = map[string]addedCard{}
+	if u.at == nil {
+		u.at = map[string]addedCard{}
 	}
-	h.added.at[name] = c
+	u.at[name] = c
 }
 
-// card makes a card of its settings.
-func (h *App) card(cfg *config.Config, s settings.Card) addedCard {
+// make makes a card of its settings.
+func (u *userServers) make(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
 	o := upstream.Options{
 		Name: s.Name, Title: s.Label(), Key: s.Key, Version: cli.Version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: FaultFile(cfg, s.Name), Count: CountFile(cfg, s.Name),
-		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: h.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && h.person, Root: cfg.ProjectRoot(),
+		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: u.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && u.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
 		NoRoots: s.Roots == "none",
 		Catalogue: catalogue.Options{
@@ -132,10 +140,10 @@ func (h *App) card(cfg *config.Config, s settings.Card) addedCard {
 		Limits: upstream.Limits{InFlight: s.MaxInFlight, Call: time.Duration(s.CallTimeout), Start: time.Duration(s.StartTimeout), Idle: time.Duration(s.IdleStop)},
 	}
 	// Without a deck, there is only the agent to pass a question of the server on to the user.
-	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent" || s.Elicit == "deck" && !h.person, s.Sampling == "agent"
-	if h.person && s.Elicit != "refuse" && !o.ElicitAgent {
+	o.ElicitAgent, o.SampleAgent = s.Elicit == "agent" || s.Elicit == "deck" && !u.person, s.Sampling == "agent"
+	if u.person && s.Elicit != "refuse" && !o.ElicitAgent {
 		o.Elicit = func(ctx context.Context, e upstream.Elicitation) (upstream.Elicited, error) {
-			return h.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
+			return u.form(ctx, e, s.Label(), cmp.Or(strings.Join(s.Command[:min(len(s.Command), 1)], ""), s.Name))
 		}
 	}
 	o.Secrets = &redact.Known{}
@@ -144,7 +152,7 @@ func (h *App) card(cfg *config.Config, s settings.Card) addedCard {
 		return behindCard(cfg, s, from)
 	}
 	var c *upstream.Card
-	o.Start = h.starter(func(text string) { c.Note(text) })
+	o.Start = u.marks.starter(func(text string) { c.Note(text) })
 	c = upstream.New(o)
 	return addedCard{Card: c, settings: s, replaced: make(chan struct{}), tools: tools}
 }
@@ -226,48 +234,14 @@ func keptMode(cfg *config.Config, name string) string {
 	return strings.TrimSpace(string(b))
 }
 
-// keepMode remembers what the user chose.
-func (h *App) keepMode(name, mode string) {
-	words := mode
-	switch lazy := h.Host != nil && h.Host.IsLazy(name); {
-	case lazy && mode == "on":
-		words = LazyWord
-	case lazy:
-		words += " " + LazyWord
-	}
-	path := modeFile(h.Config, name)
-	err := file.Folder(filepath.Dir(path))
-	if err == nil {
-		err = file.Write(path, []byte(words+"\n"), file.Options{})
-	}
-	if err != nil {
-		h.Host.Warn(name, "remember that it is "+mode+": "+err.Error())
-	}
-}
-
-// cards are all servers of somebody else's.
-func (h *App) cards() (all []*upstream.Card) {
-	for _, s := range h.Own {
-		if s.Switch != nil {
-			all = append(all, s.Switch.Program())
-		}
-	}
-	h.added.mu.Lock()
-	defer h.added.mu.Unlock()
-	for _, c := range h.added.at {
-		all = append(all, c.Card)
-	}
-	return all
-}
-
-// addedCard finds a card by its name.
-func (h *App) addedCard(name string) (addedCard, error) {
-	h.added.mu.Lock()
-	defer h.added.mu.Unlock()
-	if c, ok := h.added.at[name]; ok {
+// find finds a card by its name.
+func (u *userServers) find(name string) (addedCard, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if c, ok := u.at[name]; ok {
 		return c, nil
 	}
-	if meant := fuzzy.Meant(name, slices.Collect(maps.Keys(h.added.at))); meant != "" {
+	if meant := fuzzy.Meant(name, slices.Collect(maps.Keys(u.at))); meant != "" {
 		return addedCard{}, fmt.Errorf("unknown server %q; did you mean %q?", name, meant)
 	}
 	return addedCard{}, fmt.Errorf("unknown server %q; mcpdeck list shows them", name)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
@@ -12,26 +11,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
 
-// controls are the requests that commands send to a running deck.
-func (h *App) controls() map[string]transport.Control {
-	all := map[string]transport.Control{
-		"card":     h.cardControl,
-		"config":   h.waitingControl,
-		"list":     h.listControl,
-		"sessions": h.Agents.Control,
-		"status":   h.statusControl,
-	}
-	for _, s := range h.Own {
-		maps.Copy(all, s.Controls)
-	}
-	return all
-}
-
 // acceptFor accepts held definitions for a command that shows a proof, and else
 // waits until the user does it on the screen.
-func (h *App) acceptFor(ctx context.Context, from transport.Requester, c *upstream.Card, names []string) (any, error) {
+func (w *Switches) acceptFor(ctx context.Context, from transport.Requester, c *upstream.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		return nil, h.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the Servers page", c.Name(), from.Agent))
+		return nil, w.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the Servers page", c.Name(), from.Agent))
 	}
 	shown, err := c.Status().HeldBy(names)
 	if err != nil {
@@ -40,15 +24,15 @@ func (h *App) acceptFor(ctx context.Context, from transport.Requester, c *upstre
 	if len(shown) == 0 {
 		return upstream.Reply{Text: "Nothing is held."}, nil
 	}
-	ok, why, err := h.proved(ctx, from)
+	ok, why, err := w.proved(ctx, from)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%s accept: %w", c.Name(), err)
 	case ok:
 		return c.AcceptShown(shown)
 	}
-	if !h.gate.Screen() {
-		return nil, h.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
+	if !w.gate.Screen() {
+		return nil, w.refused(from, fmt.Errorf("%s accept: %w", c.Name(), why))
 	}
 	if err := from.Wait("Waiting for you: press y on " + c.Options().Title + " on the Servers page to accept. Ctrl+C gives up."); err != nil {
 		return nil, err
@@ -58,8 +42,8 @@ func (h *App) acceptFor(ctx context.Context, from transport.Requester, c *upstre
 
 // proved asks for a proof that the user is behind a command. Without one, why says
 // what is missing; a wrong one is an error.
-func (h *App) proved(ctx context.Context, from transport.Requester) (ok bool, why, err error) {
-	method, why := h.gate.Ready()
+func (w *Switches) proved(ctx context.Context, from transport.Requester) (ok bool, why, err error) {
+	method, why := w.gate.Ready()
 	if why != nil {
 		return false, why, nil
 	}
@@ -70,14 +54,14 @@ func (h *App) proved(ctx context.Context, from transport.Requester) (ok bool, wh
 	if secret == "" {
 		return false, errors.New("there is no terminal to ask on for a proof"), nil
 	}
-	err = h.gate.Try(behind(from), secret)
+	err = w.gate.Try(behind(from), secret)
 	return err == nil, nil, err
 }
 
 // refused has the screen show that a command was refused, and returns why.
-func (h *App) refused(from transport.Requester, why error) error {
-	if h.gate != nil {
-		h.gate.Refused(behind(from), why)
+func (w *Switches) refused(from transport.Requester, why error) error {
+	if w.gate != nil {
+		w.gate.Refused(behind(from), why)
 	}
 	return why
 }

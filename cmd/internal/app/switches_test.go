@@ -11,19 +11,19 @@ import (
 func TestTheSwitchOfTheDeckPageKnowsPencil(t *testing.T) {
 	h := built(t, true)
 	h.Host.Start()
-	if said, err := h.TurnOn("pencil", false, ""); said != "" || err != nil {
+	if said, err := h.Servers.TurnOn("pencil", false, ""); said != "" || err != nil {
 		t.Errorf("Pencil: %q, %v", said, err)
 	}
-	if err := h.switchOf("pencil").Settle(t.Context()); err != nil {
+	if err := h.Servers.switchOf("pencil").Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if d, ok := h.Details("pencil"); !ok || d.Error == "" && !d.Offered {
+	if d, ok := h.Servers.Details("pencil"); !ok || d.Error == "" && !d.Offered {
 		t.Errorf("Pencil was not turned on: %+v", d)
 	}
-	if err := h.Restart("nobody"); err == nil {
+	if err := h.Servers.Restart("nobody"); err == nil {
 		t.Error("a server that is not there was restarted")
 	}
-	if _, ok := h.Details("nobody"); ok {
+	if _, ok := h.Servers.Details("nobody"); ok {
 		t.Error("a server that is not there has details")
 	}
 }
@@ -33,10 +33,10 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	h.Host.Start()
 	before := listedTools(t, h)
 	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
-		if said, err := h.TurnOff(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
+		if said, err := h.Servers.TurnOff(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
-		if err := h.Restart(name); err == nil || err.Error() != name+" is off" {
+		if err := h.Servers.Restart(name); err == nil || err.Error() != name+" is off" {
 			t.Errorf("%s, which is off, is restarted: %v", name, err)
 		}
 	}
@@ -55,7 +55,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
-		if said, err := h.TurnOn(name, false, ""); err != nil || !strings.Contains(said, " is on: ") {
+		if said, err := h.Servers.TurnOn(name, false, ""); err != nil || !strings.Contains(said, " is on: ") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
 	}
