@@ -27,7 +27,13 @@ type source struct {
 // shipped parses the packages that the program is built of, for all systems.
 func shipped(t *testing.T, fset *token.FileSet) []source {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles", "./cmd/mcpdeck")
+	return sources(t, fset, "-deps", "./cmd/mcpdeck")
+}
+
+// sources parses the packages of this module that go list lists with some arguments.
+func sources(t *testing.T, fset *token.FileSet, args ...string) []source {
+	t.Helper()
+	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles"}, args...)...)
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
