@@ -4,6 +4,7 @@ package conversation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +22,6 @@ const Prose = 88
 type Room struct {
 	W int // cells
 	H int // rows; 0: as many as it takes
-	// Clock is for a screen with room for the time of day of each step. Others have its age.
-	Clock bool
 	// Apart is for steps that stand in a pane of their own.
 	Apart bool
 }
@@ -30,45 +29,30 @@ type Room struct {
 // Heading is the rule above a session's pane, w cells wide: which session it is, what it
 // does, and what it costs; project is what the session's project is called.
 func Heading(f *tui.Frame, s *snapshot.Session, project, does string, focus bool, w int) string {
-	title := sanitize.Line(s.Agent)
-	dot := " " + f.Theme.Glyph.Dot + " "
-	for _, part := range []string{project, does} {
-		if part != "" {
-			title += dot + part
-		}
-	}
+	title := join(f, sanitize.Line(s.Agent), project, does)
 	var note string
-	for _, parts := range figures(s, f.W) {
-		if note = strings.Join(parts, dot); widget.Width(title)+widget.Width(note)+8 <= w {
+	for _, parts := range figures(s, min(f.W, w)) {
+		if note = join(f, parts...); widget.Width(title)+widget.Width(note)+8 <= w {
 			break
 		}
 	}
 	return widget.Heading(f.Theme, title, f.Theme.Muted.Render(note), focus, w)
 }
 
-// figures are a session's on a screen of w cells, and what is left of them where there is
+// figures are a session's in a pane of w cells, and what is left of them where there is
 // less room.
-func figures(s *snapshot.Session, w int) (out [3][]string) {
+func figures(s *snapshot.Session, w int) [3][]string {
 	full, cost := tui.Filled(s), tui.Dollars(s)
 	if full != "" {
 		full = "context " + full
 	}
-	long := full
-	if full != "" {
-		long += " of " + snapshot.CountTokens(s.Context.Window)
-	}
-	add := func(i int, parts ...string) {
-		for _, part := range parts {
-			if part != "" {
-				out[i] = append(out[i], part)
-			}
+	out := [3][]string{{full, cost}, {full, cost}, {cost}}
+	if w >= 100 {
+		long := full
+		if full != "" {
+			long += " of " + snapshot.CountTokens(s.Context.Window)
 		}
-	}
-	add(0, sanitize.Line(s.Model), long, cost)
-	add(1, full, cost)
-	add(2, cost)
-	if w < 100 {
-		out[0] = out[1]
+		out[0] = []string{sanitize.Line(s.Model), long, cost}
 	}
 	return out
 }
@@ -102,7 +86,7 @@ func Rows(f *tui.Frame, s *snapshot.Session, room Room) []string {
 			parts[2] = parts[2][:min(len(parts[2]), 1)]
 			left = max(room.H-rows()-1, min(least, n))
 		}
-		parts = append(parts, append([]string{heading(f.Theme, "Steps", "")}, Steps(f, s, room.W, left, room.Clock)...))
+		parts = append(parts, append([]string{heading(f.Theme, "Steps", "")}, Steps(f, s, room.W, left)...))
 	}
 	var out []string
 	for _, part := range parts {
@@ -116,7 +100,7 @@ func Rows(f *tui.Frame, s *snapshot.Session, room Room) []string {
 
 // Latest draws what a session at work said last, and below it its last steps, in at most h
 // rows.
-func Latest(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
+func Latest(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 	r := record(s)
 	rows := widget.Markdown(f.Theme, sanitize.Text(r.Said), min(w, Prose))
 	steps := min(len(r.Steps), (h+1)/2)
@@ -129,7 +113,35 @@ func Latest(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
 	if len(rows) > 0 && len(rows)+steps < h {
 		rows = append(rows, "")
 	}
-	return append(rows, Steps(f, s, w, h-len(rows), clock)...)
+	return append(rows, Steps(f, s, w, h-len(rows))...)
+}
+
+// Panes draws sessions at work below each other, each in a pane of the same height, as many
+// as fit into w × h cells; projects are what theirs are called.
+func Panes(f *tui.Frame, all []*snapshot.Session, projects []string, w, h int) []string {
+	const least = 6 // rows of a pane
+	n := min(len(all), h/least)
+	var rows []string
+	for i := range n {
+		s := all[i]
+		_, _, does := tui.SessionMark(f, s)
+		if !s.Since.IsZero() {
+			does += " " + f.Ago(s.Since)
+		}
+		title := join(f, sanitize.Line(s.Agent), projects[i], sanitize.Line(s.Name()))
+		rows = append(rows, widget.Heading(f.Theme, title, f.Theme.Muted.Render(does), false, w))
+		for _, l := range Latest(f, s, w-2, h/n-1) {
+			rows = append(rows, " "+l)
+		}
+		rows = widget.Rows(rows, w, (i+1)*(h/n))
+	}
+	return rows
+}
+
+// join puts dots between what is not empty.
+func join(f *tui.Frame, parts ...string) string {
+	parts = slices.DeleteFunc(parts, func(part string) bool { return part == "" })
+	return strings.Join(parts, " "+f.Theme.Glyph.Dot+" ")
 }
 
 // record is what is recorded of a session; of one without steps, its last call of a tool

@@ -42,19 +42,20 @@ func TestAConversationInItsRoom(t *testing.T) {
 	t.Cleanup(func() { time.Local = local })
 	for _, tt := range []struct {
 		name, project string
+		screen        int
 		room          conversation.Room
 	}{
-		{"api-110x22", "api", conversation.Room{W: 108, H: 22}},
-		{"api-78x13", "api", conversation.Room{W: 78, H: 13}},
-		{"api-58x9", "api", conversation.Room{W: 58, H: 9}},
-		{"api-38x5", "api", conversation.Room{W: 38, H: 5}},
-		{"api-70x50", "api", conversation.Room{W: 70, H: 50, Clock: true, Apart: true}},
-		{"shop-52x40", "shop", conversation.Room{W: 52, H: 40, Clock: true}},
-		{"rel-58x12", "rel", conversation.Room{W: 58, H: 12}},
-		{"docs-whole", "docs", conversation.Room{W: 58}},
+		{"api-110x22", "api", 110, conversation.Room{W: 108, H: 22}},
+		{"api-78x13", "api", 110, conversation.Room{W: 78, H: 13}},
+		{"api-58x9", "api", 110, conversation.Room{W: 58, H: 9}},
+		{"api-38x5", "api", 110, conversation.Room{W: 38, H: 5}},
+		{"api-70x50", "api", 200, conversation.Room{W: 70, H: 50, Apart: true}},
+		{"shop-52x40", "shop", 200, conversation.Room{W: 52, H: 40}},
+		{"rel-58x12", "rel", 110, conversation.Room{W: 58, H: 12}},
+		{"docs-whole", "docs", 110, conversation.Room{W: 58}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			rows := conversation.Rows(newFrame(110), of(tt.project), tt.room)
+			rows := conversation.Rows(newFrame(tt.screen), of(tt.project), tt.room)
 			for _, row := range rows {
 				if w := ansi.StringWidth(row); w > tt.room.W {
 					t.Errorf("%d cells: %q", w, ansi.Strip(row))
@@ -67,9 +68,23 @@ func TestAConversationInItsRoom(t *testing.T) {
 
 func TestTheLatestOfASessionAtWork(t *testing.T) {
 	for h := 1; h < 12; h++ {
-		rows := conversation.Latest(newFrame(200), of("api"), 126, h, false)
-		if text := plain(rows); len(rows) > h || !strings.Contains(text, "▸ Bash") || strings.Contains(text, "The test") != (h > 1) {
+		rows := conversation.Latest(newFrame(200), of("api"), 126, h)
+		if text := plain(rows); len(rows) > h || !strings.Contains(text, "▸ 11:59  Bash") || strings.Contains(text, "The test") != (h > 1) {
 			t.Errorf("%d rows of %d:\n%s", len(rows), h, text)
+		}
+	}
+}
+
+func TestSessionsAtWorkHavePanesOfOneHeight(t *testing.T) {
+	all, projects := []*snapshot.Session{of("api"), of("docs"), of("menu")}, []string{"api", "docs", "menu"}
+	for h, panes := range map[int]int{5: 0, 6: 1, 17: 2, 18: 3, 40: 3} {
+		rows := conversation.Panes(newFrame(200), all, projects, 120, h)
+		text := plain(rows)
+		if got := strings.Count(text, "─ "); got != 2*panes && panes > 0 || len(rows) > h || panes > 0 && len(rows) != h/panes*panes {
+			t.Errorf("%d rows of %d for %d panes:\n%s", len(rows), h, panes, text)
+		}
+		if panes > 1 && !strings.Contains(text, "─ gemini · docs · Rewrite the install page ─") {
+			t.Errorf("no heading:\n%s", text)
 		}
 	}
 }
@@ -91,7 +106,7 @@ func TestTheHeadingKeepsWhoItIs(t *testing.T) {
 
 func TestWhatIsNotRecordedHasNoHeading(t *testing.T) {
 	s := &snapshot.Session{Agent: "gemini", LastTool: "Read", LastSubject: "a.go", State: snapshot.Working}
-	if got := plain(conversation.Rows(newFrame(80), s, conversation.Room{W: 40, H: 9})); got != "Steps\n ▸ Read  a.go  running\n" {
+	if got := plain(conversation.Rows(newFrame(80), s, conversation.Room{W: 40, H: 9})); got != "Steps\n▸ Read  a.go  running\n" {
 		t.Errorf("got %q", got)
 	}
 	s.LastTool = ""
@@ -105,7 +120,7 @@ func TestWhatOthersWroteCannotRepaintTheScreen(t *testing.T) {
 	s := &snapshot.Session{Agent: "a" + bad, Model: bad, Record: &snapshot.Record{
 		Prompt: bad, Said: bad, Changed: snapshot.Changed{Files: []snapshot.ChangedFile{{Path: bad}}}, Steps: []snapshot.Step{{Tool: bad, Subject: bad, Outcome: bad}},
 	}}
-	rows := append(conversation.Rows(newFrame(110), s, conversation.Room{W: 100}), conversation.Latest(newFrame(110), s, 100, 9, true)...)
+	rows := append(conversation.Rows(newFrame(110), s, conversation.Room{W: 100}), conversation.Latest(newFrame(110), s, 100, 9)...)
 	for _, row := range append(rows, conversation.Heading(newFrame(110), s, "", "", false, 100)) {
 		if text := ansi.Strip(row); strings.ContainsAny(text, "\x1b\a\u202e\r\x00\n") || strings.Contains(row, "\x1b[2J") || strings.Contains(row, "\x1b]") {
 			t.Errorf("%q", row)

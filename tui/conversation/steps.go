@@ -11,9 +11,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// clockFrom is how wide a screen must be for the time of day of each step. On others it has
+// its age.
+const clockFrom = 160
+
 // Steps draws the last steps of a session in at most h rows of at most w cells, the newest
 // below.
-func Steps(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
+func Steps(f *tui.Frame, s *snapshot.Session, w, h int) []string {
+	clock := f.W >= clockFrom
 	all := record(s).Steps
 	all = all[max(len(all)-max(h, 0), 0):]
 	tool, what, end := 0, 0, 0
@@ -24,9 +29,9 @@ func Steps(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
 		what = max(what, widget.Width(subject(&all[i])))
 		end = max(end, widget.Width(ends[i]))
 	}
-	mark, gap := 3, 2
+	mark, gap := 2, 2
 	if clock {
-		mark = 10
+		mark = 9
 	}
 	tool = min(tool, max(w/3, 8))
 	what = max(min(what, w-mark-tool-gap-gap-end), 0)
@@ -39,9 +44,9 @@ func Steps(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
 
 func stepRow(f *tui.Frame, st *snapshot.Step, cells []int, end string, clock bool) string {
 	th := f.Theme
-	row, when := "   ", th.Faint
+	row, when := "  ", th.Faint
 	if st.Running {
-		row, when = " "+th.Accent.Render(th.Glyph.Run)+" ", th.Accent
+		row, when = th.Accent.Render(th.Glyph.Run)+" ", th.Accent
 	}
 	if clock {
 		at := "     "

@@ -35,7 +35,7 @@ func pages() []page {
 			return ask.New(h.Queue, o)
 		}},
 		{agents.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
-			return agents.New(agents.Options{Jump: h.Agents.Jump, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.Queue})
+			return agents.New(agents.Options{Jump: h.Agents.Jump, Sessions: h.Agents.Roster, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.Queue})
 		}},
 		{calls.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.Host, Questions: h.Queue, Commands: h.repeating}

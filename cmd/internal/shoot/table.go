@@ -87,7 +87,7 @@ func takes() []take {
 				waits("has failed"), presses("alt+c"), waits("docs/payments"), still("calls.png"), presses(next),
 				waits("edit breaks"), presses("alt+d"), waits("prop removed"), still("drift.png"), presses(next),
 				waits("All three"), waits("Allow"), pauses(6 * time.Second), still("permission.png"),
-				presses("alt+a"), waits("git push"), still("agents.png"),
+				presses("alt+a"), waits("needs you"), still("agents.png"),
 				presses("alt+i"), waits("pixelsrc_render"), still("deck.png"), presses("alt+s"), waits("LogicStamp"), presses("G"), presses("k"), waits("haunt_desktop"), still("clippy.png"), presses("g"), still("pencil.png"),
 			},
 		},

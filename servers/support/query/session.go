@@ -8,11 +8,11 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// SessionStatuses are the states of sessions as a query names them; "waiting" is either of
-// those that wait for the user.
+// SessionStatuses are the states of sessions as a query names them; "waiting" is any of
+// those that wait for the user, "done" an idle one that the user has not looked at since.
 func SessionStatuses() []string {
 	return []string{
-		"waiting", string(snapshot.WaitsForPermission), string(snapshot.WaitsForAnswer), string(snapshot.Working), string(snapshot.Background),
+		"waiting", string(snapshot.WaitsForPermission), string(snapshot.WaitsForAnswer), "done", string(snapshot.Working), string(snapshot.Background),
 		string(snapshot.Idle), string(snapshot.Ended), string(snapshot.StateUnknown),
 	}
 }
@@ -29,6 +29,9 @@ func ParseSessions(text string, now time.Time) (Query, error) {
 // LetsSession tells whether a session is one that the query asks for.
 func (q *Query) LetsSession(s *snapshot.Session, now time.Time) bool {
 	state := string(s.State)
+	if s.State == snapshot.Idle && s.Unread {
+		state = "done"
+	}
 	age := now.Sub(s.Since)
 	switch {
 	case q.Tool != "" && !like(s.LastTool, q.Tool),
@@ -43,7 +46,7 @@ func (q *Query) LetsSession(s *snapshot.Session, now time.Time) bool {
 	}
 	for _, w := range q.Words {
 		found := false
-		for _, in := range []string{s.Agent, state, s.Folder, s.Title, s.Mode, s.Model, s.LastTool, s.LastSubject, s.WaitingFor, s.Note, s.ID} {
+		for _, in := range []string{s.Agent, state, s.Folder, s.Title, s.Name(), s.Mode, s.Model, s.LastTool, s.LastSubject, s.WaitingFor, s.Note, s.ID} {
 			found = found || has(in, w)
 		}
 		if !found {

@@ -30,7 +30,7 @@ func TestQueriesForSessions(t *testing.T) {
 			t.Errorf("%q: %v, want %v", query, got, want)
 		}
 	}
-	if _, err := ParseSessions("status:error", now); err == nil || err.Error() != "status:error: use waiting, permission, answer, working, background, idle, ended or unknown" {
+	if _, err := ParseSessions("status:error", now); err == nil || err.Error() != "status:error: use waiting, permission, answer, done, working, background, idle, ended or unknown" {
 		t.Errorf("got %v", err)
 	}
 }

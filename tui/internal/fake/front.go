@@ -37,6 +37,7 @@ func FrontSessions(now time.Time) *Sessions {
 		},
 	}
 	payments := session("codex", "payments", "Add sign-in for partners to payments", snapshot.WaitsForAnswer, 41*time.Second, 0)
+	payments.Usage = snapshot.Usage{} // nothing that is paid by the token
 	payments.WaitingFor = "How should the payments service authenticate its clients?"
 	rel := session("claude", "rel", "Cut release 1.4.0", snapshot.Idle, 3*time.Minute, 0.2)
 	rel.Unread = true

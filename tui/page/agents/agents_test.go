@@ -27,7 +27,10 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 		d := fake.NewDeck(time.Now())
 		all = fake.NewSessions(time.Now())
 		page.CallsPage = calls.ID
-		o.Deck, o.Background, o.Keys = d, "dark", map[string][]string{"agents.sort.tokens": {"T"}, "agents.sort.context": {"F"}, "agents.sort.project": {"R"}, "agents.sort.cost": {"$"}, "agents.sort.need": {"M"}}
+		o.Deck, o.Background = d, "dark"
+		if o.Keys == nil {
+			o.Keys = map[string][]string{"agents.sort.tokens": {"T"}, "agents.sort.context": {"F"}, "agents.sort.project": {"R"}, "agents.sort.cost": {"$"}, "agents.sort.need": {"M"}}
+		}
 		o.Feeds = []tui.Feed{tui.SessionsFeed(all)}
 		o.Pages = []tui.Page{agents.New(page), calls.New(calls.Options{Bodies: d})}
 		return tui.New(o)
@@ -35,27 +38,32 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 }
 
 func TestScreens(t *testing.T) {
+	front := func(all *fake.Sessions) { all.All = fake.FrontSessions(time.Now()).All }
 	empty := func(all *fake.Sessions) { all.All = nil }
+	api := []string{"down", "down", "down"}
 	tests := []struct {
 		name   string
-		size   frame.Size
+		w, h   int
 		colors colorprofile.Profile
 		theme  theme.Options
 		change func(*fake.Sessions)
 		keys   []string
 	}{
-		{"200x60", frame.Size{W: 200, H: 60}, colorprofile.TrueColor, theme.Options{}, nil, nil},
-		{"150x34-groups", frame.Size{W: 150, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, []string{"g", "down"}},
-		{"118x34", frame.Size{W: 118, H: 34}, colorprofile.TrueColor, theme.Options{}, nil, nil},
-		{"80x24", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, nil, nil},
-		{"80x24-empty", frame.Size{W: 80, H: 24}, colorprofile.TrueColor, theme.Options{}, empty, nil},
-		{"80x24-ascii", frame.Size{W: 80, H: 24}, colorprofile.ASCII, theme.Options{ASCII: true}, nil, []string{"down", "down"}},
-		{"40x12", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, nil},
-		{"40x12-detail", frame.Size{W: 40, H: 12}, colorprofile.TrueColor, theme.Options{}, nil, []string{"enter"}},
+		{"200x60", 200, 60, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"160x40", 160, 40, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"110x34", 110, 34, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"110x34-open", 110, 34, colorprofile.TrueColor, theme.Options{}, front, append(api, "enter", "d")},
+		{"80x24", 80, 24, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"60x40", 60, 40, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"40x12", 40, 12, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"40x12-open", 40, 12, colorprofile.TrueColor, theme.Options{}, front, append(api, "enter")},
+		{"110x34-states", 110, 34, colorprofile.TrueColor, theme.Options{}, nil, []string{"v"}},
+		{"80x24-empty", 80, 24, colorprofile.TrueColor, theme.Options{}, empty, nil},
+		{"80x24-ascii", 80, 24, colorprofile.ASCII, theme.Options{ASCII: true}, nil, []string{"down", "down"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			show(t, tt.size, tt.colors, tui.Options{Theme: tt.theme}, agents.Options{AskPage: "ask"}, func(s *frame.Screen, all *fake.Sessions) {
+			show(t, frame.Size{W: tt.w, H: tt.h}, tt.colors, tui.Options{Theme: tt.theme}, agents.Options{AskPage: "ask", Jump: func(snapshot.Session) (string, error) { return "", nil }}, func(s *frame.Screen, all *fake.Sessions) {
 				if tt.change != nil {
 					tt.change(all)
 					all.Send()
@@ -80,53 +88,130 @@ func TestScreens(t *testing.T) {
 func projects(text string) string {
 	var out []string
 	for l := range strings.SplitSeq(text, "\n") {
-		for _, name := range []string{"shop", "payments", "api", "docs", "menu"} {
-			if strings.Contains(l, "  "+name+"  ") && len(out) < 8 {
-				out = append(out, name)
-			}
+		if words := strings.Fields(strings.TrimPrefix(l, "▌")); len(words) > 3 && strings.Contains("◆✓○?⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏@", words[0]) && len(out) < 8 {
+			name, _, _ := strings.Cut(words[2], "#")
+			out = append(out, name)
 		}
 	}
 	return strings.Join(out, " ")
 }
 
 func TestSortingByAColumn(t *testing.T) {
-	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
-		for _, tt := range []struct{ key, want string }{
-			{"T", "shop api payments docs menu shop menu shop"},
-			{"F", "shop api docs payments menu menu shop shop"},
-			{"R", "api docs menu menu payments shop shop shop"},
-			{"R", "shop shop shop payments menu menu docs api"},
-			{"T", "shop api payments docs menu shop menu shop"},
-			{"T", "shop menu shop menu docs payments api shop"},
-			{"M", "shop payments api docs menu menu shop shop"},
-			{"M", "shop payments api docs menu menu shop shop"},
+	show(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
+		for _, tt := range []struct{ key, want, title string }{
+			{"T", "shop api payments docs menu shop menu shop", ", by tokens "},
+			{"F", "shop api docs payments menu menu shop shop", ", by context "},
+			{"R", "api docs menu menu payments shop shop shop", ", by project "},
+			{"R", "shop shop shop payments menu menu docs api", ", by project "},
+			{"T", "shop api payments docs menu shop menu shop", ", by tokens "},
+			{"T", "shop menu shop menu docs payments api shop", ", by tokens "},
+			{"M", "shop payments api docs menu menu shop shop", "Agents 8 "},
+			{"M", "shop payments api docs menu menu shop shop", "Agents 8 "},
+			{"s", "shop api shop docs menu menu shop payments", ", by agent "},
 		} {
 			s.Keys(tt.key)
-			if got := projects(s.Text()); got != tt.want {
+			s.Has(tt.title)
+			if got := projects(s.Text()); tt.key != "s" && got != tt.want {
 				t.Errorf("%s: %s, want %s", tt.key, got, tt.want)
 			}
 		}
 	})
 }
 
-func TestAClickOnAHeadSorts(t *testing.T) {
-	for _, size := range []frame.Size{{W: 118, H: 34}, {W: 200, H: 60}} {
-		show(t, size, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
-			for _, tt := range []struct{ on, head, lacks string }{
-				{"Project", "Project↑", "↓"},
-				{"Project↑", "Project↓", "↑"},
-				{"Tokens", "↓Tokens", "↑"},
-				{"Tokens", "↑Tokens", "↓"},
-				{"Full", "↓Full", "↑"},
-				{"What", "↓Full", "↑"},
-				{"State", "State", "↓"},
-			} {
-				s.ClickOn(tt.on)
-				s.Has(tt.head)
-				s.Lacks(tt.lacks)
-			}
+// reads notes which sessions were read.
+type reads struct{ ids []string }
+
+func (r *reads) MarkRead(_, id string) { r.ids = append(r.ids, id) }
+
+func TestASessionThatIsDoneIsReadWhenItIsSeen(t *testing.T) {
+	jump := func(snapshot.Session) (string, error) { return "", nil }
+	for _, tt := range []struct {
+		name string
+		do   func(s *frame.Screen)
+		want bool
+	}{
+		{"passed", func(s *frame.Screen) { s.Quick("down", "down", "down") }, false},
+		{"selected for a second", func(s *frame.Screen) { s.Quick("down", "down"); s.Wait(1100 * time.Millisecond) }, true},
+		{"selected without the focus", func(s *frame.Screen) {
+			s.Send(tea.BlurMsg{})
+			s.Quick("down", "down")
+			s.Wait(5 * time.Second)
+		}, false},
+		{"when the focus is back", func(s *frame.Screen) {
+			s.Send(tea.BlurMsg{})
+			s.Quick("down", "down")
+			s.Wait(5 * time.Second)
+			s.Send(tea.FocusMsg{})
+			s.Wait(1100 * time.Millisecond)
+		}, true},
+		{"covered", func(s *frame.Screen) { s.Quick("down", "down", "?"); s.Wait(5 * time.Second) }, false},
+		{"opened", func(s *frame.Screen) { s.Quick("down", "down", "enter", "esc", "up") }, true},
+		{"its terminal shown", func(s *frame.Screen) { s.Quick("down", "down", "J", "up") }, true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := &reads{}
+			show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{Jump: jump, Sessions: r}, func(s *frame.Screen, all *fake.Sessions) {
+				all.All = fake.FrontSessions(time.Now()).All
+				all.All[2].PID = 7
+				all.Send()
+				s.Wait(time.Second)
+				tt.do(s)
+				s.Do(func() {})
+				if got := strings.Join(r.ids, " "); got != map[bool]string{true: "claude-rel"}[tt.want] {
+					t.Errorf("read: %q", got)
+				}
+			})
 		})
 	}
+}
+
+func TestThePageOpensOnTheNewestThatIsDone(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Keys("C")
+		s.Do(func() {
+			all.All = fake.FrontSessions(time.Now()).All
+			all.All[6].Unread = true // two hours ago
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Has("Agents ✓2")
+		s.Keys("A")
+		s.Has("▌✓ claude   rel ", "─ claude · rel · done ")
+	})
+}
+
+func TestTheCursorIsOnTheFirstUntilItIsMoved(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		arrives := func(id string) {
+			s.Do(func() {
+				all.All = slices.Insert(slices.Clone(all.All), 0, snapshot.Session{Agent: "codex", ID: id, State: snapshot.WaitsForAnswer, Folder: "/src/" + id})
+				all.Send()
+			})
+			s.Wait(time.Second)
+		}
+		arrives("first")
+		s.Has("▌◆ codex    first")
+		s.Keys("down")
+		arrives("second")
+		s.Has("▌◆ claude   shop")
+		s.Wait(3 * time.Minute)
+		arrives("third")
+		s.Has("▌◆ codex    third")
+	})
+}
+
+func TestAWheelAndPagesScrollWhatIsRead(t *testing.T) {
+	show(t, frame.Size{W: 60, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Do(func() {
+			all.All[0].Record = &snapshot.Record{Prompt: strings.Repeat("line\n", 40) + "the end"}
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Has("You asked")
+		s.Lacks("the end")
+		s.Keys("pgdown", "pgdown", "pgdown", "pgdown")
+		s.Has("the end", "▌◆ claude")
+	})
 }
 
 func TestTheCursorStaysOnItsSession(t *testing.T) {
@@ -138,8 +223,8 @@ func TestTheCursorStaysOnItsSession(t *testing.T) {
 			all.Send()
 		})
 		s.Wait(time.Second)
-		s.Has("claude · api", "3 wait for you")
-		s.Keys("g")
+		s.Has("claude · api", "needs you 3")
+		s.Keys("v")
 		s.Has("claude · api")
 		s.Keys("up", "up", "up", "up", "up", "up", "up", "up", "up", "up")
 		s.Has("codex · till") // not the head of its group
@@ -149,9 +234,9 @@ func TestTheCursorStaysOnItsSession(t *testing.T) {
 func TestASessionIsShownOnRequest(t *testing.T) {
 	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
 		s.Has("claude · shop")
-		s.Keys("g")
+		s.Keys("v")
 		s.Send(tui.ShowSessionMsg{Agent: "gemini", ID: "8b7a1c22"})
-		s.Has("gemini · docs", "esc list")
+		s.Has("gemini · docs", "esc back")
 		s.Send(tui.ShowSessionMsg{Agent: "gemini", ID: "none"})
 		s.Has("gemini · docs")
 	})
@@ -185,16 +270,17 @@ func TestShowingTheTerminalOfASession(t *testing.T) {
 }
 
 func TestFromASessionToItsCallsAndItsQuestion(t *testing.T) {
-	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{AskPage: calls.ID}, func(s *frame.Screen, _ *fake.Sessions) {
-		s.Has("a answer")
-		s.Keys("c")
+	answer := tui.Options{Keys: map[string][]string{"agents.answer": {"a"}}}
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, answer, agents.Options{AskPage: calls.ID}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Has("C calls", "answer it in the Inbox: I")
+		s.Keys("C")
 		s.Has("/ claude")
 		s.Keys("A", "a")
 		s.Has("[Calls ✗2]")
 		s.Keys("A", "down", "down", "a")
 		s.Has("not wait for you")
-		s.Keys("c")
-		s.Has("not connected to the deck")
+		s.Keys("m")
+		s.Has("claude takes messages in its own terminal: J")
 	})
 }
 
@@ -206,50 +292,27 @@ func (q *queue) Pending() *ask.Snapshot { return &q.Snapshot }
 func TestOnlyWhatIsAskedHereCanBeAnsweredHere(t *testing.T) {
 	q := &queue{}
 	q.Items = []ask.Item{{Request: ask.Request{Prompt: &ask.Prompt{Agent: "codex", Session: "019a9b1c-1111-7000-8000-000000000001"}}}}
-	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{AskPage: calls.ID, Questions: q}, func(s *frame.Screen, _ *fake.Sessions) {
+	answer := tui.Options{Keys: map[string][]string{"agents.answer": {"a"}}}
+	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, answer, agents.Options{AskPage: calls.ID, Questions: q}, func(s *frame.Screen, _ *fake.Sessions) {
+		s.Has("answer it in its terminal: J")
 		s.Keys("a")
 		s.Has("it waits in its own")
 		s.Keys("down")
-		s.Has("a answer")
+		s.Has("answer it in the Inbox: I")
 		s.Keys("a")
 		s.Has("[Calls ✗2]")
 	})
 }
 
-func TestTheSumSaysWhatItLeavesOut(t *testing.T) {
-	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
-		s.Has("these sessions $3.73+")
-		s.Do(func() {
-			all.All = all.All[:1]
-			all.Send()
-		})
+func TestWhatIsCopiedOfASession(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Do(func() { all.All = fake.FrontSessions(time.Now()).All; all.Send() })
 		s.Wait(time.Second)
-		s.Has("≈ $2.14")
-		s.Do(func() {
-			all.All[0].Shared = snapshot.Shared{With: "other", USD: 1.14}
-			all.Send()
-		})
+		s.Keys("c")
+		s.Has("What the agent said", "What you asked", "The session's ID")
 		s.Wait(time.Second)
-		s.Has("≈ $1.00")
-	})
-}
-
-func TestANarrowRuleKeepsTheMostImportantCount(t *testing.T) {
-	show(t, frame.Size{W: 40, H: 12}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
-		s.Has("━ 2 wait for you")
-	})
-}
-
-func TestAStateThatHasJustBegunSaysSo(t *testing.T) {
-	show(t, frame.Size{W: 118, H: 34}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
-		s.Has("allow? for 1 m")
-		s.Do(func() {
-			all.All[0].Since = time.Now().Add(time.Hour)
-			all.Send()
-		})
-		s.Wait(time.Second)
-		s.Has("allow? just now")
-		s.Lacks("for now")
+		s.Keys("p")
+		s.Has("copied what you asked")
 	})
 }
 
@@ -264,16 +327,5 @@ func TestAWaitingQuestionIsShownWithoutMarks(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("Is this the one?")
 		s.Lacks("**")
-	})
-}
-
-func TestTheColumnThatIsSortedByStays(t *testing.T) {
-	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, _ *fake.Sessions) {
-		s.Lacks("Tokens")
-		s.Keys("T")
-		s.Has("↓Tokens", "Agent", "Project")
-		s.Keys("$")
-		s.Has("↓Cost")
-		s.Lacks("Tokens")
 	})
 }
