@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,6 +44,10 @@ type Session struct {
 	Cwd        string       `json:"cwd,omitempty"`
 	Title      string       `json:"title,omitempty"`
 	Name       string       `json:"name,omitempty"` // that its program gives it
+	Prompt     string       `json:"prompt,omitempty"`
+	Said       string       `json:"said,omitempty"`
+	Changed    *changedJSON `json:"changed,omitempty"`
+	Unread     bool         `json:"unread,omitempty"` // it is done, and the user has not looked since
 	Mode       string       `json:"mode,omitempty"`
 	Model      string       `json:"model,omitempty"`
 	Subagents  int          `json:"subagents,omitempty"`
@@ -62,6 +65,14 @@ type Session struct {
 type toolJSON struct {
 	Name    string `json:"name"`
 	Subject string `json:"subject,omitempty"`
+}
+
+// changedJSON counts the files and lines that a session's own edits changed.
+type changedJSON struct {
+	Files    int  `json:"files"`
+	Added    int  `json:"added"`
+	Removed  int  `json:"removed"`
+	Complete bool `json:"complete"`
 }
 
 // Tokens are those that a session has used.
@@ -93,10 +104,12 @@ type placeJSON struct {
 
 func newSessionList(all []snapshot.Session) List {
 	out := List{V: 1, Sessions: []Session{}}
+	all = slices.DeleteFunc(slices.Clone(all), func(s snapshot.Session) bool { return s.Hidden != "" })
+	names := snapshot.Projects(all)
 	for i := range all {
-		if all[i].Hidden == "" {
-			out.Sessions = append(out.Sessions, newSessionJSON(&all[i]))
-		}
+		j := newSessionJSON(&all[i])
+		j.Project = names[i]
+		out.Sessions = append(out.Sessions, j)
 	}
 	return out
 }
@@ -106,14 +119,17 @@ func newSessionJSON(s *snapshot.Session) Session {
 		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
 		Cwd: s.Folder, Title: s.Name(), Name: cmp.Or(s.Title, s.Handle), Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
 		Tokens:    Tokens{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
-		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, AlsoIn: s.Shared.With,
+		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, Unread: s.Unread, AlsoIn: s.Shared.With,
 	}
 	if !s.Since.IsZero() {
 		at := s.Since.UTC().Truncate(time.Millisecond)
 		j.Since = &at
 	}
-	if s.Folder != "" {
-		j.Project = filepath.Base(s.Folder)
+	if r := s.Record; r != nil {
+		j.Prompt, j.Said = r.Prompt, r.Said
+		if c := r.Changed; len(c.Files) > 0 {
+			j.Changed = &changedJSON{len(c.Files), c.Added, c.Removed, !c.Partial}
+		}
 	}
 	if s.LastTool != "" {
 		j.LastTool = &toolJSON{s.LastTool, s.LastSubject}
@@ -290,7 +306,7 @@ func (o *sessionsOptions) print(c *cobra.Command, list List) error {
 	if len(list.Sessions) == 0 {
 		c.Println("no sessions")
 	}
-	head := []string{"STATE", "AGENT", "ID", "PROJECT", "FOR", "TOKENS", "COST", "ACTIVITY"}
+	head := []string{"STATE", "AGENT", "PROJECT", "NAME", "AGE", "TOKENS", "COST", "ID", "ACTIVITY"}
 	rows := make([][]string, len(list.Sessions))
 	for i := range list.Sessions {
 		rows[i] = sessionRow(&list.Sessions[i])
@@ -326,21 +342,22 @@ func sessionRow(s *Session) []string {
 	}
 	id, _, _ := strings.Cut(s.ID, "-")
 	return []string{
-		sessionWord(snapshot.SessionState(s.State)), s.Agent, id, sanitize.Line(s.Project), age,
-		snapshot.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), sanitize.Line(what),
+		sessionWord(s), s.Agent, sanitize.Line(s.Project), sanitize.Cut(sanitize.Line(s.Title), 60), age,
+		snapshot.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), id, sanitize.Line(what),
 	}
 }
 
-// sessionWord is a state for a reader.
-func sessionWord(s snapshot.SessionState) string {
-	switch s {
-	case snapshot.WaitsForPermission:
+// sessionWord is the state of a session for a reader.
+func sessionWord(s *Session) string {
+	switch state := snapshot.SessionState(s.State); {
+	case state == snapshot.WaitsForPermission:
 		return "allow?"
-	case snapshot.WaitsForAnswer:
+	case state == snapshot.WaitsForAnswer:
 		return "answer?"
-	case snapshot.Waiting, snapshot.Working, snapshot.Background, snapshot.Idle, snapshot.Ended, snapshot.StateUnknown:
+	case state == snapshot.Idle && s.Unread:
+		return "done"
 	}
-	return string(s)
+	return s.State
 }
 
 func costWord(s *Session) string {

@@ -84,16 +84,17 @@ func TestWaitingForASession(t *testing.T) {
 func TestASessionAsJSON(t *testing.T) {
 	b, err := json.Marshal(newSessionList([]snapshot.Session{
 		{
-			Agent: "claude", ID: "s", State: snapshot.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop", Title: "Shop", Record: &snapshot.Record{Prompt: "Build it"},
+			Agent: "claude", ID: "s", State: snapshot.WaitsForPermission, Since: time.Unix(1, 0), WaitingFor: "Bash make", Folder: "/src/shop", Title: "Shop", Record: &snapshot.Record{Prompt: "Build it", Said: "Built.", Changed: snapshot.Changed{Files: []snapshot.ChangedFile{{Path: "a"}}, Added: 3, Removed: 1}},
 			Usage: snapshot.Usage{In: 1, Out: 2, CacheRead: 3, CacheWrite: 4}, Cost: snapshot.Cost{USD: 0.5, Known: true, Partial: true}, Place: snapshot.Place{TmuxPane: "%3"},
 		},
 		{Agent: "gemini", ID: "process 7", State: snapshot.StateUnknown, Note: "not set up"},
+		{Agent: "claude", ID: "spare", Folder: "/src/shop", Hidden: "spare"},
 	}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := `{"v":1,"sessions":[{"id":"s","agent":"claude","state":"permission","since":"1970-01-01T00:00:01Z","waitingFor":"Bash make","project":"shop","cwd":"/src/shop",` +
-		`"title":"Build it","name":"Shop","tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
+		`"title":"Build it","name":"Shop","prompt":"Build it","said":"Built.","changed":{"files":1,"added":3,"removed":1,"complete":true},"tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
 		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","title":"no prompt yet","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
@@ -111,8 +112,15 @@ func TestSessionsStandUnderTheNamesOfTheirColumns(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		lines = append(lines, strings.Fields(line))
 	}
-	if len(lines) != 2 || strings.Join(lines[0], " ") != "STATE AGENT ID PROJECT FOR TOKENS COST ACTIVITY" || lines[1][0] != "idle" {
+	if len(lines) != 2 || strings.Join(lines[0], " ") != "STATE AGENT PROJECT NAME AGE TOKENS COST ID ACTIVITY" || lines[1][0] != "idle" {
 		t.Errorf("got\n%s", out)
+	}
+	out.Reset()
+	shop := snapshot.Session{Agent: "claude", ID: "1", State: snapshot.Idle, Unread: true, Folder: "/src/shop", Record: &snapshot.Record{Prompt: "Mend the till\nplease"}}
+	other := shop
+	other.ID, other.State = "2", snapshot.Working
+	if err := o.print(c, newSessionList([]snapshot.Session{shop, other})); err != nil || !strings.Contains(out.String(), "done     claude  shop#1   Mend the till  ") || !strings.Contains(out.String(), "working  claude  shop#2 ") {
+		t.Errorf("%v\n%s", err, out)
 	}
 	out.Reset()
 	if err := o.print(c, List{V: 1}); err != nil || out.String() != "no sessions\n" {

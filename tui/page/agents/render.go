@@ -315,6 +315,10 @@ func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 		}
 		rows = append(rows, th.Warn.Render("Needs you")+th.Faint.Render(how))
 		para(th.Text, "  ", tui.SessionAsks(s))
+		const airy = 16 // rows
+		if h >= airy {
+			rows = append(rows, "")
+		}
 	}
 	if note := conversation.Note(s); note != "" {
 		para(th.Faint, "", note)
