@@ -32,7 +32,7 @@ func ConnectionFacts(f *Frame, s *snapshot.Snapshot, a *snapshot.Agent) []string
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
 		"profile", a.Profile,
 		"tools cost", Cost(contextOf(s, a)),
-		"lazy ones", lazily(a.Got.Lazy),
+		"on demand", lazily(a.Got.Lazy),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10) + failed,
 	}

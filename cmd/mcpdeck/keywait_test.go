@@ -89,7 +89,7 @@ func TestCommandsSayThatTheDeckIsStopped(t *testing.T) {
 	if err := deck.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := d.scripted("list"); code != 0 || !strings.Contains(said, "ready") {
+	if code, said := d.scripted("list"); code != 0 || !strings.Contains(said, " on ") {
 		t.Errorf("when it goes on: exit %d, %s", code, said)
 	}
 }

@@ -22,7 +22,7 @@ func (w *Switches) acceptFor(ctx context.Context, from transport.Requester, c *u
 		return nil, err
 	}
 	if len(shown) == 0 {
-		return upstream.Reply{Text: "Nothing is held."}, nil
+		return upstream.Reply{Text: "Nothing waits to be accepted."}, nil
 	}
 	ok, why, err := w.proved(ctx, from)
 	switch {

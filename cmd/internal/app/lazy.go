@@ -50,7 +50,7 @@ func sayLazy(host *router.Host, name string, r upstream.Reply) upstream.Reply {
 	}
 	for _, is := range []string{" is on: ", " is already on: "} {
 		if before, after, on := strings.Cut(r.Text, is); on {
-			r.Text = before + " is lazy: " + after + " Agents find them with find_tools instead of listing them."
+			r.Text = before + " is on demand: " + after + " Agents search for them with find_tools instead of listing them."
 		}
 	}
 	return r

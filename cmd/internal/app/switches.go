@@ -37,7 +37,7 @@ func (w *Switches) cardControl(ctx context.Context, from transport.Requester, ar
 	}
 	if r.Verb == "accept" {
 		if s.card == nil {
-			return nil, fmt.Errorf("%s accept: it is part of mcpdeck and nothing of it is ever held", r.Name)
+			return nil, fmt.Errorf("%s accept: it is part of mcpdeck, of which nothing waits to be accepted", r.Name)
 		}
 		return w.acceptFor(ctx, from, s.card, r.Tools)
 	}
@@ -231,7 +231,7 @@ func (w *Switches) control(ctx context.Context, c addedCard, r upstream.Request,
 		}
 	}
 	if r.Verb == "status" && err == nil && w.host.IsLazy(c.Name()) {
-		reply.Text += "listing    lazy: agents find the tools with find_tools instead of listing them\n"
+		reply.Text += "listing    on demand: agents search for the tools with find_tools instead of listing them\n"
 	}
 	return sayLazy(w.host, c.Name(), reply), err
 }

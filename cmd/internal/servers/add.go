@@ -109,7 +109,7 @@ not passed through a shell.`,
 	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
-	fl.BoolVar(&f.lazy, "lazy", false, "the same, but agents find its tools instead of listing them (mcpdeck lazy)")
+	fl.BoolVar(&f.lazy, "lazy", false, "the same, but on demand: agents search for its tools instead of listing them")
 	fl.StringVar(&f.entry, "json", "", "entry of a client's configuration as JSON; - reads it from standard input")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json or the entry, NAME=VALUE")
@@ -366,7 +366,7 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 	offers := fmt.Sprintf("%s, %s of context while on: %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
 	c.Println(console.Fold(c.OutOrStdout(), offers))
 	if got.Context > snapshot.LargeContext && card.Mode != app.LazyWord {
-		c.Printf("that is much: mcpdeck lazy %s lets agents find the tools instead of listing them\n", card.Name)
+		c.Printf("that is much: mcpdeck lazy %s has agents search for the tools instead of listing them\n", card.Name)
 	}
 }
 

@@ -158,6 +158,19 @@ func listServers(cfg *config.Config) []listed {
 	return out
 }
 
+// inWords is how people call a mode or a state.
+func inWords(mode string) string {
+	switch mode {
+	case app.LazyWord:
+		return "on demand"
+	case string(snapshot.Ready):
+		return "on"
+	case string(snapshot.Degraded), string(snapshot.Failed):
+		return "problem"
+	}
+	return mode
+}
+
 func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 	lines := map[string]string{}
 	for _, card := range cfg.Cards {
@@ -179,6 +192,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 		if l.Error != "" {
 			mode = "broken"
 		}
+		mode = inWords(mode)
 		rows[i] = []string{l.Name, mode, what}
 		if counted {
 			rows[i] = []string{l.Name, mode, l.Adds.String(), what}
@@ -192,7 +206,7 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			if n := l.Adds; n != (snapshot.Count{}) {
 				tools, tokens = "+"+humanize.Count(n.Tools, "tool"), "≈ +"+snapshot.AboutTokens(n.Context)+" tokens"
 			}
-			rows[i] = []string{l.Name, l.State, tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
+			rows[i] = []string{l.Name, inWords(l.State), tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
 		}
 	}
 	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {

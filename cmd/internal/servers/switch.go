@@ -56,8 +56,8 @@ func SwitchCommands(a *cli.Globals) []*cobra.Command {
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
 			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Servers page, and y where you have not agreed to what it runs."),
-		verb("lazy", app.LazyWord, "Turn a server on: agents find its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
-			"all servers that are lazy, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
+		verb("lazy", app.LazyWord, "Turn a server on, on demand: agents search for its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
+			"all servers that are on demand, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
 			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
 		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
 		verb("restart", "reconnect", "Restart a server's program", "Restart the program of a server of the running deck."),
@@ -70,8 +70,8 @@ func acceptCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "accept NAME [TOOL...]", Short: "Offer tools of a server that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
-			"is held back: agents obey such texts. mcpdeck status NAME --long shows what changed.\n" +
-			"Without names of tools everything held is accepted.\n\n" +
+			"stays hidden until you accept the change: agents obey such texts. mcpdeck status NAME --long shows what changed.\n" +
+			"Without names of tools all changes are accepted.\n\n" +
 			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
 			"names (a pairing code or a passphrase).",
 		Args: func(_ *cobra.Command, args []string) error {

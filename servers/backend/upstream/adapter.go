@@ -106,7 +106,7 @@ func (a *Adapter) state() snapshot.State {
 	case s.Mode == On && sign.Tone == Warning:
 		state = snapshot.State{Status: snapshot.Degraded, Reason: strings.TrimPrefix(sign.Note, name)}
 	case s.Mode == On && s.OnDemand && len(s.Held) > 0:
-		state = snapshot.State{Status: snapshot.Degraded, Reason: "held: " + s.Holding()}
+		state = snapshot.State{Status: snapshot.Degraded, Reason: "hidden until you accept the change: " + s.Holding()}
 	case s.Mode == On:
 		state = snapshot.State{Status: snapshot.Ready, Detail: s.Detail}
 		if s.OnDemand {

@@ -64,7 +64,7 @@ func (c *Card) Confirm(ctx context.Context, on string) (Reply, error) {
 	case s.Mode == On:
 		text := fmt.Sprintf("%s %s: %d tools offered.", c.opts.Texts.Mode, on, len(s.Tools))
 		if len(s.Held) > 0 {
-			text += fmt.Sprintf(" Held: %s; see %s, then %s.", s.Holding(), c.opts.Texts.Command("status --long"), c.opts.Texts.Command("accept"))
+			text += fmt.Sprintf(" Hidden until you accept the change: %s; see %s, then %s.", s.Holding(), c.opts.Texts.Command("status --long"), c.opts.Texts.Command("accept"))
 		}
 		return Reply{text}, nil
 	case s.Link == LinkReady:
@@ -113,7 +113,7 @@ func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	case err != nil:
 		return Reply{}, err
 	case len(shown) == 0:
-		return Reply{"Nothing was accepted: what is held has changed since."}, nil
+		return Reply{"Nothing was accepted: the definitions have changed since."}, nil
 	}
 	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
 }
@@ -165,7 +165,7 @@ func (s Status) HeldBy(names []string) ([]catalogue.Held, error) {
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("%s accept: none of these is held; held are %s", s.opts.Name, strings.Join(all, ", "))
+		return nil, fmt.Errorf("%s accept: none of these waits to be accepted; these do: %s", s.opts.Name, strings.Join(all, ", "))
 	}
 	return out, nil
 }

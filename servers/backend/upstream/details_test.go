@@ -52,8 +52,8 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	}
 	const (
 		isOff     = "git_push is turned off. The user can allow it in mcpdeck."
-		isNew     = "git_new is held: it is new and the user has not accepted it yet."
-		isChanged = "git_log is held: its definition changed and the user has not accepted it yet."
+		isNew     = "git_new is hidden until the user accepts it: it is new."
+		isChanged = "git_log is hidden until the user accepts it: its definition changed."
 	)
 	want("first", map[string]snapshot.Verdict{"log": snapshot.OnHold, "push": snapshot.Denied, "a.b": snapshot.Allow, "a_b": snapshot.Hidden, "new": snapshot.OnHold},
 		map[string]string{"git_push": isOff, "git_new": isNew, "git_log": isChanged})
@@ -70,7 +70,7 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Accepted 1 of 1 definitions." {
 		t.Errorf("accepted: %+v, %v", r, err)
 	}
-	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Nothing was accepted: what is held has changed since." {
+	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Nothing was accepted: the definitions have changed since." {
 		t.Errorf("accepted again: %+v, %v", r, err)
 	}
 	want("one was accepted", map[string]snapshot.Verdict{"log": snapshot.Allow, "push": snapshot.Allow, "a.b": snapshot.Denied, "a_b": snapshot.Allow, "new": snapshot.OnHold}, nil)

@@ -260,9 +260,9 @@ func (c *Card) warnOfHeld() {
 	if n == 0 || warn == nil {
 		return
 	}
-	text := fmt.Sprintf("%d definitions of %s's server are new or changed and are held. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
+	text := fmt.Sprintf("%d definitions of %s's server are new or changed, and hidden until you accept them. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
 	if n == 1 {
-		text = fmt.Sprintf("A definition of %s's server is new or changed and is held. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
+		text = fmt.Sprintf("A definition of %s's server is new or changed, and hidden until you accept it. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
 	}
 	c.work.spawn("warning", func() { warn(text) })
 }

@@ -500,7 +500,7 @@ func TestACallOfAHeldToolSaysThatItIsHeld(t *testing.T) {
 	ask(t, merged, false, "tools/call", `{"name":"one_change"}`)
 	until(t, "the tool", func() bool { return len(s.card.Status().Held) == 1 })
 	for name, a := range map[string]transporttest.Talker{"one_new_1": merged, "new_1": asIs} {
-		want := name + " is held: it is new and the user has not accepted it yet."
+		want := name + " is hidden until the user accepts it: it is new."
 		if got := ask(t, a, false, "tools/call", `{"name":"`+name+`"}`); !strings.Contains(got, want) || !strings.Contains(got, `"isError":true`) {
 			t.Errorf("got %s, want %q", got, want)
 		}

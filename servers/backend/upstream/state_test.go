@@ -86,7 +86,7 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 				t.Error(err)
 			}
 		}, "ready idle"},
-		{"what it lists has changed", func() { server.Change(); call("ada") }, "degraded held: 1 new"},
+		{"what it lists has changed", func() { server.Change(); call("ada") }, "degraded hidden until you accept the change: 1 new"},
 	} {
 		row.do()
 		until(t, row.name+": "+row.want, func() bool { return s.now() == row.want })

@@ -138,7 +138,7 @@ func (s Status) Sign() Sign {
 	case s.Mode == On:
 		note := fmt.Sprintf("%d tools", len(s.Tools))
 		if n := len(s.Held); n > 0 {
-			note += fmt.Sprintf(", %d held", n)
+			note += fmt.Sprintf(", %d to accept", n)
 		}
 		return Sign{Good, note}
 	case s.Broken:
@@ -198,7 +198,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		row("  -", "%s: %s", sanitize.Line(n.Tool), sanitize.Line(n.Reason))
 	}
 	if len(s.Held) > 0 {
-		row("held", "%s; accept with: %s", s.Holding(), s.opts.Texts.Command("accept"))
+		row("to accept", "%s; accept with: %s", s.Holding(), s.opts.Texts.Command("accept"))
 	}
 	if n := s.OK + s.Failed + s.Waiting + s.Running; n > 0 {
 		row("calls", "%d ok, %d failed, %d running, %d waiting", s.OK, s.Failed, s.Running, s.Waiting)

@@ -53,9 +53,9 @@ func withheld(tool string, why catalogue.Withheld) string {
 	case catalogue.TurnedOff:
 		return tool + " is turned off. The user can allow it in mcpdeck."
 	case catalogue.HeldNew:
-		return tool + " is held: it is new and the user has not accepted it yet."
+		return tool + " is hidden until the user accepts it: it is new."
 	default:
-		return tool + " is held: its definition changed and the user has not accepted it yet."
+		return tool + " is hidden until the user accepts it: its definition changed."
 	}
 }
 

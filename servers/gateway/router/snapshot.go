@@ -64,7 +64,7 @@ func (h *Host) build() *snapshot.Snapshot {
 		if shown.Lazy {
 			shown.Bytes, shown.Context, shown.State.Adds.Context = 0, 0, 0
 			if shown.State.Status == snapshot.Ready {
-				shown.State.Detail = strings.TrimSuffix("lazy, "+shown.State.Detail, ", ")
+				shown.State.Detail = strings.TrimSuffix("on demand, "+shown.State.Detail, ", ")
 			}
 		}
 		s.Servers = append(s.Servers, shown)

@@ -111,9 +111,9 @@ func sorts(origins map[string]Origin) []tui.Sorting[*snapshot.Server] {
 // title is what the user calls the server.
 func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
 
-// trouble reports whether a server does not do what it should.
+// trouble reports whether a server does not do what it should. Changes to accept are no trouble.
 func trouble(s *snapshot.Server) bool {
-	return s.State.Status == snapshot.Degraded || s.State.Status == snapshot.Failed
+	return s.State.Status == snapshot.Degraded && s.State.Held == 0 || s.State.Status == snapshot.Failed
 }
 
 // state is how a server stands, in a word or two.
@@ -121,9 +121,10 @@ func state(s *snapshot.Server) string {
 	switch {
 	case trouble(s):
 		return "problem: " + sanitize.Line(cmp.Or(s.State.Lacks, s.State.Reason, s.State.Detail, string(s.State.Status)))
-	case s.State.Status == snapshot.Ready && s.Lazy:
+	case s.State.Status != snapshot.Ready && s.State.Status != snapshot.Degraded:
+	case s.Lazy:
 		return "on demand"
-	case s.State.Status == snapshot.Ready:
+	default:
 		return "on"
 	}
 	return string(s.State.Status)
@@ -131,8 +132,11 @@ func state(s *snapshot.Server) string {
 
 // mark is the sign of a server; look says that the user should look at it.
 func mark(th *theme.Theme, s *snapshot.Server, look bool) (string, theme.Style) {
-	if look {
+	switch {
+	case look:
 		return "!", th.Warn
+	case s.State.Status == snapshot.Degraded: // with changes that stay hidden
+		return th.Glyph.On, th.Good
 	}
 	return tui.ServerMark(th, s.State.Status)
 }

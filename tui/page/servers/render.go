@@ -201,7 +201,7 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 
 // problems puts into a body what keeps a server from working, and what to do.
 func problems(th *theme.Theme, b *body, s *snapshot.Server, needs []string, w int) {
-	if why := sanitize.Line(s.State.Reason); why != "" {
+	if why := sanitize.Line(s.State.Reason); why != "" && s.State.Held == 0 {
 		_, style := mark(th, s, trouble(s))
 		b.add("")
 		b.add(widget.Paragraph(style, "", why, w)...)

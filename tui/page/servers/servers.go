@@ -230,7 +230,11 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.showServer(msg)
 	}
 	for _, part := range p.opts.Parts {
+		absent := part.Absent()
 		cmds = append(cmds, part.Update(msg))
+		if part.Absent() != absent {
+			cmds = append(cmds, p.arrange())
+		}
 	}
 	return tea.Batch(cmds...)
 }

@@ -69,7 +69,7 @@ func TestCommands(t *testing.T) {
 		{"call pencil_get_editor_state", "menu.pen", 0},
 		{"pencil status -l", "This is a stand-in.", 0},
 		{"pencil reconnect", "Pencil mode is on: 14 tools offered.", 0},
-		{"pencil accept", "Nothing is held.", 0},
+		{"pencil accept", "Nothing waits to be accepted.", 0},
 		{"pencil off", "Pencil mode is off", 0},
 		{"call pencil_get_editor_state", "Pencil mode is off", 1},
 		{"pencil dance", `unknown command "dance"`, 2},

@@ -54,9 +54,9 @@ func (h *Held) What() string {
 // reason says why it is not offered.
 func (h *Held) reason() string {
 	if h.New {
-		return "held: it is new; accept it to offer it"
+		return "hidden until you accept it: it is new"
 	}
-	return "held: its definition changed; accept it to offer it"
+	return "hidden until you accept it: its definition changed"
 }
 
 // maxPins is the largest file that is read, in bytes.

@@ -116,7 +116,7 @@ func pinned(p *play) {
 	p.on()
 	c := p.connect("tester", "")
 	s := p.mode.Status()
-	p.note("# held: %s", s.Holding())
+	p.note("# to accept: %s", s.Holding())
 	for _, h := range s.Held {
 		p.note("# %s: %s", h.Name(), h.What())
 		for _, l := range h.Diff {
