@@ -178,7 +178,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 	}
 	actions := map[string][]string{
 		"allows":  {"ask", "answer", "3", "--json", "'[{\"id\":\"permission\",\"selectedOptions\":[\"Allow once\"]}]'"},
-		"answers": {"ask", "answer", "1", "--json", "'[{\"id\":\"q\",\"selectedOptions\":[\"a\"]}]'"},
+		"answers": {"ask", "answer", "1", "a"},
 		"accepts": {"pencil", "accept"},
 		"runs":    {"on", "echo"},
 	}

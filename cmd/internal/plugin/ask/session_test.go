@@ -354,7 +354,7 @@ func TestFromTheShell(t *testing.T) {
 	_, _ = io.WriteString(in, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"claude-code","version":"2"},"io.modelcontextprotocol/clientCapabilities":{}},"name":"ask","arguments":{"questions":[{"id":"a","question":"Which?","options":["x","y"]}]}}}`+"\n")
 	list := func() string { return run("ask", "list") }
 	testwait.For(t, "the question is listed", list, hasAll([]string{"a: Which?\n     - x\n     - y"}))
-	answer := []string{"ask", "answer", "1", "--json", `[{"id":"a","selectedOptions":["x"]}]`}
+	answer := []string{"ask", "answer", "1", "x"}
 	if got := run(answer...); !strings.Contains(got, "no pairing code is valid") {
 		t.Errorf("without a code: %q", got)
 	}
