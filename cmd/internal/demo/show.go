@@ -141,7 +141,7 @@ func (s *Show) Run(ctx context.Context) error {
 		if s.o.Line != nil {
 			return nil
 		}
-		s.say("demo", "That was the deck. Look around as long as you like.", "ctrl+n plays it again, q ends. Then run mcpdeck setup claude.")
+		s.say("demo", "That was the deck. Look around as long as you like.", "ctrl+n plays it again, q ends. Then run mcpdeck setup.")
 		s.with(func() { s.seen.next = false })
 		if err := s.wait(ctx, s.skipped); err != nil {
 			return s.failed(ctx, err)
