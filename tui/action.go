@@ -45,9 +45,8 @@ type Action struct {
 	// Run does it. It must not wait; what takes time goes into the command.
 	Run func() tea.Cmd
 
-	page  string   // "" for those of the root
-	every string   // ID for all that move alike: "list.down"
-	spare []string // keys that act where they are no other action's: those of less
+	page  string // "" for those of the root
+	every string // ID for all that move alike: "list.down"
 }
 
 // why says what keeps the action from being done now; "" when nothing does.
@@ -92,28 +91,14 @@ func newTable(actions []Action, page string, keys map[string][]string, global ta
 	for i, a := range actions {
 		a.page = page
 		if mine, ok := keys[a.every]; ok && a.every != "" {
-			a.Keys, a.spare = mine, nil
+			a.Keys = mine
 		}
 		if mine, ok := keys[a.ID]; ok {
-			a.Keys, a.spare = mine, nil
+			a.Keys = mine
 		}
 		out[i] = &a
 	}
-	for _, a := range out {
-		for _, k := range a.spare {
-			if !out.has(k, a.Part) && !global.has(k, a.Part) {
-				a.Keys = append(slices.Clip(a.Keys), k)
-			}
-		}
-	}
 	return out
-}
-
-// has reports whether a key is that of some action that can be done in a part.
-func (t table) has(key, part string) bool {
-	return slices.ContainsFunc(t, func(a *Action) bool {
-		return (a.Part == part || a.Part == "" || part == "") && slices.Contains(a.Keys, key)
-	})
 }
 
 // find is the action that key means in a part; those of the part win, and of two

@@ -37,16 +37,24 @@ func (m *Model) actions() []Action {
 		},
 	)
 	out = append(out, m.opts.demoActions()...)
-	return append(out,
+	out = append(out,
 		Action{
 			ID: "home", Title: "Back to the first page", Keys: []string{"esc"}, Hidden: true,
 			Run: func() tea.Cmd { return m.show(0) },
 		},
 		Action{
-			ID: "back", Title: "Previous page", Keys: []string{"backspace"}, Hidden: true,
+			ID: "back", Title: "Previous page", Hidden: true,
 			Run: func() tea.Cmd { return m.show(m.back) },
 		},
-		m.failures.seenAction(),
+		Action{ID: "history", Title: "History of answers", Keys: []string{"H"}, Enabled: func() string { return Because(m.history() < 0, "this deck keeps no answers") }, Run: func() tea.Cmd {
+			i := m.history()
+			return tea.Batch(m.show(i), m.pages[i].(Historian).History())
+		}},
+		Action{ID: "notices", Title: "Notices: problems of the deck, and failed calls, which count as seen then", Keys: []string{"!"}, Run: Do(func() {
+			m.open(notices(&m.stage, m.failures))
+			m.failures.all()
+		})},
+		Action{ID: "seen", Title: "Mark all failed calls as seen", Run: Do(m.failures.all)},
 		Action{
 			ID: "mouse", Title: "Turn the mouse on or off (off lets the terminal select text)", Keys: []string{"ctrl+t"},
 			Run: func() tea.Cmd {
@@ -78,6 +86,10 @@ func (m *Model) actions() []Action {
 			Run: func() tea.Cmd { return m.quit() },
 		},
 	)
+	for _, w := range m.opts.Widgets {
+		out = append(out, w.Actions()...)
+	}
+	return out
 }
 
 // demoActions are what goes on with the demo that is being played, or begins one.

@@ -47,7 +47,7 @@ func (c *Confirm) Actions() []Action {
 		out = append(out, Action{ID: "confirm." + ch.Key, Title: ch.Text, Keys: []string{ch.Key}, Sight: true, Run: func() tea.Cmd { return c.take(i) }})
 	}
 	return append(out, []Action{
-		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "take", Keys: []string{"enter"}, Sight: true, Run: func() tea.Cmd { return c.take(c.at) }},
+		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "choose", Keys: []string{"enter"}, Sight: true, Run: func() tea.Cmd { return c.take(c.at) }},
 		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Moves: true, Run: move(1)},
 		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Moves: true, Run: move(-1)},
 		{ID: "confirm.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(c.Name) }},

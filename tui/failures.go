@@ -4,8 +4,7 @@ import (
 	"maps"
 	"time"
 
-	tea "charm.land/bubbletea/v2"
-
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -22,6 +21,7 @@ type Failures struct {
 type failure struct {
 	started time.Time // tells it from one of an earlier run
 	seen    bool
+	text    string // what failed, and why
 }
 
 // FailuresMsg hands pages, once, the count of failed calls.
@@ -45,7 +45,7 @@ func (l *Failures) take(calls []snapshot.Call) {
 			maps.DeleteFunc(l.calls, func(_ uint64, f failure) bool { return f.seen })
 		}
 		if len(l.calls) < failuresMost {
-			l.calls[c.ID] = failure{started: c.Started}
+			l.calls[c.ID] = failure{started: c.Started, text: sanitize.Line(c.AgentName + " " + c.Tool + ": " + c.Result)}
 			l.fresh++
 		}
 	}
@@ -71,7 +71,9 @@ func (f *Frame) fresh(c *snapshot.Call) bool {
 // Opened says that the user reads a call.
 func (f *Frame) Opened(c *snapshot.Call) {
 	if l := f.failures; l != nil && !l.absent && f.Focus && f.fresh(c) {
-		l.calls[c.ID] = failure{started: c.Started, seen: true}
+		one := l.calls[c.ID]
+		one.seen = true
+		l.calls[c.ID] = one
 		l.fresh--
 	}
 }
@@ -103,10 +105,15 @@ func (l *Failures) all() {
 	l.fresh = 0
 }
 
-func (l *Failures) seenAction() Action {
-	return Action{
-		ID: "seen", Title: "Mark all failed calls as seen", Keys: []string{"!"},
-		Enabled: func() string { return Because(l.Fresh() == 0, "you have seen all of them") },
-		Run:     func() tea.Cmd { l.all(); return nil },
+// Newest is the last failed call that the user has not seen; 0 if there is none.
+func (l *Failures) Newest() (id uint64) {
+	if l == nil {
+		return 0
 	}
+	for i, f := range l.calls {
+		if !f.seen {
+			id = max(id, i)
+		}
+	}
+	return id
 }

@@ -79,8 +79,8 @@ func (q *Filter) Actions(id string, begin Action, keep func() tea.Cmd, all Actio
 		out = q.completion.Actions(id+".complete", q.Part)
 	}
 	begin.ID, begin.Hint, begin.Keys = id+".filter", "filter", []string{"/"}
-	all.ID, all.Hint, all.Keys, all.Part, all.InText = id+".unfilter", "show all", []string{"esc"}, q.Part, true
-	return append(out, begin, Action{ID: id + ".filtered", Title: "Apply the filter", Hint: "keep", Keys: []string{"enter", "down", "tab"}, Part: q.Part, InText: true, Run: keep}, all)
+	all.ID, all.Hint, all.Keys, all.Part, all.InText = id+".unfilter", "back", []string{"esc"}, q.Part, true
+	return append(out, begin, Action{ID: id + ".filtered", Title: "Apply the filter", Hint: "choose", Keys: []string{"enter", "down", "tab"}, Part: q.Part, InText: true, Run: keep}, all)
 }
 
 // Rows are the row of w cells with the field, at x, y of the frame; none while there is no

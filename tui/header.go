@@ -224,8 +224,6 @@ func pageKey(p Page) string {
 		return "I"
 	case "ask":
 		return "Q"
-	case "cards":
-		return "S"
 	}
 	return strings.ToUpper(p.Title()[:1])
 }

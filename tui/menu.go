@@ -114,11 +114,11 @@ func (me *menu) Actions() []Action {
 	page := func(d int) func() tea.Cmd {
 		return func() tea.Cmd { me.List.Page(d); return nil }
 	}
-	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "do it", Keys: []string{"enter"}, InText: true, Run: me.run}}, me.Moves("menu")...)
+	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "choose", Keys: []string{"enter"}, InText: true, Run: me.run}}, me.Moves("menu")...)
 	return append(out, []Action{
 		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Moves: true, Run: page(-1)},
 		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Moves: true, Run: page(1)},
-		{ID: "menu.close", Title: "Close", Hint: "close", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
+		{ID: "menu.close", Title: "Close", Hint: "back", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
 	}...)
 }
 

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -41,7 +42,16 @@ type toast struct {
 
 // toasts are the messages, newest last; the newest is on the screen.
 type toasts struct {
-	list []toast
+	list   []toast
+	warned uint64 // the last problem of the deck that was said
+}
+
+// warn says once what is new among the problems of the deck.
+func (t *toasts) warn(s *snapshot.Snapshot) {
+	for _, w := range s.WarningsAfter(t.warned) {
+		t.warned = w.ID
+		t.add(Warn, w.From+": "+w.Text)
+	}
 }
 
 func (t *toasts) add(kind ToastKind, text string, pages ...string) {
@@ -116,9 +126,9 @@ func (n *toast) look(th *theme.Theme) (string, theme.Style) {
 }
 
 // message is what there is to say now: why a key was ignored, or the newest message.
-func (m *Model) message(f *Frame, most time.Duration, w int) string {
-	said := m.toasts.draw(f, most, w)
-	if why := m.presses.said(f); why != "" && (said == "" || m.toasts.list[len(m.toasts.list)-1].since.Before(m.presses.until.Add(-sayFor))) {
+func message(f *Frame, t *toasts, p *presses, most time.Duration, w int) string {
+	said := t.draw(f, most, w)
+	if why := p.said(f); why != "" && (said == "" || t.list[len(t.list)-1].since.Before(p.until.Add(-sayFor))) {
 		return f.Theme.Warn.Render(why)
 	}
 	return said
@@ -132,10 +142,15 @@ func (m *Model) ruleRow(f *Frame, y int) string {
 	if m.opts.Watch {
 		parts = append(parts, th.Warn.Render("watching"))
 	}
+	for _, w := range m.opts.Widgets {
+		if said := w.Status(f); said != "" {
+			parts = append(parts, said)
+		}
+	}
 	if m.spent != "" {
 		parts = append(parts, th.Muted.Render(m.spent+" today"))
 	}
-	right, left := strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")), m.message(f, 0, m.w-4)
+	right, left := strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")), message(f, &m.toasts, &m.presses, 0, m.w-4)
 	if left != "" {
 		m.targets = append(m.targets, Area{Y: y, W: m.w, H: 1, Run: m.toasts.dismiss})
 	} else if s, ok := m.page().(FooterStatus); ok && m.top() == nil {

@@ -55,6 +55,7 @@ func New(o Options) *Model {
 	feeds := []Feed{m.pictures.feed()}
 	if o.Deck != nil {
 		m.snap = o.Deck.Snapshot()
+		m.toasts.warn(m.snap)
 		feeds = append(feeds, deckFeed(o.Deck))
 	}
 	for _, p := range m.pages {
@@ -230,10 +231,8 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 		}
 		if d, ok := msg.(DeckMsg); ok {
 			m.failures.take(d.Calls)
-			before := m.layout()
-			if m.snap = d.Snapshot; m.layout() != before {
-				cmds = append(cmds, m.sized())
-			}
+			m.snap = d.Snapshot
+			m.toasts.warn(m.snap)
 		}
 		if g, ok := msg.(GuideMsg); ok {
 			cmds = append(cmds, m.guided(g))
@@ -254,6 +253,9 @@ func (m *Model) broadcast(msg tea.Msg) tea.Cmd {
 	var cmds []tea.Cmd
 	for _, p := range m.pages {
 		cmds = append(cmds, m.tell(p, msg))
+	}
+	for _, w := range m.opts.Widgets {
+		cmds = append(cmds, guard(w.Update(msg)))
 	}
 	for _, o := range m.overlays {
 		cmds = append(cmds, m.tell(o.overlay, msg))

@@ -248,44 +248,6 @@ func TestHowLongAKeyRestsIsASetting(t *testing.T) {
 	}
 }
 
-func TestAPinnedWarningIsOnEveryPageAsLongAsItIs(t *testing.T) {
-	one, two := &page{id: "one", title: "One"}, &page{id: "two", title: "Two"}
-	var d *fake.Deck
-	for _, size := range []frame.Size{{W: 80, H: 24}, {W: 40, H: 12}} {
-		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
-			d = fake.NewDeck(time.Now())
-			return tui.New(tui.Options{Deck: d, Pages: []tui.Page{one, two}, Background: "dark"})
-		}, func(s *frame.Screen) {
-			height := func() int {
-				size, _ := one.last(func(m tea.Msg) bool { _, ok := m.(tui.SizeMsg); return ok }).(tui.SizeMsg)
-				return size.H
-			}
-			full := 0
-			s.Do(func() { full = height() })
-			d.Change(func(s *snapshot.Snapshot) {
-				s.Warnings = []snapshot.Warning{{ID: 1, From: "config", Text: "config.toml, line 2, column 8: \x1b[31ma whole number", Pinned: true}}
-			})
-			s.Wait(time.Hour)
-			s.Do(func() {
-				if height() >= full {
-					t.Errorf("the page was told of %d rows of %d", height(), full)
-				}
-			})
-			s.Has("config.toml, line 2, column")
-			s.Keys("T")
-			s.Has("config.toml, line 2, column")
-			d.Change(func(s *snapshot.Snapshot) { s.Warnings = nil })
-			s.Wait(time.Second)
-			s.Lacks("config.toml")
-			s.Do(func() {
-				if height() != full {
-					t.Errorf("the page was told of %d rows of %d", height(), full)
-				}
-			})
-		})
-	}
-}
-
 func TestQuitAsksWhileAgentsAreConnected(t *testing.T) {
 	p := &page{id: "one", title: "One"}
 	frame.Run(t, frame.Size{W: 80, H: 20}, colorprofile.TrueColor, func() tea.Model {

@@ -14,9 +14,10 @@ import (
 
 // Options are what a screen is made of.
 type Options struct {
-	Deck  Deck
-	Pages []Page // in the order of their tabs; the first is home
-	Feeds []Feed // of messages for all pages, beside the pages' own
+	Deck    Deck
+	Pages   []Page // in the order of their tabs; the first is home
+	Widgets []Widget
+	Feeds   []Feed // of messages for all pages, beside the pages' own
 
 	Theme      theme.Options       // Dark is what holds until the terminal answers; a Scheme without a name is what the user picked
 	Themes     []theme.Scheme      // to pick from, the default first

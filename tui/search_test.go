@@ -8,7 +8,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
-	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // lines is a text of n lines, in a reader.
@@ -32,37 +31,15 @@ func reading(t *testing.T, size frame.Size, r *tui.Reader, test func(s *frame.Sc
 	})
 }
 
-func TestTextsHaveTheKeysOfLess(t *testing.T) {
-	reading(t, frame.Size{W: 60, H: 24}, lines(200), func(s *frame.Screen) {
-		for _, tt := range []struct{ key, first string }{
-			{"f", "line 20 "},
-			{"d", "line 30 "},
-			{"ctrl+d", "line 40 "},
-			{"u", "line 30 "},
-			{"ctrl+u", "line 20 "},
-			{"b", "line 1 "},
-			{"space", "line 20 "},
-			{"G", "line 200 "},
-			{"g", "line 1 "},
-		} {
-			s.Keys(tt.key)
-			s.Has(tt.first)
-			if tt.key != "b" && tt.key != "g" {
-				s.Lacks("line 1 ")
-			}
-		}
-	})
-}
-
 func TestSearchInAText(t *testing.T) {
 	reading(t, frame.Size{W: 60, H: 24}, lines(200), func(s *frame.Screen) {
 		s.Keys("/")
 		s.Type("line 15")
-		s.Has("/ line 15", "line 15 ", "1 of 11", "enter keep")
-		s.Keys("enter", "n")
-		s.Has("line 150 ", "2 of 11", "n next")
+		s.Has("/ line 15", "line 15 ", "1 of 11", "enter next")
+		s.Keys("enter", "enter")
+		s.Has("line 150 ", "2 of 11", "enter next")
 		s.Lacks("line 1 ")
-		s.Keys("N", "N")
+		s.Keys("shift+enter", "shift+enter")
 		s.Has("line 159 ", "11 of 11")
 		s.Golden("search-60x24")
 		s.Keys("/")
@@ -99,28 +76,5 @@ func TestASearchFindsWhatComesLater(t *testing.T) {
 		s.Do(func() { n = 12 })
 		s.Send(tea.FocusMsg{})
 		s.Has("not found")
-	})
-}
-
-// A page's own action keeps its key: those of less act where they are free.
-func TestKeysOfLessYieldToThePage(t *testing.T) {
-	var scroll widget.Scroll
-	down, marked := 0, 0
-	p := &page{id: "one", title: "One", part: "text", actions: append([]tui.Action{
-		{ID: "one.mark", Title: "Mark", Keys: []string{"d"}, Run: func() tea.Cmd { marked++; return nil }},
-		{ID: "one.up", Title: "Elsewhere", Part: "list", Keys: []string{"f"}},
-	}, tui.ScrollActions("one.text", "text", &scroll, func() { down++ })...)}
-	if problems := tui.CheckKeys(tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"theme": {"b"}}}); len(problems) > 0 {
-		t.Errorf("a key of less was refused: %v", problems)
-	}
-	run(t, frame.Size{W: 60, H: 20}, tui.Options{Pages: []tui.Page{p}, Keys: map[string][]string{"theme": {"b"}, "one.text.halfup": {"x"}}}, func(s *frame.Screen) {
-		s.Keys("d", "b", "u")
-		if marked != 1 || down != 0 {
-			t.Errorf("marked %d, moved %d; want 1 and 0", marked, down)
-		}
-		s.Keys("f", "x")
-		if down != 2 {
-			t.Errorf("moved %d, want 2", down)
-		}
 	})
 }

@@ -9,7 +9,6 @@ import (
 	uv "github.com/charmbracelet/ultraviolet"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
-	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -130,54 +129,11 @@ func (s *stage) does(key string, p Page) *Action {
 
 func (s *stage) layout() layout {
 	l := layout{rule: s.h >= 18, bodyY: 1}
-	l.bodyH = s.h - l.bodyY - 1 - len(s.pinned()) - len(s.guideRows())
+	l.bodyH = s.h - l.bodyY - 1 - len(s.guideRows())
 	if l.rule {
 		l.bodyH--
 	}
 	return l
-}
-
-// pinned is the warning that every page shows, in as few rows as a small screen
-// can spare.
-func (s *stage) pinned() []string {
-	if s.snap == nil {
-		return nil
-	}
-	w := s.snap.Pinned()
-	if w == nil {
-		return nil
-	}
-	most := 2
-	if s.h < 18 {
-		most = 1
-	}
-	lines, more := widget.Wrap("! "+sanitize.Line(w.Text), max(s.w-2, 1)), ""
-	if len(lines) > most {
-		lines = append(lines[:most-1:most-1], strings.Join(lines[most-1:], " "))
-		more = s.readsWarnings()
-	}
-	for i, l := range lines {
-		end := ""
-		if i == len(lines)-1 {
-			end = more
-		}
-		lines[i] = widget.Ends(s.theme.Warn.Render(" "+l), end, s.w)
-	}
-	return lines
-}
-
-// readsWarnings is the hint of the key that shows warnings in full, on a page that
-// has one.
-func (s *stage) readsWarnings() string {
-	i := slices.IndexFunc(s.tables[s.at], func(a *Action) bool { return a.ID == ReadWarnings })
-	if i < 0 {
-		return ""
-	}
-	key := s.keyOf(s.tables[s.at][i])
-	if key == "" {
-		return ""
-	}
-	return s.theme.Key.Render(KeyLabel(key, s.theme.Glyph.ASCII)) + s.theme.Muted.Render(" read") + " "
 }
 
 // body draws the page. A page that panics says so in its place, and the others

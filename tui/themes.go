@@ -51,7 +51,7 @@ func (p *picker) TextEntry() bool { return false }
 // Actions are moving, which shows, keeping and going back.
 func (p *picker) Actions() []Action {
 	out := []Action{
-		{ID: "theme.keep", Title: "Keep this theme", Hint: "keep", Keys: []string{"enter"}, Run: p.keep},
+		{ID: "theme.keep", Title: "Keep this theme", Hint: "choose", Keys: []string{"enter"}, Run: p.keep},
 		{ID: "theme.back", Title: "Back to the theme before", Hint: "back", Keys: []string{"esc", "q", "ctrl+c"}, Run: func() tea.Cmd {
 			return tea.Batch(Close(pickerID), p.applyTheme(p.was))
 		}},

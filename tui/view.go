@@ -117,7 +117,6 @@ func (m *Model) rows(f *Frame) []string {
 		f.RedrawAfter(body.wake)
 		f.joinPictures(body, 0, l.bodyY)
 	}
-	rows = append(rows, m.pinned()...)
 	rows = append(rows, m.guideRows()...)
 	m.drawPopup(f, rows, l)
 	m.drawOverlays(f, rows)
@@ -126,7 +125,7 @@ func (m *Model) rows(f *Frame) []string {
 	if l.rule {
 		return append(rows, m.ruleRow(f, len(rows)), foot.row())
 	}
-	if said := m.message(f, toastInRow, m.w-1); said != "" {
+	if said := message(f, &m.toasts, &m.presses, toastInRow, m.w-1); said != "" {
 		m.targets = append(m.targets, Area{Y: len(rows), W: m.w, H: 1, Run: m.toasts.dismiss})
 		return append(rows, widget.Fit(" "+said, m.w))
 	}

@@ -161,8 +161,8 @@ func (b *Browser) Go(part string) func() tea.Cmd {
 // why says why it cannot be done.
 func (b *Browser) FocusActions(read string, why func() string) []tui.Action {
 	return []tui.Action{
-		{ID: b.opts.ID + ".open", Title: read, Hint: "read", Keys: []string{"enter", "tab", "right", "l"}, Part: b.opts.List, Enabled: why, Run: b.Go(PartDetail)},
-		{ID: b.opts.ID + ".close", Title: "Back to the list", Hint: "list", Keys: []string{"esc", "tab", "left", "h", "shift+tab"}, Part: PartDetail, Run: b.Go(b.opts.List)},
+		{ID: b.opts.ID + ".open", Title: read, Hint: "open", Keys: []string{"enter", "tab"}, Part: b.opts.List, Enabled: why, Run: b.Go(PartDetail)},
+		{ID: b.opts.ID + ".close", Title: "Back to the list", Hint: "back", Keys: []string{"esc", "tab", "shift+tab"}, Part: PartDetail, Run: b.Go(b.opts.List)},
 	}
 }
 

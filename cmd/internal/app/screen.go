@@ -35,6 +35,7 @@ func (h *App) Screen(watch bool) tui.Options {
 	o := tui.Options{
 		Deck:       h.Host,
 		Pages:      h.pages(watch, screens),
+		Widgets:    statuses(screens),
 		Feeds:      feeds(screens, ask.GateFeed(h.gate), tui.SessionsFeed(h.Agents.Roster)),
 		Theme:      s.Theme,
 		Themes:     s.Themes,
@@ -60,6 +61,16 @@ func (h *App) Screen(watch bool) tui.Options {
 		}
 	}
 	return o
+}
+
+// statuses are what servers have on every page.
+func statuses(screens []plugin.Screen) (all []tui.Widget) {
+	for _, s := range screens {
+		if s.Status != nil {
+			all = append(all, s.Status)
+		}
+	}
+	return all
 }
 
 // feeds are those of servers, behind others.

@@ -82,7 +82,7 @@ func newPencil(e *Env) (*Instance, error) {
 		Screen: func() Screen {
 			feed := screen.Feed(p)
 			return Screen{
-				Widget: screen.NewWidget(p), Feed: &feed,
+				Status: screen.NewWidget(p), Feed: &feed,
 				Part: screen.New(screen.Options{Mode: p, Page: serverspage.ID, Folder: e.Config.Dir}),
 			}
 		},

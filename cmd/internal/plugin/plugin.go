@@ -84,6 +84,7 @@ type Screen struct {
 	Page   tui.Page
 	Widget deckpage.Widget  // on the deck's page
 	Part   serverspage.Part // on the page of servers
+	Status tui.Widget       // on every page
 	Feed   *tui.Feed
 }
 

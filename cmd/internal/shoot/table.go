@@ -107,7 +107,7 @@ func takes() []take {
 				waits("opencode has drawn"), rolls(), presses("alt+p"), waits("potion"), pauses(time.Second), presses("j"), pauses(time.Second), presses("j"),
 				pauses(time.Second), presses("j"), pauses(time.Second), presses("j"), pauses(time.Second), presses("enter"), pauses(time.Second), presses("right"), pauses(time.Second), presses("down"), pauses(time.Second), cuts("pixels.gif"), presses(next),
 				waits("has failed"), presses("alt+c"), waits("directory does not"), presses(next),
-				waits("edit breaks"), rolls(), pauses(time.Second), presses("alt+d"), waits("prop removed"), pauses(2 * time.Second), presses("n"), pauses(time.Second),
+				waits("edit breaks"), rolls(), pauses(time.Second), presses("alt+d"), waits("prop removed"), pauses(2 * time.Second), presses("l"), pauses(time.Second),
 				presses("tab"), pauses(time.Second), cuts("drift.gif"), presses(next),
 				waits("All three"), waits("Allow"), presses("alt+i"), waits("wait for you"), rolls(), pauses(2 * time.Second),
 				presses("a"), waits("rm -rf build"), gets("y", "DROP TABLE"), pauses(time.Second),

@@ -133,9 +133,16 @@ func (p *Page) Feed() tui.Feed {
 	}}
 }
 
-// Show loads the call under the cursor.
+// Show loads the call under the cursor: the newest failed one, if there is one that the user
+// has not seen.
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
+	if id := p.failures.Newest(); id > 0 && p.Focus == browser.PartList {
+		if c := p.log.byKey(int64(id)); c != nil && (p.log.filter.empty() || p.log.lets(c)) {
+			p.List.MoveTo(p.log.row(c.key))
+			p.follow = p.log.order == nil && p.List.AtEnd()
+		}
+	}
 	return p.load()
 }
 
@@ -252,7 +259,7 @@ func (p *Page) Actions() []tui.Action {
 		p.SearchActions(), p.FilterActions("Show all calls", nil, p.unfilter))
 	out = append(out, []tui.Action{
 		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: browser.PartList, Run: p.unfilterOrLeave},
-		{ID: "calls.failed", Title: "Only failed calls", Moves: true, Hint: "failed", Keys: []string{"e"}, Run: func() tea.Cmd {
+		{ID: "calls.failed", Title: "Only failed calls", Moves: true, Run: func() tea.Cmd {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
@@ -261,16 +268,16 @@ func (p *Page) Actions() []tui.Action {
 			return p.reorder()
 		}},
 		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"c"}, Enabled: p.why, Run: p.chooseCopy},
-		{ID: "calls.look", Title: "Show the picture in the result", Hint: "picture", Keys: []string{"o"}, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
+		{ID: "calls.look", Title: "Show the picture in the result", Hint: "open", Keys: []string{"enter"}, Part: browser.PartDetail, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }
 		}},
-		{ID: "calls.raw", Title: "Result as text or raw", Moves: true, Keys: []string{"v"}, Run: func() tea.Cmd {
+		{ID: "calls.raw", Title: "Result as text or raw", Hint: "view", Moves: true, Keys: []string{"v"}, Run: func() tea.Cmd {
 			p.raw = !p.raw
 			return p.load()
 		}},
-		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"J", "n"}, Part: browser.PartDetail, Run: step(1)},
-		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"K", "p"}, Part: browser.PartDetail, Run: step(-1)},
+		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"right", "l"}, Run: step(1)},
+		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"left", "h"}, Run: step(-1)},
 	}...)
 	return slices.Concat(out, browser.SortActions(ID, browser.PartList, sorts(), &p.Order, p.sortBy), p.MoveActions(), p.ScrollActions())
 }

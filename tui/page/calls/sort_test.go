@@ -30,7 +30,7 @@ func listed(s *frame.Screen) string {
 
 // sortKeys are keys of a user for the ways to sort.
 func sortKeys() map[string][]string {
-	return map[string][]string{"calls.sort.start": {"S"}, "calls.sort.duration": {"D"}, "calls.sort.tool": {"T"}, "calls.sort.agent": {"A"}}
+	return map[string][]string{"calls.sort.start": {"S"}, "calls.sort.duration": {"D"}, "calls.sort.tool": {"T"}, "calls.sort.agent": {"A"}, "calls.failed": {"e"}}
 }
 
 func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {

@@ -302,7 +302,7 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		s.Wait(time.Second)
 		s.Lacks("enter set up")
 		s.Keys("enter")
-		s.Has("esc close")
+		s.Has("esc back")
 		s.Keys("esc", "s")
 		s.Has("Set up codex?")
 	})
@@ -312,102 +312,6 @@ func TestAFreshDeckLeadsToTheFirstAgent(t *testing.T) {
 		s.Keys("enter", "y")
 		if len(c.written) != 0 {
 			t.Errorf("a deck that only watches wrote %v", c.written)
-		}
-	})
-}
-
-// What a widget says in full is said once.
-func TestAFailureIsSaidOnce(t *testing.T) {
-	const why = "Pencil not found (16 places searched). Install it from pen.dev."
-	var d *fake.Deck
-	frame.Run(t, frame.Size{W: 170, H: 34}, colorprofile.TrueColor, func() tea.Model {
-		d = fake.NewDeck(time.Now())
-		d.Change(func(s *snapshot.Snapshot) {
-			s.Servers = slices.Clone(s.Servers)
-			s.Servers[0].State = snapshot.State{Status: snapshot.Failed, Reason: why}
-			s.Warnings = []snapshot.Warning{{ID: 1, From: "host", Text: "port 7337 is taken"}, {ID: 2, From: "pencil", Text: why}}
-		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d, Widgets: []deckpage.Widget{&lamp{line: "Pencil failed: " + why}}})}})
-	}, func(s *frame.Screen) {
-		if n := strings.Count(s.Text(), "Pencil not found"); n != 1 {
-			t.Errorf("said %d times:\n%s", n, s.Text())
-		}
-		s.Has("port 7337 is taken", "failed")
-		s.Keys("w")
-		s.Has("Warnings", "pencil")
-	})
-}
-
-// What every page shows has no toast and no second line, and is listed for as long
-// as it is so.
-func TestAPinnedWarningIsSaidOnce(t *testing.T) {
-	const why = "config.toml, line 2, column 8: expected a value"
-	for _, size := range []frame.Size{{W: 110, H: 34}, {W: 80, H: 24}, {W: 40, H: 12}} {
-		var d *fake.Deck
-		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
-			d = fake.NewDeck(time.Now())
-			return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{deckpage.New(deckpage.Options{Host: d}), stub{}}})
-		}, func(s *frame.Screen) {
-			once := func() {
-				t.Helper()
-				s.Wait(time.Second)
-				if n := strings.Count(s.Text(), "config.toml, line 2"); n != 1 || strings.Contains(s.Text(), "config: ") {
-					t.Errorf("%v: said %d times:\n%s", size, n, s.Text())
-				}
-			}
-			d.Change(func(s *snapshot.Snapshot) {
-				s.Warnings = []snapshot.Warning{{ID: 1, From: "config", Text: why, Pinned: true}}
-			})
-			once()
-			s.Keys("Q")
-			d.Change(func(s *snapshot.Snapshot) {
-				s.Warnings = []snapshot.Warning{{ID: 2, From: "config", Text: why, Pinned: true}}
-			})
-			once()
-			s.Has("this is Ask")
-			s.Keys("I")
-			if once(); size.W == 40 {
-				s.Has("… w read")
-			}
-			s.Keys("w")
-			s.Wait(time.Second)
-			s.Has("Warnings", "expected a value")
-			d.Change(func(s *snapshot.Snapshot) { s.Warnings = nil })
-			s.Wait(time.Second)
-			s.Lacks("config.toml")
-		})
-	}
-}
-
-// A page that says itself what has happened is not covered by a toast that says it.
-func TestWarningsAreToastsWhereNothingElseSaysThem(t *testing.T) {
-	warned := func(d *fake.Deck, id uint64, from, text string) {
-		d.Change(func(s *snapshot.Snapshot) {
-			s.Warnings = append(slices.Clone(s.Warnings), snapshot.Warning{ID: id, From: from, Text: text})
-		})
-	}
-	var d *fake.Deck
-	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
-		d = fake.NewDeck(time.Now())
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
-			deckpage.New(deckpage.Options{Host: d, Tells: map[string]string{"pencil": "ask"}}), stub{},
-		}})
-	}, func(s *frame.Screen) {
-		s.Keys("Q")
-		warned(d, 1, "journal", "the disk is full")
-		s.Wait(time.Second)
-		s.Has("this is Ask", "journal: the disk is full")
-		warned(d, 2, "pencil", "Pencil ended")
-		s.Wait(time.Second)
-		s.Has("journal: the disk is full")
-		s.Lacks("Pencil ended")
-		s.Keys("I")
-		if n := strings.Count(s.Text(), "the disk is full") + strings.Count(s.Text(), "Pencil ended"); n != 1 {
-			t.Errorf("the deck says what it lists %d times:\n%s", n, s.Text())
-		}
-		s.Keys("w")
-		if n := strings.Count(s.Text(), "the disk is full"); n != 1 {
-			t.Errorf("the list of warnings is covered:\n%s", s.Text())
 		}
 	})
 }

@@ -27,15 +27,15 @@ func (p *Page) Actions() []tui.Action {
 
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
-		{ID: "drift.compare", Title: "Compare again", Hint: "compare", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
-		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Keys: []string{"F"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
-		{ID: "drift.baseline", Title: "Choose the baseline", Hint: "baseline", Keys: []string{"B"}, Enabled: p.whyRunning, Run: p.loadRefs},
+		{ID: "drift.compare", Title: "Compare again", Hint: "again", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
+		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
+		{ID: "drift.baseline", Title: "Choose the baseline", Enabled: p.whyRunning, Run: p.loadRefs},
 		{ID: "drift.snapshot", Title: "Make this the baseline", Keys: []string{"y"}, Acts: true, Enabled: p.whyRunning, Run: p.askSnapshot},
-		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Keys: []string{"x"}, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
-		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "monitor", Keys: []string{"w"}, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
+		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Hint: "stop", Keys: []string{"x"}, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
+		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "follow", Keys: []string{"f"}, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
 			return p.work.monitor(p.path, p.baseline(), !p.project().Watching)
 		}},
-		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Keys: []string{"p"}, Acts: true, Enabled: p.whyNoSnapshot, Run: func() tea.Cmd { return p.work.pin(p.snapshotID(), !p.pinned()) }},
+		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Acts: true, Enabled: p.whyNoSnapshot, Run: func() tea.Cmd { return p.work.pin(p.snapshotID(), !p.pinned()) }},
 		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"enter"}, Part: partTree, Acts: true, Enabled: p.whyNoInstall, Run: p.work.askInstall},
 		{ID: "drift.project", Title: "Next project", Enabled: func() string { return tui.Because(len(p.state.Projects) < 2, "there is only one project") }, Run: p.nextProject},
 	}
@@ -43,24 +43,24 @@ func (p *Page) compareActions() []tui.Action {
 
 func (p *Page) changeActions(part string) []tui.Action {
 	return []tui.Action{
-		{ID: "drift.next", Title: "Next change", Moves: true, Hint: "next", Keys: []string{"n"}, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, row.isChange) })},
-		{ID: "drift.previous", Title: "Previous change", Moves: true, Keys: []string{"N"}, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, row.isChange) })},
+		{ID: "drift.next", Title: "Next change", Keys: []string{"right", "l"}, Moves: true, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, row.isChange) })},
+		{ID: "drift.previous", Title: "Previous change", Keys: []string{"left", "h"}, Moves: true, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, row.isChange) })},
 	}
 }
 
 func (p *Page) moveActions() []tui.Action {
 	breaks := func(x row) bool { return x.isChange() && x.breaking > 0 }
 	return []tui.Action{
-		{ID: "drift.enter", Title: "Look closer", Hint: "look", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: tui.Do(p.enter)},
+		{ID: "drift.enter", Title: "Look closer", Hint: "open", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: tui.Do(p.enter)},
 		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: p.Go(browser.PartDetail)},
-		{ID: "drift.tree", Title: "Back to the tree", Hint: "tree", Keys: []string{"esc", "tab", "h", "left", "shift+tab"}, Part: browser.PartDetail, Run: p.Go(partTree)},
-		{ID: "drift.return", Title: "Back to before the jump", Keys: []string{"backspace"}, Run: tui.Do(func() { p.goBack(p.w < wide) })},
-		{ID: "drift.open", Title: "Unfold", Moves: true, Keys: []string{"right", "l"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(true) })},
-		{ID: "drift.fold", Title: "Fold", Moves: true, Keys: []string{"left", "h"}, Part: partTree, Hidden: true, Run: tui.Do(func() { p.fold(false) })},
+		{ID: "drift.tree", Title: "Back to the tree", Hint: "back", Keys: []string{"esc", "tab", "shift+tab"}, Part: browser.PartDetail, Run: p.Go(partTree)},
+		{ID: "drift.return", Title: "Back to before the jump", Run: tui.Do(func() { p.goBack(p.w < wide) })},
+		{ID: "drift.open", Title: "Unfold", Keys: []string{"space"}, Moves: true, Part: partTree, Hidden: true, Enabled: p.whyNoFold(true), Run: tui.Do(func() { p.fold(true) })},
+		{ID: "drift.fold", Title: "Fold", Keys: []string{"space"}, Moves: true, Part: partTree, Hidden: true, Enabled: p.whyNoFold(false), Run: tui.Do(func() { p.fold(false) })},
 		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, breaks) })},
 		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, breaks) })},
-		{ID: "drift.older", Title: "Previous result", Moves: true, Keys: []string{"<"}, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: tui.Do(func() { p.step(1) })},
-		{ID: "drift.newer", Title: "Next result", Moves: true, Keys: []string{">"}, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: tui.Do(func() { p.step(-1) })},
+		{ID: "drift.older", Title: "Previous result", Moves: true, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: tui.Do(func() { p.step(1) })},
+		{ID: "drift.newer", Title: "Next result", Moves: true, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: tui.Do(func() { p.step(-1) })},
 	}
 }
 
@@ -73,20 +73,24 @@ func (p *Page) viewActions() []tui.Action {
 			p.unfilter()
 			return nil
 		}},
-		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Hint: "breaking", Keys: []string{"b"}, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
+		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
 			p.view.breaking = !p.view.breaking
 			p.reflow()
 		})},
-		{ID: "drift.type", Title: "Only one kind of change", Moves: true, Keys: []string{"f"}, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
-		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Keys: []string{"u"}, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
+		{ID: "drift.type", Title: "Only one kind of change", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
+		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
 			p.view.same = !p.view.same
 			p.reflow()
 		})},
-		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Keys: []string{"s"}, Run: tui.Do(func() { p.toggle(beside) })},
-		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Keys: []string{"R"}, Run: tui.Do(func() { p.toggle(raw) })},
-		{ID: "drift.copy", Title: "Copy the path and its hash", Keys: []string{"c"}, Enabled: p.whyEmpty, Run: p.copySelected},
-		{ID: "drift.export", Title: "Export the result", Keys: []string{"e"}, Enabled: p.whyNoResult, Run: p.export},
-		{ID: "drift.edit", Title: "Open the source in your editor", Keys: []string{"o"}, Enabled: func() string {
+		{ID: "drift.view", Title: "What differs, contracts side by side, or whole", Hint: "view", Moves: true, Keys: []string{"v"}, Run: tui.Do(func() {
+			p.mode = (p.mode + 1) % (raw + 1)
+			p.FromTop()
+		})},
+		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Run: tui.Do(func() { p.toggle(beside) })},
+		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Run: tui.Do(func() { p.toggle(raw) })},
+		{ID: "drift.copy", Title: "Copy the path and its hash", Hint: "copy", Keys: []string{"c"}, Enabled: p.whyEmpty, Run: p.copySelected},
+		{ID: "drift.export", Title: "Export the result", Enabled: p.whyNoResult, Run: p.export},
+		{ID: "drift.edit", Title: "Open the source in your editor", Hint: "edit", Keys: []string{"e"}, Enabled: func() string {
 			switch {
 			case p.opts.Editor.Program == "":
 				return "$EDITOR is not set"
@@ -119,6 +123,14 @@ func (p *Page) whyNoInstall() string {
 		return "it is installed"
 	}
 	return ""
+}
+
+// whyNoFold says why the row under the cursor cannot be unfolded, or folded.
+func (p *Page) whyNoFold(open bool) func() string {
+	return func() string {
+		x, ok := p.selected()
+		return tui.Because(!ok || x.kind != sameRow && (!x.opens || x.open == open) || x.kind == sameRow && p.view.same == open, "there is nothing to fold")
+	}
 }
 
 func (p *Page) whyRunning() string {

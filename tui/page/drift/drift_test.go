@@ -35,7 +35,10 @@ func show(t *testing.T, size frame.Size, ascii bool, r results, test func(s *fra
 	frame.Run(t, size, colors, func() tea.Model {
 		d = fake.NewDrift(time.Now(), r(time.Now())...)
 		return tui.New(tui.Options{
-			Deck: fake.NewDeck(time.Now()), Background: "dark", Theme: theme.Options{ASCII: ascii},
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Theme: theme.Options{ASCII: ascii}, Keys: map[string][]string{
+				"drift.force": {"F"}, "drift.baseline": {"B"}, "drift.pin": {"W"}, "drift.return": {"backspace"},
+				"drift.nextbreaking": {"}"}, "drift.previousbreaking": {"{"}, "drift.older": {"<"}, "drift.newer": {">"}, "drift.breaking": {"b"}, "drift.type": {"t"}, "drift.unchanged": {"u"}, "drift.side": {"s"}, "drift.raw": {"R"}, "drift.export": {"E"},
+			},
 			Pages: []tui.Page{drift.New(drift.Options{Source: d, Project: "/home/ann/shop"})},
 		})
 	}, func(s *frame.Screen) { test(s, d) })
@@ -65,13 +68,13 @@ func TestScreens(t *testing.T) {
 		{"120x34-pass", frame.Size{W: 120, H: 34}, one(fake.DriftPass), nil, false},
 		{"120x34-stale", frame.Size{W: 120, H: 34}, one(fake.DriftStale), nil, false},
 		{"120x34-error", frame.Size{W: 120, H: 34}, one(missing), nil, false},
-		{"120x34-many", frame.Size{W: 120, H: 34}, many, []string{"n"}, false},
+		{"120x34-many", frame.Size{W: 120, H: 34}, many, []string{"l"}, false},
 		{"120x34-baseline", frame.Size{W: 120, H: 34}, all, []string{"B"}, false},
 		{"120x34-none", frame.Size{W: 120, H: 34}, func(time.Time) []*compare.Result { return nil }, nil, false},
-		{"120x34-new", frame.Size{W: 120, H: 34}, all, []string{"n", "n"}, false},
+		{"120x34-new", frame.Size{W: 120, H: 34}, all, []string{"l", "l"}, false},
 		{"200x60-diff", frame.Size{W: 200, H: 60}, all, nil, false},
 		{"80x24-diff", frame.Size{W: 80, H: 24}, all, nil, false},
-		{"80x24-uncovered", frame.Size{W: 80, H: 24}, all, []string{"n", "n", "n", "n"}, false},
+		{"80x24-uncovered", frame.Size{W: 80, H: 24}, all, []string{"l", "l", "l", "l"}, false},
 		{"80x24-filter", frame.Size{W: 80, H: 24}, all, []string{"/", "l", "o", "c", "k", "e", "d", "enter"}, false},
 		{"60x20-diff", frame.Size{W: 60, H: 20}, all, nil, false},
 		{"60x20-pass", frame.Size{W: 60, H: 20}, one(fake.DriftPass), nil, false},
@@ -173,9 +176,9 @@ func TestANewResultKeepsTheSelection(t *testing.T) {
 
 func TestTheKeysReachTheService(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
-		s.Keys("w")
+		s.Keys("f")
 		s.Has("monitor on")
-		s.Keys("p", "y", "y")
+		s.Keys("W", "y", "y")
 		s.Has("snapshot made")
 		d.Next = fake.DriftResult(time.Now())
 		s.Keys("B", "v", "1", ".", "2", "enter")
@@ -183,7 +186,7 @@ func TestTheKeysReachTheService(t *testing.T) {
 		s.Has("[DIFF]")
 		s.Keys("B")
 		s.Type("HEAD~3")
-		s.Keys("esc", "e", "m")
+		s.Keys("esc", "E", "m")
 		s.Has("copied the result as Markdown")
 		want := []string{"monitor snapshot:snap_1764033034172 true", "pin snap_1764033034172 false", "snapshot", "compare git:v1.2.0 false"}
 		if !slices.Equal(d.Asked, want) {
@@ -328,19 +331,19 @@ func TestFiltersAndFolds(t *testing.T) {
 		s.Keys("b")
 		s.Has("only breaking", "Knob", "≈ Shell")
 		s.Lacks("useClock")
-		s.Keys("esc", "f")
+		s.Keys("esc", "t")
 		s.Has("only +", "extra")
 		s.Lacks("useClock")
-		s.Keys("esc", "home", "left")
+		s.Keys("esc", "home", "space")
 		s.Lacks("✖ Knob")
-		s.Keys("right")
+		s.Keys("space")
 		s.Has("✖ Knob")
 	})
 }
 
 func TestFoldsAreAsTheUserLeftThem(t *testing.T) {
 	kept := ""
-	for run, keys := range [][]string{{"home", "left", "end", "up", "right"}, {"home", "right"}, {"ctrl+l"}} {
+	for run, keys := range [][]string{{"home", "space", "end", "up", "space"}, {"home", "space"}, {"ctrl+l"}} {
 		var page *drift.Page
 		frame.Run(t, frame.Size{W: 120, H: 60}, colorprofile.TrueColor, func() tea.Model {
 			page = drift.New(drift.Options{Source: fake.NewDrift(time.Now(), fake.DriftResult(time.Now())), Project: "/home/ann/shop"})
@@ -395,7 +398,7 @@ func TestTheSourceLinesFitAndShowWhatBroke(t *testing.T) {
 // that it works.
 func TestANewComponentShowsItsMembers(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
-		s.Keys("n", "n")
+		s.Keys("l", "l")
 		s.Has("its file is new", "functions", "+ extra", "imports", "+ ./format")
 	})
 }
@@ -413,7 +416,7 @@ func TestARemovedComponentShowsItsMembers(t *testing.T) {
 		return r
 	})
 	show(t, frame.Size{W: 120, H: 34}, false, removed, func(s *frame.Screen, _ *fake.Drift) {
-		s.Keys("n", "n")
+		s.Keys("l", "l")
 		s.Has("its file is gone", "functions", "− extra", "imports", "− ./format")
 	})
 }
@@ -465,13 +468,13 @@ func TestATextIsFoundInTheDetails(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftResult), func(s *frame.Screen, _ *fake.Drift) {
 		s.Keys("tab", "/")
 		s.Type("shell")
-		s.Has("/ shell", "1 of ", "enter keep")
-		s.Keys("enter", "n")
+		s.Has("/ shell", "1 of ", "enter next")
+		s.Keys("enter", "enter")
 		s.Has("2 of ")
 		s.Keys("/", "esc")
 		s.Lacks("/ shell")
 		before := s.Text()
-		if s.Keys("n"); s.Text() == before {
+		if s.Keys("l"); s.Text() == before {
 			t.Error("n does not go to the next change where nothing is searched for")
 		}
 	})

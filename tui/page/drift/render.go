@@ -62,7 +62,7 @@ func (t *tree) treeBox(f *tui.Frame, y, w, h int) []string {
 	} else {
 		rows = append(rows, t.List.Render(th, inner, listH, focus, func(i, w int) string { return t.row(f, t.rows[i], w) })...)
 	}
-	return widget.Pane(th, "Changes", t.treeNote(f), focus, t.legend(f, rows, inner, h-1), w, h)
+	return widget.Pane(th, "Changes", t.treeNote(f), focus, rows, w, h)
 }
 
 func (t *tree) treeNote(f *tui.Frame) string {
@@ -157,45 +157,12 @@ func wordsText(th *theme.Theme, list []word, room int) string {
 	return out
 }
 
-// legend puts what the signs of the list mean below it, where there is room.
-func (t *tree) legend(f *tui.Frame, rows []string, w, h int) []string {
-	used := map[report.Sign]bool{}
-	for _, x := range t.rows {
-		if x.kind != sectionRow {
-			used[x.sign] = true
-		}
-		for _, one := range x.words {
-			used[one.sign] = true
-		}
-	}
-	var lines []string
-	line := ""
+// Legend explains the signs of changes.
+func (t *tree) Legend(th *theme.Theme) (out []tui.Sign) {
 	for _, m := range meanings() {
-		if !used[m.sign] {
-			continue
-		}
-		part := signStyle(f.Theme, m.sign).Render(glyph(f.Theme, m.sign)) + " " + f.Theme.Faint.Render(m.text)
-		if line != "" && widget.Width(line)+2+widget.Width(part) > w {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += "  "
-		}
-		line += part
+		out = append(out, tui.Sign{Mark: signStyle(th, m.sign).Render(glyph(th, m.sign)), Means: m.text})
 	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	if len(lines) == 0 || len(t.rows)+len(lines)+1 > h {
-		return rows
-	}
-	for len(rows) > len(t.rows) && len(rows) > h-len(lines) {
-		rows = rows[:len(rows)-1]
-	}
-	for len(rows) < h-len(lines) {
-		rows = append(rows, "")
-	}
-	return append(rows, lines...)
+	return out
 }
 
 type meaning struct {
@@ -278,7 +245,7 @@ func (p *Page) nothing(f *tui.Frame, h int) []string {
 		if len(p.project().Snapshots) > 0 {
 			with = "the newest snapshot"
 		}
-		rows = append(rows, key("r", "compare with "+with), key("B", "choose another baseline"), key("y", "make this the baseline"), key("w", "compare after every change"))
+		rows = append(rows, key("r", "compare with "+with), key("y", "make this the baseline"), key("f", "compare after every change"))
 	}
 	return p.message(f, append(rows, f.Example()...), h)
 }
@@ -302,12 +269,9 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 		}
 		rows = append(rows, th.Key.Render("enter")+"  install it into mcpdeck's own folder")
 	}
-	rows = append(rows, th.Key.Render("r")+"  compare again", th.Key.Render("B")+"  choose another baseline")
+	rows = append(rows, th.Key.Render("r")+"  compare again")
 	if lacksBaseline(r.ErrorCode) {
 		rows = append(rows, th.Key.Render("y")+"  make this the baseline")
-	}
-	if p.at() > 0 {
-		rows = append(rows, th.Key.Render("<")+"  the result before this one")
 	}
 	return p.message(f, rows, h)
 }

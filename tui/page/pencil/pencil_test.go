@@ -127,9 +127,9 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		m = newMode(s)
 		return tui.New(tui.Options{
-			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: serverspage.ID, Feeds: []tui.Feed{page.Feed(m)}, Keys: map[string][]string{"pencil.save": {"f5"}},
+			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: serverspage.ID, Widgets: []tui.Widget{page.NewWidget(m)}, Feeds: []tui.Feed{page.Feed(m)}, Keys: map[string][]string{"pencil.save": {"f5"}},
 			Pages: []tui.Page{
-				deck.New(deck.Options{Widgets: []deck.Widget{page.NewWidget(m)}}),
+				deck.New(deck.Options{}),
 				serverspage.New(serverspage.Options{Servers: servers{m}, Parts: map[string]serverspage.Part{"pencil": page.New(page.Options{Mode: m, Page: serverspage.ID, Folder: "/home/ana"})}}),
 			},
 		})
@@ -186,7 +186,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 			for _, st := range states {
 				line := page.NewWidget(newMode(st.s))
 				line.Update(page.StatusMsg{Status: st.s})
-				got := line.Note(&tui.Frame{W: w, H: 1, Theme: theme.New(th.o)}, w)
+				got := line.Status(&tui.Frame{W: w, H: 1, Theme: theme.New(th.o)})
 				if widget.Width(got) > w {
 					t.Errorf("%s, %s: %d cells, at most %d", th.name, st.name, widget.Width(got), w)
 				}
@@ -210,7 +210,7 @@ func TestKeysActOnPencil(t *testing.T) {
 		{"toggle", []string{"p"}, "toggle", ""},
 		{"save", []string{"f5", "enter"}, "save /home/ana/pencil-000000.png", "saved"},
 		{"save, no", []string{"f5", "esc"}, "", ""},
-		{"toggle on the deck page", []string{"I", "p"}, "toggle", "✏ Pencil  menu.pen"},
+		{"toggle on the deck page", []string{"I", "p"}, "toggle", "✏ Pencil 4 ─"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -232,10 +232,10 @@ func TestScreenFollowsTheMode(t *testing.T) {
 		s.Lacks("✏")
 		m.set(func(st *pencil.Status) { *st = on() })
 		s.Wait(time.Second)
-		s.Has("✏ Pencil  menu.pen", "Pencil mode is on: 4 tools offered")
+		s.Has("✏ Pencil 4 ─", "Pencil mode is on: 4 tools offered")
 		m.set(func(st *pencil.Status) { st.Link = upstream.Lost })
 		s.Wait(time.Second)
-		s.Has("✏ Pencil ⚠  reconnecting")
+		s.Has("✏ Pencil ⚠ reconnecting")
 	})
 }
 
@@ -244,11 +244,11 @@ func TestScreenFollowsTheMode(t *testing.T) {
 func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
 	tests := []struct{ name, first, key string }{
-		{"a key of the page", "esc", "tab"},
-		{"one that means nothing there", "esc", "f9"},
-		{"one that opens a dialog", "esc", "?"},
-		{"one that switches on", "esc", "p"},
-		{"a page's own", "esc", "2"},
+		{"a key of the page", "I", "tab"},
+		{"one that means nothing there", "I", "f9"},
+		{"one that opens a dialog", "I", "?"},
+		{"one that switches on", "I", "p"},
+		{"a page's own", "I", "S"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

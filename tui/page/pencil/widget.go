@@ -1,7 +1,7 @@
 package pencil
 
 import (
-	"strings"
+	"strconv"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -13,19 +13,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Widget is the note about Pencil mode on the deck's page. It says nothing while the mode
-// is off.
+// Widget is what every page has of Pencil mode: its state, and the key that switches it. It
+// says nothing while the mode is off.
 type Widget struct {
 	mode   Mode
 	status pencil.Status
 }
 
-// NewWidget makes the note. The screen must have the [Feed],
+// NewWidget makes the widget. The screen must have the [Feed],
 // which loads what it shows.
 func NewWidget(m Mode) *Widget { return &Widget{mode: m} }
-
-// Server is Pencil's.
-func (w *Widget) Server() string { return "pencil" }
 
 // Update takes the status.
 func (w *Widget) Update(msg tea.Msg) tea.Cmd {
@@ -40,21 +37,21 @@ func (w *Widget) Actions() []tui.Action {
 	return modeActions(w.mode, func() pencil.Status { return w.status })
 }
 
-// Note is the sign, and as far as there is room what is the matter, or the file.
-func (w *Widget) Note(f *tui.Frame, width int) string {
+// Status is the sign, with the number of tools while the mode is on, or what is the matter.
+func (w *Widget) Status(f *tui.Frame) string {
 	s := w.status.Sign()
 	if s.Tone == upstream.Hidden {
 		return ""
 	}
-	th := f.Theme
-	sign, more := toneStyle(th, s.Tone).Render(pencil.Label(s, th.Glyph.ASCII)), strings.TrimPrefix(sanitize.Line(s.Note), "Pencil failed: ") // the sign says that
-	if s.Tone == upstream.Good {
-		more = sanitize.Line(w.status.File)
+	said := pencil.Label(s, f.Theme.Glyph.ASCII)
+	switch s.Tone {
+	case upstream.Good:
+		said += " " + strconv.Itoa(len(w.status.Tools))
+	case upstream.Warning:
+		said += " " + widget.Cut(sanitize.Line(s.Note), 24)
+	default:
 	}
-	if more == "" || widget.Width(sign)+2+widget.Width(more) > width {
-		return sign
-	}
-	return sign + th.Muted.Render("  "+more)
+	return toneStyle(f.Theme, s.Tone).Render(said)
 }
 
 func toneStyle(th *theme.Theme, t upstream.Tone) theme.Style {

@@ -18,13 +18,13 @@ func (p *Page) hasPicture() string {
 
 func (p *Page) hasFrames() string {
 	if pic := p.view.Picture(); pic == nil || len(pic.Frames) < 2 {
-		return "not an animation; s cuts a sheet into frames"
+		return "not an animation; :sheet cuts one into frames"
 	}
 	return ""
 }
 
 func (p *Page) hasBefore() string {
-	return tui.Because(p.view.Picture() == nil || p.before() == nil, "no earlier render to compare with; press V on another picture to mark it")
+	return tui.Because(p.view.Picture() == nil || p.before() == nil, "no earlier render to compare with; mark another picture with :mark")
 }
 
 // Actions is what can be done with pictures.
@@ -40,14 +40,22 @@ func (p *Page) Actions() []tui.Action {
 }
 
 func (p *Page) listActions() []tui.Action {
+	step := func(d int) func() tea.Cmd {
+		return tui.Do(func() {
+			p.list.Move(d)
+			p.choose()
+		})
+	}
 	out := []tui.Action{
-		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Hint: "part", Keys: []string{"tab"}, Run: tui.Do(func() { p.nextPart(1) })},
+		{ID: "pixels.next_part", Title: "Next part: renders, picture, colours", Keys: []string{"tab"}, Run: tui.Do(func() { p.nextPart(1) })},
 		{ID: "pixels.previous_part", Title: "Previous part", Keys: []string{"shift+tab"}, Hidden: true, Run: tui.Do(func() { p.nextPart(-1) })},
 		{ID: "pixels.follow", Title: "Follow the newest render, or stop following", Hint: "follow", Keys: []string{"f"}, Run: p.follow},
-		{ID: "pixels.open", Title: "Open a picture file and watch it", Hint: "open", Keys: []string{"o"}, Run: func() tea.Cmd { return tui.Open(opener()) }},
-		{ID: "pixels.look", Title: "Go to the picture", Keys: []string{"enter", "right", "l"}, Part: partList, Run: tui.Do(func() { p.part = partPicture })},
-		{ID: "pixels.only", Title: "Dim all other colours", Hint: "only", Keys: []string{"enter", "space"}, Part: partColours, Run: tui.Do(func() { p.colours.only(&p.view) })},
-		{ID: "pixels.copy_swatch", Title: "Copy the colour", Keys: []string{"c"}, Part: partColours, Run: func() tea.Cmd { return p.colours.copy(&p.view) }},
+		{ID: "pixels.next", Title: "Next picture", Keys: []string{"right", "l"}, Hidden: true, Run: step(1)},
+		{ID: "pixels.previous", Title: "Previous picture", Keys: []string{"left", "h"}, Hidden: true, Run: step(-1)},
+		{ID: "pixels.open", Title: "Open a picture file and watch it", Run: func() tea.Cmd { return tui.Open(opener()) }},
+		{ID: "pixels.look", Title: "Go to the picture", Hint: "open", Keys: []string{"enter"}, Part: partList, Run: tui.Do(func() { p.part = partPicture })},
+		{ID: "pixels.only", Title: "Dim all other colours", Hint: "choose", Keys: []string{"enter", "space"}, Part: partColours, Run: tui.Do(func() { p.colours.only(&p.view) })},
+		{ID: "pixels.copy_swatch", Title: "Copy the colour", Hint: "copy", Keys: []string{"c"}, Part: partColours, Run: func() tea.Cmd { return p.colours.copy(&p.view) }},
 	}
 	out = append(out, tui.ListActions("pixels.list", partList, &p.list, p.choose)...)
 	return append(out, tui.ListActions("pixels.colours", partColours, &p.colours.List)...)
@@ -55,21 +63,28 @@ func (p *Page) listActions() []tui.Action {
 
 func (p *Page) lookActions() []tui.Action {
 	return []tui.Action{
-		{ID: "pixels.in", Title: "Larger pixels", Hint: "zoom", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(1) })},
-		{ID: "pixels.out", Title: "Smaller pixels", Keys: []string{"-"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(-1) })},
-		{ID: "pixels.fit", Title: "Fit the whole picture", Keys: []string{"0"}, Enabled: p.hasPicture, Run: tui.Do(p.view.Fit)},
+		{ID: "pixels.in", Title: "Larger pixels", Hint: "larger", Keys: []string{"+", "="}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(1) })},
+		{ID: "pixels.out", Title: "Smaller pixels", Hint: "smaller", Keys: []string{"-"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Zoom(-1) })},
+		{ID: "pixels.view", Title: "Next view: compared with the version before, with a grid, or as it is", Hint: "view", Keys: []string{"v"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
+			if p.hasBefore() != "" {
+				return p.grid()
+			}
+			p.view.NextCompare()
+			return nil
+		}},
+		{ID: "pixels.fit", Title: "Fit the whole picture", Enabled: p.hasPicture, Run: tui.Do(p.view.Fit)},
 		{ID: "pixels.full", Title: "Actual size or fitted", Keys: []string{"enter"}, Part: partPicture, Enabled: p.hasPicture, Run: tui.Do(p.view.Full)},
-		{ID: "pixels.notes", Title: "Problems with the picture", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
-		{ID: "pixels.ground", Title: "Background: checkerboard, dark, light, the terminal's", Keys: []string{"b"}, Enabled: p.hasPicture, Run: func() tea.Cmd {
+		{ID: "pixels.notes", Title: "Problems with the picture", Hint: "details", Keys: []string{"d"}, Enabled: p.hasNotes, Run: func() tea.Cmd { return tui.Open(notes(p.current())) }},
+		{ID: "pixels.ground", Title: "Background: checkerboard, dark, light, the terminal's", Enabled: p.hasPicture, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, "ground: "+p.view.NextGround().String())
 		}},
-		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Keys: []string{"#"}, Enabled: p.hasPicture, Run: p.grid},
-		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Keys: []string{"r"}, Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Repeat() })},
-		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Keys: []string{"s"}, Enabled: p.hasPicture, Run: p.cut},
+		{ID: "pixels.grid", Title: "Grid of pixels and tiles", Enabled: p.hasPicture, Run: p.grid},
+		{ID: "pixels.repeat", Title: "Tile three by three, as a texture", Enabled: p.hasPicture, Run: tui.Do(func() { p.view.Repeat() })},
+		{ID: "pixels.sheet", Title: "Cut a sheet into frames", Enabled: p.hasPicture, Run: p.cut},
 		{ID: "pixels.slice", Title: "Cut a sheet into frames of a chosen size", Enabled: p.hasPicture, Run: func() tea.Cmd { return tui.Open(p.slicer()) }},
 		{ID: "pixels.copy", Title: "Copy the pixel's colour", Hint: "copy", Keys: []string{"c"}, Part: partPicture, Enabled: p.hasCursor, Run: p.copyPixel},
-		{ID: "pixels.mode", Title: "Next picture protocol", Keys: []string{"m"}, Run: p.nextMode},
-		{ID: "pixels.capabilities", Title: "Picture protocols this terminal supports, and why", Keys: []string{"i"}, Run: func() tea.Cmd { return tui.Open(capabilities()) }},
+		{ID: "pixels.mode", Title: "Next picture protocol", Run: p.nextMode},
+		{ID: "pixels.capabilities", Title: "Picture protocols this terminal supports, and why", Run: func() tea.Cmd { return tui.Open(capabilities()) }},
 	}
 }
 
@@ -81,14 +96,14 @@ func (p *Page) moveActions() []tui.Action {
 		keys        []string
 		dx, dy      int
 	}{
-		{"left", "Cursor left", []string{"left", "h"}, -1, 0},
-		{"right", "Cursor right", []string{"right", "l"}, 1, 0},
+		{"left", "Cursor left", []string{"left"}, -1, 0},
+		{"right", "Cursor right", []string{"right"}, 1, 0},
 		{"up", "Cursor up", []string{"up", "k"}, 0, -1},
 		{"down", "Cursor down", []string{"down", "j"}, 0, 1},
-		{"far_left", "Cursor left by eight", []string{"shift+left", "H"}, -8, 0},
-		{"far_right", "Cursor right by eight", []string{"shift+right", "L"}, 8, 0},
-		{"far_up", "Cursor up by eight", []string{"shift+up", "K"}, 0, -8},
-		{"far_down", "Cursor down by eight", []string{"shift+down", "J"}, 0, 8},
+		{"far_left", "Cursor left by eight", []string{"shift+left"}, -8, 0},
+		{"far_right", "Cursor right by eight", []string{"shift+right"}, 8, 0},
+		{"far_up", "Cursor up by eight", []string{"shift+up"}, 0, -8},
+		{"far_down", "Cursor down by eight", []string{"shift+down"}, 0, 8},
 	} {
 		out = append(out, tui.Action{
 			ID: "pixels.cursor_" + way.name, Title: way.title, Keys: way.keys, Part: partPicture, Hidden: true, Enabled: p.hasPicture,
@@ -118,15 +133,15 @@ func panKeys(keys []string) []string {
 func (p *Page) playActions() []tui.Action {
 	step := func(d int) func() tea.Cmd { return tui.Do(func() { p.view.Step(d) }) }
 	return []tui.Action{
-		{ID: "pixels.play", Title: "Play or stop", Hint: "play", Keys: []string{"space"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Play(!p.view.Playing()) })},
-		{ID: "pixels.next_frame", Title: "Next frame", Keys: []string{"."}, Enabled: p.hasFrames, Run: step(1)},
-		{ID: "pixels.previous_frame", Title: "Previous frame", Keys: []string{","}, Enabled: p.hasFrames, Run: step(-1)},
-		{ID: "pixels.first_frame", Title: "First frame", Keys: []string{"home"}, Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.First)},
-		{ID: "pixels.last_frame", Title: "Last frame", Keys: []string{"end"}, Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.Last)},
-		{ID: "pixels.slower", Title: "Slower", Keys: []string{"<"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(-1) })},
-		{ID: "pixels.faster", Title: "Faster", Keys: []string{">"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(1) })},
-		{ID: "pixels.loop", Title: "Loop, ping-pong or once", Keys: []string{"w"}, Enabled: p.hasFrames, Run: func() tea.Cmd { return tui.Toast(tui.Info, "playback: "+p.view.NextLoop().String()) }},
-		{ID: "pixels.onion", Title: "Onion skin: none to three frames each way", Keys: []string{"n"}, Enabled: p.hasFrames, Run: func() tea.Cmd {
+		{ID: "pixels.play", Title: "Play or stop", Keys: []string{"space"}, Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Play(!p.view.Playing()) })},
+		{ID: "pixels.next_frame", Title: "Next frame", Enabled: p.hasFrames, Run: step(1)},
+		{ID: "pixels.previous_frame", Title: "Previous frame", Enabled: p.hasFrames, Run: step(-1)},
+		{ID: "pixels.first_frame", Title: "First frame", Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.First)},
+		{ID: "pixels.last_frame", Title: "Last frame", Part: partPicture, Enabled: p.hasFrames, Run: tui.Do(p.view.Last)},
+		{ID: "pixels.slower", Title: "Slower", Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(-1) })},
+		{ID: "pixels.faster", Title: "Faster", Enabled: p.hasFrames, Run: tui.Do(func() { p.view.Faster(1) })},
+		{ID: "pixels.loop", Title: "Loop, ping-pong or once", Enabled: p.hasFrames, Run: func() tea.Cmd { return tui.Toast(tui.Info, "playback: "+p.view.NextLoop().String()) }},
+		{ID: "pixels.onion", Title: "Onion skin: none to three frames each way", Enabled: p.hasFrames, Run: func() tea.Cmd {
 			return tui.Toast(tui.Info, fmt.Sprintf("onion skin: %d frames each way", p.view.NextOnion()))
 		}},
 	}
@@ -134,15 +149,15 @@ func (p *Page) playActions() []tui.Action {
 
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
-		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Hint: "compare", Keys: []string{"v"}, Enabled: p.hasBefore, Run: tui.Do(p.view.NextCompare)},
-		{ID: "pixels.flip", Title: "Flip between before and after", Keys: []string{"x"}, Enabled: p.hasBefore, Run: tui.Do(p.view.Flip)},
-		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Keys: []string{"X"}, Enabled: p.hasBefore, Run: tui.Do(func() { p.view.Blink() })},
-		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Keys: []string{"t"}, Enabled: p.hasBefore, Run: p.tolerance},
+		{ID: "pixels.compare", Title: "Compare: side by side, highlight, blink, off", Enabled: p.hasBefore, Run: tui.Do(p.view.NextCompare)},
+		{ID: "pixels.flip", Title: "Flip between before and after", Enabled: p.hasBefore, Run: tui.Do(p.view.Flip)},
+		{ID: "pixels.blink", Title: "Blink automatically, twice a second, while comparing", Enabled: p.hasBefore, Run: tui.Do(func() { p.view.Blink() })},
+		{ID: "pixels.tolerance", Title: "Tolerance: how much pixels may differ and still count as equal", Enabled: p.hasBefore, Run: p.tolerance},
 		{ID: "pixels.next_change", Title: "Next change", Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(1) })},
 		{ID: "pixels.previous_change", Title: "Previous change", Enabled: p.hasBefore, Run: tui.Do(func() { p.view.NextChange(-1) })},
-		{ID: "pixels.mark", Title: "Mark this picture to compare with", Keys: []string{"V"}, Enabled: p.hasPicture, Run: p.mark},
-		{ID: "pixels.older", Title: "Older version of the same picture", Keys: []string{"{", "pgup"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
-		{ID: "pixels.newer", Title: "Newer version of the same picture", Keys: []string{"}", "pgdown"}, Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
+		{ID: "pixels.mark", Title: "Mark this picture to compare with", Enabled: p.hasPicture, Run: p.mark},
+		{ID: "pixels.older", Title: "Older version of the same picture", Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(-1) }},
+		{ID: "pixels.newer", Title: "Newer version of the same picture", Enabled: p.hasPicture, Run: func() tea.Cmd { return p.version1(1) }},
 	}
 }
 
@@ -260,7 +275,7 @@ func (p *Page) slice(s sheet) tea.Cmd {
 
 // slicer asks for the size of the frames, and which of them to play.
 func (p *Page) slicer() *tui.Prompt {
-	return &tui.Prompt{Name: "pixels.slice", Title: "Cut into frames", Hint: "take", Label: "Width×height, and optionally a range: 16x16, or 16x24 3-8", Take: func(text string) tea.Cmd {
+	return &tui.Prompt{Name: "pixels.slice", Title: "Cut into frames", Hint: "choose", Label: "Width×height, and optionally a range: 16x16, or 16x24 3-8", Take: func(text string) tea.Cmd {
 		var s sheet
 		size, which, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToLower(text), "×", "x")), " ")
 		if _, err := fmt.Sscanf(size+" ", "%dx%d ", &s.w, &s.h); err != nil {

@@ -106,6 +106,15 @@ func animation() pixels.Render {
 	return r
 }
 
+// keys are those of a user for what has none by default.
+func keys() map[string][]string {
+	return map[string][]string{
+		"pixels.open": {"o"}, "pixels.fit": {"0"}, "pixels.ground": {"b"}, "pixels.grid": {"#"}, "pixels.repeat": {"r"}, "pixels.sheet": {"s"}, "pixels.mode": {"m"}, "pixels.capabilities": {"i"},
+		"pixels.next_frame": {"."}, "pixels.previous_frame": {","}, "pixels.first_frame": {"home"}, "pixels.last_frame": {"end"}, "pixels.slower": {"<"}, "pixels.faster": {">"}, "pixels.loop": {"w"}, "pixels.onion": {"n"},
+		"pixels.compare": {"v"}, "pixels.view": {"ctrl+v"}, "pixels.flip": {"x"}, "pixels.blink": {"X"}, "pixels.tolerance": {"t"}, "pixels.mark": {"V"}, "pixels.older": {"{"}, "pixels.newer": {"}"},
+	}
+}
+
 func run(t *testing.T, size frame.Size, background string, o pixels.Options, test func(s *frame.Screen)) {
 	t.Helper()
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
@@ -114,7 +123,7 @@ func run(t *testing.T, size frame.Size, background string, o pixels.Options, tes
 				src.hint = make(chan struct{}, 1)
 			}
 		}
-		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: background})
+		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: background, Keys: keys()})
 	}, test)
 }
 
@@ -178,9 +187,9 @@ func TestLookingAtAPixel(t *testing.T) {
 		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes
 		s.Keys("tab", "left")
 		s.Has("4,4", "#ef7d57", "{skin} 2 of 3")
-		s.Keys("h", "h", "k")
+		s.Keys("left", "left", "up")
 		s.Has("2,3", "#f4f4f4", "not in the palette")
-		s.Keys("H", "K", "K")
+		s.Keys("shift+left", "shift+up", "shift+up")
 		s.Has("0,0", "transparent")
 		s.Keys("c")
 		s.Has("copied #00000000")
@@ -282,7 +291,7 @@ func TestComparingWithAMarkedPicture(t *testing.T) {
 		s.Keys("V")
 		s.Wait(5 * time.Second)
 		s.Keys("v")
-		s.Has("press V on another")
+		s.Has("with :mark")
 		s.Wait(5 * time.Second)
 		s.Keys("j", "v")
 		s.Has("side by side with face: 4 pixels changed in 4×2")
@@ -294,7 +303,7 @@ func TestComparingWithAMarkedPicture(t *testing.T) {
 		s.Keys("V", "V") // this one instead, and none
 		s.Wait(5 * time.Second)
 		s.Keys("v")
-		s.Has("press V on another")
+		s.Has("with :mark")
 	})
 }
 
@@ -312,7 +321,7 @@ func TestLettersWithoutColours(t *testing.T) {
 			frame.Run(t, row.size, colorprofile.ASCII, func() tea.Model {
 				src := newSource(still(1, 0, time.Minute))
 				src.hint = make(chan struct{}, 1)
-				return tui.New(tui.Options{Pages: []tui.Page{pixels.New(pixels.Options{Sources: []pixels.Source{src}})}, Background: "dark"})
+				return tui.New(tui.Options{Pages: []tui.Page{pixels.New(pixels.Options{Sources: []pixels.Source{src}})}, Background: "dark", Keys: keys()})
 			}, func(s *frame.Screen) {
 				s.Has("bbaaccaaaaccaabb")
 				s.Has(row.legend...)

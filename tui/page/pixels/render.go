@@ -48,13 +48,7 @@ func (p *Page) nothing(f *tui.Frame) []string {
 	lines := []string{th.Strong.Render("No pictures yet"), ""}
 	lines = append(lines, widget.Paragraph(th.Muted, "", "Pictures that agents draw with pixelsrc appear here as they are drawn.", w)...)
 	lines = append(lines, "")
-	for i, line := range widget.Wrap("Press o to open a .pxl, PNG, GIF or JPEG file; it is redrawn whenever it is saved.", w) {
-		if rest, ok := strings.CutPrefix(line, "o"); ok && i == 0 {
-			lines = append(lines, th.Key.Render("o")+th.Muted.Render(rest))
-			continue
-		}
-		lines = append(lines, th.Muted.Render(line))
-	}
+	lines = append(lines, widget.Paragraph(th.Muted, "", ":open shows a .pxl, PNG, GIF or JPEG file, and again whenever it is saved.", w)...)
 	lines = append(lines, f.Example()...)
 	rows := make([]string, max((f.H-len(lines))/2, 0))
 	left := widget.Blank(max((f.W-44)/2, 1))

@@ -204,7 +204,6 @@ func TestWhatTheKeysDo(t *testing.T) {
 		{"what is new, too", nil, nil, "search_users  new, 310 bytes"},
 		{"enter shows a definition", []string{"enter", "down", "down", "enter"}, nil, "github_create_issue"},
 		{"space folds what is in it", []string{"enter", "down", "down", "enter", "space"}, nil, "▌ {… 3 keys}"},
-		{"the first frame says so", []string{"enter", "down", "down", "enter"}, nil, "space fold"},
 		{"enter shows why something was left out", []string{"enter", "end", "enter"}, nil, "it has no name"},
 		{"y accepts what was shown", []string{"y"}, []string{"accept github search_code@d1 search_users@d2"}, ""},
 		{"y on one accepts that", []string{"enter", "down", "y"}, []string{"accept github search_users@d2"}, ""},
