@@ -57,25 +57,39 @@ type Deck struct {
 // New makes a report. All its numbers but that of calls are numbers of rows.
 func New(d Deck) Report {
 	r := Report{V: 1, Rows: []Row{}, USD: d.Spent}
-	for i := range d.Items {
-		if it := &d.Items[i]; it.Waits() {
-			r.Rows = append(r.Rows, rowOfItem(it))
-		}
-	}
-	for i := range d.Sessions {
-		s := &d.Sessions[i]
+	for _, s := range d.Sessions {
 		r.USD += s.Cost.Today - s.Shared.Today
 		r.Partial = r.Partial || s.Cost.Partial || s.Cost.Undated
+	}
+	all := slices.DeleteFunc(slices.Clone(d.Sessions), func(s snapshot.Session) bool { return s.Hidden != "" })
+	projects := snapshot.Projects(all)
+	inQueue := map[int]bool{} // the sessions that wait for an item
+	for i := range d.Items {
+		it := &d.Items[i]
+		if !it.Waits() {
+			continue
+		}
+		project := ""
+		if cwd := it.Request.Cwd(); cwd != "" {
+			project = filepath.Base(cwd)
+		}
+		if at := slices.IndexFunc(all, func(s snapshot.Session) bool { return asks(&it.Request, &s) }); at >= 0 {
+			inQueue[at], project = true, cmp.Or(projects[at], project)
+		}
+		r.Rows = append(r.Rows, rowOfItem(it, project))
+	}
+	for i := range all {
+		s := &all[i]
 		switch {
-		case s.Hidden != "" || s.State.Waits() && waitsIn(d.Items, s):
+		case s.State.Waits() && inQueue[i]:
 		case s.State.Waits():
-			row := newRow(waiting, s.Agent, s.Folder, kindOf(s.State), cmp.Or(s.WaitingFor, s.Name()), s.Since)
+			row := newRow(waiting, s.Agent, projects[i], kindOf(s.State), cmp.Or(s.WaitingFor, s.Name()), s.Since)
 			row.Fix = inTerminal
 			r.Rows = append(r.Rows, row)
 		case s.State == snapshot.Working || s.State == snapshot.Background:
-			r.Rows = append(r.Rows, newRow(working, s.Agent, s.Folder, working, activity(s), s.Since))
+			r.Rows = append(r.Rows, newRow(working, s.Agent, projects[i], working, activity(s), s.Since))
 		case s.Unread:
-			r.Rows = append(r.Rows, newRow(done, s.Agent, s.Folder, done, s.Name(), s.Since))
+			r.Rows = append(r.Rows, newRow(done, s.Agent, projects[i], done, s.Name(), s.Since))
 		}
 	}
 	order := []string{waiting, done, working}
@@ -97,16 +111,13 @@ const ownClient = "mcpdeck"
 // inTerminal says where to answer what cannot be answered elsewhere.
 const inTerminal = "answer in its terminal"
 
-func newRow(state, agent, folder, kind, subject string, since time.Time) Row {
-	r := Row{State: state, Agent: agent, Kind: kind, Since: since.Truncate(time.Millisecond)}
-	if folder != "" {
-		r.Project = filepath.Base(folder)
-	}
+func newRow(state, agent, project, kind, subject string, since time.Time) Row {
+	r := Row{State: state, Agent: agent, Project: project, Kind: kind, Since: since.Truncate(time.Millisecond)}
 	r.Name, r.OK, r.Detail = strings.TrimSpace(agent+" "+r.Project), state != waiting, sanitize.Line(subject)
 	return r
 }
 
-func rowOfItem(it *ask.Item) Row {
+func rowOfItem(it *ask.Item, project string) Row {
 	kind, subject := kindOf(snapshot.WaitsForAnswer), it.Request.Title
 	if qs := it.Request.Questions; len(qs) > 0 {
 		subject = qs[0].Question
@@ -124,26 +135,17 @@ func rowOfItem(it *ask.Item) Row {
 			fix = inTerminal
 		}
 	}
-	r := newRow(waiting, agent, it.Request.Cwd(), kind, subject, it.Arrived)
+	r := newRow(waiting, agent, project, kind, subject, it.Arrived)
 	r.Fix = fix
 	return r
 }
 
-// waitsIn reports whether an item is what a session waits for.
-func waitsIn(items []ask.Item, s *snapshot.Session) bool {
-	for i := range items {
-		it := &items[i]
-		if !it.Waits() {
-			continue
-		}
-		peer := &it.Request.Peer
-		p := it.Request.Prompt
-		if p != nil && p.Agent == s.Agent && p.Session == s.ID ||
-			p == nil && (s.Connection != "" && peer.Key == s.Connection || peer.Agent != 0 && peer.Agent == s.PID) {
-			return true
-		}
+// asks reports whether a request is of a session.
+func asks(r *ask.Request, s *snapshot.Session) bool {
+	if p := r.Prompt; p != nil {
+		return p.Agent == s.Agent && p.Session == s.ID
 	}
-	return false
+	return s.Connection != "" && r.Peer.Key == s.Connection || r.Peer.Agent != 0 && r.Peer.Agent == s.PID
 }
 
 func kindOf(s snapshot.SessionState) string {
@@ -163,16 +165,7 @@ func activity(s *snapshot.Session) string {
 }
 
 // cost is what was spent today.
-func (r *Report) cost() string {
-	text := fmt.Sprintf("$%.2f", r.USD)
-	if r.USD > 0 && r.USD < 0.01 {
-		text = "<$0.01"
-	}
-	if r.Partial {
-		text += "+"
-	}
-	return text
-}
+func (r *Report) cost() string { return humanize.Dollars(r.USD, r.Partial) }
 
 // first is the row that has waited in the queue longest, without its age.
 func (r *Report) first() string {

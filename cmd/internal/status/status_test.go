@@ -42,6 +42,7 @@ func busy(now time.Time) Deck {
 			{Agent: "claude", ID: "s5", State: snapshot.Idle, Unread: true, Folder: "/home/u/rel", Title: "Cut release 1.4.0", Cost: snapshot.Cost{Known: true, Today: 0.27}, Shared: snapshot.Shared{Today: 0.25}},
 			{Agent: "claude", ID: "s6", State: snapshot.Idle, Folder: "/home/u/notes"},
 			{Agent: "claude", ID: "s7", State: snapshot.Working, Hidden: "a spare"},
+			{Agent: "claude", ID: "s8", State: snapshot.Idle, Folder: "/home/u/shop"},
 		},
 		Spent: 0.25,
 		Calls: []snapshot.Call{
@@ -59,7 +60,7 @@ func TestAReportHasOneRowForWhatNeedsWorksAndIsDone(t *testing.T) {
 		got = append(got, fmt.Sprintf("%s|%s|%s|%s|%s", row.State, row.Name, row.Kind, row.Detail, row.Fix))
 	}
 	want := []string{
-		"waiting|claude shop|allow?|Bash rm -rf build && make all|answer in the deck: mcpdeck",
+		"waiting|claude shop#1|allow?|Bash rm -rf build && make all|answer in the deck: mcpdeck",
 		"waiting|codex payments|answer?|Which database?|mcpdeck ask answer 4",
 		"waiting|gemini docs|answer?|Trust this folder?|answer in its terminal",
 		"done|claude rel|done|Cut release 1.4.0|",
@@ -80,7 +81,7 @@ func TestFormats(t *testing.T) {
 		{"plain", "◆3 ●1 ✓1", ""},
 		{"starship", "◆3 ●1 ✓1", ""},
 		{"{waiting} {working} {done} {failed}, {cost}", "3 1 1 1, $1.77", ""},
-		{"{first}", "claude shop: Bash rm -rf build && make all", ""},
+		{"{first}", "claude shop#1: Bash rm -rf build && make all", ""},
 		{`{"n": {waiting}}`, `{"n": 3}`, ""},
 	} {
 		for of, want := range map[*Report]string{&r: tt.deck, nil: tt.none} {
@@ -106,7 +107,7 @@ func TestWaybarGetsJSONWithoutMarkupOfAgents(t *testing.T) {
 		if err != nil || json.Unmarshal([]byte(text), &v) != nil || v.Class != class || strings.Contains(text, "\n") {
 			t.Errorf("%v: %s", err, text)
 		}
-		if of == &r && !strings.HasPrefix(v.Tooltip, "claude shop allow? Bash echo '&lt;b&gt;' &amp; exit\n") {
+		if of == &r && !strings.HasPrefix(v.Tooltip, "claude shop#1 allow? Bash echo '&lt;b&gt;' &amp; exit\n") {
 			t.Errorf("the tooltip is %q", v.Tooltip)
 		}
 	}
