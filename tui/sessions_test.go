@@ -20,3 +20,14 @@ func TestASessionOfUnknownStateThatIsConnectedShowsWhatItCalls(t *testing.T) {
 		}
 	}
 }
+
+func TestASessionThatHasNoRowCountsOnlyAsMoney(t *testing.T) {
+	all := []snapshot.Session{
+		{ID: "shown", State: snapshot.Idle, Cost: snapshot.Cost{Today: 1, Known: true}},
+		{ID: "spare", Hidden: "a spare process", Cost: snapshot.Cost{Today: 0.5, Known: true}, Shared: snapshot.Shared{Today: 0.25}},
+	}
+	m := visible(all, 2)
+	if len(m.Sessions) != 1 || m.Sessions[0].ID != "shown" || m.spentToday() != "$3.25" {
+		t.Errorf("got %+v, %s", m.Sessions, m.spentToday())
+	}
+}

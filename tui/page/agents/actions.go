@@ -34,8 +34,8 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "agents.copy", Title: "Copy what was said or asked, or the session's ID", Hint: "copy", Keys: []string{"c"}, Enabled: p.why, Run: p.copy},
 	}...)
 	more := []tui.Action{
-		{ID: "agents.details", Title: "Show where it runs and how it is connected, or not", Hint: "details", Moves: true, Keys: []string{"d"}, Run: tui.Do(func() { p.details = !p.details })},
-		{ID: "agents.group", Title: "Group by project, or not", Moves: true, Hint: "view", Keys: []string{"v"}, Run: tui.Do(func() {
+		{ID: "agents.details", Title: "Show where it runs and how it is connected, or not", Hint: "details", Keys: []string{"d"}, Run: tui.Do(func() { p.details = !p.details })},
+		{ID: "agents.group", Title: "Group by project, or not", Hint: "view", Keys: []string{"v"}, Run: tui.Do(func() {
 			p.group = !p.group
 			p.arrange()
 		})},

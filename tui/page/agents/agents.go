@@ -62,7 +62,7 @@ func New(o Options) *Page {
 	p := &Page{opts: o, snap: &snapshot.Snapshot{}, reading: reading{focused: true}}
 	onHead := func(i int) bool { return i < len(p.rows) && p.rows[i].Session == nil }
 	moved := func(bool) tea.Cmd { p.moved = true; return p.read() }
-	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead, Moved: moved}, tui.Filter{Fields: query.SessionFields(), Values: p.values, Narrow: p.narrow})
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead, Moved: moved, Open: p.open}, tui.Filter{Fields: query.SessionFields(), Values: p.values, Narrow: p.narrow})
 	p.List.Close = true
 	p.Filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
 	return p

@@ -50,13 +50,14 @@ func TestScreens(t *testing.T) {
 		keys   []string
 	}{
 		{"200x60", 200, 60, colorprofile.TrueColor, theme.Options{}, front, api},
+		{"200x60-open", 200, 60, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter")},
 		{"160x40", 160, 40, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"110x34", 110, 34, colorprofile.TrueColor, theme.Options{}, front, api},
-		{"110x34-open", 110, 34, colorprofile.TrueColor, theme.Options{}, front, append(api, "enter", "d")},
+		{"110x34-open", 110, 34, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter", "d")},
 		{"80x24", 80, 24, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"60x40", 60, 40, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"40x12", 40, 12, colorprofile.TrueColor, theme.Options{}, front, api},
-		{"40x12-open", 40, 12, colorprofile.TrueColor, theme.Options{}, front, append(api, "enter")},
+		{"40x12-open", 40, 12, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter")},
 		{"110x34-states", 110, 34, colorprofile.TrueColor, theme.Options{}, nil, []string{"v"}},
 		{"80x24-empty", 80, 24, colorprofile.TrueColor, theme.Options{}, empty, nil},
 		{"80x24-ascii", 80, 24, colorprofile.ASCII, theme.Options{ASCII: true}, nil, []string{"down", "down"}},
@@ -146,6 +147,7 @@ func TestASessionThatIsDoneIsReadWhenItIsSeen(t *testing.T) {
 		}, true},
 		{"covered", func(s *frame.Screen) { s.Quick("down", "down", "?"); s.Wait(5 * time.Second) }, false},
 		{"opened", func(s *frame.Screen) { s.Quick("down", "down", "enter", "esc", "up") }, true},
+		{"opened by a click", func(s *frame.Screen) { s.ClickOn("Cut release"); s.ClickOn("Cut release"); s.Quick("esc", "up") }, true},
 		{"its terminal shown", func(s *frame.Screen) { s.Quick("down", "down", "J", "up") }, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

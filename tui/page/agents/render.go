@@ -33,6 +33,9 @@ func (p *Page) Render(f *tui.Frame) []string {
 	switch {
 	case f.W >= besideFrom && some:
 		w := min(f.W*2/5, 72)
+		if p.Focus == browser.PartDetail { // it is open, and has all steps
+			return widget.Panes(f.Theme, p.listPane(f, w, f.H), p.detailPane(f, w+1, 0, f.W-w-1, f.H))
+		}
 		detail := min((f.W-w-2)*55/100, conversation.Prose)
 		steps := f.W - w - detail - 2
 		return widget.Panes(f.Theme, p.listPane(f, w, f.H), p.detailPane(f, w+1, 0, detail, f.H), p.stepsPane(f, steps, f.H))
@@ -285,7 +288,7 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 // others draws what other agents say and do, in the rows that the conversation leaves where
 // its steps stand beside it.
 func (p *Page) others(f *tui.Frame, w, h int) []string {
-	if f.W < besideFrom || p.Focus == browser.PartDetail {
+	if f.W < besideFrom || p.Focus == browser.PartDetail || p.details {
 		return nil
 	}
 	var all []*snapshot.Session
@@ -323,8 +326,9 @@ func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 	if note := conversation.Note(s); note != "" {
 		para(th.Faint, "", note)
 	}
-	room := conversation.Room{W: w, H: max(h-len(rows), 1), Apart: f.W >= besideFrom}
-	if p.Focus == browser.PartDetail || p.details {
+	open := p.Focus == browser.PartDetail
+	room := conversation.Room{W: w, H: max(h-len(rows), 1), Apart: f.W >= besideFrom && !open}
+	if open || p.details {
 		room.H = 0
 	}
 	rows = append(rows, conversation.Rows(f, s, room)...)
