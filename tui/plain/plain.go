@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	text "github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -88,7 +88,7 @@ func Run(ctx context.Context, o Options) error {
 			return context.Cause(ctx)
 		case <-hint:
 			t.look()
-			_ = pause.For(ctx, every) // the loop sees that it ended
+			_ = process.Pause(ctx, every) // the loop sees that it ended
 		case <-asked:
 			t.questions()
 		case s := <-o.Says:

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/relay"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -49,7 +50,7 @@ keeps its answer for whoever asks it again.`,
 			if spec.Servers = args; spec.AsIs && len(args) != 1 {
 				return exit.Usagef("--%s needs the name of one server", app.AsIs)
 			}
-			return relay(a, cfg, spec)
+			return relayTo(a, cfg, spec)
 		},
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 0)
@@ -60,7 +61,7 @@ keeps its answer for whoever asks it again.`,
 	return c
 }
 
-func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
+func relayTo(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	// A client that reads no more does not kill what has programs to end.
@@ -68,7 +69,7 @@ func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	local := &app.Hosting{Load: a.Load, Config: cfg}
 	var linked atomic.Bool // to a deck, at least once
 	dial := app.Dialer(cfg)
-	r := &transport.Relay{
+	r := &relay.Relay{
 		Hello: transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			c, err := dial(ctx)
@@ -92,7 +93,7 @@ func relay(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	}
 	err := r.Run(ctx)
 	local.Stop()
-	if transport.IsUsage(err) || errors.Is(err, router.ErrUnknownServer) {
+	if relay.IsUsage(err) || errors.Is(err, router.ErrUnknownServer) {
 		return exit.Wrong(err)
 	}
 	if ctx.Err() != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -124,7 +124,7 @@ func work(ctx context.Context, s *Show) error {
 		if err := s.agents[c.agent].call(ctx, c.tool, c.args); err != nil {
 			return fmt.Errorf("%s: %w", c.tool, err)
 		}
-		if err := pause.For(ctx, min(s.o.Pace/20, 300*time.Millisecond)); err != nil {
+		if err := process.Pause(ctx, min(s.o.Pace/20, 300*time.Millisecond)); err != nil {
 			return err
 		}
 	}
@@ -186,7 +186,7 @@ func forecast(ctx context.Context, s *Show) error {
 		if !errors.As(err, new(errTool)) && !errors.As(err, new(*rpc.Error)) {
 			return err
 		}
-		if err := pause.For(ctx, lookEvery); err != nil {
+		if err := process.Pause(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -258,7 +258,7 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 				break
 			}
 			s.press(key)
-			if err := pause.For(ctx, min(max(s.o.Pace/6, keyGap), time.Second)); err != nil {
+			if err := process.Pause(ctx, min(max(s.o.Pace/6, keyGap), time.Second)); err != nil {
 				return err
 			}
 		}
@@ -292,7 +292,7 @@ const (
 // wait waits for the state that is wanted.
 func (s *Show) wait(ctx context.Context, wanted func() bool) error {
 	for !wanted() {
-		if err := pause.For(ctx, lookEvery); err != nil {
+		if err := process.Pause(ctx, lookEvery); err != nil {
 			return err
 		}
 	}

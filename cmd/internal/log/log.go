@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -145,7 +145,7 @@ func show(ctx context.Context, w, errs io.Writer, path string, q journal.Query, 
 			q.After = entries[len(entries)-1].ID
 		}
 		q.Oldest, q.Limit = true, 1000
-		if len(entries) < q.Limit && pause.For(ctx, opt.Poll) != nil {
+		if len(entries) < q.Limit && process.Pause(ctx, opt.Poll) != nil {
 			return nil
 		}
 	}
@@ -163,7 +163,7 @@ func openWhenThere(ctx context.Context, path string, wait bool, poll time.Durati
 			return nil, quiet(ctx, err)
 		case !wait:
 			return nil, errors.New("no call log yet; it starts when an agent calls a tool while a deck is running")
-		case pause.For(ctx, poll) != nil:
+		case process.Pause(ctx, poll) != nil:
 			return nil, nil
 		}
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -186,7 +186,7 @@ func (p *Programs) Control(ctx context.Context, _ transport.Requester, args json
 		case <-hints:
 		}
 		const calm = 200 * time.Millisecond // changes come in bursts
-		if err := pause.For(ctx, calm); err != nil {
+		if err := process.Pause(ctx, calm); err != nil {
 			return nil, err
 		}
 	}

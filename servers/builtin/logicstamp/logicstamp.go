@@ -20,7 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
@@ -97,7 +97,7 @@ func (o *Options) fill() {
 		o.Now = time.Now
 	}
 	if o.Pause == nil {
-		o.Pause = pause.For
+		o.Pause = process.Pause
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/watch"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -236,7 +236,7 @@ func (m *monitor) loop(ctx context.Context) {
 		if !awaitQuiet(ctx, changed) {
 			return
 		}
-		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && pause.For(ctx, wait) != nil {
+		if wait := time.Until(start.Add(max(m.interval, 2*took))); wait > 0 && process.Pause(ctx, wait) != nil {
 			return
 		}
 	}

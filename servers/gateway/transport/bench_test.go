@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
@@ -32,7 +33,7 @@ func BenchmarkEcho(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer l.Close()
-			h, err := router.New(router.Options{Servers: []backend.Server{newFixture()}})
+			h, err := router.New(router.Options{Servers: []backend.Server{transporttest.NewFixture()}})
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -55,7 +56,7 @@ func BenchmarkEcho(b *testing.B) {
 			if _, err := in.ReadSlice('\n'); err != nil {
 				b.Fatal(err)
 			}
-			line := []byte(call(`7`, "echo", `{"text":"`+strings.Repeat("x", size)+`"}`) + "\n")
+			line := []byte(transporttest.Call(`7`, "echo", `{"text":"`+strings.Repeat("x", size)+`"}`) + "\n")
 			b.SetBytes(int64(len(line)))
 			b.ReportAllocs()
 			for b.Loop() {

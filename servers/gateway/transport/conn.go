@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/support/drain"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -25,7 +26,6 @@ const (
 	initializeMethod = "initialize"
 	listenMethod     = "subscriptions/listen"
 	cancelledMethod  = "notifications/cancelled"
-	toolsChanged     = "notifications/tools/list_changed"
 )
 
 // Conn serves one client over a byte stream: one JSON-RPC message a line.
@@ -91,7 +91,7 @@ func (f *inFlight) finish() {
 func Serve(ctx context.Context, r io.Reader, w io.Writer, view *router.View, agent *router.Agent) error {
 	lines := rpc.NewLines(r, rpc.MaxLine)
 	first, firstErr := lines.Next()
-	if e, bad := decode(first); firstErr == nil && bad == nil {
+	if e, bad := Decode(first); firstErr == nil && bad == nil {
 		client := clientOf(e)
 		agent.Claim(client.Name, client.Version, "")
 	}
@@ -110,7 +110,7 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *router.View, age
 		c.out.offer(rpc.Message{Method: method, Params: params}.Line())
 	})
 	err := c.read(lines, first, firstErr)
-	awaitAnswers(c.ctx, w, c.unanswered)
+	drain.Answers(c.ctx, w, c.unanswered)
 	c.stop()
 	c.work.Wait()
 	if failed := c.out.close(); failed != nil {
@@ -126,7 +126,7 @@ func (c *Conn) unanswered(waited time.Duration) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.flight {
-		if f.Method != listenMethod && awaited(waited, slices.Contains(questions, f.Tool())) {
+		if f.Method != listenMethod && drain.Awaited(waited, slices.Contains(questions, f.Tool())) {
 			n++
 		}
 	}
@@ -138,7 +138,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 	for ; ; line, err = lines.Next() {
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
-			if reply, answer := tooLong(line); reply != nil {
+			if reply, answer := TooLong(line); reply != nil {
 				c.out.post(outgoing{line: reply})
 			} else {
 				c.pending.Resolve(answer)
@@ -150,7 +150,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 			return fmt.Errorf("read message: %w", err)
 		}
 		c.replies.heard(true)
-		e, bad := decode(line)
+		e, bad := Decode(line)
 		if bad != nil {
 			c.out.post(outgoing{line: rpc.Failure(e.ID, *bad)})
 			continue

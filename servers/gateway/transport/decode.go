@@ -7,13 +7,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
-// goneMessage is the error of a call that the deck ended before answering.
-const goneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
+// GoneMessage is the error of a call that the deck ended before answering.
+const GoneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
 
-// tooLong returns what takes the place of a message over the limit, of which only the
+// TooLong returns what takes the place of a message over the limit, of which only the
 // outline is there: the deck's answer to a request, or an error in the place of an answer
 // to a request of the deck's. Whoever waits for it must not wait for ever.
-func tooLong(outline []byte) (reply []byte, answer rpc.Message) {
+func TooLong(outline []byte) (reply []byte, answer rpc.Message) {
 	failure := rpc.Error{Code: rpc.CodeInvalid, Message: fmt.Sprintf("message is longer than %d bytes", rpc.MaxLine)}
 	m, bad := rpc.Rules{Check: checkNames}.Decode(outline)
 	if bad != nil || m.Method != "" || m.ID == nil {
@@ -23,10 +23,10 @@ func tooLong(outline []byte) (reply []byte, answer rpc.Message) {
 	return nil, rpc.Message{ID: m.ID, Err: raw}
 }
 
-// decode parses a message from a client, for all transports. It refuses names that another
+// Decode parses a message from a client, for all transports. It refuses names that another
 // parser could mistake for names it knows. Of a refused message, the request has the ID if it
 // can be answered.
-func decode(line []byte) (*backend.Request, *rpc.Error) {
+func Decode(line []byte) (*backend.Request, *rpc.Error) {
 	m, bad := rpc.Rules{Check: checkNames}.Decode(line)
 	if bad != nil {
 		return &backend.Request{Message: m}, bad

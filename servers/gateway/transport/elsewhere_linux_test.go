@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 )
 
 // TestMain is also a program that carries one connection from its standard input
@@ -32,8 +33,8 @@ func TestMain(m *testing.M) {
 }
 
 func TestTheDeckServesItsOwnMachineAlone(t *testing.T) {
-	path := socketPath(t)
-	d := startDeck(t, path)
+	path := transporttest.SocketPath(t)
+	d := transporttest.StartDeck(t, path)
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -57,7 +58,7 @@ func TestTheDeckServesItsOwnMachineAlone(t *testing.T) {
 			if !bytes.Contains(out, []byte("through socat")) || !bytes.Contains(out, []byte(`"final":true`)) {
 				t.Errorf("it was told %s", out)
 			}
-			if n := len(d.host.Snapshot().Agents); n != 0 {
+			if n := len(d.Host.Snapshot().Agents); n != 0 {
 				t.Errorf("%d agents", n)
 			}
 		})

@@ -106,7 +106,7 @@ func checked(w http.ResponseWriter, r *http.Request, body []byte) (*backend.Requ
 	if r.Method != http.MethodPost {
 		return &backend.Request{}, true
 	}
-	e, bad := decode(body)
+	e, bad := Decode(body)
 	if bad != nil {
 		fail(w, e.ID, http.StatusBadRequest, *bad)
 	}

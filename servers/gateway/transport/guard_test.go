@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 )
 
 const (
@@ -94,7 +95,7 @@ func (c *counted) Read(b []byte) (int, error) {
 }
 
 // web is a host behind the guard on a real port.
-func web(t *testing.T, f *fixture) (url string, h *running) {
+func web(t *testing.T, f *transporttest.Fixture) (url string, h *transporttest.Running) {
 	t.Helper()
 	host := routertest.Start(t, f)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -110,7 +111,7 @@ func web(t *testing.T, f *fixture) (url string, h *running) {
 			t.Error(err)
 		}
 	})
-	return "http://" + l.Addr().String() + "/mcp", &running{host: host}
+	return "http://" + l.Addr().String() + "/mcp", &transporttest.Running{Host: host}
 }
 
 func post(t *testing.T, url, session, body string) (*http.Response, string) {
@@ -139,26 +140,26 @@ func post(t *testing.T, url, session, body string) (*http.Response, string) {
 }
 
 func TestSessionOverHTTP(t *testing.T) {
-	url, d := web(t, newFixture())
+	url, d := web(t, transporttest.NewFixture())
 	resp, body := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")
 	if session == "" || !strings.Contains(body, "fixture-mcp") && !strings.Contains(body, "mcpdeck") {
 		t.Fatalf("session %q, body %s", session, body)
 	}
-	if _, body = post(t, url, session, call(`1`, "who", `{}`)); !strings.Contains(body, "web in /deck") {
+	if _, body = post(t, url, session, transporttest.Call(`1`, "who", `{}`)); !strings.Contains(body, "web in /deck") {
 		t.Fatalf("got %s", body)
 	}
-	if _, body = post(t, url, session, call(`2`, "extra_x", `{}`)); !strings.Contains(body, "extra mode is off") {
+	if _, body = post(t, url, session, transporttest.Call(`2`, "extra_x", `{}`)); !strings.Contains(body, "extra mode is off") {
 		t.Fatalf("got %s", body)
 	}
-	if _, body = post(t, url, session, call(`3`, "ecko", `{}`)); !strings.Contains(body, `did you mean \"echo\"?`) || !strings.Contains(body, "-32602") {
+	if _, body = post(t, url, session, transporttest.Call(`3`, "ecko", `{}`)); !strings.Contains(body, `did you mean \"echo\"?`) || !strings.Contains(body, "-32602") {
 		t.Fatalf("got %s", body)
 	}
-	agents := d.host.Snapshot().Agents
+	agents := d.Host.Snapshot().Agents
 	if len(agents) != 1 || agents[0].Name() != "web" || agents[0].Transport != "http" || agents[0].Calls != 3 {
 		t.Fatalf("the deck shows %+v", agents)
 	}
-	if resp, _ = post(t, url+"/nope", session, call(`3`, "who", `{}`)); resp.StatusCode != http.StatusNotFound {
+	if resp, _ = post(t, url+"/nope", session, transporttest.Call(`3`, "who", `{}`)); resp.StatusCode != http.StatusNotFound {
 		t.Fatalf("unknown server: %d", resp.StatusCode)
 	}
 	if resp, body = post(t, url, session, `{"jsonrpc":"2.0","id":4,"method":"ping","method":"tools/list"}`); resp.StatusCode != http.StatusBadRequest || !strings.Contains(body, "duplicate key") {
@@ -168,7 +169,7 @@ func TestSessionOverHTTP(t *testing.T) {
 
 func TestProgressArrivesBeforeTheResult(t *testing.T) {
 	t.Parallel()
-	url, _ := web(t, newFixture())
+	url, _ := web(t, transporttest.NewFixture())
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")
 	for i := range 50 {

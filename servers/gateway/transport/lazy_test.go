@@ -70,7 +70,7 @@ func called(t *testing.T, a transporttest.Talker, params string, modern bool) (t
 }
 
 func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"), newCard("two"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"), newCard("two"))
 	h.SetLazy("one", true)
 	h.SetLazy("two", true)
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
@@ -107,7 +107,7 @@ func TestALazyServerListsNothingButTwoToolsForAll(t *testing.T) {
 }
 
 func TestTwoToolsStayShortForManyServers(t *testing.T) {
-	modules := []backend.Server{newFixture()}
+	modules := []backend.Server{transporttest.NewFixture()}
 	for i := range 60 {
 		modules = append(modules, newLibrary(fmt.Sprintf("a-server-with-a-name-%02d", i), fmt.Sprintf(`{"name":"t%d","inputSchema":{"type":"object"}}`, i)))
 	}
@@ -125,7 +125,7 @@ func TestTwoToolsStayShortForManyServers(t *testing.T) {
 // What a session gets depends on what it says it can, over each carrier, and not on its
 // client's name alone.
 func TestASessionThatSearchesHasTheWholeList(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newCard("one"))
 	h.SetLazy("shelf", true)
 	h.SetLazy("one", true)
 	hello := strings.Replace(transporttest.Handshake, "tester", "claude-code", 1)
@@ -174,7 +174,7 @@ func TestASessionThatSearchesHasTheWholeList(t *testing.T) {
 }
 
 func TestACallOfCallToolIsTheCallItself(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	h.SetLazy("one", true)
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
@@ -217,7 +217,7 @@ func TestACallOfCallToolIsTheCallItself(t *testing.T) {
 
 func TestACallThroughCallToolIsCancelled(t *testing.T) {
 	one := newCard("one")
-	h := routertest.Start(t, newFixture(), one)
+	h := routertest.Start(t, transporttest.NewFixture(), one)
 	h.SetLazy("one", true)
 	a := transporttest.OverStream(t, h, router.ViewSpec{}, false)
 	a.Say(t, "initialize", transporttest.Handshake, "0")
@@ -230,7 +230,7 @@ func TestACallThroughCallToolIsCancelled(t *testing.T) {
 }
 
 func TestWhatCallToolCannotCallIsExplained(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	h.SetLazy("one", true)
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
@@ -255,7 +255,7 @@ func TestWhatCallToolCannotCallIsExplained(t *testing.T) {
 func TestToolsAreFoundWithWhatACallNeeds(t *testing.T) {
 	long := strings.Repeat("A word of advice. ", 40)
 	big := `{"type":"object","properties":{"x":{"type":"string","description":"` + strings.Repeat("large ", 1500) + `"}}}`
-	h := routertest.Start(t, newFixture(),
+	h := routertest.Start(t, transporttest.NewFixture(),
 		newLibrary("shelf", `{"name":"shelf_lend","description":"Lend a book. `+long+`","inputSchema":{"type":"object","properties":{"isbn":{"type":"string"}}},"outputSchema":{"type":"object"}}`,
 			`{"name":"shelf_return","description":"Take a book back.","inputSchema":{"type":"object"}}`,
 			`{"name":"shelf_bind","description":"Bind a book.","inputSchema":`+big+`}`,
@@ -305,7 +305,7 @@ func TestToolsAreFoundWithWhatACallNeeds(t *testing.T) {
 }
 
 func TestAgentsAreToldWhenAServerBecomesLazy(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`))
+	h := routertest.Start(t, transporttest.NewFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`))
 	a := transporttest.OverStream(t, h, router.ViewSpec{}, false)
 	a.Say(t, "initialize", transporttest.Handshake, "0")
 	a.Tell(t, "notifications/initialized", `{}`)

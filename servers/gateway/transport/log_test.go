@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 )
 
 const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"LEVEL"}}`
@@ -37,36 +38,36 @@ func TestLogMessages(t *testing.T) {
 		{"a client of 2026-07-28", false, "", "", false},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			f := newFixture()
+			f := transporttest.NewFixture()
 			h := routertest.Start(t, f)
-			c := connect(t, h)
-			last := call(`9`, "who", `{}`)
+			c := transporttest.Connect(t, h)
+			last := transporttest.Call(`9`, "who", `{}`)
 			if tt.old {
-				c.initialize()
+				c.Initialize()
 			} else {
-				meta := strings.Replace(modernMeta, `{`, `{"io.modelcontextprotocol/logLevel":"debug",`, 1)
+				meta := strings.Replace(transporttest.ModernMeta, `{`, `{"io.modelcontextprotocol/logLevel":"debug",`, 1)
 				last = `{"jsonrpc":"2.0","id":9,"method":"tools/list","params":{` + meta + `}}`
-				c.send(strings.Replace(last, `"id":9`, `"id":8`, 1))
-				c.next()
+				c.Send(strings.Replace(last, `"id":9`, `"id":8`, 1))
+				c.Next()
 			}
 			if tt.level != "" {
-				c.send(strings.Replace(setLevel, "LEVEL", tt.level, 1))
-				if m := c.next(); string(m.ID) != "7" || m.Error != nil {
+				c.Send(strings.Replace(setLevel, "LEVEL", tt.level, 1))
+				if m := c.Next(); string(m.ID) != "7" || m.Error != nil {
 					t.Fatalf("logging/setLevel answers %+v", m)
 				}
 			}
 			if tt.to == "this" {
 				tt.to = h.Snapshot().Agents[0].Agent
 			}
-			f.events.Notify(tt.to, "notifications/message", logged(`{"status":"diff"}`))
+			f.Events.Notify(tt.to, "notifications/message", logged(`{"status":"diff"}`))
 			if tt.arrives {
-				m := c.next()
+				m := c.Next()
 				if p := string(m.Params); m.Method != "notifications/message" || !strings.Contains(p, `"level":"info"`) || !strings.Contains(p, `"logger":"fixture"`) || !strings.Contains(p, `"status":"diff"`) {
 					t.Fatalf("got %s %s", m.Method, p)
 				}
 			}
-			c.send(last)
-			if m := c.next(); string(m.ID) != "9" {
+			c.Send(last)
+			if m := c.Next(); string(m.ID) != "9" {
 				t.Fatalf("got %s %s where nothing was wanted", m.Method, m.Params)
 			}
 		})
@@ -75,7 +76,7 @@ func TestLogMessages(t *testing.T) {
 
 // Over HTTP the message comes on the session's own stream.
 func TestLogMessagesOverHTTP(t *testing.T) {
-	f := newFixture()
+	f := transporttest.NewFixture()
 	url, _ := web(t, f)
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")
@@ -93,11 +94,11 @@ func TestLogMessagesOverHTTP(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer stream.Body.Close()
-	f.events.Notify("", "notifications/message", logged(`"too early"`))
+	f.Events.Notify("", "notifications/message", logged(`"too early"`))
 	if _, body := post(t, url, session, strings.Replace(setLevel, "LEVEL", "info", 1)); strings.Contains(body, "error") {
 		t.Fatalf("logging/setLevel answers %s", body)
 	}
-	f.events.Notify("", "notifications/message", logged(`"in time"`))
+	f.Events.Notify("", "notifications/message", logged(`"in time"`))
 	for lines := bufio.NewScanner(stream.Body); ; {
 		if !lines.Scan() {
 			t.Fatalf("the stream ended: %v", lines.Err())

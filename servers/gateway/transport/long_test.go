@@ -12,7 +12,7 @@ func TestAMessageOverTheLimitIsAnsweredByItsID(t *testing.T) {
 		"no message":       {``, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"message is longer than 33554432 bytes"}}` + "\n", ""},
 		"an answer to all": {`{"result":null,"jsonrpc":"2.0"}`, `{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"message is longer than 33554432 bytes"}}` + "\n", ""},
 	} {
-		reply, answer := tooLong([]byte(tt.outline))
+		reply, answer := TooLong([]byte(tt.outline))
 		if string(reply) != tt.reply {
 			t.Errorf("%s: replied %s, want %s", name, reply, tt.reply)
 		}

@@ -43,7 +43,7 @@ func until(t *testing.T, what string, is func() bool) {
 
 func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 	one := newCard("one")
-	h := routertest.Start(t, newFixture(), one)
+	h := routertest.Start(t, transporttest.NewFixture(), one)
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		hear, tag := listener(t, a, modern, "one://a")
@@ -89,7 +89,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 
 func TestLogMessagesReachThoseWhoWantTheirLevel(t *testing.T) {
 	one := newCard("one")
-	h := routertest.Start(t, newFixture(), one)
+	h := routertest.Start(t, transporttest.NewFixture(), one)
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		message := func(level string) string {

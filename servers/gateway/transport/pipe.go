@@ -5,6 +5,12 @@ import (
 	"io"
 )
 
+// Stream is a connection whose sending side can be closed separately.
+type Stream interface {
+	io.ReadWriteCloser
+	CloseWrite() error
+}
+
 // Pipe returns the two ends of an in-process stream.
 func Pipe() (a, b Stream) {
 	ar, bw := io.Pipe()

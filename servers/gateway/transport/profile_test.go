@@ -10,7 +10,7 @@ import (
 )
 
 func TestAConnectionHasTheProfileItNamesOrTheFirstThatFits(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newLibrary("desk", `{"name":"desk_tidy","inputSchema":{"type":"object"}}`))
+	h := routertest.Start(t, transporttest.NewFixture(), newLibrary("shelf", `{"name":"shelf_lend","inputSchema":{"type":"object"}}`), newLibrary("desk", `{"name":"desk_tidy","inputSchema":{"type":"object"}}`))
 	h.SetProfiles([]router.Profile{
 		{Name: "away", Servers: []string{"fixture"}, Match: router.Match{Client: "tester", Project: "/elsewhere"}},
 		{Name: "reader", Servers: []string{"shelf"}, Match: router.Match{Client: "tester"}},

@@ -98,7 +98,7 @@ const (
 )
 
 func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
-	h := routertest.Start(t, newFixture(), bare{newCard("one")})
+	h := routertest.Start(t, transporttest.NewFixture(), bare{newCard("one")})
 	spec := router.ViewSpec{Servers: []string{"one"}, AsIs: true}
 	const capabilities = `"capabilities":{"later":{"z":1.0},"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}`
 	transporttest.Carriers(t, func(t *testing.T) transporttest.Talker {
@@ -139,7 +139,7 @@ func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
 
 // What the newer era has no longer is no module's to answer.
 func TestTheNewerEraHasNoRequestToSubscribe(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "",
 		func(t *testing.T, a transporttest.Talker, modern bool) {
 			t.Helper()
@@ -206,7 +206,7 @@ func (c *card) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 }
 
 func TestRequestsReachARouterAsTheyCame(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"), newCard("two"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"), newCard("two"))
 	odd := `"_meta":{"z":1.0,"a":"<\u00e9>"},"n":9007199254740993,"later":{"b":1,"a":1e2},"inputResponses":{"k":{"z":1.00}},"requestState":"<s>"`
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
@@ -235,7 +235,7 @@ func TestRequestsReachARouterAsTheyCame(t *testing.T) {
 }
 
 func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		want := `{"jsonrpc":"2.0","id":1,"result":{"z":1.0,"content":[],"_meta":{"a":1.0}}}`
@@ -250,7 +250,7 @@ func TestWhatAClientMustFindInAResultIsAdded(t *testing.T) {
 }
 
 func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		whose := ""
@@ -274,7 +274,7 @@ func TestErrorsOfARouterReachTheAgentAsTheyAre(t *testing.T) {
 }
 
 func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		for _, token := range []string{`7`, `"t"`, `9007199254740993`} {
@@ -293,7 +293,7 @@ func TestProgressOfARouterComesAsItIsAndBeforeTheResult(t *testing.T) {
 }
 
 func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("two"), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("two"), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		for method, definition := range map[string]string{
@@ -310,7 +310,7 @@ func TestDefinitionsOfARouterAreListedAsTheyAre(t *testing.T) {
 }
 
 func TestARouterAsksTheAgentAsItIs(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		if modern {
@@ -334,7 +334,7 @@ func TestARouterAsksTheAgentAsItIs(t *testing.T) {
 }
 
 func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	for name, want := range map[string]string{"": `"code":-32601`, "one": `"kind":"method","params":`} {
 		transporttest.Everywhere(t, h, name, func(t *testing.T, a transporttest.Talker, modern bool) {
 			t.Helper()
@@ -346,7 +346,7 @@ func TestOtherMethodsGoToTheOneServerOfAView(t *testing.T) {
 }
 
 func TestWhatARouterServesIsInTheLog(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	a := transporttest.OverStream(t, h, router.ViewSpec{}, false)
 	a.Say(t, "initialize", transporttest.Handshake, "0")
 	a.Say(t, "tools/call", `{"name":"one_echo","arguments":{"n":9007199254740993}}`, "1")
@@ -370,7 +370,7 @@ func TestWhatARouterServesIsInTheLog(t *testing.T) {
 
 func TestACancelledRequestOfARouterEnds(t *testing.T) {
 	one := newCard("one")
-	h := routertest.Start(t, newFixture(), one)
+	h := routertest.Start(t, transporttest.NewFixture(), one)
 	t.Run("http", func(t *testing.T) {
 		a := transporttest.OverHTTP(t, h, "/")
 		a.Say(t, "initialize", transporttest.Handshake, "0")
@@ -395,7 +395,7 @@ func TestACancelledRequestOfARouterEnds(t *testing.T) {
 }
 
 func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	transporttest.Everywhere(t, h, "", func(t *testing.T, a transporttest.Talker, modern bool) {
 		t.Helper()
 		if !modern {
@@ -422,7 +422,7 @@ func TestWhatTheLibraryRefusesReachesNoRouter(t *testing.T) {
 }
 
 func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
-	h := routertest.Start(t, newFixture(), newCard("one"))
+	h := routertest.Start(t, transporttest.NewFixture(), newCard("one"))
 	a := transporttest.OverHTTP(t, h, "/")
 	a.Say(t, "initialize", transporttest.Handshake, "0")
 	a.Tell(t, "notifications/initialized", `{}`)
@@ -448,7 +448,7 @@ func TestABrokenStreamIsResumedWithWhatTheRouterSaid(t *testing.T) {
 }
 
 func TestAgentsHearOfServersThatComeAndGo(t *testing.T) {
-	h := routertest.Start(t, newFixture())
+	h := routertest.Start(t, transporttest.NewFixture())
 	a, alone := transporttest.OverStream(t, h, router.ViewSpec{}, false), transporttest.OverHTTP(t, h, "/one")
 	a.Say(t, "initialize", transporttest.Handshake, "0")
 	a.Tell(t, "notifications/initialized", `{}`)

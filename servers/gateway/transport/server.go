@@ -89,7 +89,7 @@ const elsewhere = "this deck serves the files of its own machine, and the reques
 // connection serves one connection.
 func (s *Server) connection(ctx context.Context, c *net.UnixConn, peer socket.Peer, limit int) {
 	_ = c.SetReadDeadline(time.Now().Add(helloTime)) // fails only on a closed connection, which the read reports
-	in := bufio.NewReaderSize(c, burst)
+	in := bufio.NewReaderSize(c, 64<<10)
 	lines := rpc.NewLines(in, helloLimit)
 	hello, err := readHello(lines)
 	if err != nil {

@@ -25,11 +25,11 @@ import (
 
 // talkative is a server whose tools say things before their results.
 type talkative struct {
-	*fixture
+	*transporttest.Fixture
 	instructions string
 }
 
-func newTalkative(f *fixture, instructions string) talkative {
+func newTalkative(f *transporttest.Fixture, instructions string) talkative {
 	form := func(ctx context.Context, _ mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		r, err := server.ServerFromContext(ctx).RequestElicitation(ctx, mcp.ElicitationRequest{Params: mcp.ElicitationParams{
 			Message: "Well?", RequestedSchema: map[string]any{"type": "object", "properties": map[string]any{}},
@@ -39,12 +39,12 @@ func newTalkative(f *fixture, instructions string) talkative {
 		}
 		return mcp.NewToolResultText(string(r.Action)), nil
 	}
-	f.add("form", form)
+	f.Add("form", form)
 	return talkative{f, instructions}
 }
 
 func (s talkative) Catalogue() *backend.Catalogue {
-	c := s.fixture.Catalogue()
+	c := s.Fixture.Catalogue()
 	if s.instructions != "" {
 		c.Instructions = s.instructions
 	}
@@ -162,7 +162,7 @@ func load(t *testing.T) {
 }
 
 func TestWhatARequestSaysComesOnItsOwnStreamBeforeItsReply(t *testing.T) {
-	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, newTalkative(newFixture(), ""), newCard("one"))})
+	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, newTalkative(transporttest.NewFixture(), ""), newCard("one"))})
 	defer srv.Close()
 	defer srv.CloseClientConnections()
 	load(t)
@@ -197,7 +197,7 @@ func TestWhatARequestSaysComesOnItsOwnStreamBeforeItsReply(t *testing.T) {
 
 // A session is there when its client reads of it, however long the rest of the response is.
 func TestASessionIsUsableBeforeItsResponseHasEnded(t *testing.T) {
-	h := routertest.Start(t, newTalkative(newFixture(), strings.Repeat("Be kind. ", 1<<14)))
+	h := routertest.Start(t, newTalkative(transporttest.NewFixture(), strings.Repeat("Be kind. ", 1<<14)))
 	srv := httptest.NewServer(&transport.HTTP{Host: h})
 	defer srv.Close()
 	for range 20 {
@@ -220,7 +220,7 @@ func TestASessionIsUsableBeforeItsResponseHasEnded(t *testing.T) {
 
 // A server cannot make the deck send a message of another kind.
 func TestAWrapperOfAnothersStaysWhatItIs(t *testing.T) {
-	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, newFixture(), wrapping{newCard("one")})})
+	srv := httptest.NewServer(&transport.HTTP{Host: routertest.Start(t, transporttest.NewFixture(), wrapping{newCard("one")})})
 	defer srv.Close()
 	c := &webClient{url: srv.URL + "/mcp"}
 	answer, err := c.post(t.Context(), `{"jsonrpc":"2.0","id":5,"method":"tools/call","params":`+transporttest.With(`{"name":"one_echo","_meta":{}}`, true)+`}`)

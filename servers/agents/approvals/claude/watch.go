@@ -11,7 +11,7 @@ import (
 
 	"github.com/fsnotify/fsnotify"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -70,7 +70,7 @@ func (a *Adapter) Run(ctx context.Context) {
 			}
 		case e := <-w.Events:
 			// One change of a file is several events, and half-written at the first.
-			if pause.For(ctx, writtenIn) != nil {
+			if process.Pause(ctx, writtenIn) != nil {
 				return
 			}
 			for n := len(w.Events); ; n-- {

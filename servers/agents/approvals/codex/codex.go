@@ -16,7 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -103,7 +103,7 @@ func (a *Adapter) Run(ctx context.Context) {
 				a.follow(ctx, home)
 			})
 		}
-		if pause.For(ctx, homesEvery) != nil {
+		if process.Pause(ctx, homesEvery) != nil {
 			return
 		}
 	}
@@ -139,7 +139,7 @@ func (a *Adapter) follow(ctx context.Context, home string) {
 			}
 		}
 		left.check()
-		if pause.For(ctx, next) != nil {
+		if process.Pause(ctx, next) != nil {
 			return
 		}
 	}

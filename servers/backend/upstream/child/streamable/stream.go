@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -50,7 +50,7 @@ func (l *link) follow(ctx context.Context, id string, m rpc.Message, body io.Rea
 		if stream.retry > 0 {
 			wait = min(max(stream.retry, openOften), openSeldom)
 		}
-		if pause.For(ctx, wait) != nil {
+		if process.Pause(ctx, wait) != nil {
 			return ctx.Err()
 		}
 		answer, err := l.get(ctx, session, stream.last)
@@ -168,7 +168,7 @@ func (l *link) listening(ctx context.Context, session string) {
 			}
 			return // the new session has its own
 		}
-		if pause.For(ctx, wait) != nil {
+		if process.Pause(ctx, wait) != nil {
 			return
 		}
 	}

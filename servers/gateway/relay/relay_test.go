@@ -1,78 +1,29 @@
-package transport_test
+package relay_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
-	"encoding/json"
 	"io"
 	"net"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/relay"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
-
-// deck is a host behind a socket that can be killed.
-type running struct {
-	host *router.Host
-	kill func()
-}
-
-func socketPath(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "rl")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
-	return filepath.Join(dir, "deck.sock")
-}
-
-func startDeck(t *testing.T, path string, modules ...backend.Server) *running {
-	t.Helper()
-	l, err := socket.Listen(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := routertest.Start(t, modules...)
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	s := &transport.Server{Host: h, Version: "test", Controls: map[string]transport.Control{
-		"echo": func(_ context.Context, _ transport.Requester, args json.RawMessage) (any, error) { return args, nil },
-		"back": func(ctx context.Context, from transport.Requester, _ json.RawMessage) (any, error) {
-			if err := from.Say("one moment"); err != nil {
-				return nil, err
-			}
-			return from.Prove(ctx, "pair")
-		},
-	}}
-	go func() { defer close(done); s.Serve(ctx, l) }()
-	d := &running{host: h}
-	var once atomic.Bool
-	d.kill = func() {
-		if !once.Swap(true) {
-			cancel()
-			l.Close()
-			<-done
-		}
-	}
-	t.Cleanup(d.kill)
-	return d
-}
 
 // relayed is a client on the stdio side of a relay.
 type relayed struct {
-	*client
+	*transporttest.Client
 	end  func() // closes the client's output
 	over chan error
 }
@@ -87,7 +38,7 @@ func startMovingRelay(t *testing.T, path string, moving func() func(), local ...
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
-	r := &transport.Relay{
+	r := &relay.Relay{
 		Hello: transport.Hello{Cwd: "/project"}, In: inR, Out: outW, Patience: 300 * time.Millisecond, Moving: moving,
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			var d net.Dialer
@@ -109,7 +60,7 @@ func startMovingRelay(t *testing.T, path string, moving func() func(), local ...
 		},
 	}
 	c := &relayed{over: make(chan error, 1), end: func() { inW.Close() }}
-	c.client = &client{t: t, conn: pipeConn{outR, inW, time.AfterFunc(time.Hour, func() { outR.CloseWithError(os.ErrDeadlineExceeded) })}, in: bufio.NewReader(outR)}
+	c.Client = &transporttest.Client{T: t, Conn: pipeConn{outR, inW, time.AfterFunc(time.Hour, func() { outR.CloseWithError(os.ErrDeadlineExceeded) })}, In: bufio.NewReader(outR)}
 	go func() { c.over <- r.Run(context.Background()); outW.Close() }()
 	t.Cleanup(c.end)
 	return c
@@ -135,25 +86,25 @@ func (p pipeConn) SetReadDeadline(t time.Time) error {
 
 func (p pipeConn) SetWriteDeadline(time.Time) error { return nil }
 
-func (c *relayed) answer(id string) message {
-	c.t.Helper()
+func (c *relayed) answer(id string) transporttest.Message {
+	c.T.Helper()
 	for {
-		if m := c.next(); string(m.ID) == id {
+		if m := c.Next(); string(m.ID) == id {
 			return m
 		}
 	}
 }
 
 func TestRelayToADeck(t *testing.T) {
-	path := socketPath(t)
-	d := startDeck(t, path, newFixture())
+	path := transporttest.SocketPath(t)
+	d := transporttest.StartDeck(t, path, transporttest.NewFixture())
 	c := startRelay(t, path)
-	c.initialize()
-	c.send(call(`1`, "who", `{}`))
+	c.Initialize()
+	c.Send(transporttest.Call(`1`, "who", `{}`))
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
 		t.Fatalf("got %s", m.Result)
 	}
-	agents := d.host.Snapshot().Agents
+	agents := d.Host.Snapshot().Agents
 	if len(agents) != 1 || agents[0].Name() != "tester" || agents[0].Transport != "unix" {
 		t.Fatalf("the deck shows %+v", agents)
 	}
@@ -164,21 +115,21 @@ func TestRelayToADeck(t *testing.T) {
 }
 
 func TestDeckDiesInACallAndComesBack(t *testing.T) {
-	path := socketPath(t)
-	d := startDeck(t, path, newFixture())
+	path := transporttest.SocketPath(t)
+	d := transporttest.StartDeck(t, path, transporttest.NewFixture())
 	c := startRelay(t, path)
-	c.initialize()
-	c.send(call(`1`, "block", `{}`))
-	for len(d.host.Snapshot().Agents) == 0 || len(d.host.Snapshot().Agents[0].InFlight) == 0 {
+	c.Initialize()
+	c.Send(transporttest.Call(`1`, "block", `{}`))
+	for len(d.Host.Snapshot().Agents) == 0 || len(d.Host.Snapshot().Agents[0].InFlight) == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	d.kill()
+	d.Kill()
 	m := c.answer(`1`)
 	if m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry") {
 		t.Fatalf("a call in flight must end with an error to retry on: %+v", m)
 	}
-	startDeck(t, path, newFixture())
-	c.send(call(`2`, "who", `{}`))
+	transporttest.StartDeck(t, path, transporttest.NewFixture())
+	c.Send(transporttest.Call(`2`, "who", `{}`))
 	if m := c.answer(`2`); !strings.Contains(string(m.Result), "tester in /project") {
 		t.Fatalf("the handshake was not said again: %s %+v", m.Result, m.Error)
 	}
@@ -198,20 +149,20 @@ func TestACommandIsToldThatTheDeckWentAway(t *testing.T) {
 
 func TestHeadlessThenADeckAppears(t *testing.T) {
 	t.Parallel()
-	path := socketPath(t)
-	c := startRelay(t, path, newFixture())
-	c.initialize()
-	c.send(call(`1`, "who", `{}`))
+	path := transporttest.SocketPath(t)
+	c := startRelay(t, path, transporttest.NewFixture())
+	c.Initialize()
+	c.Send(transporttest.Call(`1`, "who", `{}`))
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "tester in /project") {
 		t.Fatalf("got %s", m.Result)
 	}
-	f := newFixture()
-	f.extra.Store(true)
-	startDeck(t, path, f)
-	for m := c.next(); m.Method != "notifications/tools/list_changed"; {
-		m = c.next()
+	f := transporttest.NewFixture()
+	f.Extra.Store(true)
+	transporttest.StartDeck(t, path, f)
+	for m := c.Next(); m.Method != "notifications/tools/list_changed"; {
+		m = c.Next()
 	}
-	c.send(call(`2`, "extra_tool", `{}`))
+	c.Send(transporttest.Call(`2`, "extra_tool", `{}`))
 	if m := c.answer(`2`); !strings.Contains(string(m.Result), `"extra"`) {
 		t.Fatalf("not on the deck: %s", m.Result)
 	}
@@ -219,38 +170,38 @@ func TestHeadlessThenADeckAppears(t *testing.T) {
 
 func TestQuestionMovesToTheDeckAndNothingElseDoes(t *testing.T) {
 	t.Parallel()
-	path := socketPath(t)
-	alone := asking(newFixture(), false)
+	path := transporttest.SocketPath(t)
+	alone := asking(transporttest.NewFixture(), false)
 	c := startRelay(t, path, alone)
-	c.initialize()
-	c.send(call(`1`, "ask", `{}`))
-	c.send(call(`2`, "block", `{}`))
-	d := startDeck(t, path, asking(newFixture(), true))
+	c.Initialize()
+	c.Send(transporttest.Call(`1`, "ask", `{}`))
+	c.Send(transporttest.Call(`2`, "block", `{}`))
+	d := transporttest.StartDeck(t, path, asking(transporttest.NewFixture(), true))
 	for range 4 { // the relay looks for a deck twice a second
 		time.Sleep(300 * time.Millisecond)
-		if n := len(d.host.Snapshot().Agents); n != 0 {
+		if n := len(d.Host.Snapshot().Agents); n != 0 {
 			t.Fatalf("%d agents while a call is under way elsewhere", n)
 		}
 	}
-	c.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
+	c.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":2}}`)
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
-	if alone.waiting.Load() != 0 {
+	if alone.Waiting.Load() != 0 {
 		t.Error("the question was asked again before the first call of it had ended")
 	}
 }
 
 func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
 	t.Parallel()
-	path := socketPath(t)
-	alone, there := asking(newFixture(), false), asking(newFixture(), true)
+	path := transporttest.SocketPath(t)
+	alone, there := asking(transporttest.NewFixture(), false), asking(transporttest.NewFixture(), true)
 	var waiting []int32
-	look := func() { waiting = append(waiting, alone.waiting.Load(), there.waiting.Load()) }
+	look := func() { waiting = append(waiting, alone.Waiting.Load(), there.Waiting.Load()) }
 	c := startMovingRelay(t, path, func() func() { look(); return look }, alone)
-	c.initialize()
-	c.send(call(`1`, "ask", `{}`))
-	startDeck(t, path, there)
+	c.Initialize()
+	c.Send(transporttest.Call(`1`, "ask", `{}`))
+	transporttest.StartDeck(t, path, there)
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "answered here") {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
@@ -260,73 +211,73 @@ func TestWhoHostsAloneIsToldOfAMoveBeforeAndAfterTheCallsAreLeft(t *testing.T) {
 }
 
 // asking gives the fixture a tool that waits for a user, who is at the deck alone.
-func asking(f *fixture, person bool) *fixture {
-	f.asks(person)
+func asking(f *transporttest.Fixture, person bool) *transporttest.Fixture {
+	f.Asks(person)
 	return f
 }
 
 func TestDeckGoneForGood(t *testing.T) {
 	t.Parallel()
-	path := socketPath(t)
-	d := startDeck(t, path, newFixture())
-	c := startRelay(t, path, newFixture())
-	c.initialize()
-	d.kill()
-	c.send(call(`1`, "echo", `{"text":"still here"}`))
+	path := transporttest.SocketPath(t)
+	d := transporttest.StartDeck(t, path, transporttest.NewFixture())
+	c := startRelay(t, path, transporttest.NewFixture())
+	c.Initialize()
+	d.Kill()
+	c.Send(transporttest.Call(`1`, "echo", `{"text":"still here"}`))
 	if m := c.answer(`1`); !strings.Contains(string(m.Result), "still here") && (m.Error == nil || !strings.Contains(m.Error.Message, "check, then retry")) {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
-	c.send(call(`2`, "echo", `{"text":"still here"}`))
+	c.Send(transporttest.Call(`2`, "echo", `{"text":"still here"}`))
 	if m := c.answer(`2`); !strings.Contains(string(m.Result), "still here") {
 		t.Fatalf("got %s %+v", m.Result, m.Error)
 	}
 }
 
 func TestListenIsReplayed(t *testing.T) {
-	path := socketPath(t)
-	d := startDeck(t, path, newFixture())
+	path := transporttest.SocketPath(t)
+	d := transporttest.StartDeck(t, path, transporttest.NewFixture())
 	c := startRelay(t, path)
-	c.send(`{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + modernMeta + `}}`)
-	if m := c.next(); m.Method != "notifications/subscriptions/acknowledged" {
+	c.Send(`{"jsonrpc":"2.0","id":"L","method":"subscriptions/listen","params":{"notifications":{"toolsListChanged":true},` + transporttest.ModernMeta + `}}`)
+	if m := c.Next(); m.Method != "notifications/subscriptions/acknowledged" {
 		t.Fatalf("got %+v", m)
 	}
-	d.kill()
-	f := newFixture()
-	startDeck(t, path, f)
-	tagged := func(m message) bool {
+	d.Kill()
+	f := transporttest.NewFixture()
+	transporttest.StartDeck(t, path, f)
+	tagged := func(m transporttest.Message) bool {
 		return m.Method == "notifications/tools/list_changed" && strings.Contains(string(m.Params), `"L"`)
 	}
-	if m := c.next(); !tagged(m) { // one list change, and no second acknowledgement
+	if m := c.Next(); !tagged(m) { // one list change, and no second acknowledgement
 		t.Fatalf("got %s %s", m.Method, m.Params)
 	}
-	c.send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + modernMeta + `}}`)
+	c.Send(`{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{` + transporttest.ModernMeta + `}}`)
 	c.answer(`1`)
-	f.extra.Store(true)
-	f.events.Changed()
-	if m := c.next(); !tagged(m) {
+	f.Extra.Store(true)
+	f.Events.Changed()
+	if m := c.Next(); !tagged(m) {
 		t.Fatalf("the filter was not said again: %s %s", m.Method, m.Params)
 	}
 }
 
 func TestUnknownServerIsTheCallersMistake(t *testing.T) {
-	path := socketPath(t)
-	startDeck(t, path, newFixture())
-	r := &transport.Relay{
+	path := transporttest.SocketPath(t)
+	transporttest.StartDeck(t, path, transporttest.NewFixture())
+	r := &relay.Relay{
 		Hello: transport.Hello{Servers: []string{"nope"}}, In: strings.NewReader(""), Out: io.Discard,
 		Dial:     func(context.Context) (net.Conn, error) { return net.Dial("unix", path) },
 		Headless: func() (transport.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
 	}
-	if err := r.Run(context.Background()); !transport.IsUsage(err) || !strings.Contains(err.Error(), "fixture") {
+	if err := r.Run(context.Background()); !relay.IsUsage(err) || !strings.Contains(err.Error(), "fixture") {
 		t.Fatalf("got %v", err)
 	}
 }
 
 func TestAsk(t *testing.T) {
-	path := socketPath(t)
+	path := transporttest.SocketPath(t)
 	if err := transport.Ask(context.Background(), path, "echo", 1, nil); err == nil || !strings.Contains(err.Error(), "no deck is running") {
 		t.Fatalf("got %v", err)
 	}
-	startDeck(t, path, newFixture())
+	transporttest.StartDeck(t, path, transporttest.NewFixture())
 	var got []int
 	if err := transport.Ask(context.Background(), path, "echo", []int{4, 2}, &got); err != nil || len(got) != 2 {
 		t.Fatalf("got %v %v", got, err)
@@ -337,8 +288,8 @@ func TestAsk(t *testing.T) {
 }
 
 func TestADeckAsksACommandBack(t *testing.T) {
-	path := socketPath(t)
-	startDeck(t, path, newFixture())
+	path := transporttest.SocketPath(t)
+	transporttest.StartDeck(t, path, transporttest.NewFixture())
 	var said, shown string
 	talk := transport.ControlClient{
 		Note:  func(s string) { said = s },
@@ -355,9 +306,9 @@ func TestADeckAsksACommandBack(t *testing.T) {
 
 // What came whole goes on, whatever came with it.
 func TestRelayHoldsNothingBack(t *testing.T) {
-	path := socketPath(t)
-	startDeck(t, path, newFixture())
-	who := func(id string) string { return call(id, "who", `{}`) + "\n" }
+	path := transporttest.SocketPath(t)
+	transporttest.StartDeck(t, path, transporttest.NewFixture())
+	who := func(id string) string { return transporttest.Call(id, "who", `{}`) + "\n" }
 	half := who(`9`)[:20]
 	tests := []struct {
 		name, write string
@@ -373,11 +324,11 @@ func TestRelayHoldsNothingBack(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			c := startRelay(t, path)
-			c.initialize()
+			c.Initialize()
 			c.write(tt.write)
 			missing := slices.Clone(tt.ids)
 			for len(missing) > 0 {
-				id := string(c.next().ID)
+				id := string(c.Next().ID)
 				missing = slices.DeleteFunc(missing, func(s string) bool { return s == id })
 			}
 			c.write(tt.then)
@@ -387,9 +338,9 @@ func TestRelayHoldsNothingBack(t *testing.T) {
 }
 
 func (c *relayed) write(s string) {
-	c.t.Helper()
-	if _, err := io.WriteString(c.conn, s); err != nil {
-		c.t.Fatal(err)
+	c.T.Helper()
+	if _, err := io.WriteString(c.Conn, s); err != nil {
+		c.T.Fatal(err)
 	}
 }
 
@@ -399,14 +350,16 @@ func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	const large, lines = 1 << 20, 1000
-	r := &transport.Relay{
+	r := &relay.Relay{
 		In: inR, Out: outW,
 		Dial:     func(context.Context) (net.Conn, error) { return ours, nil },
 		Headless: func() (transport.Stream, []string, error) { return nil, nil, io.ErrUnexpectedEOF },
 	}
 	over := make(chan error, 1)
 	go func() { over <- r.Run(context.Background()); outW.Close() }()
-	go func() { _, _ = io.WriteString(inW, call(`1`, "echo", `"`+strings.Repeat("x", large)+`"`)+"\n") }()
+	go func() {
+		_, _ = io.WriteString(inW, transporttest.Call(`1`, "echo", `"`+strings.Repeat("x", large)+`"`)+"\n")
+	}()
 	go func() { _, _ = io.Copy(io.Discard, outR) }()
 
 	_ = theirs.SetDeadline(time.Now().Add(time.Minute)) // a relay that hangs must not hang the test
@@ -432,5 +385,21 @@ func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
 	inW.Close()
 	if err := <-over; err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestTheRelayRefusesAmbiguousMessages(t *testing.T) {
+	var out bytes.Buffer
+	in := `{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"a","Name":"b"}}` + "\n"
+	r := &relay.Relay{In: strings.NewReader(in), Out: &out, Headless: func() (transport.Stream, []string, error) {
+		a, b := transport.Pipe()
+		go func() { _, _ = io.Copy(io.Discard, b); b.Close() }()
+		return a, nil, nil
+	}, Dial: func(context.Context) (net.Conn, error) { return nil, transport.ErrNoDeck }}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), `"id":7,"error"`) || !strings.Contains(out.String(), "ambiguous") {
+		t.Errorf("answered %q", &out)
 	}
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package transport
+package drain
 
 import (
 	"errors"
@@ -25,7 +25,7 @@ func reader(f *os.File) (reads, known bool) {
 	return reads && err == nil, failed == nil
 }
 
-// closed is [hungUp] of a file. It keeps a thread, but no processor.
+// closed is [HungUp] of a file. It keeps a thread, but no processor.
 func closed(f *os.File) (is bool) {
 	raw, err := f.SyscallConn()
 	if err != nil {

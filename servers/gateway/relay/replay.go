@@ -1,4 +1,4 @@
-package transport
+package relay
 
 import (
 	"bytes"
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -69,7 +70,7 @@ func (p *replay) again() [][]byte {
 		if line == nil {
 			return
 		}
-		if e, bad := decode(bytes.TrimSpace(line)); bad == nil && e.ID != nil && e.Method != listenMethod {
+		if e, bad := transport.Decode(bytes.TrimSpace(line)); bad == nil && e.ID != nil && e.Method != listenMethod {
 			p.ignore[string(e.ID)]++
 		}
 		lines = append(lines, line)
@@ -121,7 +122,7 @@ func (p *replay) changed() [][]byte {
 			continue
 		}
 		line, err := rpc.Notification(toolsChanged,
-			map[string]any{"_meta": map[string]any{subscriptionKey: json.RawMessage(id)}})
+			map[string]any{"_meta": map[string]any{"io.modelcontextprotocol/subscriptionId": json.RawMessage(id)}})
 		if err == nil {
 			lines = append(lines, line)
 		}
@@ -139,7 +140,7 @@ func withResumeKey(e *backend.Request) []byte {
 
 // sentAgain returns the line of a request to send to a deck other than the first.
 func sentAgain(line []byte, moved bool) []byte {
-	e, bad := decode(bytes.TrimSpace(line))
+	e, bad := transport.Decode(bytes.TrimSpace(line))
 	if !moved || bad != nil {
 		return line
 	}

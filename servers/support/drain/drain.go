@@ -1,4 +1,6 @@
-package transport
+// Package drain has a server end its work as its client reads: after the end of the input, it answers
+// what somebody still waits for.
+package drain
 
 import (
 	"context"
@@ -6,7 +8,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 const (
@@ -17,22 +19,22 @@ const (
 	// their agent is gone. A client that shuts a server down closes its output, waits for two
 	// seconds, and kills.
 	lastQuestions = time.Second
-	// lastUnread is the same if it cannot be known whether somebody reads.
-	lastUnread = 80 * time.Millisecond
+	// Unread is the same if it cannot be known whether somebody reads.
+	Unread = 80 * time.Millisecond
 )
 
-// awaited reports whether a call is still awaited some time after the end of the input.
-func awaited(waited time.Duration, question bool) bool {
+// Awaited reports whether a call is still awaited some time after the end of the input.
+func Awaited(waited time.Duration, question bool) bool {
 	if question {
 		return waited < lastQuestions
 	}
 	return waited < lastCalls
 }
 
-// awaitAnswers waits for the answers to requests that were read before the end of input,
+// Answers waits for the answers to requests that were read before the end of input,
 // since a client may write all its requests and close. A client that is gone does not read,
 // and nothing goes on for it. left returns how many answers are missing after some time.
-func awaitAnswers(ctx context.Context, w io.Writer, left func(waited time.Duration) int) {
+func Answers(ctx context.Context, w io.Writer, left func(waited time.Duration) int) {
 	began := time.Now()
 	for wait := time.Millisecond; left(time.Since(began)) > 0; wait = min(2*wait, 100*time.Millisecond) {
 		f, is := w.(*os.File)
@@ -40,15 +42,15 @@ func awaitAnswers(ctx context.Context, w io.Writer, left func(waited time.Durati
 		if is {
 			reads, known = reader(f)
 		}
-		if known && !reads || !known && time.Since(began) > lastUnread || pause.For(ctx, wait) != nil {
+		if known && !reads || !known && time.Since(began) > Unread || process.Pause(ctx, wait) != nil {
 			return
 		}
 	}
 }
 
-// hungUp returns when the other end of a pipe, a socket or a terminal is closed, and reports
+// HungUp returns when the other end of a pipe, a socket or a terminal is closed, and reports
 // whether it has learned of it: of something else it learns nothing.
-func hungUp(of any) bool {
+func HungUp(of any) bool {
 	f, is := of.(*os.File)
 	return is && closed(f)
 }

@@ -1,4 +1,6 @@
-package transport
+// Package relay is the server that an agent's client starts: it passes messages on to the deck, and
+// outlives it.
+package relay
 
 import (
 	"bufio"
@@ -16,7 +18,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/support/pause"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/support/drain"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -27,12 +31,12 @@ import (
 // on the other. It outlives the deck: without a deck it hosts the same view in its own
 // process, and it moves to a deck when one appears.
 type Relay struct {
-	Hello Hello
+	Hello transport.Hello
 	// Dial connects to the deck's socket; it fails when there is no deck.
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Headless serves the view in this process over the returned stream, and names the
 	// tools whose calls are resent to the next deck.
-	Headless func() (s Stream, resumable []string, err error)
+	Headless func() (s transport.Stream, resumable []string, err error)
 	// Moving is called before the relay leaves a view in this process for a deck; the
 	// function it returns is called when the view has been left. It may be nil.
 	Moving func() (left func())
@@ -66,17 +70,20 @@ type pendingRequest struct {
 	at   int    // sequence number, to resend in the same order
 }
 
-// Stream is a connection whose sending side can be closed separately.
-type Stream interface {
-	io.ReadWriteCloser
-	CloseWrite() error
-}
-
 // How often a relay without a deck looks for one, and how often after a deck has refused
 // this process for good.
 const (
 	lookEvery   = 500 * time.Millisecond
 	lookRefused = time.Minute
+)
+
+// dialTime is how long a deck may take to answer the greeting.
+const dialTime = 5 * time.Second
+
+// The methods that mean something to a relay.
+const (
+	listenMethod = "subscriptions/listen"
+	toolsChanged = "notifications/tools/list_changed"
 )
 
 // burst is the size of reads and writes. Lines that arrive together are forwarded
@@ -85,7 +92,7 @@ const burst = 64 << 10
 
 // link is a connection to a deck or to this process's own host.
 type link struct {
-	Stream
+	transport.Stream
 	lines    *bufio.Reader
 	out      *bufio.Writer
 	headless bool
@@ -120,7 +127,7 @@ func (r *Relay) Run(ctx context.Context) error {
 	r.adopt(first)
 	recovery.Go("relay link", func() { r.keepLinked(ctx, first) })
 	if err = r.input(ctx); ctx.Err() == nil {
-		awaitAnswers(ctx, r.Out, r.unanswered)
+		drain.Answers(ctx, r.Out, r.unanswered)
 	}
 	r.mu.Lock()
 	r.closing = true
@@ -139,7 +146,7 @@ func (r *Relay) input(ctx context.Context) error {
 	read, gone := make(chan error, 1), make(chan struct{})
 	recovery.Go("relay input", func() { read <- r.fromClient(rpc.NewLines(r.In, rpc.MaxLine)) })
 	recovery.Go("relay client", func() {
-		if hungUp(r.In) && hungUp(r.Out) && pause.For(ctx, lastUnread) == nil { // what it has sent may be read meanwhile
+		if drain.HungUp(r.In) && drain.HungUp(r.Out) && process.Pause(ctx, drain.Unread) == nil { // what it has sent may be read meanwhile
 			close(gone)
 		}
 	})
@@ -157,7 +164,7 @@ func (r *Relay) unanswered(waited time.Duration) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.flight {
-		if awaited(waited, f.line != nil) {
+		if drain.Awaited(waited, f.line != nil) {
 			n++
 		}
 	}
@@ -196,19 +203,19 @@ func (r *Relay) host() (*link, error) {
 	return l, nil
 }
 
-func newLink(s Stream, lines *bufio.Reader) *link {
+func newLink(s transport.Stream, lines *bufio.Reader) *link {
 	return &link{Stream: s, lines: lines, out: bufio.NewWriterSize(s, burst), down: make(chan struct{})}
 }
 
 func (r *Relay) dial(ctx context.Context) (*link, error) {
-	ctx, cancel := context.WithTimeout(ctx, helloTime)
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	c, err := r.Dial(ctx)
 	if err != nil {
 		return nil, err
 	}
 	stop := context.AfterFunc(ctx, func() { c.Close() })
-	w, lines, err := Greet(c, r.Hello)
+	w, lines, err := transport.Greet(c, r.Hello)
 	if !stop() || err != nil || w.Error != "" {
 		c.Close()
 		if w.Final {
@@ -217,9 +224,9 @@ func (r *Relay) dial(ctx context.Context) (*link, error) {
 		if w.Usage {
 			return nil, usageError{errors.New(w.Error)}
 		}
-		return nil, errors.Join(ErrNoDeck, err)
+		return nil, errors.Join(transport.ErrNoDeck, err)
 	}
-	s, ok := c.(Stream)
+	s, ok := c.(transport.Stream)
 	if !ok {
 		s = halfClosed{c}
 	}
@@ -307,7 +314,7 @@ func (r *Relay) lost(l *link) bool {
 	r.mu.Unlock()
 	for _, id := range failed {
 		r.write(rpc.Failure(json.RawMessage(id), rpc.Error{
-			Code: rpc.CodeGone, Message: goneMessage,
+			Code: rpc.CodeGone, Message: transport.GoneMessage,
 			Data: map[string]bool{"retryable": true},
 		}))
 	}
@@ -379,7 +386,7 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
-			reply, answer := tooLong(line)
+			reply, answer := transport.TooLong(line)
 			if reply != nil {
 				r.write(reply)
 				continue
@@ -390,7 +397,7 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 		case err != nil:
 			return fmt.Errorf("read from the client: %w", err)
 		}
-		e, bad := decode(line)
+		e, bad := transport.Decode(line)
 		if bad != nil {
 			r.write(rpc.Failure(e.ID, *bad))
 			continue

@@ -1,12 +1,14 @@
 //go:build !unix
 
-package transport
+package drain
 
-import "os"
+import (
+	"os"
+)
 
 // reader reports whether what is written to a pipe can be read at its other end, which
 // cannot be known here without writing.
 func reader(*os.File) (reads, known bool) { return false, false }
 
-// closed is [hungUp] of a file, which cannot be known here.
+// closed is [HungUp] of a file, which cannot be known here.
 func closed(*os.File) bool { return false }

@@ -1,6 +1,6 @@
 //go:build unix
 
-package transport_test
+package relay_test
 
 import (
 	"bufio"
@@ -12,10 +12,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/gateway/relay"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // all is an input that ends.
@@ -23,10 +26,10 @@ const all = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVe
 	`{"jsonrpc":"2.0","method":"notifications/initialized"}` + "\n"
 
 // last plays a client whose input ends behind these lines, with each side that serves one.
-func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *os.File, over <-chan error)) {
+func last(t *testing.T, lines string, play func(t *testing.T, f *transporttest.Fixture, out *os.File, over <-chan error)) {
 	t.Helper()
-	sides := map[string]func(t *testing.T, f *fixture, in io.Reader, out io.Writer) error{
-		"a server": func(t *testing.T, f *fixture, in io.Reader, out io.Writer) error {
+	sides := map[string]func(t *testing.T, f *transporttest.Fixture, in io.Reader, out io.Writer) error{
+		"a server": func(t *testing.T, f *transporttest.Fixture, in io.Reader, out io.Writer) error {
 			t.Helper()
 			h := routertest.Start(t, f)
 			v, err := h.View(router.ViewSpec{})
@@ -37,11 +40,11 @@ func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *o
 			defer agent.Close()
 			return transport.Serve(context.Background(), in, out, v, agent)
 		},
-		"a relay": func(t *testing.T, f *fixture, in io.Reader, out io.Writer) error {
+		"a relay": func(t *testing.T, f *transporttest.Fixture, in io.Reader, out io.Writer) error {
 			t.Helper()
-			path := socketPath(t)
-			startDeck(t, path, f)
-			return (&transport.Relay{In: in, Out: out, Dial: func(ctx context.Context) (net.Conn, error) {
+			path := transporttest.SocketPath(t)
+			transporttest.StartDeck(t, path, f)
+			return (&relay.Relay{In: in, Out: out, Dial: func(ctx context.Context) (net.Conn, error) {
 				var d net.Dialer
 				return d.DialContext(ctx, "unix", path)
 			}}).Run(context.Background())
@@ -54,7 +57,7 @@ func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *o
 				t.Fatal(err)
 			}
 			defer r.Close()
-			f, over := newFixture(), make(chan error, 1)
+			f, over := transporttest.NewFixture(), make(chan error, 1)
 			go func() {
 				over <- serve(t, f, strings.NewReader(all+lines), w)
 				w.Close()
@@ -66,7 +69,7 @@ func last(t *testing.T, lines string, play func(t *testing.T, f *fixture, out *o
 
 func TestAnswersComeAfterTheEndOfTheInput(t *testing.T) {
 	t.Parallel()
-	last(t, call("1", "block", "{}")+"\n", func(t *testing.T, f *fixture, out *os.File, over <-chan error) {
+	last(t, transporttest.Call("1", "block", "{}")+"\n", func(t *testing.T, f *transporttest.Fixture, out *os.File, over <-chan error) {
 		t.Helper()
 		in := bufio.NewScanner(out)
 		for in.Scan() && !strings.Contains(in.Text(), `"id":0`) {
@@ -76,7 +79,7 @@ func TestAnswersComeAfterTheEndOfTheInput(t *testing.T) {
 		case err := <-over:
 			t.Errorf("it ended before the answer: %v", err)
 		case <-time.After(300 * time.Millisecond):
-			close(f.release)
+			close(f.Release)
 		}
 		got := ""
 		for in.Scan() {
@@ -89,15 +92,15 @@ func TestAnswersComeAfterTheEndOfTheInput(t *testing.T) {
 }
 
 func TestNothingGoesOnForAClientThatIsGone(t *testing.T) {
-	last(t, call("1", "block", "{}")+"\n", func(t *testing.T, f *fixture, out *os.File, over <-chan error) {
+	last(t, transporttest.Call("1", "block", "{}")+"\n", func(t *testing.T, f *transporttest.Fixture, out *os.File, over <-chan error) {
 		t.Helper()
-		until(t, "the call begins", func() bool { return f.blocked.Load() == 1 })
+		testwait.Until(t, "the call begins", func() bool { return f.Blocked.Load() == 1 })
 		out.Close()
 		select {
 		case <-over:
 		case <-time.After(time.Minute):
 			t.Fatal("it goes on")
 		}
-		until(t, "the call ends", func() bool { return f.stopped.Load() == 1 })
+		testwait.Until(t, "the call ends", func() bool { return f.Stopped.Load() == 1 })
 	})
 }
