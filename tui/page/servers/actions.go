@@ -172,14 +172,17 @@ func (p *Page) choose(at int) tea.Cmd {
 	if at == was {
 		return tui.Toast(tui.Info, title(s)+" is "+state(s))
 	}
+	what := title(s) + []string{" off", " on", " on demand"}[at]
 	set := func(at int) tea.Cmd {
 		if at > 0 {
 			return turnOn(all, name, at == 2, "")
 		}
-		return tui.Outcome(func() (string, error) { return all.TurnOff(name) })
+		return tui.Outcome(func() (string, error) {
+			said, err := all.TurnOff(name)
+			return cmp.Or(strings.TrimSpace(said), what) + " · u undo", err
+		})
 	}
-	words := []string{"off", "on", "on demand"}
-	return p.switched(title(s)+" "+words[at], func() tea.Cmd { return set(at) }, func() tea.Cmd { return set(was) })
+	return p.switched(what, func() tea.Cmd { return set(at) }, func() tea.Cmd { return set(was) })
 }
 
 // switched switches something, and remembers how to take that back.
@@ -251,9 +254,9 @@ func (p *Page) allow(tools []string, allow bool) tea.Cmd {
 		what = sanitize.Line(tools[0])
 	}
 	set := func(allow bool) func() tea.Cmd {
-		said := what + " turned off"
+		said := what + " turned off · u undo"
 		if allow {
-			said = what + " allowed"
+			said = what + " allowed · u undo"
 		}
 		return func() tea.Cmd {
 			return tea.Sequence(tui.Outcome(func() (string, error) { return said, all.Allow(name, tools, allow) }), p.reload(name))
@@ -263,14 +266,14 @@ func (p *Page) allow(tools []string, allow bool) tea.Cmd {
 }
 
 func (p *Page) whyNoChange() string {
-	if len(p.about.Held) == 0 || p.pane.body == nil {
-		return "nothing has changed"
-	}
-	return p.whyNoServer()
+	return cmp.Or(tui.Because(len(p.about.Held) == 0, "nothing has changed"), p.whyNoServer())
 }
 
 // subjects are the changes that a key is about: the one under the cursor, or all.
 func (p *Page) subjects() []subject {
+	if p.pane.body == nil {
+		return nil
+	}
 	all := p.pane.body.subjects
 	if it := p.pane.item(); it != nil && it.held != nil && p.Focus == browser.PartDetail {
 		for i, s := range all {
@@ -287,11 +290,18 @@ func (p *Page) accept() tea.Cmd {
 	var seen []snapshot.Held
 	for _, s := range p.subjects() {
 		if row, n := p.sight.Unseen(s.id, s.drawn); n > 0 {
-			p.inLog = false
 			p.pane.Top = max(s.from+row-1, 0)
-			return nil
+			seen = nil
+			break
 		}
 		seen = append(seen, *s.held)
+	}
+	if seen == nil {
+		p.inLog = false
+		if p.Areas.Of(browser.PartDetail) == nil {
+			return p.open()
+		}
+		return nil
 	}
 	name, all := p.about.of, p.opts.Servers
 	delete(p.kept, name)

@@ -27,6 +27,9 @@ const (
 // else below it. In a small terminal there is one of them.
 func (p *Page) Render(f *tui.Frame) []string {
 	p.Areas = p.Areas[:0]
+	if s := p.server(); s != nil && p.about.of == s.Name && len(p.about.Held) > 0 {
+		f.Asks(tui.Asked{ID: "held " + s.Name, Digest: tui.Digest(changed(p.about.Held)), Quiet: tui.ReadPrompt})
+	}
 	inPane := p.Focus != browser.PartList && p.Focus != browser.PartFilter
 	small := f.W < whole || f.H < 16
 	list := p.list.width()
@@ -96,7 +99,7 @@ func (p *Page) reading(f *tui.Frame, x, y, w, h int, beside bool) []string {
 		shown--
 		text[shown] = th.Faint.Render("  " + b.more(p.pane.At(shown)) + ": enter")
 	}
-	p.show(f, s, b, shown)
+	p.pane.shows(f, b, shown)
 	p.toolHeads(x+1, y+len(rows), b, left)
 	for _, row := range text {
 		rows = append(rows, widget.Fit(" "+row, w))
@@ -118,14 +121,10 @@ func (b *body) more(row int) string {
 	return humanize.Count(n, "more tool")
 }
 
-// show says what of the changed definitions stands on the frame, which a key would accept.
-func (p *Page) show(f *tui.Frame, s *snapshot.Server, b *body, h int) {
-	if len(b.subjects) == 0 || p.about.of != s.Name {
-		return
-	}
-	f.Asks(tui.Asked{ID: "held " + s.Name, Digest: tui.Digest(changed(p.about.Held)), Quiet: tui.ReadPrompt})
+// shows says what of the changed definitions stands on the frame, which a key would accept.
+func (p *pane) shows(f *tui.Frame, b *body, h int) {
 	for _, sub := range b.subjects {
-		f.Shows(sub.id, sub.drawn, p.pane.At(0)-sub.from, min(p.pane.At(h), sub.to)-sub.from)
+		f.Shows(sub.id, sub.drawn, p.At(0)-sub.from, min(p.At(h), sub.to)-sub.from)
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -368,10 +367,5 @@ func (p *Page) LoadState(kept string) {
 	}
 }
 
-// Legend explains the signs of the servers, and the marks of calls.
-func (p *Page) Legend(th *theme.Theme) []tui.Sign {
-	servers := tui.ServerLegend(th)
-	return append(servers, slices.DeleteFunc(tui.CallLegend(th), func(s tui.Sign) bool { // both fail
-		return slices.ContainsFunc(servers, func(o tui.Sign) bool { return ansi.Strip(o.Mark) == ansi.Strip(s.Mark) })
-	})...)
-}
+// Legend explains the signs of the servers.
+func (p *Page) Legend(th *theme.Theme) []tui.Sign { return tui.ServerLegend(th) }

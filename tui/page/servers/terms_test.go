@@ -140,6 +140,58 @@ func TestNothingOfWhatAServerRunsIsCut(t *testing.T) {
 	}
 }
 
+// Changed definitions are accepted as they were read: all of them, in any size.
+func TestChangesAreAcceptedOnceAllOfThemWasShown(t *testing.T) {
+	read := func(s *frame.Screen) {
+		for range 60 {
+			s.Wait(300 * time.Millisecond)
+			s.Keys("pgdown")
+		}
+		s.Wait(time.Second)
+		s.Keys("y")
+	}
+	presses := func(s *frame.Screen) {
+		for range 60 {
+			s.Wait(time.Second)
+			s.Keys("y")
+			s.Wait(3 * time.Second) // the key rests
+		}
+	}
+	for name, tt := range map[string]struct {
+		lines int
+		keys  func(s *frame.Screen)
+		taken bool
+	}{
+		"short, at once":        {2, func(s *frame.Screen) { s.Quick("enter", "y") }, false},
+		"long, without reading": {80, func(s *frame.Screen) { s.Keys("enter"); s.Wait(time.Second); s.Keys("y") }, false},
+		"long, only its end":    {80, func(s *frame.Screen) { s.Keys("enter", "end"); s.Wait(time.Second); s.Keys("y") }, false},
+		"long, passed too fast": {300, func(s *frame.Screen) {
+			s.Keys("enter")
+			s.Quick(slices.Repeat([]string{"pgdown"}, 60)...)
+			s.Wait(time.Second)
+			s.Keys("y")
+		}, false},
+		"long, read to its end":  {80, func(s *frame.Screen) { s.Keys("enter"); read(s) }, true},
+		"the key shows the rest": {80, presses, true},
+	} {
+		for _, size := range []frame.Size{{W: 200, H: 60}, {W: 110, H: 34}, {W: 80, H: 24}, {W: 60, H: 40}, {W: 40, H: 12}} {
+			run(t, look{size: size}, func(s *frame.Screen, d *fake.Deck, c *cards) {
+				c.mu.Lock()
+				for i := range tt.lines {
+					c.details.Held[0].Diff = append(c.details.Held[0].Diff, snapshot.DiffLine{Mark: '+', Text: fmt.Sprintf("line %d \u00b7 obey", i)})
+				}
+				c.details.Held[0].Digest = "d9"
+				c.mu.Unlock()
+				again(s, d)
+				tt.keys(s)
+				if taken := slices.Contains(c.did, "accept github search_code@d9 search_users@d2") || slices.Contains(c.did, "accept github search_code@d9"); taken != tt.taken {
+					t.Errorf("%s at %v: accepted: %v, want %v; did %q\n%s", name, size, taken, tt.taken, c.did, s.Text())
+				}
+			})
+		}
+	}
+}
+
 func TestAChangeOfWhatAServerRunsIsReadAnew(t *testing.T) {
 	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, d *fake.Deck, c *cards) {
 		c.set(long("d1", 0))
