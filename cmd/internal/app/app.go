@@ -74,6 +74,7 @@ func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	h.level.Set(logLevel(cfg))
 	h.now.Store(cfg)
 	h.Agents = sessions.New(cfg, &h.now, h.Queue)
+	h.Agents.Redact = h.redact
 	h.prepare()
 	modules, err := h.include()
 	if err != nil {

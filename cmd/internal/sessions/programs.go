@@ -25,6 +25,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -38,6 +39,7 @@ type Programs struct {
 	Roster *sessions.Roster              // empty when headless
 	places places.Finder                 // of the terminals that they run in
 	Prices atomic.Pointer[tokens.Prices] // nil until they are read
+	Redact redact.Rules                  // how secrets are removed from what sessions recorded
 	Alone  bool                          // what was not started by this process is none of its concern
 }
 
@@ -98,7 +100,7 @@ func (p *Programs) counter() *tokens.Counter {
 	for _, a := range agents.All() {
 		programs[a.ID] = tokens.Program{Folder: folders.Program(a.ID), Format: a.Usage}
 	}
-	return tokens.New(tokens.Options{Programs: programs, Prices: p.Prices.Load, State: filepath.Join(p.cfg.Paths.State, "usage")})
+	return tokens.New(tokens.Options{Programs: programs, Prices: p.Prices.Load, State: filepath.Join(p.cfg.Paths.State, "usage"), Redact: p.Redact})
 }
 
 // SessionFiles lists the sessions without a deck, by what the files and sockets of the

@@ -29,7 +29,7 @@ func (p *Programs) Deps(agent string) approvals.Deps {
 	return approvals.Deps{
 		Queue: p.queue, Roster: p.Roster, Rules: p.Rules, HoldsHeadless: func(folder string) bool { return p.now.Load().HoldsHeadless(folder) },
 		Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) },
-		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.Alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: cli.Version(), Log: slog.Default(),
+		Folder: p.cfg.ClientFolders().Program(agent), Alone: p.Alone, Home: p.cfg.Home, Environ: p.cfg.Environ, Version: cli.Version(), Log: slog.Default(), Redact: p.Redact,
 	}
 }
 

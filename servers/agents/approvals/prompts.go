@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -54,6 +55,7 @@ type Deps struct {
 	Home    string   // of the user
 	Environ []string // of programs that are run
 	Version string   // of mcpdeck
+	Redact  redact.Rules
 	Log     *slog.Logger
 }
 

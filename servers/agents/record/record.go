@@ -62,6 +62,8 @@ const (
 
 // Builder makes a session's record. The zero Builder is ready.
 type Builder struct {
+	Redact redact.Rules // by which secrets are removed
+
 	prompt, said text
 	id           string // of the prompt
 	repeated     bool
@@ -91,15 +93,12 @@ func newText(words string) text {
 	return text{words: cut(strings.TrimSpace(words), mostRead)}
 }
 
-func (t *text) String() string {
+func (t *text) shown(by redact.Rules) string {
 	if !t.clean {
-		t.words, t.clean = cut(plain(t.words), mostText), true
+		t.words, t.clean = cut(by.Text(t.words), mostText), true
 	}
 	return t.words
 }
-
-// plain is a text without its secrets.
-func plain(words string) string { return redact.Rules{}.Text(words) }
 
 // cut keeps the first bytes of a text, as whole runes. The memory of the rest is freed.
 func cut(words string, most int) string {
@@ -111,6 +110,13 @@ func cut(words string, most int) string {
 
 // Resume begins with what was changed before.
 func (b *Builder) Resume(changed snapshot.Changed) { b.changed, b.made = changed, nil }
+
+// Skipped notes that some of what was recorded is not read, which may have changed more.
+func (b *Builder) Skipped() {
+	if !b.changed.Partial {
+		b.changed.Partial, b.made = true, nil
+	}
+}
 
 // Changed returns what was changed, with absolute paths.
 func (b *Builder) Changed() snapshot.Changed { return b.changed }
@@ -248,7 +254,7 @@ func (b *Builder) Record(folder string) *snapshot.Record {
 	if b.made != nil && b.folder == folder {
 		return b.made
 	}
-	r := &snapshot.Record{Prompt: b.prompt.String(), Asked: b.asked, Said: b.said.String(), SaidAt: b.spoke, Changed: b.changed}
+	r := &snapshot.Record{Prompt: b.prompt.shown(b.Redact), Asked: b.asked, Said: b.said.shown(b.Redact), SaidAt: b.spoke, Changed: b.changed}
 	r.Changed.Files = slices.Clone(b.changed.Files)
 	for i := range r.Changed.Files {
 		r.Changed.Files[i].Path = Within(folder, r.Changed.Files[i].Path)
@@ -256,7 +262,7 @@ func (b *Builder) Record(folder string) *snapshot.Record {
 	for i := range b.steps {
 		s := &b.steps[i]
 		if !s.clean {
-			s.Subject, s.Outcome, s.clean = plain(s.Subject), short(plain(s.Outcome)), true
+			s.Subject, s.Outcome, s.clean = b.Redact.Text(s.Subject), short(b.Redact.Text(s.Outcome)), true
 		}
 		r.Steps = append(r.Steps, s.Step)
 		r.Steps[i].Subject = Within(folder, s.Subject)

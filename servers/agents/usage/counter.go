@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/record"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -26,6 +27,8 @@ type Options struct {
 	// State is the folder that keeps what was counted, so that no run reads a file twice;
 	// "" keeps nothing.
 	State string
+	// Redact says how secrets are removed from what a session recorded.
+	Redact redact.Rules
 }
 
 // Program is an agent's program whose conversations are read.
@@ -128,7 +131,7 @@ func (c *Counter) Look(of *snapshot.Session) (Found, bool) {
 	fresh := s == nil
 	if fresh {
 		s = c.load(k)
-		s.key, s.format = k, prog.Format
+		s.key, s.format, s.record.Redact = k, prog.Format, c.opts.Redact
 		c.price(s)
 		c.sessions[k] = s
 	}
@@ -171,7 +174,9 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		for _, t := range slices.Clone(s.Files) {
 			did, err := t.read(root, r, func(text []byte, at int64) { c.take(s, text, at, t) })
 			if s.format.Total {
-				t.Older = t.From
+				if t.Older = t.From; t.From > 0 {
+					s.record.Skipped()
+				}
 			}
 			switch {
 			case errors.Is(err, errReplaced):
@@ -194,7 +199,7 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 
 // restart forgets what was counted.
 func (s *session) restart() {
-	*s = session{Version: version, Replies: map[uint64]Reply{}, key: s.key, format: s.format, folder: s.folder, day: s.day, dirty: true}
+	*s = session{Version: version, Replies: map[uint64]Reply{}, key: s.key, format: s.format, folder: s.folder, day: s.day, record: record.Builder{Redact: s.record.Redact}, dirty: true}
 }
 
 // mainFile returns the name of the session's own file below home, "" if there is none yet.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -207,5 +208,26 @@ func TestForkAndReplacementBeginTheRecordAnew(t *testing.T) {
 	h.add(conversation, turn(began, "Something else", ""))
 	if r := h.look("claude", "s1").Record; r.Prompt != "Something else" || r.Said != "" || len(r.Steps)+len(r.Changed.Files) > 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+func TestOfALongRolloutThatIsNotReadWholeMoreMayHaveChanged(t *testing.T) {
+	h := newHome(t, "codex")
+	text := recorded(t, "codex-0.169.0")
+	h.count.reading.first = int64(len(text)) / 2
+	h.add("sessions/2026/11/24/rollout-2026-11-24T09-12-33-"+codexSession+".jsonl", text)
+	if r := h.look("codex", codexSession).Record; r == nil || !r.Changed.Partial || r.Said != "END" {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestValuesThatTheUserEnteredAreNotShown(t *testing.T) {
+	h := newHome(t, "claude")
+	h.opts.Redact.Known = &redact.Known{}
+	h.opts.Redact.Known.Add("tulips-in-june")
+	h.count = New(h.opts)
+	h.add(conversation, turn(began, "log in with tulips-in-june", ""))
+	if r := h.look("claude", "s1").Record; !strings.HasPrefix(r.Prompt, "log in with ") || strings.Contains(r.Prompt, "tulips") {
+		t.Errorf("it shows %q", r.Prompt)
 	}
 }

@@ -100,7 +100,7 @@ func isID(s string) bool {
 // session returns what is known of a session; nil: there are too many.
 func (s *stream) session(id string) *session {
 	if s.sessions[id] == nil && len(s.sessions) < mostSessions {
-		s.sessions[id] = &session{info: info{ID: id}, state: snapshot.Idle, since: time.Now()}
+		s.sessions[id] = &session{info: info{ID: id}, state: snapshot.Idle, since: time.Now(), record: record.Builder{Redact: s.a.opt.Redact}}
 	}
 	return s.sessions[id]
 }
