@@ -127,3 +127,22 @@ func TestWhatOthersWroteCannotRepaintTheScreen(t *testing.T) {
 		}
 	}
 }
+
+func TestNoRowIsWiderThanItsPane(t *testing.T) {
+	wide := of("api")
+	wide.Record.Prompt, wide.Record.Changed.Files[0].Path = "日本語の見出し"+strings.Repeat("長", 90), strings.Repeat("路/", 80)+"a.go"
+	wide.Record.Steps[len(wide.Record.Steps)-1].Subject = strings.Repeat("見出し ", 40)
+	for _, screen := range []int{40, 110, 200} {
+		for w := 30; w <= 130; w++ {
+			f := newFrame(screen)
+			rows := append(conversation.Rows(f, wide, conversation.Room{W: w}), conversation.Latest(f, wide, w, 20)...)
+			rows = append(rows, conversation.Panes(f, []*snapshot.Session{wide}, []string{"api"}, w, 12)...)
+			rows = append(rows, conversation.Heading(f, wide, "api", "working", true, w))
+			for _, row := range append(rows, conversation.Details(f, wide, &snapshot.Snapshot{}, w)...) {
+				if got := ansi.StringWidth(row); got > w {
+					t.Fatalf("%d cells of %d: %q", got, w, ansi.Strip(row))
+				}
+			}
+		}
+	}
+}

@@ -20,11 +20,11 @@ func Note(s *snapshot.Session) string {
 	case "":
 		return ""
 	case "not set up":
-		return "It runs, but does not tell what it does. To see its state and what it asks: mcpdeck setup"
+		return "What it does and asks cannot be seen yet: mcpdeck setup shows how."
 	case "connected":
-		text := "Only what it calls here is known of it."
+		text := "Only what it calls here can be seen."
 		if c, ok := clients.Find(s.Agent); ok && c.Prompts != nil {
-			text += " To see its state and what it asks: mcpdeck setup"
+			text = "Only what it calls here can be seen yet: mcpdeck setup shows how."
 		}
 		return text
 	}

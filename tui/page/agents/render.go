@@ -128,9 +128,8 @@ func (p *Page) title() string {
 
 // count is how many sessions are in a state.
 type count struct {
-	n           int
-	sign, words string
-	query       string
+	n            int
+	words, query string
 }
 
 // counts are those of all states.
@@ -140,7 +139,7 @@ func (p *Page) counts() [states]count {
 		{query: "done", words: "done"},
 		{query: "working", words: "working"},
 		{query: "idle", words: "idle"},
-		{query: "unknown", words: "not seen"},
+		{query: "unknown", words: "unseen"},
 		{query: "ended", words: "ended"},
 	}
 	for i := range p.all {
