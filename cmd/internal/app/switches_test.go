@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -32,7 +33,8 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 	h := built(t, true)
 	h.Host.Start()
 	before := listedTools(t, h)
-	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
+	own := slices.DeleteFunc(plugin.Names(), func(name string) bool { return !isOwn(name) })
+	for _, name := range own {
 		if said, err := h.Servers.TurnOff(name); err != nil || !strings.HasSuffix(said, " is off: agents no longer have its tools.") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}
@@ -54,7 +56,7 @@ func TestTheDecksOwnServersAreTurnedOffAndStayOff(t *testing.T) {
 			t.Errorf("after a restart %s is %s", s.Name, s.State.Status)
 		}
 	}
-	for _, name := range []string{"ask", "pixelsrc", "logicstamp", "clippy"} {
+	for _, name := range own {
 		if said, err := h.Servers.TurnOn(name, false, ""); err != nil || !strings.Contains(said, " is on: ") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}

@@ -62,7 +62,10 @@ func TestServersArePlainServers(t *testing.T) {
 			home := t.TempDir()
 			t.Setenv("HOME", home)
 			t.Chdir(home)
-			row := calls[p.Name()]
+			row, ok := calls[p.Name()]
+			if !ok {
+				t.Fatal("no row of calls opens it and calls one of its tools")
+			}
 			var shown forms
 			c, err := client.NewInProcessClientWithOptions(row.open(home), client.WithElicitationHandler(&shown))
 			if err != nil {

@@ -153,7 +153,7 @@ func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noS
 	say := func(name, text string) { c.Printf("%-24s  off  %s\n", name, text) }
 	if noStart {
 		for _, name := range names {
-			say(name, "not counted · r counts")
+			say(name, "not counted; r on the Servers page counts its tools")
 		}
 	} else {
 		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
