@@ -52,8 +52,8 @@ func (b bench) cards(ctx context.Context) error {
 	stock := []string{b.self, "-role", "stock", "-tools", fmt.Sprint(cardTools)}
 	ways := []*way{
 		{name: "the server alone, stdio", open: func() (client, error) { return startProcess(nil, stock...) }},
-		{name: "card: `mcpdeck mcp` → deck → server", tool: "card_echo", open: func() (client, error) { return startProcess(deck.env(), b.program, "mcp") }},
-		{name: "card: HTTP → deck → server", tool: "card_echo", open: func() (client, error) { return newWeb(deck.url, deck.token), nil }},
+		{name: "added: `mcpdeck mcp` → deck → server", tool: "card_echo", open: func() (client, error) { return startProcess(deck.env(), b.program, "mcp") }},
+		{name: "added: HTTP → deck → server", tool: "card_echo", open: func() (client, error) { return newWeb(deck.url, deck.token), nil }},
 	}
 	for _, p := range []peer{{peerPackage + " " + peerVersion + " (npm)", b.npmPeer}, {"TBXark's mcp-proxy", b.goPeer}} {
 		url, stop, err := p.start(ctx, stock)
@@ -247,7 +247,7 @@ func playMemory(dir string, out io.Writer) error {
 		children += u.rssKB
 	}
 	rss = append(rss, settledRSS())
-	fmt.Fprintln(out, "| memory of a card with "+fmt.Sprint(cardTools)+" tools | off | on, not running | running |\n|---|---|---|---|")
+	fmt.Fprintln(out, "| memory of an added server with "+fmt.Sprint(cardTools)+" tools | off | on, not running | running |\n|---|---|---|---|")
 	row := []string{"in the deck"}
 	for i := range rss[1:] {
 		row = append(row, fmt.Sprintf("%d KB", (rss[i+1]-rss[0])/someCards))

@@ -18,12 +18,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// undo is the switch that u takes back.
-type undo struct {
-	what string // "github on"
-	run  func() tea.Cmd
-}
-
 // Actions are the switches, what is accepted, and moving about.
 func (p *Page) Actions() []tui.Action {
 	list, detail := browser.PartList, browser.PartDetail
@@ -47,10 +41,10 @@ func (p *Page) Actions() []tui.Action {
 		{ID: "servers.copy", Title: "Copy what the server runs", Hint: "copy", Keys: []string{"c"}, Enabled: func() string { return tui.Because(p.about.Runs == "", "it runs no program of its own") }, Run: func() tea.Cmd {
 			return tui.Copy(sanitize.Line(p.about.Runs), "what it runs")
 		}},
-		{ID: "servers.undo", Title: "Undo the last switch", Keys: []string{"u"}, Acts: true, Enabled: func() string { return tui.Because(p.undo.run == nil, "nothing to undo") }, Run: func() tea.Cmd {
-			run := p.undo.run
-			p.undo = undo{}
-			return run()
+		{ID: "servers.undo", Title: "Undo the last switch", Keys: []string{"u"}, Acts: true, Enabled: func() string { return tui.Because(p.undo == nil, "nothing to undo") }, Run: func() tea.Cmd {
+			back := p.undo
+			p.undo = nil
+			return back()
 		}},
 		{ID: "servers.sort", Title: "Sort the servers by name, state, tools or tokens", Moves: true, Hint: "sort", Keys: []string{"s"}, Part: list, Run: func() tea.Cmd { return p.sortBy(tui.Next([]string{"", "State", "Tools", "Tokens"}, p.Order.By, 1)) }},
 		{ID: "servers.tool", Title: "Allow the tool, or turn it off", Hint: "on/off", Keys: []string{"space"}, Part: detail, Acts: true, Enabled: p.whyNoSwitch, Run: p.switchItem},
@@ -187,7 +181,7 @@ func (p *Page) choose(at int) tea.Cmd {
 
 // switched switches something, and remembers how to take that back.
 func (p *Page) switched(what string, do, back func() tea.Cmd) tea.Cmd {
-	p.undo = undo{what, func() tea.Cmd { return tea.Sequence(back(), tui.Toast(tui.Info, "undone: "+what)) }}
+	p.undo = func() tea.Cmd { return tea.Sequence(back(), tui.Toast(tui.Info, "undone: "+what)) }
 	return do()
 }
 

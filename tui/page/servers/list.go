@@ -66,7 +66,7 @@ func (l *serverList) arrange(s *snapshot.Snapshot, filter string, o tui.Order, p
 			l.rows = append(l.rows, one)
 		}
 	}
-	tui.Sort(l.rows, sorts(l.origins), o)
+	tui.Sort(l.rows, sorts(), o)
 }
 
 // fits reports whether each of some words is in one of the texts.
@@ -88,21 +88,13 @@ func (l *serverList) away(th *theme.Theme) string {
 }
 
 // sorts are the ways to sort servers, in the order in which a key goes through them.
-func sorts(origins map[string]Origin) []tui.Sorting[*snapshot.Server] {
+func sorts() []tui.Sorting[*snapshot.Server] {
 	by := func(of func(s *snapshot.Server) int) func(a, b *snapshot.Server) int {
 		return func(a, b *snapshot.Server) int { return cmp.Compare(of(b), of(a)) }
 	}
 	return []tui.Sorting[*snapshot.Server]{
 		{Column: "", Means: "name"},
-		{Column: "State", Means: "state", Compare: by(func(s *snapshot.Server) int {
-			n := 0
-			for i, is := range []bool{s.Tools > 0, s.IsOn(), len(origins[s.Name].Needs) > 0, s.State.Held > 0 || trouble(s)} {
-				if is {
-					n = i + 1
-				}
-			}
-			return n
-		})},
+		{Column: "State", Means: "state", Compare: func(a, b *snapshot.Server) int { return cmp.Compare(chosen(b), chosen(a)) }},
 		{Column: "Tools", Means: "tools", Compare: by(func(s *snapshot.Server) int { return s.Tools + s.State.Adds.Tools })},
 		{Column: "Tokens", Means: "tokens", Compare: by(func(s *snapshot.Server) int { return s.Context + s.State.Adds.Context })},
 	}
@@ -252,7 +244,7 @@ func (p *Page) heads(th *theme.Theme, x, y, w int) string {
 	if origin > 0 {
 		row += "   From"
 	}
-	for _, s := range sorts(p.list.origins) {
+	for _, s := range sorts() {
 		p.Areas.Head(row, x, y, cmp.Or(s.Column, "Name"), func() tea.Cmd { return p.sortBy(s.Column) })
 	}
 	return th.Faint.Render(widget.Fit(row, w))

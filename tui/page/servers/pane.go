@@ -83,21 +83,16 @@ func (p *pane) Half(d int) { p.jump(func() { p.Scroll.Half(d) }, d) }
 func (p *pane) jump(move func(), d int) {
 	before := p.Top
 	move()
-	if p.body == nil {
+	if p.body == nil || before != p.Top && p.in(p.at, 0) {
 		return
 	}
-	var in []item
+	last := d > 0 == (before == p.Top) // at the end, the last; scrolled back, the last in the window
 	for _, it := range p.body.items {
 		if p.in(it.row, 0) {
-			in = append(in, it)
+			if p.at = it.row; !last {
+				return
+			}
 		}
-	}
-	switch still := before == p.Top || p.in(p.at, 0); {
-	case len(in) == 0 || still && before != p.Top:
-	case d > 0 && before == p.Top, d < 0 && before != p.Top:
-		p.at = in[len(in)-1].row
-	default:
-		p.at = in[0].row
 	}
 }
 

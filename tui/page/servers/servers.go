@@ -96,7 +96,7 @@ type Page struct {
 	inLog           bool // the reading pane shows the log
 	shown           bool
 	kept            map[string]string // digests of the changes that the user keeps hidden, by server
-	undo            undo
+	undo            func() tea.Cmd    // takes the last switch back; nil for none
 	sight           *tui.Sight
 }
 
@@ -356,7 +356,7 @@ func (p *Page) LoadState(kept string) {
 	if !tui.DecodeState(kept, &l) {
 		return
 	}
-	if tui.SortingBy(sorts(nil), l.By) != nil {
+	if tui.SortingBy(sorts(), l.By) != nil {
 		p.Order = l.Order
 	}
 	if slices.Contains(toolSorts(), l.Tools.By) {

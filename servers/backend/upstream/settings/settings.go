@@ -1,5 +1,5 @@
-// Package settings defines the configuration of a card, which is any MCP server that the
-// user has added to the deck: what to run or connect to, and how agents may use it.
+// Package settings defines the configuration of a server that the user has added to the
+// deck: what to run or connect to, and how agents may use it.
 package settings
 
 import (
