@@ -156,6 +156,9 @@ type Deck interface {
 	// outside. back takes one again; its error is that of its context, and means that the call
 	// is over.
 	Yield() (back func(context.Context) error)
+	// OnDelivery has told called once it is known whether the reply has reached the client. It
+	// returns false if that will not be known.
+	OnDelivery(told func(reached bool)) bool
 }
 
 // WaitForUser is [Deck.WaitForUser].
@@ -180,6 +183,11 @@ func (c Call) Yield() (back func(context.Context) error) {
 		return func(context.Context) error { return nil }
 	}
 	return c.Deck.Yield()
+}
+
+// OnDelivery is [Deck.OnDelivery].
+func (c Call) OnDelivery(told func(reached bool)) bool {
+	return c.Deck != nil && c.Deck.OnDelivery(told)
 }
 
 type callKey struct{}

@@ -91,7 +91,7 @@ func (w *Switches) restartOwn(s snapshot.Server) (upstream.Reply, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), restartLimit)
 	defer cancel()
-	if err := w.host.RestartModule(ctx, s.Name); err != nil {
+	if err := w.host.RestartServer(ctx, s.Name); err != nil {
 		return upstream.Reply{}, err
 	}
 	return upstream.Reply{Text: s.Title + " was restarted."}, nil

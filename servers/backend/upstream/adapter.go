@@ -81,7 +81,7 @@ func (a *Adapter) Quit() { a.c.Quit() }
 func (a *Adapter) Stop(ctx context.Context) error { return a.c.Stop(ctx) }
 
 // SessionEnded implements [backend.SessionEnder].
-func (a *Adapter) SessionEnded(session string) { a.c.AgentGone(session) }
+func (a *Adapter) SessionEnded(session string) { a.c.SessionEnded(session) }
 
 // Subscribed implements [backend.Subscriber].
 func (a *Adapter) Subscribed(session string, s backend.Subscriptions) {

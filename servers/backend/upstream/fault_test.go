@@ -26,7 +26,7 @@ func TestAServerThatKeepsCrashingIsNotShownAsWorking(t *testing.T) {
 					s.mu.Unlock()
 					kill()
 					synctest.Wait()
-					s.AgentGone(agent.Agent)
+					s.SessionEnded(agent.Agent)
 					synctest.Wait()
 					if st := s.Status(); st.Sign().Tone != Warning || !strings.Contains(st.Sign().Note, "connection lost") || st.Failures != i+1 {
 						t.Fatalf("after %d: %+v, %d failures", i+1, st.Sign(), st.Failures)

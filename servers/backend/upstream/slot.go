@@ -122,8 +122,8 @@ func (c *Card) watchIdle(s *slot, l *link, d time.Duration) {
 	})
 }
 
-// AgentGone ends what was started for a single agent after its connection has closed.
-func (c *Card) AgentGone(agent string) {
+// SessionEnded ends what was started for a single agent after its connection has closed.
+func (c *Card) SessionEnded(agent string) {
 	c.update(func() {
 		delete(c.wanted, agent)
 		for _, s := range c.all() {

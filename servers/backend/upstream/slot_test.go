@@ -154,7 +154,7 @@ func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 		if text := s.Status().Text(false); !strings.Contains(text, "link       ready, running, 2 agents\n  -        connected, for 24 h 00 m, in /shop\n") {
 			t.Errorf("status\n%s", text)
 		}
-		s.AgentGone("ada")
+		s.SessionEnded("ada")
 		synctest.Wait()
 		if st := s.Status(); len(st.Children) != 1 || st.Doing() != "running, 1 agent" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
@@ -314,7 +314,7 @@ func TestAChildThatCannotStartDegradesTheCard(t *testing.T) {
 		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
-		s.AgentGone("ada")
+		s.SessionEnded("ada")
 		if sign := s.Status().Sign(); sign.Tone != Good {
 			t.Errorf("without it: %+v", sign)
 		}

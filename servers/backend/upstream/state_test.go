@@ -72,10 +72,10 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 		{"an agent", func() { call("ada") }, "ready running, 1 agent"},
 		{"two", func() { call("bob") }, "ready running, 2 agents"},
 		{"one whose server does not start", func() { broken["cy"] = true; call("cy") }, "degraded no such server"},
-		{"that one leaves", func() { c.AgentGone("cy") }, "ready running, 2 agents"},
+		{"that one leaves", func() { c.SessionEnded("cy") }, "ready running, 2 agents"},
 		{"no agent has a server", func() {
-			c.AgentGone("ada")
-			c.AgentGone("bob")
+			c.SessionEnded("ada")
+			c.SessionEnded("bob")
 			for range 5 {
 				call("cy")
 			}

@@ -54,7 +54,7 @@ func TestAgentsHaveSessionsOfTheirOwn(t *testing.T) {
 			t.Errorf("%s got %s, %v", row.agent, r.JSON(), err)
 		}
 	}
-	c.AgentGone("ada")
+	c.SessionEnded("ada")
 	if st := c.Status(); len(st.Children) != 1 || st.Agents != 1 {
 		t.Errorf("%d children, %d agents", len(st.Children), st.Agents)
 	}

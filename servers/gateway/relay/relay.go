@@ -406,40 +406,23 @@ func (r *Relay) fromClient(lines *rpc.Lines) error {
 	}
 }
 
+// forward sends a line over the link, once there is one, and records what must be sent again when
+// that is lost. Only forward and send, on one goroutine, write to the current link.
 func (r *Relay) forward(e *backend.Request, line []byte) {
-	again := r.resumes(e)
+	r.mu.Lock()
+	for r.link == nil && !r.closing {
+		r.linked.Wait()
+	}
+	l := r.link
+	if l == nil {
+		r.mu.Unlock()
+		return
+	}
+	again := e.ID != nil && e.Tool() != "" && slices.Contains(r.resumable, e.Tool())
 	if again {
 		line = withResumeKey(e)
 	}
 	line = append(line, '\n')
-	if l := r.enter(e, line, again); l != nil {
-		// Write without the lock, since the deck may be blocked until its own output is read.
-		_, _ = l.out.Write(line) // the link's reader notices errors and ends the call
-	}
-}
-
-// resumes reports whether a request is a call that is resent when the deck is lost.
-func (r *Relay) resumes(e *backend.Request) bool {
-	tool := e.Tool()
-	if tool == "" || e.ID == nil {
-		return false
-	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Contains(r.resumable, tool)
-}
-
-// enter waits for a link and records what is sent over it. It returns nil when the relay
-// ends. Only forward and send, on one goroutine, write to the current link.
-func (r *Relay) enter(e *backend.Request, line []byte, again bool) *link {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for r.link == nil && !r.closing {
-		r.linked.Wait()
-	}
-	if r.link == nil {
-		return nil
-	}
 	if id := r.client.note(e, line); id != "" {
 		delete(r.flight, id)
 	}
@@ -451,7 +434,9 @@ func (r *Relay) enter(e *backend.Request, line []byte, again bool) *link {
 		}
 		r.flight[string(e.ID)] = f
 	}
-	return r.link
+	r.mu.Unlock()
+	// Write without the lock, since the deck may be blocked until its own output is read.
+	_, _ = l.out.Write(line) // the link's reader notices errors and ends the call
 }
 
 // send flushes the lines written to the link.

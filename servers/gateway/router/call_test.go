@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// worker is a module whose tools wait for a word, each of another class.
+// worker is a server whose tools wait for a word, each of another class.
 type worker struct {
 	*inproc.Server
 	release       chan struct{}

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// offered is something that a module offers: of two with the same, views have one.
+// offered is something that a server offers: of two with the same, views have one.
 type offered struct {
 	kind backend.Kind
 	key  string
@@ -38,7 +38,7 @@ func (o offer) everything() (all []offered) {
 	return all
 }
 
-// reserved is the module whose name of a tool or a prompt no guest may use, whether it is
+// reserved is the server whose name of a tool or a prompt no guest may use, whether it is
 // offered now or not; nil if it is free. An agent that calls a name of the deck's must
 // not reach another server, which would see what was meant for the user.
 func (h *Host) reserved(o offered) *registration {
@@ -56,7 +56,7 @@ func (h *Host) reserved(o offered) *registration {
 	return nil
 }
 
-// claims reports whether a name is the module's own, on or off.
+// claims reports whether a name is the server's own, on or off.
 func (m *registration) claims(o offered) bool {
 	whole := m.known()
 	if o.kind == backend.Prompt {
@@ -72,7 +72,7 @@ func (v *View) taken(m *registration, kind backend.Kind, key string) bool {
 	return m != nil && m.gone != nil && !v.Spec.AsIs && v.host.reserved(offered{kind, key}) != nil
 }
 
-// findClashes notes what views of all servers have of another module than the one that
+// findClashes notes what views of all servers have of another server than the one that
 // also offers it, and tells the user of what is new.
 func (h *Host) findClashes() {
 	h.clashing.Lock()
@@ -110,7 +110,7 @@ func (h *Host) findClashes() {
 	}
 }
 
-// Hidden lists what agents do not have of a module, since another has the same name: a
+// Hidden lists what agents do not have of a server, since another has the same name: a
 // sentence each.
 func (h *Host) Hidden(name string) (all []string) {
 	m := h.module(name)

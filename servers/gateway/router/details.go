@@ -8,8 +8,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// Details are what a module offers agents, or would if it were on; false if there is no
-// such module. Of a server of somebody else's, only what agents have now is known here.
+// Details are what a server offers agents, or would if it were on; false if there is no
+// such server. Of a server of somebody else's, only what agents have now is known here.
 func (h *Host) Details(name string) (d snapshot.Details, ok bool) {
 	m := h.module(name)
 	if m == nil {
@@ -33,7 +33,7 @@ func (h *Host) Details(name string) (d snapshot.Details, ok bool) {
 	return d, true
 }
 
-// Figures are what the calls of a module came to, by tool, and under "" all of them.
+// Figures are what the calls of a server came to, by tool, and under "" all of them.
 func (h *Host) Figures(name string) map[string]snapshot.Figures { return h.calls.Figures(name) }
 
 func toolOf(t backend.ToolDefinition) snapshot.Tool {

@@ -10,22 +10,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
-// removal is how calls of a module end that goes while the host runs.
+// removal is how calls of a server end that goes while the host runs.
 type removal struct {
-	ctx context.Context //nolint:containedctx // it lasts as long as the module
+	ctx context.Context //nolint:containedctx // it lasts as long as the server
 	end context.CancelCauseFunc
 }
 
-// goneError is why a call ended whose module has gone.
+// goneError is why a call ended whose server has gone.
 type goneError struct{ text string }
 
 func (e *goneError) Error() string { return e.text }
 
-// all are the modules there are now. The slice must not be changed.
+// all are the servers there are now. The slice must not be changed.
 func (h *Host) all() []*registration { return *h.modules.Load() }
 
-// Add takes in a module while the host runs. Of what it offers, that is hidden which a
-// module before it offers too: those given to [New] come first, the others by name.
+// Add takes in a server while the host runs. Of what it offers, that is hidden which a
+// server before it offers too: those given to [New] come first, the others by name.
 func (h *Host) Add(s backend.Server) error {
 	h.changing.Lock()
 	defer h.changing.Unlock()
@@ -46,8 +46,8 @@ func (h *Host) Add(s backend.Server) error {
 	return nil
 }
 
-// Remove takes away a module that was added. Its calls in flight end with a sentence
-// for the agent, clients are told what is listed no more, and within ctx the module
+// Remove takes away a server that was added. Its calls in flight end with a sentence
+// for the agent, clients are told what is listed no more, and within ctx the server
 // stops.
 func (h *Host) Remove(ctx context.Context, name string) error {
 	h.changing.Lock()
@@ -64,7 +64,7 @@ func (h *Host) Remove(ctx context.Context, name string) error {
 	return err
 }
 
-// Replace puts a module in the place of one of its name that was added. That one stops
+// Replace puts a server in the place of one of its name that was added. That one stops
 // first, within ctx, with its calls; lists change once, to what the new one offers.
 func (h *Host) Replace(ctx context.Context, s backend.Server) error {
 	h.changing.Lock()
@@ -86,7 +86,7 @@ func (h *Host) Replace(ctx context.Context, s backend.Server) error {
 	return err
 }
 
-// added is the module of that name, if it came while the host ran.
+// added is the server of that name, if it came while the host ran.
 func (h *Host) added(verb, name string) (*registration, error) {
 	m := h.module(name)
 	switch {
@@ -107,7 +107,7 @@ func (h *Host) guest(s backend.Server, id backend.Info) *registration {
 	return g
 }
 
-// set puts the modules in their order: those that stay as they were given, then the
+// set puts the servers in their order: those that stay as they were given, then the
 // guests by name.
 func (h *Host) set(modules []*registration) {
 	slices.SortStableFunc(modules, func(a, b *registration) int {
@@ -140,7 +140,7 @@ func (m *registration) withRemoval(ctx context.Context) (during, life context.Co
 	return during, m.gone.ctx, func() { stop(); cancel(nil) }
 }
 
-// removalError is what the agent reads of a call that ended because its module has gone, ""
+// removalError is what the agent reads of a call that ended because its server has gone, ""
 // for any other.
 func removalError(during context.Context) string {
 	var gone *goneError

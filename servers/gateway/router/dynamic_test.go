@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// guest is a module whose calls are answered as they came, once they may end.
+// guest is a server whose calls are answered as they came, once they may end.
 type guest struct {
 	module
 	began   chan struct{}

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// failing is a module with one tool that fails and one that is turned off.
+// failing is a server with one tool that fails and one that is turned off.
 type failing struct{ module }
 
 func (m *failing) Catalogue() *backend.Catalogue {

@@ -30,10 +30,10 @@ type Options struct {
 	Root    string       // project root of connections that bring none; absolute
 	Roots   *roots.Rules // which folders may be a project root; nil: all but the system's
 
-	// Off are the names of modules that are off from the start, of those that the host
+	// Off are the names of servers that are off from the start, of those that the host
 	// turns on and off.
 	Off []string
-	// Denied are the tools of such modules that the user has turned off, by module.
+	// Denied are the tools of such servers that the user has turned off, by server.
 	Denied map[string][]string
 
 	// Recorder gets every call; nil: none. It must not block.
@@ -46,7 +46,7 @@ type Options struct {
 	Redact func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
 }
 
-// Host runs the modules and knows who is connected and what is being called.
+// Host runs the servers and knows who is connected and what is being called.
 // Make one with [New], then [Host.Start].
 type Host struct {
 	opts      Options
@@ -60,7 +60,7 @@ type Host struct {
 	pool      recovery.Pool // of the requests of byte streams
 	rounds    rounds
 	hints     notify.Feed
-	own       *registration // what the deck offers itself, whatever modules there are
+	own       *registration // what the deck offers itself, whatever servers there are
 
 	cached atomic.Pointer[snapshot.Snapshot]
 
@@ -71,7 +71,7 @@ type Host struct {
 	agents    []*Agent
 	gone      []snapshot.Agent
 	views     map[string]*View
-	lazy      map[string]bool // modules, by name
+	lazy      map[string]bool // servers, by name
 	profiles  []Profile
 	endpoints snapshot.Endpoints
 	warnings  []snapshot.Warning
@@ -97,11 +97,11 @@ type registration struct {
 	listed snapshot.Count     // that agents get
 	adds   snapshot.Count     // that they would get, while it is off
 	bytes  int                // of the definitions that are listed
-	hidden map[offered]string // what another module has in views of all, by its title
+	hidden map[offered]string // what another server has in views of all, by its title
 	run    context.CancelFunc
 }
 
-// New makes a host that is not running yet. A tool name that two modules use is
+// New makes a host that is not running yet. A tool name that two servers use is
 // an error.
 func New(opts Options) (*Host, error) {
 	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
@@ -137,7 +137,7 @@ func (h *Host) register(s backend.Server, id backend.Info) *registration {
 	return &registration{Server: s, host: h, id: id, whole: nothing, offer: nothing, state: snapshot.State{Status: snapshot.Starting}}
 }
 
-// Start starts every module. A module that fails shows it in its state; the
+// Start starts every server. A server that fails shows it in its state; the
 // others are not touched.
 func (h *Host) Start() {
 	h.calls.Start()
@@ -146,7 +146,7 @@ func (h *Host) Start() {
 	}
 }
 
-// Names of the modules there are, those that stay first.
+// Names of the servers there are, those that stay first.
 func (h *Host) Names() []string {
 	modules := h.all()
 	names := make([]string, len(modules))
@@ -156,8 +156,8 @@ func (h *Host) Names() []string {
 	return names
 }
 
-// RestartModule stops a module and starts it again.
-func (h *Host) RestartModule(ctx context.Context, name string) error {
+// RestartServer stops a server and starts it again.
+func (h *Host) RestartServer(ctx context.Context, name string) error {
 	m := h.module(name)
 	if m == nil {
 		return fmt.Errorf("restart %q: no such server", name)
@@ -168,7 +168,7 @@ func (h *Host) RestartModule(ctx context.Context, name string) error {
 }
 
 // Stop ends everything within ctx: no new calls; those in flight get two thirds
-// of the time, and the modules, side by side, what is left of it.
+// of the time, and the servers, side by side, what is left of it.
 func (h *Host) Stop(ctx context.Context) error {
 	h.mu.Lock()
 	h.closing = true
@@ -180,7 +180,7 @@ func (h *Host) Stop(ctx context.Context) error {
 	}
 	h.drain(ctx)
 	h.cancel()
-	err := h.stopModules(ctx)
+	err := h.stopServers(ctx)
 	h.calls.Stop()
 	return err
 }
@@ -194,7 +194,7 @@ func (h *Host) drain(ctx context.Context) {
 	h.calls.Drain(ctx)
 }
 
-func (h *Host) stopModules(ctx context.Context) error {
+func (h *Host) stopServers(ctx context.Context) error {
 	modules := h.all()
 	ended := make([]chan error, len(modules))
 	for i, m := range modules {
@@ -360,7 +360,7 @@ func (m *registration) Changed() {
 	m.host.changed()
 }
 
-// reoffer asks the module what it offers. It reports whether that counts.
+// reoffer asks the server what it offers. It reports whether that counts.
 func (m *registration) reoffer() bool {
 	m.offering.Lock()
 	defer m.offering.Unlock()
@@ -392,7 +392,7 @@ func (m *registration) reoffer() bool {
 	return true
 }
 
-// count adds up what agents have of the module. The caller holds mu.
+// count adds up what agents have of the server. The caller holds mu.
 func (m *registration) count() {
 	sum := func(o offer) (n snapshot.Count, bytes int) {
 		n.Context = len(o.Instructions)

@@ -17,15 +17,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// The two tools by which agents reach the tools of lazy modules.
+// The two tools by which agents reach the tools of lazy servers.
 const (
 	findName = "find_tools"
 	callName = "call_tool"
 )
 
-// SetLazy has views list nothing of a module but, for all modules of which that is so,
+// SetLazy has views list nothing of a server but, for all servers of which that is so,
 // two tools that find and call theirs. Sessions that search long lists by themselves have
-// the whole list all the same. The module need not be there yet.
+// the whole list all the same. The server need not be there yet.
 func (h *Host) SetLazy(name string, lazy bool) {
 	h.mu.Lock()
 	changed := h.lazy[name] != lazy
@@ -37,7 +37,7 @@ func (h *Host) SetLazy(name string, lazy bool) {
 	}
 }
 
-// IsLazy tells whether views list a module by the two tools alone, while it is on.
+// IsLazy tells whether views list a server by the two tools alone, while it is on.
 func (h *Host) IsLazy(name string) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -55,7 +55,7 @@ type finder struct {
 	index        func() *search.Index
 }
 
-// finder is made for the lazy modules of the view, nil when no tool of theirs is offered.
+// finder is made for the lazy servers of the view, nil when no tool of theirs is offered.
 func (v *View) finder() *finder {
 	f := &finder{instructions: map[string]string{}}
 	for _, m := range v.all() {

@@ -65,7 +65,7 @@ type lists struct {
 }
 
 // add lists a definition and says who answers for its key. It returns false if an earlier
-// module has one with the key.
+// server has one with the key.
 func (l *lists) add(list string, kind backend.Kind, key string, definition json.RawMessage, to route) bool {
 	if _, has := l.routes[kind][key]; has {
 		return false

@@ -8,7 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
-// slow is a module that is held up while it makes an offer, if the test wants that.
+// slow is a server that is held up while it makes an offer, if the test wants that.
 type slow struct {
 	module
 	has   atomic.Value // the name of its tool

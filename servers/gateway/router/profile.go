@@ -143,7 +143,7 @@ func (p *Profile) allows(tool string) bool {
 	return word == "allow"
 }
 
-// lazy tells whether the view lists a module by the two tools alone.
+// lazy tells whether the view lists a server by the two tools alone.
 func (v *View) lazy(m *registration) bool {
 	if p := v.profile.Load(); p != nil && p.Lazy != nil {
 		return slices.Contains(p.Lazy, m.id.Name) || slices.Contains(p.Lazy, "*")

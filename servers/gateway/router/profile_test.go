@@ -161,7 +161,7 @@ func TestAGatewayDoesNotLeadPastAProfile(t *testing.T) {
 	}
 }
 
-// gated is a module with a gateway.
+// gated is a server with a gateway.
 type gated struct{ module }
 
 func (g *gated) Catalogue() *backend.Catalogue {

@@ -14,7 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// leaving is a module that writes down when it is told to end, and how much
+// leaving is a server that writes down when it is told to end, and how much
 // time it has then.
 type leaving struct {
 	module
@@ -45,7 +45,7 @@ func (m *hasty) Quit() {
 }
 
 // TestQuittingWithAStuckCall holds what a call that never ends costs: nothing,
-// where its server can end it; else the time that modules need to end in good
+// where its server can end it; else the time that servers need to end in good
 // order is kept for them, within the two seconds in all.
 func TestQuittingWithAStuckCall(t *testing.T) {
 	stop := func(t *testing.T, tool string) (child *hasty, other *leaving, took time.Duration, err error) {
@@ -104,7 +104,7 @@ func TestQuittingWithAStuckCall(t *testing.T) {
 	})
 }
 
-// TestAModuleThatDoesNotEndHoldsUpNoOther holds that modules end side by side.
+// TestAModuleThatDoesNotEndHoldsUpNoOther holds that servers end side by side.
 func TestAModuleThatDoesNotEndHoldsUpNoOther(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, never := time.Now(), make(chan struct{})

@@ -91,3 +91,12 @@ func (q *request) Yield() (back func(context.Context) error) { return q.slot.Yie
 
 // Need implements [backend.Deck].
 func (q *request) Need(ctx context.Context, bytes int64) error { return q.slot.Grow(ctx, bytes) }
+
+// OnDelivery implements [backend.Deck].
+func (q *request) OnDelivery(told func(reached bool)) bool {
+	c, ok := q.client.(interface{ OnDelivery(told func(reached bool)) })
+	if ok {
+		c.OnDelivery(told)
+	}
+	return ok
+}

@@ -198,6 +198,12 @@ func (p *parkedRequest) Need(ctx context.Context, bytes int64) error {
 // Yield implements [backend.Deck].
 func (p *parkedRequest) Yield() (back func(context.Context) error) { return p.inProgress().Yield() }
 
+// OnDelivery implements [backend.Deck]. While the client is to answer, nothing reaches it.
+func (p *parkedRequest) OnDelivery(told func(reached bool)) bool {
+	call := p.inProgress()
+	return call.Deck == nil || call.OnDelivery(told)
+}
+
 // WaitForUser implements [backend.Deck].
 func (p *parkedRequest) WaitForUser() (done func()) {
 	p.mu.Lock()

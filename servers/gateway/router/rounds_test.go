@@ -121,6 +121,7 @@ func TestACancelledRequestEndsWhatItsServerAsks(t *testing.T) {
 type waiting func() (done func())
 
 func (w waiting) WaitForUser() (done func())       { return w() }
+func (waiting) OnDelivery(func(bool)) bool         { return false }
 func (waiting) Need(context.Context, int64) error  { return nil }
 func (waiting) Yield() func(context.Context) error { return nil }
 

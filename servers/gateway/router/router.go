@@ -90,7 +90,7 @@ func (v *View) nobodys(r *backend.Request) backend.Reply {
 	return backend.Failed(rpc.CodeMethod, fmt.Sprintf("method %s not found", r.Method))
 }
 
-// owner finds the module that answers for what no module lists.
+// owner finds the server that answers for what no server lists.
 func (v *View) owner(l *listing, r *backend.Request) (to route, ok bool) {
 	if r.Kind == "" || r.Kind == backend.Method && len(v.all()) > 1 {
 		return to, false

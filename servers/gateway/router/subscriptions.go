@@ -168,7 +168,7 @@ func (a *Agent) wanted() backend.Subscriptions {
 	return backend.Subscriptions{Level: a.level, Resources: slices.Compact(all), Root: a.caller.Root}
 }
 
-// publishSubscriptions tells modules what the agent wants to be told of, those that it sees. The
+// publishSubscriptions tells servers what the agent wants to be told of, those that it sees. The
 // last of several at once has all.
 func (a *Agent) publishSubscriptions(modules []*registration) {
 	a.telling.Lock()
@@ -181,12 +181,12 @@ func (a *Agent) publishSubscriptions(modules []*registration) {
 	}
 }
 
-// sees reports whether a module is in the agent's view.
+// sees reports whether a server is in the agent's view.
 func (a *Agent) sees(m *registration) bool {
 	return len(a.view) == 0 || slices.Contains(a.view, m.id.Name)
 }
 
-// publishSubscriptions tells a module that has come what the agents there are want.
+// publishSubscriptions tells a server that has come what the agents there are want.
 func (h *Host) publishSubscriptions(m *registration) {
 	for _, a := range h.connected() {
 		if w := a.wanted(); w.Level != "" || len(w.Resources) > 0 {
@@ -223,7 +223,7 @@ func (m *registration) Notify(session, method string, params json.RawMessage) {
 	}
 }
 
-// seen reports whether a view has the module.
+// seen reports whether a view has the server.
 func (m *registration) seen(v *View) bool { return v.has(m) }
 
 // hear tells the agent something that belongs to no request of its, if it has it from one of

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// Switch turns a module on or off that has no switch of its own. While it is off, agents
+// Switch turns a server on or off that has no switch of its own. While it is off, agents
 // are offered nothing of it; what it does, and calls in flight, go on. It returns how
 // many of its tools agents have then.
 func (h *Host) Switch(name string, on bool) (tools int, err error) {
@@ -33,8 +33,8 @@ func (h *Host) Switch(name string, on bool) (tools int, err error) {
 	return m.listed.Tools, nil
 }
 
-// Deny turns tools of a module off, and those on that are not among them: agents do not
-// have them, and calls are refused. It is for modules that the host turns on and off.
+// Deny turns tools of a server off, and those on that are not among them: agents do not
+// have them, and calls are refused. It is for servers that the host turns on and off.
 func (h *Host) Deny(name string, tools []string) error {
 	m := h.module(name)
 	switch {
@@ -64,21 +64,21 @@ func without(tools []backend.ToolDefinition, denied []string) []backend.ToolDefi
 	return tools
 }
 
-// isOff tells whether the host has turned the module off.
+// isOff tells whether the host has turned the server off.
 func (m *registration) isOff() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.off
 }
 
-// known is what the module offers or, while it is off, would offer.
+// known is what the server offers or, while it is off, would offer.
 func (m *registration) known() offer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.whole
 }
 
-// turnedOff is what agents are offered of a module that is off: its tools answer that,
+// turnedOff is what agents are offered of a server that is off: its tools answer that,
 // and a client that asked for it alone finds a tool to ask, since some drop a server
 // that lists nothing.
 func (m *registration) turnedOff(o offer) offer {
@@ -103,7 +103,7 @@ func (m *registration) turnedOff(o offer) offer {
 	}
 }
 
-// shown is the state of the module for the user. The caller holds mu.
+// shown is the state of the server for the user. The caller holds mu.
 func (m *registration) shown() snapshot.State {
 	if m.off {
 		return snapshot.State{Status: snapshot.Off, Adds: m.adds}

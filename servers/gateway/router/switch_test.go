@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// rich is a module with something in every list.
+// rich is a server with something in every list.
 type rich struct{ module }
 
 func (m *rich) Catalogue() *backend.Catalogue {

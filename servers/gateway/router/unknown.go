@@ -39,14 +39,14 @@ func (v *View) unknown(tool string) string {
 	return fmt.Sprintf("%s; call tools/list to see the tools of %s", said, strings.Join(have, ", "))
 }
 
-// mayName reports whether an agent may hear of a module that the view does not have: not
+// mayName reports whether an agent may hear of a server that the view does not have: not
 // in place of a server as it is, and not of what its profile hides.
 func (v *View) mayName(m *registration) bool {
 	p := v.profile.Load()
 	return !v.Spec.AsIs && (p == nil || len(p.Servers) == 0 || slices.Contains(p.Servers, m.id.Name))
 }
 
-// listed are the names of a module's tools as a view like this lists them to
+// listed are the names of a server's tools as a view like this lists them to
 // every client.
 func (v *View) listed(m *registration) (names []string) {
 	o := v.offerOf(m)
@@ -65,7 +65,7 @@ func (v *View) listed(m *registration) (names []string) {
 	return names
 }
 
-// refusal is the answer to a call of a tool that belongs to a module of this view but
+// refusal is the answer to a call of a tool that belongs to a server of this view but
 // is not listed now, "" when there is none.
 func (v *View) refusal(tool string) (text, module string) {
 	for _, m := range v.all() {

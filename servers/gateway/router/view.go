@@ -19,7 +19,7 @@ import (
 // ViewSpec names what a connection wants.
 type ViewSpec struct {
 	Servers []string // none: all
-	// Gateway asks for a fixed list of tools where a module's list changes, for
+	// Gateway asks for a fixed list of tools where a server's list changes, for
 	// clients that never refresh theirs.
 	Gateway bool
 	// AsIs asks for one server as it is without the deck, under its own names.
@@ -119,7 +119,7 @@ func (v *View) introduction() string {
 	return string(raw)
 }
 
-// refreshResources tells modules that resources are listed.
+// refreshResources tells servers that resources are listed.
 func (v *View) refreshResources() {
 	for _, m := range v.all() {
 		if r, ok := m.Server.(backend.Refresher); ok {
@@ -128,7 +128,7 @@ func (v *View) refreshResources() {
 	}
 }
 
-// wants tells whether a module belongs in the view.
+// wants tells whether a server belongs in the view.
 func (v *View) wants(m *registration) bool {
 	if p := v.profile.Load(); p != nil && len(p.Servers) > 0 && !slices.Contains(p.Servers, m.id.Name) {
 		return false
@@ -136,7 +136,7 @@ func (v *View) wants(m *registration) bool {
 	return len(v.Spec.Servers) == 0 || slices.Contains(v.Spec.Servers, m.id.Name)
 }
 
-// all are the view's modules now.
+// all are the view's servers now.
 func (v *View) all() []*registration {
 	all := v.host.all()
 	if len(v.Spec.Servers) == 0 && v.profile.Load() == nil {
@@ -145,10 +145,10 @@ func (v *View) all() []*registration {
 	return slices.DeleteFunc(slices.Clone(all), func(m *registration) bool { return !v.wants(m) })
 }
 
-// has tells whether a module is there, and in the view.
+// has tells whether a server is there, and in the view.
 func (v *View) has(m *registration) bool { return v.wants(m) && slices.Contains(v.host.all(), m) }
 
-// alone tells whether a module is the view's only one.
+// alone tells whether a server is the view's only one.
 func (v *View) alone(m *registration) bool {
 	all := v.all()
 	return len(all) == 1 && all[0] == m
@@ -157,7 +157,7 @@ func (v *View) alone(m *registration) bool {
 // Go runs one request of a connection on the host's pool of goroutines.
 func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
 
-// refresh lists what the modules offer now. What is the same as before causes no notification.
+// refresh lists what the servers offer now. What is the same as before causes no notification.
 func (v *View) refresh() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

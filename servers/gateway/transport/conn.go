@@ -54,17 +54,18 @@ type Conn struct {
 // inFlight is a request being answered, and its client.
 type inFlight struct {
 	*backend.Request
+	delivery
 	conn   *Conn
 	cancel context.CancelFunc
 
-	mu   sync.Mutex
-	over bool // nothing more is said about it
+	saying sync.Mutex
+	over   bool // nothing more is said about it
 }
 
 // Notify implements [backend.Client].
 func (f *inFlight) Notify(method string, params json.RawMessage) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	f.saying.Lock()
+	defer f.saying.Unlock()
 	if !f.over {
 		f.conn.out.offer(rpc.Message{Method: method, Params: params}.Line())
 	}
@@ -77,9 +78,9 @@ func (f *inFlight) Ask(ctx context.Context, method string, params json.RawMessag
 
 // finish has nothing more said about the request.
 func (f *inFlight) finish() {
-	f.mu.Lock()
+	f.saying.Lock()
 	f.over = true
-	f.mu.Unlock()
+	f.saying.Unlock()
 }
 
 // Serve answers the messages from r on w until r ends or ctx is done, and returns when
@@ -176,14 +177,14 @@ func (c *Conn) route(e *backend.Request) {
 
 func (c *Conn) request(e *backend.Request) {
 	ctx, cancel := context.WithCancel(c.ctx)
-	f := &inFlight{Request: e, conn: c, cancel: cancel}
+	f := &inFlight{Request: e, delivery: delivery{of: &c.replies}, conn: c, cancel: cancel}
 	if why := c.enter(f); why != nil {
 		cancel()
 		c.out.post(outgoing{line: rpc.Failure(e.ID, *why)})
 		return
 	}
-	release := c.hold(e)
-	if release == nil {
+	release, ok := c.agent.Hold(len(e.Message.Params)) // until it is answered
+	if !ok {
 		cancel()
 		c.out.post(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
 		return
@@ -193,7 +194,6 @@ func (c *Conn) request(e *backend.Request) {
 		ctx = c.turns.Next(ctx)
 	}
 	e.Client = f
-	ctx, reply := c.replies.open(ctx)
 	serve := c.view.Route(c.agent, e)
 	c.work.Add(1)
 	run, send := c.view.Go, c.out.send
@@ -210,10 +210,10 @@ func (c *Conn) request(e *backend.Request) {
 		release() // before the client can send the next
 		f.finish()
 		if ctx.Err() != nil {
-			reply.tell(false)
+			f.tell(false)
 			return // cancelled, or the connection is ending: the answer must not be sent
 		}
-		send(outgoing{line: rpc.Message{ID: e.ID, Result: answer.Result, Err: answer.Error}.Line(), id: string(e.ID), sent: reply.wrote})
+		send(outgoing{line: rpc.Message{ID: e.ID, Result: answer.Result, Err: answer.Error}.Line(), id: string(e.ID), sent: f.wrote})
 	})
 }
 
@@ -231,16 +231,6 @@ func (c *Conn) identify(e *backend.Request) {
 
 // busyBytes is the error for a request that the deck has no memory for.
 const busyBytes = "mcpdeck is busy: too many large requests are in flight. The call was not run; retry when one has finished"
-
-// hold reserves the bytes of a request until it is answered. It returns nil if there are
-// too many.
-func (c *Conn) hold(e *backend.Request) (release func()) {
-	release, ok := c.agent.Hold(len(e.Message.Params))
-	if !ok {
-		return nil
-	}
-	return release
-}
 
 // enter adds a request to the in-flight map before the next line is read, so that a
 // cancellation sent right after it finds it.

@@ -1,11 +1,9 @@
 package transport
 
 import (
-	"context"
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -21,7 +19,8 @@ type deliveries struct {
 	written map[*delivery]bool // whose connection lives
 }
 
-// delivery is that of one reply.
+// delivery is that of one reply. The zero value is one of a transport that knows by itself what
+// its client has read.
 type delivery struct {
 	of *deliveries
 
@@ -29,14 +28,11 @@ type delivery struct {
 	told []func(reached bool)
 }
 
-// open returns the context of a request that may want to know.
-func (d *deliveries) open(ctx context.Context) (context.Context, *delivery) {
-	one := &delivery{of: d}
-	return backend.WithDelivery(ctx, func(told func(bool)) {
-		one.mu.Lock()
-		defer one.mu.Unlock()
-		one.told = append(one.told, told)
-	}), one
+// OnDelivery has told called once it is known whether the reply has reached the client.
+func (d *delivery) OnDelivery(told func(reached bool)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.told = append(d.told, told)
 }
 
 // tell says whether the reply has reached the client, once.

@@ -4,8 +4,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/mcpdeck/mcpdeck/servers/backend"
 )
 
 // TestAReplyHasReachedItsClientOnlyIfTheConnectionLives writes replies, and then has the
@@ -25,10 +23,8 @@ func TestAReplyHasReachedItsClientOnlyIfTheConnectionLives(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var d deliveries
 				var got []bool
-				ctx, one := d.open(t.Context())
-				if !backend.OnDelivery(ctx, func(reached bool) { got = append(got, reached) }) {
-					t.Fatal("nothing will tell")
-				}
+				one := &delivery{of: &d}
+				one.OnDelivery(func(reached bool) { got = append(got, reached) })
 				one.wrote()
 				tt.then(&d)
 				synctest.Wait()
@@ -41,9 +37,9 @@ func TestAReplyHasReachedItsClientOnlyIfTheConnectionLives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d deliveries
 		d.heard(false)
-		ctx, one := d.open(t.Context())
+		one := &delivery{of: &d}
 		told := false
-		backend.OnDelivery(ctx, func(reached bool) { told = !reached })
+		one.OnDelivery(func(reached bool) { told = !reached })
 		one.wrote() // into a connection that has ended
 		if !told {
 			t.Error("it is not said that it was lost")

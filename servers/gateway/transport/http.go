@@ -155,8 +155,7 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 	}
 	x := newExchange(w, e, session)
 	e.Client = x
-	ctx, delivery := new(deliveries).open(ctx)
-	defer func() { delivery.tell(r.Context().Err() == nil) }() // the client still reads, or does not
+	defer func() { x.tell(r.Context().Err() == nil) }() // the client still reads, or does not
 	var reply backend.Reply
 	err := recovery.Call("request", func() error { reply = h.serve(ctx, agent.Agent, r.Header, e, v); return nil })
 	switch {

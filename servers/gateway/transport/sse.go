@@ -171,22 +171,23 @@ func beginEvents(w http.ResponseWriter) {
 // exchange is a request over HTTP and the response to it, which is one message, or events if
 // anything is said before the reply. It is the client of the request.
 type exchange struct {
+	delivery
 	w       http.ResponseWriter
 	e       *backend.Request
 	session *httpAgent // nil: the request belongs to none
 	out     *outbox
-	of      *stream // of a session; nil: nothing is kept
+	kept    *stream // of a session; nil: nothing is kept
 
-	mu   sync.Mutex
-	said bool
-	over bool
+	saying sync.Mutex
+	said   bool
+	over   bool
 }
 
 func newExchange(w http.ResponseWriter, e *backend.Request, session *httpAgent) *exchange {
 	x := &exchange{w: w, e: e, session: session, out: response(w)}
 	if session != nil {
-		x.of = &stream{of: &session.events}
-		x.of.attach(x.out, 0)
+		x.kept = &stream{of: &session.events}
+		x.kept.attach(x.out, 0)
 	}
 	return x
 }
@@ -198,15 +199,15 @@ func (x *exchange) Notify(method string, params json.RawMessage) {
 
 // say sends a message on the request's own stream.
 func (x *exchange) say(line []byte, last bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
+	x.saying.Lock()
+	defer x.saying.Unlock()
 	if x.over {
 		return
 	}
 	x.said, x.over = true, last
 	switch {
-	case x.of != nil:
-		x.of.send(line, last)
+	case x.kept != nil:
+		x.kept.send(line, last)
 	case last:
 		x.out.put(outgoing{line: frame(line)})
 	default:
@@ -240,10 +241,10 @@ func (x *exchange) Ask(ctx context.Context, method string, params json.RawMessag
 // reply ends the response. It returns when all is written, or the client is gone.
 func (x *exchange) reply(r backend.Reply) {
 	m := rpc.Message{ID: x.e.ID, Result: r.Result, Err: r.Error}
-	x.mu.Lock()
+	x.saying.Lock()
 	plain := !x.said
 	x.over = x.over || plain
-	x.mu.Unlock()
+	x.saying.Unlock()
 	if plain {
 		x.w.Header().Set("Content-Type", "application/json")
 		x.w.WriteHeader(statusOf(x.e, r))

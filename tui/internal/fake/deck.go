@@ -25,7 +25,7 @@ type Deck struct {
 	stale   bool     // snap lacks calls
 	hint    chan struct{}
 
-	Restarted []string // names given to RestartModule
+	Restarted []string // names given to RestartServer
 }
 
 // NewDeck is a deck at work: five servers, three agents, some calls, as of now.
@@ -179,8 +179,8 @@ func (d *Deck) Body(_ context.Context, id uint64) (snapshot.CallBody, bool) {
 	return b, true
 }
 
-// RestartModule notes the name; "pencil" fails.
-func (d *Deck) RestartModule(_ context.Context, name string) error {
+// RestartServer notes the name; "pencil" fails.
+func (d *Deck) RestartServer(_ context.Context, name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.Restarted = append(d.Restarted, name)

@@ -23,8 +23,8 @@ const ID = "deck"
 
 // Host is what the page can do with the servers.
 type Host interface {
-	// RestartModule stops and starts a server; it may take a while.
-	RestartModule(ctx context.Context, name string) error
+	// RestartServer stops and starts a server; it may take a while.
+	RestartServer(ctx context.Context, name string) error
 }
 
 // Cards turn servers on and off. The methods may take a while.

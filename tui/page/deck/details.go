@@ -40,7 +40,7 @@ func (p *Page) confirmRestart(s *snapshot.Server) tea.Cmd {
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), restartWithin)
 		defer cancel()
-		return p.opts.Host.RestartModule(ctx, s.Name)
+		return p.opts.Host.RestartServer(ctx, s.Name)
 	})
 }
 

@@ -347,7 +347,7 @@ func (h handlers) end(ctx context.Context, w waitFor) (*mcp.CallToolResult, erro
 			w.call.Delivered(questions.NotTaken)
 		}
 	}
-	if !backend.OnDelivery(ctx, told) {
+	if !backend.CallFrom(ctx).OnDelivery(told) {
 		told(true)
 	}
 	return outcome(reply), nil

@@ -413,7 +413,7 @@ func TestRestartedModuleWorks(t *testing.T) {
 		if n := len(a.tools()); n != 15 {
 			t.Errorf("%d tools", n)
 		}
-		if err := d.host.RestartModule(t.Context(), "pencil"); err != nil {
+		if err := d.host.RestartServer(t.Context(), "pencil"); err != nil {
 			t.Fatal(err)
 		}
 		a.read()

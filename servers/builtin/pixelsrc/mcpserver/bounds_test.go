@@ -88,6 +88,7 @@ func TestAPictureOfTextIsBounded(t *testing.T) {
 type patient struct{ need func(bytes int64) }
 
 func (p patient) Need(_ context.Context, bytes int64) error { p.need(bytes); return nil }
+func (p patient) OnDelivery(func(bool)) bool                { return false }
 func (p patient) WaitForUser() (done func())                { return func() {} }
 func (p patient) Yield() func(context.Context) error {
 	return func(context.Context) error { return nil }
