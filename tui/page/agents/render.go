@@ -325,16 +325,15 @@ func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 	if note := conversation.Note(s); note != "" {
 		para(th.Faint, "", note)
 	}
+	if p.details {
+		rows = append(append(rows, conversation.Details(f, s, p.snap, min(w, conversation.Prose))...), "")
+	}
 	open := p.Focus == browser.PartDetail
 	room := conversation.Room{W: w, H: max(h-len(rows), 1), Apart: f.W >= besideFrom && !open}
 	if open || p.details {
 		room.H = 0
 	}
-	rows = append(rows, conversation.Rows(f, s, room)...)
-	if p.details {
-		rows = append(append(rows, ""), conversation.Details(f, s, p.snap, min(w, conversation.Prose))...)
-	}
-	return rows
+	return append(rows, conversation.Rows(f, s, room)...)
 }
 
 // stepsPane draws the last steps of the session under the cursor.
