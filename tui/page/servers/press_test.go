@@ -12,7 +12,7 @@ import (
 // Whatever its rate and delay, with and without event types: also in the dialogs that a key
 // opens, and with the key that opened them.
 func TestAHeldKeyChangesOneServerOnce(t *testing.T) {
-	const seed, rounds = 93, 6
+	const seed, rounds = 93, 4
 	r := rand.New(rand.NewPCG(seed, seed))
 	for name, tt := range map[string]struct {
 		before []string // keys

@@ -143,7 +143,7 @@ func TestNothingOfWhatAServerRunsIsCut(t *testing.T) {
 // Changed definitions are accepted as they were read: all of them, in any size.
 func TestChangesAreAcceptedOnceAllOfThemWasShown(t *testing.T) {
 	read := func(s *frame.Screen) {
-		for range 60 {
+		for range 25 {
 			s.Wait(300 * time.Millisecond)
 			s.Keys("pgdown")
 		}
@@ -151,7 +151,7 @@ func TestChangesAreAcceptedOnceAllOfThemWasShown(t *testing.T) {
 		s.Keys("y")
 	}
 	presses := func(s *frame.Screen) {
-		for range 60 {
+		for range 25 {
 			s.Wait(time.Second)
 			s.Keys("y")
 			s.Wait(3 * time.Second) // the key rests
