@@ -6,29 +6,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
-// Pane draws a part of a page in w × h cells: a rule with its title, and below it rows,
-// which are (w-4) × (h-1) cells with two of air at each side.
+// Pane draws a part of a page in w × h cells: a heading, and below it rows, which are
+// (w-2) × (h-1) cells with one of air at each side.
 func Pane(th *theme.Theme, title, note string, focus bool, rows []string, w, h int) []string {
 	if w < 4 || h < 2 {
 		return Rows(rows, w, h)
 	}
 	out := make([]string, 0, h)
-	out = append(out, PaneRule(th, title, note, focus, w))
+	out = append(out, Heading(th, title, note, focus, w))
 	for i := range h - 1 {
-		row := blank(w - 4)
+		row := blank(w - 2)
 		if i < len(rows) {
-			row = Fit(rows[i], w-4)
+			row = Fit(rows[i], w-2)
 		}
-		out = append(out, "  "+row+"  ")
+		out = append(out, " "+row+" ")
 	}
 	return out
-}
-
-// PaneRule is the rule above a pane of w cells, the last one blank. With focus it is
-// heavy, so that it can be told without colour. note stands near its right end.
-func PaneRule(th *theme.Theme, title, note string, focus bool, w int) string {
-	row, _ := paneRule(th, title, note, focus, w)
-	return row + " "
 }
 
 // Heading is the rule above a pane of w cells, from end to end. With focus it is heavy, so

@@ -25,7 +25,7 @@ func TestFilesCompleteAWord(t *testing.T) {
 		c := d.ask(text)
 		d.Wait(5 * time.Second)
 		d.press("'see ana@shop and @")
-		d.Has("▌ @README.md", "@tui/search.go", "tab complete", "esc close the list")
+		d.Has("▌ @README.md", "@tui/search.go", "tab choose", "esc back")
 		d.press("'sear")
 		d.Lacks("README")
 		d.Golden("80x24-files")

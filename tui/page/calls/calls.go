@@ -99,6 +99,7 @@ func New(o Options) *Page {
 	p := &Page{opts: o, follow: true, view: viewer.Viewer{Slot: "calls"}}
 	onLine := func(i int) bool { return i == p.log.line() }
 	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved}, tui.Filter{Fields: query.Fields(), Values: p.values, Narrow: p.narrow})
+	p.List.Close = true
 	p.Filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.Order = tui.Order{By: byStart}
 	return p

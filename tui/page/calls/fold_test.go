@@ -19,21 +19,21 @@ func readFourth(s *frame.Screen) { s.Keys("home", "down", "down", "down", "enter
 func TestJSONIsFolded(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
 		readFourth(s)
-		s.Has("▌ {")
+		s.Has("▌{")
 		s.Keys("space")
-		s.Has("▌ {… 4 keys}", `type: "image"`)
+		s.Has("▌{… 4 keys}", `type: "image"`)
 		s.Lacks("layers", "hero.pxl")
 		s.Keys("space", "down", "down", "down", "space")
-		s.Has(`file: "hero.pxl"`, "▌   layers: [… 2 items]", "background: null")
+		s.Has(`file: "hero.pxl"`, "▌  layers: [… 2 items]", "background: null")
 		s.Golden("80x24-folded")
 		s.Keys("down")
-		s.Has("▌   background: null")
+		s.Has("▌  background: null")
 		s.Keys("space")
-		s.Has("▌ {… 4 keys}")
+		s.Has("▌{… 4 keys}")
 		s.Keys("space")
 		s.Has("layers: [… 2 items]") // as it was
 		s.Resize(160, 40)
-		s.Has("layers: [… 2 items]", "▌ {")
+		s.Has("layers: [… 2 items]", "▌{")
 	})
 }
 
@@ -60,9 +60,9 @@ func TestTheSmallestTerminalSaysHowToFold(t *testing.T) {
 		}
 		s.Wait(time.Second)
 		readFourth(s)
-		s.Has("4 of 2009", "▌ {")
+		s.Has("4 of 2009", "▌{")
 		s.Keys("space")
-		s.Has("▌ {…")
+		s.Has("▌{…")
 	})
 }
 
@@ -70,12 +70,12 @@ func TestAFoundTextIsUnfolded(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
 		readFourth(s)
 		s.Keys("down", "down", "down", "space", "up", "up", "up", "space")
-		s.Has("▌ {… 4 keys}")
+		s.Has("▌{… 4 keys}")
 		s.Keys("/")
 		s.Type("hat")
-		s.Has(`▌     "hat"`, "1 of 1")
+		s.Has(`▌    "hat"`, "1 of 1")
 		s.Keys("enter", "end", "enter")
-		s.Has(`▌     "hat"`)
+		s.Has(`▌    "hat"`)
 	})
 }
 
@@ -97,11 +97,11 @@ func TestAClickFolds(t *testing.T) {
 		show(t, size, func(s *frame.Screen, _ *fake.Deck) {
 			readFourth(s)
 			s.ClickOn("layers: [")
-			s.Has("▌   layers: [… 2 items]")
+			s.Has("▌  layers: [… 2 items]")
 			s.ClickOn("scale")
-			s.Has("▌   scale: 4", "layers: [… 2 items]")
+			s.Has("▌  scale: 4", "layers: [… 2 items]")
 			s.ClickOn("layers: [")
-			s.Has("▌   layers: [", `"hat"`)
+			s.Has("▌  layers: [", `"hat"`)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 	p.look(f)
 	call := func(b box, note string, focus bool) []string {
 		p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: b.x, Y: b.y, W: b.w, H: b.h})
-		rows := widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 2, b.y + 1, b.w - 4, b.h - 1}), b.w, b.h)
+		rows := widget.Pane(f.Theme, "Call", note, focus, p.detailPane(f, box{b.x + 1, b.y + 1, b.w - 2, b.h - 1}), b.w, b.h)
 		if y := p.Detail.Cursor() + 1; focus && y > 0 && y < len(rows) {
 			rows[y] = widget.Cursor(f.Theme, rows[y])
 		}
@@ -46,7 +46,7 @@ func (p *Page) Render(f *tui.Frame) []string {
 	focus := f.Focus && p.Focus == browser.PartDetail
 	switch lw, lh := listSize(f.W, f.H); shapeOf(f.W, f.H) {
 	case beside:
-		return widget.Beside(f.Theme, p.listBox(f, lw, lh), call(box{lw, 0, f.W - lw, f.H}, "", focus))
+		return widget.Panes(f.Theme, p.listBox(f, lw, lh), call(box{lw + 1, 0, f.W - lw - 1, f.H}, "", focus))
 	case over:
 		return append(p.listBox(f, lw, lh), call(box{0, lh, f.W, f.H - lh}, "", focus)...)
 	default:
@@ -89,9 +89,9 @@ func listSize(w, h int) (int, int) {
 func detailWidth(w, h int) int {
 	if shapeOf(w, h) == beside {
 		lw, _ := listSize(w, h)
-		w -= lw
+		w -= lw + 1
 	}
-	return w - 6
+	return w - 4
 }
 
 // detailPane is the inside of the detail: the text above the first picture of the
@@ -153,24 +153,24 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 	}
 	h := height - 1
 	var rows []string
-	for _, row := range p.Filter.Rows(f, 4, 1, w-6, p.Typing()) {
-		rows = append(rows, "  "+row)
+	for _, row := range p.Filter.Rows(f, 1, 1, w-2, p.Typing()) {
+		rows = append(rows, " "+row)
 		h--
 	}
 	if w >= headsFrom && h >= 6 && p.log.len() > 0 {
 		h--
-		room := w - 4 - 2 // beside the cursor
+		room := w - 1 // beside the cursor
 		if p.log.rows() > h {
 			room -= 2 // and the scroll bar
 		}
-		rows = append(rows, "  "+p.heads(th, 4, 1+len(rows), room))
+		rows = append(rows, " "+p.heads(th, 1, 1+len(rows), room))
 	}
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: 1 + len(rows), W: w, H: h})
 	if p.log.len() == 0 {
-		rows = append(rows, widget.Paragraph(th.Faint, "  ", p.nothing(), w-6)...)
+		rows = append(rows, widget.Paragraph(th.Faint, " ", p.nothing(), w-2)...)
 		if p.log.filter.empty() {
 			for _, line := range f.Example() {
-				rows = append(rows, "  "+line)
+				rows = append(rows, " "+line)
 			}
 		}
 	} else {
@@ -179,17 +179,18 @@ func (p *Page) listBox(f *tui.Frame, w, height int) []string {
 			h = min(h-1, p.log.len())
 		}
 		left := tui.HandedOver(p.opts.Questions)
-		rows = append(rows, p.List.Render(th, w-4, h, f.Focus && p.Focus != browser.PartDetail, func(i, w int) string {
+		rows = append(rows, p.List.Render(th, w, h, f.Focus && p.Focus != browser.PartDetail, func(i, w int) string {
 			if c := p.log.at(i); c != nil {
 				return tui.CallRow(f, tui.Standing(&c.Call, left), w)
 			}
 			return p.line(f, w)
 		})...)
 		if ended {
-			rows = append(rows, "  "+p.line(f, w-6))
+			rows = append(rows, " "+p.line(f, w-2))
 		}
 	}
-	return widget.Pane(th, "Calls", note, f.Focus && p.Focus != browser.PartDetail, rows, w, height)
+	head := widget.Heading(th, "Calls", note, f.Focus && p.Focus != browser.PartDetail, w)
+	return widget.Rows(append([]string{head}, rows...), w, height)
 }
 
 // line stands between the calls of earlier runs and of this one.

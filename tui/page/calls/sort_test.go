@@ -128,12 +128,12 @@ func TestSortedCallsOfAFilter(t *testing.T) {
 func TestTheCursorStaysOnItsCallInAnyOrder(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("T", "down", "down")
-		s.Has("▌ ✗ claude     logicstamp_compare")
+		s.Has("▌✗ claude     logicstamp_compare")
 		for range 5 {
 			d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		}
 		s.Wait(time.Second)
-		s.Has("▌ ✗ claude     logicstamp_compare", "by tool  8 of 14")
+		s.Has("▌✗ claude     logicstamp_compare", "by tool  8 of 14")
 	})
 }
 

@@ -295,11 +295,11 @@ func TestAJumpGoesToWhatBreaks(t *testing.T) {
 
 func TestTheCursorGoesToTheFirstChangeAfterNone(t *testing.T) {
 	show(t, frame.Size{W: 120, H: 34}, false, one(fake.DriftPass), func(s *frame.Screen, d *fake.Drift) {
-		s.Has("▌ ▸ content only")
+		s.Has("▌▸ content only")
 		s.Do(func() { d.Add(fake.DriftResult(time.Now())) })
 		s.Wait(time.Second)
 		s.Has("[DIFF]")
-		s.Has("▌     ✖ Knob")
+		s.Has("▌    ✖ Knob")
 	})
 }
 

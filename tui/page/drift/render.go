@@ -42,27 +42,34 @@ func (p *Page) Render(f *tui.Frame) []string {
 		return append(head, p.treeBox(f, len(head), f.W, body)...)
 	}
 	tree, hit := panes(f.W)
-	detail(tree, f.W-tree)
-	all := [][]string{p.treeBox(f, len(head), tree, body), p.detailBox(f, box{tree, len(head), f.W - tree - hit, body})}
+	detail(tree+1, f.W-tree-1)
+	middle := f.W - tree - 1
+	if hit > 0 {
+		middle -= hit + 1
+	}
+	all := [][]string{p.treeBox(f, len(head), tree, body), p.detailBox(f, box{tree + 1, len(head), middle, body})}
 	if hit > 0 {
 		all = append(all, p.hitBox(f, hit, body))
 	}
-	return append(head, widget.Beside(f.Theme, all...)...)
+	return append(head, widget.Panes(f.Theme, all...)...)
 }
 
 func (t *tree) treeBox(f *tui.Frame, y, w, h int) []string {
 	th := f.Theme
 	focus := f.Focus && t.Focus != browser.PartDetail
-	inner, listH := w-4, h-1
-	rows := t.Filter.Rows(f, 2, y+1, inner, t.Typing())
+	listH := h - 1
+	rows := t.Filter.Rows(f, 1, y+1, w-2, t.Typing())
+	for i := range rows {
+		rows[i] = " " + rows[i]
+	}
 	listH -= len(rows)
 	t.Areas = append(t.Areas, tui.Area{Part: partTree, Y: y + 1 + len(rows), W: w, H: listH})
 	if len(t.rows) == 0 {
-		rows = append(rows, t.emptyTree(f, inner)...)
+		rows = append(rows, t.emptyTree(f, w)...)
 	} else {
-		rows = append(rows, t.List.Render(th, inner, listH, focus, func(i, w int) string { return t.row(f, t.rows[i], w) })...)
+		rows = append(rows, t.List.Render(th, w, listH, focus, func(i, w int) string { return t.row(f, t.rows[i], w) })...)
 	}
-	return widget.Pane(th, "Changes", t.treeNote(f), focus, rows, w, h)
+	return widget.Rows(append([]string{widget.Heading(th, "Changes", t.treeNote(f), focus, w)}, rows...), w, h)
 }
 
 func (t *tree) treeNote(f *tui.Frame) string {
@@ -79,9 +86,9 @@ func (t *tree) treeNote(f *tui.Frame) string {
 func (t *tree) emptyTree(f *tui.Frame, w int) []string {
 	th := f.Theme
 	if t.view.narrowed() {
-		return []string{th.Faint.Render(widget.Cut("no matches; esc clears the filter", w))}
+		return []string{th.Faint.Render(widget.Cut(" no matches; esc clears the filter", w))}
 	}
-	return []string{th.Good.Render(widget.Cut("no contract changed", w))}
+	return []string{th.Good.Render(widget.Cut(" no contract changed", w))}
 }
 
 // row draws one line of the tree.
@@ -187,7 +194,7 @@ func meanings() []meaning {
 // hitBox shows who is hit by what stands under the cursor.
 func (t *tree) hitBox(f *tui.Frame, w, h int) []string {
 	x, _ := t.selected()
-	d := &writer{th: f.Theme, w: w - 5}
+	d := &writer{th: f.Theme, w: w - 2}
 	if x.contract != nil {
 		d.hit(x.contract, h)
 	}
@@ -211,7 +218,7 @@ func (t *tree) detailBox(f *tui.Frame, b box) []string {
 		title = "Whole contracts"
 	default:
 	}
-	rows := t.Search.Render(f, &t.Detail, t.detail(f, b.w-5), b.x+2, b.y+1, b.w-4, b.h-1)
+	rows := t.Search.Render(f, &t.Detail, t.detail(f, b.w-4), b.x+1, b.y+1, b.w-2, b.h-1)
 	return widget.Pane(th, title, "", focus, rows, b.w, b.h)
 }
 

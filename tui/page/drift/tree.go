@@ -37,6 +37,7 @@ type tree struct {
 func newTree() *tree {
 	t := &tree{view: view{closed: folded()}, fresh: map[string]time.Time{}}
 	t.Browser = browser.New(browser.Options{ID: ID, List: partTree, Open: tui.Do(t.enter)}, tui.Filter{Narrow: tui.Do(t.narrow)})
+	t.List.Close = true
 	t.Filter.Edit.Placeholder = "path, name, field, sign"
 	return t
 }

@@ -54,20 +54,20 @@ func (cs *colours) pane(f *tui.Frame, v *viewer.Viewer, areas *tui.Areas, focus 
 	cs.SetLen(len(uses))
 	th := f.Theme
 	h := f.H - 1
-	overview := overview(f, v, x+2, w-4, h/2)
+	overview := overview(f, v, x+1, w-2, h/2)
 	if len(overview) > 0 {
 		h -= len(overview) + 1
 	}
-	*areas = append(*areas, tui.Area{Part: partColours, X: x + 2, Y: 1, W: w - 4, H: h})
+	*areas = append(*areas, tui.Area{Part: partColours, X: x, Y: 1, W: w, H: h})
 	if len(uses) == 0 {
 		text := "too many colours to list"
 		if v.Picture() == nil {
 			text = ""
 		}
-		rows := widget.Rows([]string{th.Faint.Render(text)}, w-4, f.H-1-len(overview))
+		rows := widget.Rows([]string{th.Faint.Render(text)}, w-2, f.H-1-len(overview))
 		return widget.Pane(th, "Colours", "", focus, append(rows, overview...), w, f.H)
 	}
-	rows := cs.Render(th, w-4, h, focus, func(i, width int) string {
+	rows := cs.Render(th, w, h, focus, func(i, width int) string {
 		u := uses[i]
 		name := strings.Join(u.Names, " ")
 		style := th.Text
@@ -83,19 +83,23 @@ func (cs *colours) pane(f *tui.Frame, v *viewer.Viewer, areas *tui.Areas, focus 
 		}
 		left := swatch(f, v, u.Color) + " "
 		hex := picture.Hex(u.Color)
-		if room := width - 3 - len(hex) - len(count) - 2; name != "" && room >= widget.Width(name) {
+		if room := width - 3 - len(hex) - len(count) - 3; name != "" && room >= widget.Width(name) {
 			left += style.Render(sanitize.Line(name)) + " " + th.Faint.Render(hex)
 		} else if name != "" {
-			left += style.Render(widget.Cut(sanitize.Line(name), width-4-len(count)))
+			left += style.Render(widget.Cut(sanitize.Line(name), width-5-len(count)))
 		} else {
 			left += hex
 		}
-		return widget.Ends(left, th.Muted.Render(count), width)
+		return widget.Ends(left, th.Muted.Render(count)+" ", width)
 	})
+	rows = append([]string{widget.Heading(th, "Colours", fmt.Sprint(len(uses)), focus, w)}, rows...)
 	if len(overview) > 0 {
-		rows = append(append(rows, ""), overview...)
+		rows = append(rows, "")
+		for _, row := range overview {
+			rows = append(rows, " "+row)
+		}
 	}
-	return widget.Pane(th, "Colours", fmt.Sprint(len(uses)), focus, rows, w, f.H)
+	return widget.Rows(rows, w, f.H)
 }
 
 // overview is the whole picture at the foot of the column of colours while only a part

@@ -64,7 +64,7 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 	see("#ff0000")
 	gone := filepath.Join(t.TempDir(), "gone.png")
 	p.Update(pixels.OpenMsg{Path: gone})
-	see("no such file")
+	see("open the picture")
 	save("#00ff00")
 	see("#00ff00")
 	write(t, path, "{")

@@ -144,6 +144,7 @@ func (p *Page) LoadState(kept string) {
 // New makes the page.
 func New(o Options) *Page {
 	p := &Page{opts: o, versions: versions{of: map[string][]Render{}}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
+	p.list.Close, p.colours.Close = true, true
 	p.files = newFiles(o.Load)
 	for _, path := range o.Open {
 		p.files.open(path)

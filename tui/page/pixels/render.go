@@ -25,18 +25,21 @@ func (p *Page) Render(f *tui.Frame) []string {
 	if f.W < 72 || f.H < 14 {
 		return p.small(f)
 	}
-	listW, colourW := min(f.W/4, 32), 0
+	listW, colourW := min(max(f.W/5, 22), 32), 0
 	if pic := p.view.Picture(); f.W >= columnsFrom && (pic == nil || !pic.Smooth || p.view.Cropped()) {
-		colourW = 30
+		colourW = min(max(f.W/5, 22), 30)
 	}
-	pictureW := f.W - listW - colourW
-	blocks := [][]string{p.listPane(f, listW), p.picturePane(f, listW, pictureW)}
+	pictureW := f.W - listW - 1
 	if colourW > 0 {
-		blocks = append(blocks, p.colours.pane(f, &p.view, &p.areas, f.Focus && p.part == partColours, listW+pictureW, colourW))
+		pictureW -= colourW + 1
+	}
+	blocks := [][]string{p.listPane(f, listW), p.picturePane(f, listW+1, pictureW)}
+	if colourW > 0 {
+		blocks = append(blocks, p.colours.pane(f, &p.view, &p.areas, f.Focus && p.part == partColours, listW+pictureW+2, colourW))
 	} else if p.part == partColours {
 		p.part = partPicture
 	}
-	return widget.Beside(f.Theme, blocks...)
+	return widget.Panes(f.Theme, blocks...)
 }
 
 // columnsFrom is how wide the page must be for the column of colours.
@@ -73,7 +76,7 @@ func (p *Page) small(f *tui.Frame) []string {
 	top := len(rows) + 1
 	below := p.below(f, f.W-2, f.H-top)
 	drawn := p.picture(f, 0, top, f.W, f.H-top-len(below))
-	rows = append(rows, widget.Fit(" "+p.headline(f, f.W-2), f.W)) // after the picture, whose scale it says
+	rows = append(rows, widget.Ends(" "+p.headline(f, f.W-16), f.Theme.Faint.Render(scaleOf(&p.view)), f.W)) // after the picture, whose scale it says
 	rows = append(rows, drawn...)
 	for _, line := range below {
 		rows = append(rows, widget.Fit(" "+line, f.W))
@@ -82,9 +85,10 @@ func (p *Page) small(f *tui.Frame) []string {
 }
 
 func (p *Page) listPane(f *tui.Frame, w int) []string {
-	p.areas = append(p.areas, tui.Area{Part: partList, X: 2, Y: 1, W: w - 4, H: f.H - 1})
-	rows := p.list.Render(f.Theme, w-4, f.H-1, f.Focus && p.part == partList, p.row(f))
-	return widget.Pane(f.Theme, "Renders", fmt.Sprint(len(p.renders)), f.Focus && p.part == partList, rows, w, f.H)
+	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1, W: w, H: f.H - 1})
+	focus := f.Focus && p.part == partList
+	rows := []string{widget.Heading(f.Theme, "Pixels "+fmt.Sprint(len(p.renders)), "", focus, w)}
+	return append(rows, p.list.Render(f.Theme, w, f.H-1, focus, p.row(f))...)
 }
 
 // row draws an item of the list: name, who, when.
@@ -92,7 +96,7 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 	th := f.Theme
 	return func(i, width int) string {
 		r := &p.renders[i]
-		mark := ""
+		mark := "  "
 		switch {
 		case r.Failed != "":
 			mark = th.Bad.Render(th.Glyph.Fail) + " "
@@ -105,9 +109,9 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 		}
 		right := f.Ago(r.Time)
 		if width >= 24 {
-			right = who + " " + th.Faint.Render(right)
+			right = who + " " + th.Faint.Render(right) + " "
 		} else {
-			right = th.Faint.Render(right)
+			right = th.Faint.Render(right) + " "
 		}
 		return widget.Ends(mark+widget.Cut(sanitize.Line(r.Name), max(width-widget.Width(right)-widget.Width(mark)-1, 4)), right, width)
 	}
@@ -115,18 +119,37 @@ func (p *Page) row(f *tui.Frame) func(i, width int) string {
 
 func (p *Page) picturePane(f *tui.Frame, x, w int) []string {
 	focus := f.Focus && p.part == partPicture
-	inner := w - 4
+	inner := w - 2
 	below := p.below(f, inner, f.H-1)
 	h := f.H - 1 - len(below)
-	rows := append(p.picture(f, x+2, 1, inner, h), below...)
+	rows := append(p.picture(f, x+1, 1, inner, h), below...)
 	note := ""
 	if r := p.current(); r != nil {
-		note = f.Theme.Faint.Render(f.PictureCaps().Mode.String())
+		mode := f.PictureCaps().Mode.String()
+		if scale := scaleOf(&p.view); scale != "" {
+			mode = scale + f.Theme.Glyph.Dot + " " + mode
+		}
+		note = f.Theme.Faint.Render(mode)
 	}
-	return widget.Pane(f.Theme, p.headline(f, w-16), note, focus, rows, w, f.H)
+	return widget.Pane(f.Theme, p.headline(f, w-24), note, focus, rows, w, f.H)
 }
 
-// headline is what is shown: name, size, scale.
+// scaleOf is how large the picture is drawn.
+func scaleOf(v *viewer.Viewer) string {
+	if w, _ := v.Picture().Size(); w == 0 {
+		return ""
+	}
+	scale := v.Scale()
+	if v.Lossy() && !v.Picture().Smooth {
+		scale += " lossy"
+	}
+	if v.Cropped() {
+		scale += " part"
+	}
+	return scale + " "
+}
+
+// headline is what is shown: name, size, version.
 func (p *Page) headline(f *tui.Frame, w int) string {
 	r := p.current()
 	if r == nil {
@@ -135,14 +158,6 @@ func (p *Page) headline(f *tui.Frame, w int) string {
 	parts := []string{sanitize.Line(r.Name)}
 	if pw, ph := p.view.Picture().Size(); pw > 0 {
 		parts = append(parts, fmt.Sprintf("%d×%d", pw, ph))
-		scale := p.view.Scale()
-		if p.view.Lossy() && !p.view.Picture().Smooth {
-			scale += " lossy"
-		}
-		if p.view.Cropped() {
-			scale += " part"
-		}
-		parts = append(parts, scale)
 	}
 	if v := p.versions.place(p.thing, p.shown); v != "" {
 		parts = append(parts, v)
