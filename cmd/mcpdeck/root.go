@@ -46,7 +46,6 @@ func commandLine(a *cli.Globals) *cobra.Command {
 	for _, p := range plugin.All() {
 		root.AddCommand(p.AllCommands(app.Program(a))...)
 	}
-	completeWords(root, a)
 	strict(root)
 	return root
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
@@ -87,6 +88,14 @@ Clients: ` + strings.Join(setup.Names(), ", ") + "; with prompts: " + strings.Jo
 	fl.BoolVar(&f.undo, "undo", false, "of one client: put the file back as it was")
 	fl.BoolVar(&f.hooks, "hooks", false, "with codex --prompts: also of sessions that its daemon does not run")
 	fl.StringVar(&f.signals, "signals", "", "with claude --prompts: \"hooks\" also reports each tool call, if its files do not say what it waits for")
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		names := setup.Names()
+		if f.prompts {
+			names = setup.PromptNames()
+		}
+		return slices.DeleteFunc(names, func(n string) bool { return slices.Contains(args, n) }), cobra.ShellCompDirectiveNoFileComp
+	}
+	cli.CompleteFlag(c, "signals", "hooks")
 	return c
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 type undoFlags struct{ list, yes bool }
@@ -50,6 +51,18 @@ If it has changed in the same place, nothing is written.`,
 	}
 	c.Flags().BoolVar(&f.list, "list", false, "list the changes that can be undone")
 	c.Flags().BoolVar(&f.yes, "yes", false, "write without asking")
+	c.ValidArgsFunction = func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		cfg, err := o.Load()
+		if err != nil || len(args) > 0 {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		entries, _ := change.Journal{Dir: cfg.Paths.Undo}.Entries() // without them, nothing is to be said
+		var words []string
+		for _, e := range entries {
+			words = append(words, cobra.CompletionWithDesc(e.ID, sanitize.Line(e.What)))
+		}
+		return words, cobra.ShellCompDirectiveNoFileComp
+	}
 	return c
 }
 
