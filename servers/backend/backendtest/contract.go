@@ -41,8 +41,8 @@ func Contract(t *testing.T, open func(t *testing.T) backend.Server) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &stage{Server: open(t), said: make(chan said, 100)}
-			if err := s.Start(t.Context(), s); err != nil {
+			s := &stage{Server: open(t)}
+			if err := s.Start(t.Context(), &s.Events); err != nil {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() {
@@ -61,30 +61,10 @@ func Contract(t *testing.T, open func(t *testing.T) backend.Server) {
 // stage is a server that is up, and the events it reports.
 type stage struct {
 	backend.Server
-	said chan said
-
-	mu      sync.Mutex
-	changed int
+	Events
 }
 
 type said struct{ session, method, params string }
-
-func (s *stage) Changed() {
-	s.mu.Lock()
-	s.changed++
-	s.mu.Unlock()
-}
-
-func (s *stage) Notify(session, method string, params json.RawMessage) {
-	select {
-	case s.said <- said{session, method, string(params)}:
-	default: // nobody looks
-	}
-}
-
-func (s *stage) SetState(snapshot.State) {}
-
-func (s *stage) Warn(string) {}
 
 // until waits for what happens in another goroutine.
 func (s *stage) until(t *testing.T, what string, is func() bool) {
@@ -312,9 +292,7 @@ func changes(t *testing.T, s *stage) {
 	before := listed()
 	s.result(t, s.call(&client{}, "change", "", "", "{}", false))
 	s.until(t, "another list", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return s.changed > 0 && listed() != before
+		return s.Changes() > 0 && listed() != before
 	})
 }
 
@@ -324,22 +302,19 @@ func subscribes(t *testing.T, s *stage) {
 	if l, ok := s.Server.(backend.Subscriber); ok {
 		l.Subscribed(session, backend.Subscriptions{Resources: []string{"fake://a"}})
 	}
-	for end := time.Now().Add(time.Minute); ; { // it may take the server a moment
+	var told Said
+	s.until(t, "word of the resource", func() bool { // it may take the server a moment
 		s.result(t, s.call(&client{}, "touch", `,"arguments":{"uri":"fake://a"}`, "", "{}", false))
-		select {
-		case n := <-s.said:
-			if n.method != "notifications/resources/updated" {
-				continue
-			}
-			if o, err := rawjson.SplitObject(json.RawMessage(n.params)); err != nil || o.Str("uri") != "fake://a" || n.session != "" && n.session != session {
-				t.Errorf("told %s", n)
-			}
-			return
-		case <-time.After(20 * time.Millisecond):
+		time.Sleep(20 * time.Millisecond)
+		all := s.Said()
+		i := slices.IndexFunc(all, func(n Said) bool { return n.Method == "notifications/resources/updated" })
+		if i >= 0 {
+			told = all[i]
 		}
-		if time.Now().After(end) {
-			t.Fatal("timed out waiting for word of the resource")
-		}
+		return i >= 0
+	})
+	if o, err := rawjson.SplitObject(json.RawMessage(told.Params)); err != nil || o.Str("uri") != "fake://a" || told.Session != "" && told.Session != session {
+		t.Errorf("told %+v", told)
 	}
 }
 

@@ -85,7 +85,7 @@ func (a *Adapter) SessionEnded(session string) { a.c.SessionEnded(session) }
 
 // Subscribed implements [backend.Subscriber].
 func (a *Adapter) Subscribed(session string, s backend.Subscriptions) {
-	a.c.Wants(From{Agent: session, Root: s.Root}, Wanted{Level: s.Level, Resources: s.Resources})
+	a.c.Subscribed(session, s)
 }
 
 // Refresh implements [backend.Refresher].

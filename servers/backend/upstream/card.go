@@ -17,6 +17,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
@@ -199,7 +200,7 @@ func New(o Options) *Card {
 	c.stop() // there is no life before Start
 	c.lifecycle = lifecycle{mode: Off, refusal: o.Texts.Off, faults: faults{path: o.Fault, log: &c.log, work: &c.work}}
 	c.pool = newPool(&c.opts, &c.log)
-	c.listings.opts, c.notifications.wanted = &c.opts, map[string]Wanted{}
+	c.listings.opts, c.notifications.wanted = &c.opts, map[string]backend.Subscriptions{}
 	now := c.published(&c.opts)
 	close(now.told)
 	c.now.Store(now)

@@ -11,6 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -140,8 +141,7 @@ func TestWhoSharesAChildIsKnownFromTheLastRun(t *testing.T) {
 func TestASubscriptionKeepsAChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareProject})
-		ada := From{Agent: "ada", Root: "/shop"}
-		s.Wants(ada, Wanted{Resources: []string{"fake://a"}})
+		s.Subscribed("ada", backend.Subscriptions{Root: "/shop", Resources: []string{"fake://a"}})
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if got := len(s.Status().Children); got != 1 {
@@ -153,7 +153,7 @@ func TestASubscriptionKeepsAChild(t *testing.T) {
 		if got := len(s.Status().Children); got != 1 {
 			t.Errorf("%d children after it ended", got)
 		}
-		s.Wants(ada, Wanted{})
+		s.Subscribed("ada", backend.Subscriptions{Root: "/shop"})
 		time.Sleep(time.Hour)
 		synctest.Wait()
 		if got := len(s.Status().Children); got != 0 {

@@ -9,21 +9,16 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-// Wanted is what an agent wants to be notified of by the server.
-type Wanted struct {
-	Level     string   // minimum level of log messages; "" until the agent has set one
-	Resources []string // URIs, for all servers
-}
-
 // notifications is what agents want to be notified of.
 type notifications struct {
-	wanted map[string]Wanted // by agent id
+	wanted map[string]backend.Subscriptions // by agent id
 }
 
 // subscribed reports whether an agent that a slot serves subscribes to resources.
@@ -67,10 +62,10 @@ func (n *notifications) audience(s *slot) (agents []string) {
 	return agents
 }
 
-// Wants replaces what an agent wants to be notified of. A server is started if it is to
-// report changes of a resource. Wants does not block.
-func (c *Card) Wants(f From, w Wanted) {
-	now := c.Published()
+// Subscribed is that of [backend.Subscriber]. A server is started if it is to report changes of a
+// resource.
+func (c *Card) Subscribed(session string, w backend.Subscriptions) {
+	f, now := From{Agent: session, Root: w.Root}, c.Published()
 	w.Resources = slices.DeleteFunc(slices.Clone(w.Resources), func(uri string) bool { return !now.Has(uri) })
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,6 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -75,7 +76,7 @@ func levelled(t *testing.T, slow time.Duration) {
 	})
 	c.switchedOn(t)
 	from := From{Agent: "a"}
-	c.Wants(from, Wanted{Level: "debug"})
+	c.Subscribed(from.Agent, backend.Subscriptions{Level: "debug"})
 	for i := range 2 {
 		began := time.Now()
 		if r, err := c.Call(t.Context(), Call{Tool: "git_echo", Args: json.RawMessage(`{}`), From: from}); err != nil || r.IsError {
