@@ -107,8 +107,7 @@ func (c *Part) take(s pencil.Status) tea.Cmd {
 	return nil
 }
 
-// Actions are the mode, which can be switched from everywhere on the page, and what the
-// part has besides.
+// Actions save the last picture, and say where the program was looked for.
 func (c *Part) Actions(on func() bool) []tui.Action {
 	ours := func(why func() string) func() string {
 		return func() string {
@@ -118,10 +117,10 @@ func (c *Part) Actions(on func() bool) []tui.Action {
 			return why()
 		}
 	}
-	return append(modeActions(c.opts.Mode, func() pencil.Status { return c.status }), []tui.Action{
+	return []tui.Action{
 		{ID: "pencil.save", Title: "Save Pencil's last picture to a file", Acts: true, Enabled: ours(c.whyNoPicture), Run: c.openSave},
 		{ID: "pencil.search", Title: "Show where mcpdeck looked for Pencil", Enabled: ours(func() string { return tui.Because(len(c.status.Searched) == 0, "mcpdeck has not looked for it yet") }), Run: c.openSearch},
-	}...)
+	}
 }
 
 func (c *Part) whyNoPicture() string {

@@ -36,6 +36,9 @@ func (p *Page) Render(f *tui.Frame) []string {
 	switch {
 	case f.W >= three:
 		detail := min(f.W-list-1, most)
+		if f.W-list-detail < 22 { // too little for a third
+			detail = f.W - list - 1
+		}
 		panes := [][]string{p.listPane(f, list, f.H), p.reading(f, list+1, 0, detail, f.H, true)}
 		if rest := f.W - list - detail - 2; rest >= 20 {
 			panes = append(panes, p.context(f, rest, f.H))
@@ -90,7 +93,7 @@ func (p *Page) reading(f *tui.Frame, x, y, w, h int, beside bool) []string {
 	}
 	left := h - len(rows) - len(picture)
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y + len(rows), W: w, H: left})
-	b := p.text(f, s, w-3, beside && h >= 24)
+	b := p.text(f, s, min(w-3, most), beside && h >= 24)
 	p.pane.set(b)
 	p.pane.focus = f.Focus && p.Focus == browser.PartDetail
 	text := p.pane.Render(th, b.rows, w-1, left)
