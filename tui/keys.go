@@ -81,7 +81,11 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		}
 	}
 	taken := map[string][]string{}
-	for id, list := range keys {
+	for written, list := range keys {
+		id := renamed(written, known)
+		if _, both := keys[id]; both && id != written {
+			continue
+		}
 		of, _, _ := strings.Cut(id, ".")
 		bad := slices.IndexFunc(list, func(k string) bool { return !isKey(k) })
 		switch {
@@ -109,6 +113,15 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		return cmp.Or(cmp.Compare(v.lines[a.Action], v.lines[b.Action]), cmp.Compare(a.Text, b.Text))
 	})
 	return taken
+}
+
+// renamed is what an action is called whose page has another name now.
+func renamed(id string, known map[string]bool) string {
+	page, rest, _ := strings.Cut(id, ".")
+	if now := map[string]string{"deck": "inbox", "ask": "inbox", "cards": "servers"}[page] + "." + rest; !known[id] && known[now] {
+		return now
+	}
+	return id
 }
 
 // meantAction says which action was probably meant, or where the actions are listed.

@@ -126,3 +126,15 @@ func TestThePagesHaveTheirKeys(t *testing.T) {
 		s.Do(func() { one.text = false })
 	})
 }
+
+// An action that was bound by the name of a page that has another one now has its key.
+func TestActionsOfRenamedPagesKeepTheirKeys(t *testing.T) {
+	p := &page{id: "servers", title: "Servers", actions: []tui.Action{{ID: "servers.restart", Title: "Restart", Hint: "again", Keys: []string{"r"}, Run: tui.Do(func() {})}}}
+	for _, keys := range []map[string][]string{{"cards.restart": {"w"}}, {"cards.restart": {"v"}, "servers.restart": {"w"}}} {
+		o := tui.Options{Pages: []tui.Page{p}, Keys: keys}
+		if problems := tui.CheckKeys(o); len(problems) > 0 {
+			t.Errorf("%v: %v", keys, problems)
+		}
+		run(t, frame.Size{W: 60, H: 20}, o, func(s *frame.Screen) { s.Has("w again") })
+	}
+}

@@ -52,6 +52,10 @@ func (c *Config) checkWords(pages []string) {
 	if f.Ask.CLIAnswers == "true" {
 		c.warn("ask.cli_answers", `ask.cli_answers: true means "pair"; say so in the configuration`)
 	}
+	// A page may be named as the one whose place it has taken.
+	if now := map[string]string{"deck": "inbox", "ask": "inbox", "cards": "servers"}[f.UI.Start]; !slices.Contains(pages, f.UI.Start) && slices.Contains(pages, now) {
+		f.UI.Start = now
+	}
 	words := Words(pages, c.servers)
 	for key, more := range map[string][]string{"ui.pictures": {"", "ascii"}, "ask.cli_answers": {"true", "false"}} { // also taken
 		words[key] = append(words[key], more...)

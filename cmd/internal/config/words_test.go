@@ -100,3 +100,26 @@ func TestAValueOfTheWrongKindNamesItsSetting(t *testing.T) {
 		t.Fatalf("got %v", err)
 	}
 }
+
+func TestAPageMayBeNamedAsTheOneBeforeIt(t *testing.T) {
+	for _, tt := range []struct {
+		start string
+		pages []string
+		want  string
+	}{
+		{"cards", []string{"inbox", "servers"}, "servers"},
+		{"deck", []string{"inbox", "servers"}, "inbox"},
+		{"ask", []string{"inbox", "servers"}, "inbox"},
+		{"deck", []string{"deck", "servers"}, "deck"},
+	} {
+		path := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(path, []byte("[ui]\nstart = \""+tt.start+"\"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("HOME", t.TempDir())
+		c, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, Pages: tt.pages})
+		if err != nil || c.File.UI.Start != tt.want || len(c.Warnings) > 0 {
+			t.Errorf("%s: starts with %q, %v, %v", tt.start, c.File.UI.Start, c.Warnings, err)
+		}
+	}
+}
