@@ -85,3 +85,19 @@ func TestCallsKnowOfTheQuestionsThatWait(t *testing.T) {
 		}
 	}
 }
+
+// The footer of these pages has a verb for each key, of a few.
+func TestTheFooterHasFewVerbs(t *testing.T) {
+	verbs := strings.Split("open,choose,next,more,message,stop,undo,mark,on/off,terminal,copy,edit,details,view,sort,again,follow,larger,smaller,filter,remove,back", ",")
+	h := built(t, true)
+	for _, p := range h.Screen(false).Pages {
+		if !slices.Contains([]string{"calls", "pixels", "drift"}, p.ID()) {
+			continue
+		}
+		for _, a := range p.Actions() {
+			if a.Hint != "" && !slices.Contains(verbs, a.Hint) {
+				t.Errorf("%s: %q is none of the footer's verbs", a.ID, a.Hint)
+			}
+		}
+	}
+}
