@@ -120,8 +120,7 @@ func SessionLegend(th *theme.Theme) []Sign {
 	g := &th.Glyph
 	return []Sign{
 		{g.Wait, "needs you"},
-		{(&Frame{Theme: th}).Spin(), "working"},
-		{g.On, "only something it started still runs"},
+		{(&Frame{Theme: th}).Spin(), "working; " + g.On + " where only something it started still runs"},
 		{g.OK, "done, and not read yet"},
 		{g.Off, "idle, or ended"},
 		{"?", "what it does cannot be seen"},
