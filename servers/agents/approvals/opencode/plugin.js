@@ -69,9 +69,7 @@ const record = ({ type, sessionID, messageID, text, synthetic, ignored, time, to
   const role = roles.get(messageID)
   const say = (event, more) => JSON.stringify({ event: "message." + event, properties: { sessionID, at: Date.now(), ...more } })
   if (type === "text" && role && text && !synthetic && !ignored && (role === "user" || time?.end)) {
-    const line = say(role, { messageID, text: text.slice(0, 8192) })
-    keep(sessionID, role, line)
-    send(line)
+    send(say(role, { messageID, text: text.slice(0, 8192) }))
   }
   if (type !== "tool" || state.status === "pending" || steps.get(callID) === state.status) return
   put(steps, callID, state.status, 64)
