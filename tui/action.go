@@ -10,9 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// ReadWarnings is the action that shows all warnings in full.
-const ReadWarnings = "deck.warnings"
-
 // Action is one thing the user can do.
 type Action struct {
 	ID    string   // for configuration: "calls.copy"

@@ -12,7 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 // full is a deck with 10,000 calls on a terminal of 200×60.
@@ -27,7 +27,7 @@ func full(b testing.TB, page string) (*tui.Model, *fake.Deck) {
 		})
 	}
 	m := tui.New(tui.Options{Deck: d, Start: page, Background: "dark", Pages: []tui.Page{
-		deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
+		inbox.New(queue(), inbox.Options{CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 	}})
 	b.Cleanup(m.Close)
 	drain(m, m.Init())
@@ -50,7 +50,7 @@ func drain(m *tui.Model, cmd tea.Cmd) {
 
 // BenchmarkFrame is a key that moves the cursor and the whole frame after it.
 func BenchmarkFrame(b *testing.B) {
-	for _, page := range []string{"deck", "calls"} {
+	for _, page := range []string{"inbox", "calls"} {
 		b.Run(page, func(b *testing.B) {
 			m, _ := full(b, page)
 			keys := []tea.KeyPressMsg{frame.Key("k"), frame.Key("j")}
@@ -72,7 +72,7 @@ func TestAFrameCostsNoMoreThanItDid(t *testing.T) {
 		page string
 		most float64 // a fifth more than measured
 	}{
-		{"deck", 1614},
+		{"inbox", 1614},
 		{"calls", 1938},
 	}
 	for _, tt := range tests {
@@ -95,7 +95,7 @@ func TestAFrameCostsNoMoreThanItDid(t *testing.T) {
 // BenchmarkOverlay is a key and the whole frame after it with the command palette
 // over the page.
 func BenchmarkOverlay(b *testing.B) {
-	m, _ := full(b, "deck")
+	m, _ := full(b, "inbox")
 	m.Update(frame.Key("ctrl+p"))
 	keys := []tea.KeyPressMsg{frame.Key("down"), frame.Key("up")}
 	b.ReportAllocs()
@@ -108,7 +108,7 @@ func BenchmarkOverlay(b *testing.B) {
 // BenchmarkBatch is thirty-three milliseconds of 10,000 calls a second, and the
 // frame after them.
 func BenchmarkBatch(b *testing.B) {
-	for _, page := range []string{"deck", "calls"} {
+	for _, page := range []string{"inbox", "calls"} {
 		b.Run(page, func(b *testing.B) {
 			m, d := full(b, page)
 			all, _ := d.Calls(0)
@@ -125,7 +125,7 @@ func BenchmarkBatch(b *testing.B) {
 
 // BenchmarkStill is View when nothing has changed: what each message costs.
 func BenchmarkStill(b *testing.B) {
-	m, _ := full(b, "deck")
+	m, _ := full(b, "inbox")
 	m.Update(frame.Key("k"))
 	m.View()
 	for b.Loop() {

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 // failing is a deck with two failed calls, in sixteen colours. red is how many marks of
@@ -25,8 +25,8 @@ func failing(t *testing.T, test func(s *frame.Screen, d *fake.Deck, red func() i
 	frame.Run(t, frame.Size{W: w, H: 34}, colorprofile.ANSI, func() tea.Model {
 		d = fake.NewDeck(time.Now())
 		d.Change(func(n *snapshot.Snapshot) { n.Errors = 2 })
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
-			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
+		return tui.New(tui.Options{Deck: d, Start: calls.ID, Background: "dark", Pages: []tui.Page{
+			inbox.New(queue(), inbox.Options{CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 		}})
 	}, func(s *frame.Screen) {
 		test(s, d, func() (n int) {
@@ -54,24 +54,21 @@ func wantRed(t *testing.T, s *frame.Screen, red func() int, n int, badge string)
 func TestAFailedCallIsRedUntilItsRowHadTheFocusForASecond(t *testing.T) {
 	failing(t, func(s *frame.Screen, d *fake.Deck, red func() int) {
 		wantRed(t, s, red, 2, "✗2")
-		s.Keys("tab", "up", "up", "up", "up", "up") // over the last but four, which has failed
+		s.Keys("C", "up", "up", "up", "up", "up") // over the last but four, which has failed
 		wantRed(t, s, red, 2, "✗2")
 		s.Keys("down")
 		s.Wait(2 * time.Second)
 		s.Keys("down")
 		wantRed(t, s, red, 1, "✗1")
-		s.Keys("C")             // the Calls page shows the same
-		s.Wait(2 * time.Second) // on the newest that the user has not seen
-		wantRed(t, s, red, 0, "")
 		d.Add(snapshot.Call{ID: 5, Agent: "a1", AgentName: "claude", Server: "logicstamp", Tool: "logicstamp_compare", Status: snapshot.Refused, Started: time.Now(), Result: "told again"})
 		s.Wait(time.Second)
-		wantRed(t, s, red, 0, "")
+		wantRed(t, s, red, 1, "✗1")
 	})
 }
 
 func TestAnOpenedCallIsSeen(t *testing.T) {
 	failing(t, func(s *frame.Screen, _ *fake.Deck, red func() int) {
-		s.Keys("tab", "up", "up", "up", "up", "enter")
+		s.Keys("C", "up", "up", "up", "up", "enter")
 		s.Has("unknown tool: logicstamp_compare")
 		s.Keys("esc")
 		wantRed(t, s, red, 1, "✗1")
@@ -79,7 +76,7 @@ func TestAnOpenedCallIsSeen(t *testing.T) {
 }
 
 func TestOneKeyMarksAllFailedCallsAsSeen(t *testing.T) {
-	for _, page := range []string{"I", "C"} {
+	for _, page := range []string{"C"} {
 		failing(t, func(s *frame.Screen, d *fake.Deck, red func() int) {
 			s.Keys(page, "home")
 			wantRed(t, s, red, 2, "✗2")
@@ -98,7 +95,7 @@ func TestOneKeyMarksAllFailedCallsAsSeen(t *testing.T) {
 func TestNothingIsSeenInAWindowWithoutTheFocus(t *testing.T) {
 	failing(t, func(s *frame.Screen, _ *fake.Deck, red func() int) {
 		s.Send(tea.BlurMsg{})
-		s.Keys("tab", "up", "up", "up", "up")
+		s.Keys("C", "up", "up", "up", "up")
 		s.Wait(3 * time.Second)
 		s.Has("✗2")
 		s.Send(tea.FocusMsg{})

@@ -100,7 +100,7 @@ func (b *footer) hints(t table, part string, text bool) []*Action {
 	for _, a := range t {
 		switch {
 		case text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])):
-		case a.Hint == "", len(a.Keys) == 0, a.Part != "" && a.Part != part, a.why(b.watch) != "":
+		case a.hint() == "", len(a.Keys) == 0, a.Part != "" && a.Part != part, a.why(b.watch) != "":
 		case slices.ContainsFunc(out, func(o *Action) bool { return o.Keys[0] == a.Keys[0] }): // the key does the first of those that it could do
 		default:
 			out = append(out, a)

@@ -16,7 +16,7 @@ func GrantKey(g ask.Grant) string {
 	case g.Stop:
 		return "x"
 	case g.Note:
-		return "N"
+		return "m"
 	}
 	return "n"
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 	"github.com/mcpdeck/mcpdeck/tui/page/clippy"
-	home "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
@@ -103,10 +103,9 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 	}{
 		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true,"Filter":"status:waiting shop"}`}},
 		{"servers", func() tui.Page { return servers.New(servers.Options{}) }, []string{`{"Sort":"Tokens","Turned":true,"Tools":{"Sort":"p95"},"Kept":{}}`, `{"Sort":"","Tools":{"Sort":"calls","Turned":true},"Kept":{"github":"2 x"}}`}},
-		{"deck", func() tui.Page { return home.New(home.Options{}) }, []string{`{"Sort":"context"}`, `{"Sort":"agent","Turned":true}`}},
 		{"sounds", func() tui.Page {
-			return home.New(home.Options{Widgets: []home.Widget{clippy.NewWidget(&sounds{})}})
-		}, []string{`{"Sort":"","Widgets":{"clippy":"muted"}}`}},
+			return inbox.New(queue(), inbox.Options{Widgets: []inbox.Widget{clippy.NewWidget(&sounds{})}})
+		}, []string{`{"Widgets":{"clippy":"muted"}}`}},
 		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true,"Sort":"duration"}`}},
 		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{
 			`{"Filter":"button","Kind":2,"Breaking":true,"Same":true,"Mode":1}`,

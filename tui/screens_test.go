@@ -8,11 +8,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 // TestScreens holds what stands above and around the pages.
@@ -35,7 +36,7 @@ func TestScreens(t *testing.T) {
 			frame.Run(t, tt.size, colorprofile.TrueColor, func() tea.Model {
 				d := fake.NewDeck(time.Now())
 				return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{
-					deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
+					inbox.New(queue(), inbox.Options{CallsPage: "calls"}), calls.New(calls.Options{Bodies: d}),
 				}})
 			}, func(s *frame.Screen) {
 				s.Quick(tt.keys...)
@@ -105,4 +106,11 @@ func TestAnOpenOverlayKeepsKeysFromThePage(t *testing.T) {
 			}
 		})
 	})
+}
+
+// queue is one of questions that gets none.
+func queue() *ask.Queue {
+	q := ask.New(ask.Options{})
+	_ = q.Close() // it keeps nothing
+	return q
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 func themed(p *page) *theme.Theme {
@@ -102,7 +102,7 @@ func TestThePickersScreen(t *testing.T) {
 				d := fake.NewDeck(time.Now())
 				return tui.New(tui.Options{
 					Deck: d, Background: "dark", Themes: theme.Schemes(theme.Dark(), theme.Light()), Keys: map[string][]string{"theme": {"f9"}},
-					Pages: []tui.Page{deck.New(deck.Options{Host: d, CallsPage: "calls"}), calls.New(calls.Options{Bodies: d})},
+					Pages: []tui.Page{inbox.New(queue(), inbox.Options{CallsPage: "calls"}), calls.New(calls.Options{Bodies: d})},
 				})
 			}, func(s *frame.Screen) {
 				s.Quick(keys...)

@@ -133,7 +133,7 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	d := demoDriver(t)
 	w := d.plays("0s")
 	w.shows(d, "That was the deck.")
-	w.key("Q")
+	w.key("I")
 	w.key("H")
 	w.shows(d, "DROP TABLE orders_old' → Deny")
 	d.until("every agent has confirmed its decision", func() bool {
@@ -165,7 +165,7 @@ func TestAnEmptyPageLeadsToTheDemoAndBack(t *testing.T) {
 	d := demoDriver(t)
 	w := d.window()
 	w.wide()
-	for _, page := range []string{"I", "Q", "A", "C", "P", "D"} {
+	for _, page := range []string{"I", "A", "C", "P", "D"} {
 		w.key(page)
 		w.shows(d, "ctrl+n shows an example")
 	}

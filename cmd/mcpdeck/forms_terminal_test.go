@@ -23,15 +23,18 @@ func TestAFormOfAServerIsFilledInByKeys(t *testing.T) {
 	d.turnedOn("trains", fmt.Sprintf("command = ['sh', '-c', '''FORM=\"$1\" exec \"$0\"''', %q, '''%s''']\nmode = 'on'\n", program, schema))
 	w := d.window()
 	w.wide()
-	w.key("h")           // to the servers
+	w.key("S")
 	w.shows(d, "trains") // else the relay would host the server itself, where nobody can be asked
 	a := d.relay()
 	a.Handshake("claude")
 	d.until("the tools", func() bool { return a.lists("trains_form") })
 	a.Send(77, "tools/call", `{"name":"trains_form","arguments":{}}`)
-	w.shows(d, "Ask ◆1")
-	w.key("Q")
+	w.shows(d, "Inbox ◆1")
+	w.key("I")
 	w.shows(d, "Name*")
+	w.again("\r", func() bool {
+		return strings.Contains(w.screen(), "esc close") || strings.Contains(w.screen(), "next field")
+	})
 	w.key("Ana")
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "2 second") })
 	w.again("2", func() bool { return strings.Contains(w.screen(), "whole number") })

@@ -30,7 +30,6 @@ func TestRulesOfServers(t *testing.T) {
 			owner["tui/page/"+p.Page] = p.Name()
 		}
 	}
-	delete(owner, "tui/page/ask") // it is the queue's
 	fset := token.NewFileSet()
 	for _, s := range sources(t, fset, "./...") {
 		if under(s.path, "cmd/internal/plugin", "tui/internal") {

@@ -239,7 +239,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 		a.Send(`"form"`, "tools/call", `{"name":"`+name+`_trigger-elicitation-request","arguments":{}}`)
 		answering[name] = a
 	}
-	w.shows(d, "Ask ◆2")
+	w.shows(d, "Inbox ◆2")
 	asked := time.Now()
 	for _, name := range []string{"everything", "far"} {
 		agents := map[string]*agent{"stdio": d.relay(name), "HTTP": d.overWeb("/mcp/" + name)}
@@ -274,7 +274,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 // servers.
 func fills(d *driver, w *window, agents map[string]*agent) {
 	d.t.Helper()
-	w.key("Q")
+	w.key("I")
 	for range agents {
 		w.shows(d, "String*")
 		time.Sleep(time.Second) // keys right after a form came are not meant for it

@@ -7,9 +7,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
-	"github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
@@ -23,19 +22,14 @@ type page struct {
 // pages is the table of them; the first is home. Those of servers follow.
 func pages() []page {
 	return []page{
-		{deck.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
-			return deck.New(deck.Options{
-				Host: h.Host, Cards: h.Servers, CallsPage: calls.ID, AskPage: ask.ID, AgentsPage: agents.ID, Questions: h.Queue, Setup: screenSetup{h.Config}, Watch: watch,
-				Tells: switchPages(h, servers.ID), CardsPage: servers.ID, Jump: h.Agents.JumpTo, Widgets: widgets(screens),
-			})
-		}},
-		{ask.ID, func(h *App, watch bool, _ []plugin.Screen) tui.Page {
-			o := h.Config.AskScreen()
-			o.Watch, o.Gate, o.Jump, o.LooksAt, o.Files = watch, h.gate, h.Agents.JumpTo, h.Agents.LooksAt, h.filesIn
-			return ask.New(h.Queue, o)
+		{inbox.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
+			o := h.Config.InboxScreen()
+			o.Watch, o.Gate, o.Jump, o.JumpTo, o.LooksAt, o.Files = watch, h.gate, h.Agents.JumpTo, h.Agents.Jump, h.Agents.LooksAt, h.filesIn
+			o.CallsPage, o.Widgets, o.Setup = calls.ID, widgets(screens), screenSetup{h.Config}
+			return inbox.New(h.Queue, o)
 		}},
 		{agents.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
-			return agents.New(agents.Options{Jump: h.Agents.Jump, Sessions: h.Agents.Roster, AskPage: ask.ID, CallsPage: calls.ID, Questions: h.Queue})
+			return agents.New(agents.Options{Jump: h.Agents.Jump, Sessions: h.Agents.Roster, AskPage: inbox.ID, CallsPage: calls.ID, Questions: h.Queue})
 		}},
 		{calls.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
 			o := calls.Options{Bodies: h, Pictures: h.Host, Questions: h.Queue, Commands: h.repeating}
@@ -88,13 +82,10 @@ func (h *App) pages(watch bool, screens []plugin.Screen) (out []tui.Page) {
 	return out
 }
 
-// widgets are those of servers without a page, and then those of servers with one.
-func widgets(screens []plugin.Screen) (out []deck.Widget) {
-	for _, paged := range []bool{false, true} {
-		for _, s := range screens {
-			if s.Widget != nil && (s.Page != nil) == paged {
-				out = append(out, s.Widget)
-			}
+func widgets(screens []plugin.Screen) (out []inbox.Widget) {
+	for _, s := range screens {
+		if s.Widget != nil {
+			out = append(out, s.Widget)
 		}
 	}
 	return out
@@ -106,17 +97,6 @@ func parts(h *App, screens []plugin.Screen) map[string]servers.Part {
 	for i, s := range screens {
 		if s.Part != nil {
 			out[h.Own[i].Name()] = s.Part
-		}
-	}
-	return out
-}
-
-// switchPages has a page tell of the servers that have a switch of their own.
-func switchPages(h *App, page string) map[string]string {
-	out := map[string]string{}
-	for _, s := range h.Own {
-		if s.Switch != nil {
-			out[s.Name()] = page
 		}
 	}
 	return out

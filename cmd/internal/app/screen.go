@@ -19,7 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	"github.com/mcpdeck/mcpdeck/tui/plain"
 )
 
@@ -36,7 +36,7 @@ func (h *App) Screen(watch bool) tui.Options {
 		Deck:       h.Host,
 		Pages:      h.pages(watch, screens),
 		Widgets:    statuses(screens),
-		Feeds:      feeds(screens, ask.GateFeed(h.gate), tui.SessionsFeed(h.Agents.Roster)),
+		Feeds:      feeds(screens, inbox.GateFeed(h.gate), tui.SessionsFeed(h.Agents.Roster)),
 		Theme:      s.Theme,
 		Themes:     s.Themes,
 		KeepTheme:  func(name string) (string, error) { return h.keepTheme(kept, name) },

@@ -15,7 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 )
 
@@ -30,8 +30,8 @@ func screenSettings(cfg *config.Config) tui.Settings {
 		Keys: cfg.File.Keys, KeysFile: filepath.Base(cfg.Paths.Config), KeyLines: cfg.KeyLines, NoMouse: !cfg.File.UI.Mouse, Still: !cfg.File.UI.Motion, KeyRest: time.Duration(cfg.File.UI.KeyRest),
 	}
 	s.Pictures, _ = picture.ParseMode(cfg.File.UI.Pictures) // what it does not know, the configuration has warned of
-	o := cfg.AskScreen()
-	s.Tell = []tea.Msg{ask.SettingsMsg{Focus: o.Focus, Notify: o.Notify}}
+	o := cfg.InboxScreen()
+	s.Tell = []tea.Msg{inbox.SettingsMsg{Follow: o.Follow, Notify: o.Notify}}
 	return s
 }
 

@@ -10,7 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 // What the first page copies is read by any client that keeps servers as most do.
@@ -51,7 +51,7 @@ func TestTheScreenNamesTheFileThatItWrites(t *testing.T) {
 	}
 	s := screenSetup{cfg}
 	clients := s.Clients()
-	if !slices.ContainsFunc(clients, func(c deck.Client) bool { return c.Name == "cursor" }) {
+	if !slices.ContainsFunc(clients, func(c inbox.Client) bool { return c.Name == "cursor" }) {
 		t.Fatalf("no cursor among %v", clients)
 	}
 	for _, c := range clients {

@@ -273,7 +273,7 @@ func (w *Switches) turn(name, verb, seen string) (string, error) {
 	return reply.Text, err
 }
 
-// Restart starts the program of a server anew for the Deck page.
+// Restart starts the program of a server anew.
 func (w *Switches) Restart(name string) error {
 	if own := w.switchOf(name); own != nil {
 		own.Reconnect()

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
-	"github.com/mcpdeck/mcpdeck/tui/page/ask"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
-// AskScreen is how questions are shown and announced.
-func (c *Config) AskScreen() ask.Options {
+// InboxScreen is how requests are shown and announced.
+func (c *Config) InboxScreen() inbox.Options {
 	f := c.File.Ask
-	return ask.Options{
-		Focus: ask.Focus(f.Autofocus),
-		Notify: ask.Notify{
-			Mode: ask.NotifyMode(f.Notify), Escape: ask.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
+	home, _ := os.UserHomeDir() // paths are written whole then
+	return inbox.Options{
+		Follow: f.Autofocus == "always",
+		Notify: inbox.Notify{
+			Mode: inbox.NotifyMode(f.Notify), Escape: inbox.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
 			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Here: c.File.Prompts.NotifyHere,
 			Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
 		},
-		Editor: c.Editor(),
+		Editor: c.Editor(), Home: home,
 	}
 }
 

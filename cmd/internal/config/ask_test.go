@@ -41,7 +41,7 @@ func TestAskSettings(t *testing.T) {
 		t.Errorf("everything off: %+v", o)
 	}
 	t.Setenv("VISUAL", "code --wait")
-	if o := c.AskScreen(); o.Editor.Program != "code" || strings.Join(o.Editor.Args, "|") != "--wait" {
+	if o := c.InboxScreen(); o.Editor.Program != "code" || strings.Join(o.Editor.Args, "|") != "--wait" {
 		t.Errorf("editor: %+v", o.Editor)
 	}
 }

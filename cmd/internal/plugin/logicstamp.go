@@ -139,7 +139,7 @@ func newLogicstamp(e *Env) (*Instance, error) {
 		Server: mcpserver.InDeck(service, e.Version),
 		Screen: func() Screen {
 			page := drift.New(drift.Options{Source: service, Project: e.Config.ProjectRoot(), Editor: e.Config.Editor()})
-			return Screen{Page: page, Widget: drift.NewWidget(page)}
+			return Screen{Page: page}
 		},
 		Doctor: func(ctx context.Context, install io.Writer) (bool, string) {
 			path, number, err := service.CLI(ctx)

@@ -17,7 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
-	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	serverspage "github.com/mcpdeck/mcpdeck/tui/page/servers"
 )
 
@@ -82,7 +82,7 @@ type Instance struct {
 // Screen is what a server shows.
 type Screen struct {
 	Page   tui.Page
-	Widget deckpage.Widget  // on the deck's page
+	Widget inbox.Widget     // on the first page
 	Part   serverspage.Part // on the page of servers
 	Status tui.Widget       // on every page
 	Feed   *tui.Feed

@@ -183,7 +183,7 @@ func (g *Gate) Unlock() {
 // Errors of a Gate that cannot be opened now.
 var (
 	errOff    = errors.New(`answers from a shell are off; answer in the deck, or set ask.cli_answers to "pair" or "passphrase" and restart mcpdeck`)
-	errLocked = errors.New("too many failed attempts: unlock in the deck, on its Ask page")
+	errLocked = errors.New("too many failed attempts: unlock in the deck, with its command \"let a shell answer\" (:)")
 	errWrong  = errors.New("wrong")
 )
 
@@ -201,9 +201,9 @@ func (g *Gate) ready() error {
 	case g.opt.Method == Pair && !g.screen:
 		return errors.New(`this deck has no screen to show a pairing code on; answer elsewhere, or set ask.cli_answers to "passphrase"`)
 	case g.opt.Method == Pair && g.wrong < tooMany && !g.valid():
-		return errors.New("no pairing code is valid: show one in the deck, with P on its Ask page, then try again")
+		return errors.New("no pairing code is valid: show one in the deck, with its command \"let a shell answer\" (:), then try again")
 	case g.opt.Method == Passphrase && g.sealed == "":
-		return errors.New("no passphrase is set: set one in the deck, with P on its Ask page")
+		return errors.New("no passphrase is set: set one in the deck, with its command \"let a shell answer\" (:)")
 	case g.opt.Method != Pair && g.opt.Method != Passphrase:
 		return errOff
 	case g.wrong >= tooMany:

@@ -17,10 +17,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
-	askpage "github.com/mcpdeck/mcpdeck/tui/page/ask"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
-	deckpage "github.com/mcpdeck/mcpdeck/tui/page/deck"
 	"github.com/mcpdeck/mcpdeck/tui/page/drift"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 func main() {
@@ -33,6 +32,7 @@ func main() {
 	warn := flag.Bool("warn", false, "with warnings")
 	prompts := flag.Bool("prompts", false, "with prompts of agents' own programs")
 	busy := flag.Bool("busy", false, "with those, and many sessions")
+	front := flag.Bool("front", false, "with the sessions and prompts of the frames")
 	many := flag.Int("changes", 5000, "changes of the largest comparison")
 	flag.Parse()
 
@@ -58,13 +58,25 @@ func main() {
 		*prompts = true
 		feeds = append(feeds, tui.SessionsFeed(fake.NewSessions(time.Now())))
 	}
-	if *prompts {
+	switch {
+	case *front:
+		feeds = append(feeds, tui.SessionsFeed(fake.FrontSessions(time.Now())))
+		for _, r := range []ask.Request{fake.FrontAllow(), fake.FrontQuestion(), fake.FrontLong(), fake.FrontParts()} {
+			if _, err := q.Open(r); err != nil {
+				fmt.Fprintln(os.Stderr, "demo:", err)
+			}
+		}
+	case *prompts:
 		for _, r := range fake.Prompts() {
 			if _, err := q.Open(r); err != nil {
 				fmt.Fprintln(os.Stderr, "demo:", err)
 			}
 		}
-	} else if form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form())); err == nil {
+	default:
+		form, err := ask.FormQuestions("Which journey shall I book?", json.RawMessage(fake.Form()))
+		if err != nil {
+			break
+		}
 		req := ask.Request{
 			Questions: form, Local: true, From: ask.From{Client: "Trains", Agent: "for claude"}, Title: "claude has called trains_book",
 			Peer: ask.Peer{PID: os.Getpid(), Program: "trains-mcp", Cwd: "/home/ann/shop"},
@@ -78,9 +90,8 @@ func main() {
 	err := tui.Run(context.Background(), tui.Options{
 		Output: os.Stdout, Deck: d, Start: *start, Background: *background, Watch: *watch, Theme: theme.Options{ASCII: *ascii}, Feeds: feeds,
 		Pages: []tui.Page{
-			deckpage.New(deckpage.Options{Host: d, CallsPage: "calls", AskPage: askpage.ID, AgentsPage: agents.ID, Questions: q}),
-			askpage.New(q, askpage.Options{Focus: askpage.FocusNever}),
-			agents.New(agents.Options{AskPage: askpage.ID, CallsPage: calls.ID, Questions: q}),
+			inbox.New(q, inbox.Options{CallsPage: calls.ID, Home: "/home/ana"}),
+			agents.New(agents.Options{AskPage: inbox.ID, CallsPage: calls.ID, Questions: q}),
 			calls.New(calls.Options{Bodies: d}),
 			drift.New(drift.Options{Project: "/home/ann/shop", Source: fake.NewDrift(time.Now(), fake.DriftPass(time.Now()), fake.DriftMany(time.Now(), *many), fake.DriftStale(time.Now()), fake.DriftResult(time.Now()))}),
 		},

@@ -1,4 +1,4 @@
-// Package clippy is what the Deck page has of the Clippy tools: whether sounds are muted,
+// Package clippy is what the Inbox has of the Clippy tools: whether sounds are muted,
 // the repair of a damaged memory, and the bell that agents may ring.
 package clippy
 
@@ -89,7 +89,7 @@ func NewWidget(t Tools) *Widget {
 	return &Widget{tools: t, usual: usual, chosen: usual}
 }
 
-// Name implements the StateSaver of the Deck page.
+// Name implements the StateSaver of the Inbox.
 func (w *Widget) Name() string { return "clippy" }
 
 // What is kept of a key that mutes sounds, or has them on again.
@@ -98,7 +98,7 @@ const (
 	heard = "heard"
 )
 
-// SaveState implements the StateSaver of the Deck page: what the user chose by a key, unless the
+// SaveState implements the StateSaver of the Inbox: what the user chose by a key, unless the
 // configuration says the same, or has changed since.
 func (w *Widget) SaveState() string {
 	switch {
@@ -110,7 +110,7 @@ func (w *Widget) SaveState() string {
 	return heard
 }
 
-// LoadState implements the StateSaver of the Deck page.
+// LoadState implements the StateSaver of the Inbox.
 func (w *Widget) LoadState(kept string) {
 	if kept == muted || kept == heard {
 		w.chosen = kept == muted
@@ -137,7 +137,7 @@ func (w *Widget) Update(msg tea.Msg) tea.Cmd {
 // Actions mute sounds and repair the memory.
 func (w *Widget) Actions() []tui.Action {
 	return []tui.Action{
-		{ID: "clippy.mute", Title: "Mute or unmute agents' sounds", Keys: []string{"m"}, Acts: true, Run: w.mute},
+		{ID: "clippy.mute", Title: "Mute or unmute agents' sounds", Acts: true, Run: w.mute},
 		{ID: "clippy.repair", Title: "Clippy: repair the memory file", Acts: true, Run: w.repair, Enabled: func() string { return tui.Because(!w.damaged, "the memory file is not damaged") }},
 	}
 }

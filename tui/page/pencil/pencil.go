@@ -1,5 +1,5 @@
 // Package pencil is what Pencil mode has on the screen beside what every server has: its
-// line on the Deck page, and on the Servers page the state of the app and the last picture.
+// line on the Inbox, and on the Servers page the state of the app and the last picture.
 package pencil
 
 import (

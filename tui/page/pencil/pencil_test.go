@@ -10,6 +10,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
@@ -19,7 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
-	"github.com/mcpdeck/mcpdeck/tui/page/deck"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	page "github.com/mcpdeck/mcpdeck/tui/page/pencil"
 	serverspage "github.com/mcpdeck/mcpdeck/tui/page/servers"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -129,7 +130,7 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 		return tui.New(tui.Options{
 			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: serverspage.ID, Widgets: []tui.Widget{page.NewWidget(m)}, Feeds: []tui.Feed{page.Feed(m)}, Keys: map[string][]string{"pencil.save": {"f5"}},
 			Pages: []tui.Page{
-				deck.New(deck.Options{}),
+				inbox.New(queue(), inbox.Options{}),
 				serverspage.New(serverspage.Options{Servers: servers{m}, Parts: map[string]serverspage.Part{"pencil": page.New(page.Options{Mode: m, Page: serverspage.ID, Folder: "/home/ana"})}}),
 			},
 		})
@@ -271,4 +272,11 @@ func TestAnyKeyTakesTheSignOfAFailureAway(t *testing.T) {
 			})
 		})
 	}
+}
+
+// queue is one of questions that gets none.
+func queue() *ask.Queue {
+	q := ask.New(ask.Options{})
+	_ = q.Close() // it keeps nothing
+	return q
 }

@@ -34,7 +34,7 @@ your own, an answer for each of its questions. What takes several options takes 
 At a terminal, what is left out is asked for.
 
 The deck must allow it: ask.cli_answers is off, pair or passphrase. With pair, P on
-the deck's Ask page shows a code that is valid once; with passphrase, P sets one. This
+the deck's command "let a shell answer" shows a code that is valid once, or sets a passphrase. This
 command prompts for it on the terminal and never reads it from arguments, the
 environment or standard input. Programs started by agents may not answer.
 

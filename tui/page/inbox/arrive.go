@@ -1,0 +1,118 @@
+package inbox
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/tui"
+)
+
+// snapshotMsg is the queue as it is now.
+type snapshotMsg struct{ snap *questions.Snapshot }
+
+// take is a newer version of the queue.
+func (p *Page) take(s *questions.Snapshot) tea.Cmd {
+	old := p.snap
+	p.snap = s
+	var cmds []tea.Cmd
+	for ; p.notices < len(s.Notices); p.notices++ {
+		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
+	}
+	cmds = append(cmds, keptNow(old, s), untaken(old, s))
+	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.record.ID }); p.place == partSettled && !p.settled.own() && i >= 0 {
+		p.settled.record = s.History[i] // more may have been seen of it
+	}
+	if fresh := p.arrivals.fresh(s); len(fresh) > 0 {
+		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify))
+		if !p.shown {
+			p.fresh = fresh[len(fresh)-1].ID
+			if p.opt.Follow {
+				cmds = append(cmds, tui.GoUnasked(ID, true))
+			}
+		}
+	}
+	switch it, ok := s.Item(p.id); {
+	case p.place == partGroup:
+		if len(p.grouped()) == 0 {
+			p.leaveGroup()
+		}
+	case p.id != 0 && (!ok || it.State == questions.Sending):
+		if cmd := p.settle(old, s); cmd != nil {
+			cmds = append(cmds, cmd)
+			break
+		}
+		p.id, p.place, p.form = 0, "", nil
+		p.draft = questions.Draft{}
+		if p.opened {
+			p.next()
+		}
+	}
+	p.past.update(s.History)
+	p.lay(time.Now())
+	return tea.Batch(cmds...)
+}
+
+// due are the requests that wait for the user and are not snoozed.
+func due(s *questions.Snapshot) (all []questions.Item) {
+	for _, it := range s.Items {
+		if it.Due() {
+			all = append(all, it)
+		}
+	}
+	return all
+}
+
+// keptNow says of an answer that has just not reached its agent.
+func keptNow(old, s *questions.Snapshot) tea.Cmd {
+	if old == s {
+		return nil
+	}
+	for _, r := range s.Kept {
+		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
+		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
+			return tui.Toast(tui.Warn, sanitize.Line(r.Request.Client())+" did not get your answer; it is kept for a day and listed in the Inbox")
+		}
+	}
+	return nil
+}
+
+// untaken says of an answer that its agent has just not taken.
+func untaken(old, s *questions.Snapshot) tea.Cmd {
+	for _, r := range slices.Backward(s.History) {
+		if r.Request.Prompt == nil || r.End() != questions.EndNotTaken {
+			continue
+		}
+		i := slices.IndexFunc(old.History, func(o questions.Record) bool { return o.ID == r.ID })
+		if i >= 0 && old.History[i].End() == questions.EndSent {
+			return tui.Toast(tui.Warn, strings.TrimSpace(sanitize.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words(jumpKey))
+		}
+	}
+	return nil
+}
+
+// arrivals are the requests that have been told of.
+type arrivals struct{ seen map[int]bool }
+
+// fresh are the requests not seen before that wait.
+func (a *arrivals) fresh(s *questions.Snapshot) []questions.Item {
+	var fresh []questions.Item
+	seen := make(map[int]bool, len(s.Items))
+	for _, it := range s.Items {
+		if !a.seen[it.ID] && it.Waits() && it.State == questions.Queued {
+			fresh = append(fresh, it)
+		}
+		seen[it.ID] = it.State != questions.Snoozed // told of again when it comes back
+	}
+	a.seen = seen
+	return fresh
+}
+
+// isSending reports whether an answer can still be taken back.
+func (p *answer) isSending() bool {
+	return slices.ContainsFunc(p.snap.Items, func(it questions.Item) bool { return it.State == questions.Sending })
+}

@@ -1,0 +1,253 @@
+package inbox
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	tea "charm.land/bubbletea/v2"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
+)
+
+// history is what was asked before, newest first.
+type history struct {
+	shown     bool
+	all       []questions.Record
+	found     []questions.Record
+	filter    string
+	searching bool
+	edit      widget.Editor
+	list      widget.List
+}
+
+// open shows all of it.
+func (h *history) open(all []questions.Record) {
+	h.shown, h.filter, h.searching = true, "", false
+	h.edit.SetValue("")
+	h.update(all)
+}
+
+func (h *history) update(all []questions.Record) {
+	h.all = all
+	h.search(h.filter)
+}
+
+func (h *history) search(filter string) {
+	h.filter = filter
+	h.found = h.found[:0]
+	for _, r := range slices.Backward(h.all) {
+		if filter == "" || widget.Match(filter, recordText(r)) > 0 {
+			h.found = append(h.found, r)
+		}
+	}
+	h.list.SetLen(len(h.found))
+}
+
+func (h *history) move(d int) { h.list.Move(d) }
+
+func (h *history) copy() tea.Cmd {
+	i := h.list.Cursor
+	if i < 0 || i >= len(h.found) {
+		return nil
+	}
+	return tui.Copy(recordText(h.found[i]), "question and answer")
+}
+
+// recordText is a record as text: who asked, the questions, the answers.
+func recordText(r questions.Record) string {
+	var b strings.Builder
+	b.WriteString(asker(r) + "\n")
+	for i := range r.Request.Questions {
+		b.WriteString("\n" + asked(r, i) + "\n")
+		b.WriteString("  " + recordAnswer(r, i, "") + "\n")
+	}
+	if undone(r) {
+		b.WriteString("\n" + r.Words("") + "\n")
+	}
+	return b.String()
+}
+
+// asker is who asked, and where it works.
+func asker(r questions.Record) string {
+	s := sanitize.Line(r.Request.Client())
+	if cwd := r.Request.Cwd(); cwd != "" {
+		s += " in " + sanitize.Line(cwd)
+	}
+	return s
+}
+
+// asked is question i, or what a permission is for.
+func asked(r questions.Record, i int) string {
+	if d := r.Request.Prompt; exact(&r.Request) {
+		return sanitize.Line(d.Tool) + "\n" + sanitize.Exact(strings.TrimSuffix(d.Subject(), "\n"))
+	}
+	return sanitize.BareText(r.Request.Questions[i].Question)
+}
+
+// recordRows draws recordText, the Markdown of questions as on the page that asks them.
+func recordRows(th *theme.Theme, r questions.Record, w int) []string {
+	rows := widget.Paragraph(th.Muted, "", asker(r), w)
+	for i := range r.Request.Questions {
+		rows = append(rows, "")
+		if text := asked(r, i); exact(&r.Request) {
+			rows = append(rows, widget.Paragraph(th.Text, "", text, w)...)
+		} else {
+			rows = append(rows, widget.Spanned(th, th.Text, text, w)...)
+		}
+		rows = append(rows, widget.Paragraph(th.Text, "", "  "+recordAnswer(r, i, jumpKey), w)...)
+	}
+	if undone(r) {
+		rows = append(append(rows, ""), widget.Paragraph(th.Warn, "", r.Words(jumpKey), w)...)
+	}
+	return rows
+}
+
+// undone reports whether nothing has shown that the user's answer had an effect.
+func undone(r questions.Record) bool {
+	end := r.End()
+	return end == questions.EndSent || end == questions.EndNotTaken
+}
+
+// recordAnswer is the answer to question i in words; key is as in [questions.Record.Words].
+func recordAnswer(r questions.Record, i int, key string) string {
+	switch end := r.End(); {
+	case end == questions.EndElsewhere, end == questions.EndGone, end == questions.EndTimedOut:
+		return r.Words(key)
+	case r.Reply.Status == questions.Declined:
+		word := "declined"
+		if r.Request.Decides() {
+			word = "denied"
+		}
+		if r.Reply.Reason != "" {
+			return word + ": " + sanitize.Line(r.Reply.Reason)
+		}
+		return word
+	case i >= len(r.Reply.Results):
+		return "not answered"
+	}
+	res := r.Reply.Results[i]
+	switch {
+	case res.Clarify != "":
+		return "asked back: " + sanitize.Line(res.Clarify)
+	case res.Skipped:
+		return "skipped"
+	}
+	if res.Content != nil {
+		return sanitize.Line(string(res.Content))
+	}
+	var parts []string
+	for _, l := range res.SelectedOptions {
+		s := chosen(&r.Request, l)
+		if g, ok := r.Request.Granted(r.Reply.Results); ok && g.Effect != "" {
+			s += ": " + sanitize.Line(g.Effect)
+		}
+		if n := res.Notes[l]; n != "" {
+			s += " - " + sanitize.Line(n)
+		}
+		parts = append(parts, s)
+	}
+	if res.CustomInput != "" {
+		parts = append(parts, `"`+sanitize.Line(res.CustomInput)+`"`)
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (h *history) render(f *tui.Frame) []string {
+	th := f.Theme
+	var head []string
+	if h.searching || h.filter != "" {
+		text, x, _ := h.edit.Render(th, f.W-4, 1, h.searching)
+		head = append(head, " "+th.Key.Render("/")+" "+text[0])
+		if h.searching {
+			f.Cursor(3+x, 0)
+		}
+	} else {
+		head = append(head, widget.Heading(th, "History "+strconv.Itoa(len(h.all)), "", true, f.W))
+	}
+	if len(h.found) == 0 {
+		none := "no matching questions"
+		if h.filter == "" {
+			none = "no answered questions yet"
+		}
+		return append(head, "", "  "+th.Muted.Render(none))
+	}
+	rest := f.H - len(head)
+	detail := min(max(rest/2, 4), rest)
+	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string { return h.row(f, h.found[i], w) })...)
+	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
+	for _, r := range recordRows(th, h.found[max(h.list.Cursor, 0)], f.W-2) {
+		rows = append(rows, " "+r)
+	}
+	return rows[:min(len(rows), f.H)]
+}
+
+func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
+	state := ""
+	if undone(r) && w >= 60 { // the sign says it, too
+		state = string(r.End()) + " " + f.Theme.Glyph.Dot + " "
+	}
+	return recordRow(f, r, w, state+f.Ago(r.Ended))
+}
+
+// recordRow is who asked what, and what became of it: the end of a question
+// is told by its sign and in words, the answer in the user's own.
+func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
+	th := f.Theme
+	who := sanitize.Line(r.Request.Client())
+	if in := project(&r.Request); in != "" {
+		who += " " + th.Glyph.Dot + " " + in
+	}
+	// The answer goes first, then the question, then who asked.
+	room := w - 3 - widget.Width(right) - 1
+	asked := aboutRow(th, th.Text, &r.Request)
+	end := " " + th.Glyph.Right + " " + ending(r)
+	end = widget.Cut(end, max(room*2/3, room-widget.Width(asked)))
+	asked = widget.Cut(asked, room-widget.Width(end))
+	if room -= widget.Width(asked) + widget.Width(end) + 2; room < 6 {
+		who = ""
+	} else {
+		who = widget.Cut(who, room) + "  "
+	}
+	return widget.Ends(recordMark(th, r)+" "+th.Muted.Render(who)+asked+th.Strong.Render(end), th.Muted.Render(right), w-1)
+}
+
+// recordMark is the sign of how a question ended.
+func recordMark(th *theme.Theme, r questions.Record) string {
+	switch r.End() {
+	case questions.EndDenied, questions.EndDeclined:
+		return th.Bad.Render(th.Glyph.Fail)
+	case questions.EndTimedOut:
+		return th.Muted.Render(th.Glyph.Wait)
+	case questions.EndGone:
+		return th.Faint.Render("-")
+	case questions.EndElsewhere:
+		return th.Muted.Render(th.Glyph.Right)
+	case questions.EndSent:
+		return th.Muted.Render(th.Glyph.Half)
+	case questions.EndNotTaken:
+		return th.Warn.Render(th.Glyph.Half)
+	case questions.EndAnswered:
+		if r.AsksBack() {
+			return th.Info.Render("?")
+		}
+	case questions.EndAllowed:
+	}
+	return th.Good.Render(th.Glyph.OK)
+}
+
+// ending is what became of a question, on one line.
+func ending(r questions.Record) string {
+	if end := r.End(); len(r.Reply.Results) == 0 || end == questions.EndElsewhere || end == questions.EndGone {
+		return recordAnswer(r, 0, jumpKey)
+	}
+	answers := make([]string, len(r.Reply.Results))
+	for i := range answers {
+		answers[i] = recordAnswer(r, i, jumpKey)
+	}
+	return strings.Join(answers, "; ")
+}
