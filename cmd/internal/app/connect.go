@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
@@ -59,6 +60,9 @@ func (s Connector) Plan(clients []string) (tui.SetupPlan, error) {
 	return out, nil
 }
 
+// imported logs how a server answered: its row says what it adds, or lacks.
+func imported(server, text string) { slog.Info("imported", "server", server, "answer", text) }
+
 func undo(cfg *config.Config, id string) error {
 	j := change.Journal{Dir: cfg.Paths.Undo}
 	e, err := j.Entry(id)
@@ -80,3 +84,7 @@ func (s Connector) Snippet() string {
 	}
 	return text
 }
+
+// AsIs is the flag of mcpdeck mcp with which a card has its tools under the names that
+// the server gave them.
+const AsIs = "as-is"

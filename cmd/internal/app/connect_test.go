@@ -1,6 +1,7 @@
 package app
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 )
 
 func TestTheScreenConnectsTheClientsThatAreTickedAndUndoesIt(t *testing.T) {
@@ -63,5 +65,26 @@ func TestTheScreenConnectsTheClientsThatAreTickedAndUndoesIt(t *testing.T) {
 		if b, err := os.ReadFile(filepath.Join(home, name)); err != nil || string(b) != want {
 			t.Errorf("%s is %q, %v", name, b, err)
 		}
+	}
+}
+
+// What the first page copies is read by any client that keeps servers as most do.
+func TestTheCopiedConfigurationStartsThisDeck(t *testing.T) {
+	cfg, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: filepath.Join(t.TempDir(), "state")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Servers map[string]struct {
+			Command string
+			Args    []string
+		} `json:"mcpServers"`
+	}
+	if err := json.Unmarshal([]byte(Connector{Config: func() *config.Config { return cfg }}.Snippet()), &got); err != nil {
+		t.Fatal(err)
+	}
+	s := got.Servers["mcpdeck"]
+	if want := []string{"mcp", "--state", cfg.Paths.State}; s.Command != setupcmd.EntryOf(cfg).Command || !slices.Equal(s.Args, want) {
+		t.Errorf("it starts %q %q, want %q %q", s.Command, s.Args, setupcmd.EntryOf(cfg).Command, want)
 	}
 }

@@ -48,7 +48,7 @@ type Options struct {
 	// Home is the user's folder, which is written as ~.
 	Home    string
 	Widgets []Widget
-	Setup   Setup // connects agents; nil: that is left to mcpdeck setup
+	Setup   tui.Setup // connects agents; nil: that is left to mcpdeck setup
 }
 
 // SettingsMsg replaces the options that may change while the page is in use.

@@ -2,48 +2,21 @@ package inbox
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Setup writes the deck into the configuration of the clients on this machine. Its
-// methods read files.
-type Setup interface {
-	// Clients are those that were found here.
-	Clients() []Client
-	// Plan says what would be written for one.
-	Plan(client string) (Change, error)
-	// Snippet is the configuration that starts the deck's servers, in the form that most
-	// clients read.
-	Snippet() string
-}
-
-// Client is a program that can be an agent.
-type Client struct {
-	Name  string // "claude"
-	Path  string // of the file that has the deck, or would get it
-	SetUp bool
-}
-
-// Change is what would be written into one file.
-type Change struct {
-	Path  string
-	Lines []string     // the difference
-	Apply func() error // writes it; nil: there is nothing to write
-	Then  string       // what the user has to do beside it
-}
-
 // welcome is the first start: the way to the first agent, in three steps.
 type welcome struct {
-	from    Setup // nil: nobody is connected here
-	clients []Client
+	from    tui.Setup // nil: nobody is connected here
+	clients []tui.SetupClient
 	off     map[string]bool // that are not to be set up
 	snippet string          // what connects any other
 	at      int
@@ -51,10 +24,9 @@ type welcome struct {
 
 // welcomeMsg is who was found here, or what would be written for some of them.
 type welcomeMsg struct {
-	found   []Client
+	found   []tui.SetupClient
 	snippet string
-	names   []string
-	plans   []Change
+	plan    *tui.SetupPlan
 }
 
 // look finds the clients on this machine, unless somebody is there.
@@ -67,50 +39,61 @@ func (w *welcome) look(known bool) tea.Cmd {
 }
 
 func (w *welcome) take(m welcomeMsg) tea.Cmd {
-	if m.plans == nil {
+	switch again := w.look(false); {
+	case m.plan == nil:
 		w.clients, w.snippet = m.found, m.snippet
 		w.at = min(w.at, max(len(w.clients)-1, 0))
 		return nil
+	case len(m.plan.Files) == 0:
+		why := append(slices.Clone(m.plan.Remarks), "every agent that is ticked already has mcpdeck")
+		return tea.Batch(tui.Toast(tui.Info, why[0]), again)
+	default:
+		return tui.Open(&tui.Sure{
+			Name: "setup", ItemID: "setup", Title: m.plan.Question, Give: "apply",
+			Rows: func(th *theme.Theme, w int) []string { return planRows(m.plan, th, w) },
+			Run:  func() tea.Cmd { return tea.Sequence(apply(m.plan), again) },
+		})
 	}
-	var text []string
-	writes := 0
-	for i, c := range m.plans {
-		text = append(text, sanitize.Line(m.names[i])+"  "+c.Path, "")
-		if c.Apply == nil {
-			text = append(text, "has mcpdeck already", "")
-			continue
-		}
-		writes++
-		text = append(append(text, c.Lines...), "")
-	}
-	const most = 24
-	if n := len(text) - most; n > 0 {
-		text = append(text[:most], "… and "+strconv.Itoa(n)+" more lines")
-	}
-	if writes == 0 {
-		return tea.Batch(tui.Toast(tui.Info, "every agent that is ticked already has mcpdeck"), w.look(false))
-	}
-	again := w.look(false)
-	return tui.Open(&tui.Confirm{Name: "setup", Title: "Set up " + strings.Join(m.names, ", ") + "?", Text: strings.TrimSpace(strings.Join(text, "\n")), Choices: []tui.Choice{
-		{Key: "y", Text: "Write it", Run: func() tea.Cmd { return tea.Sequence(apply(m), again) }},
-		{Key: "n", Text: "Not now"},
-	}})
 }
 
-// apply writes all changes, up to the first that fails.
-func apply(m welcomeMsg) tea.Cmd {
-	return tui.Outcome(func() (string, error) {
-		said := "written; start " + strings.Join(m.names, ", ") + "."
-		for _, c := range m.plans {
-			if c.Apply == nil {
-				continue
-			}
-			if err := c.Apply(); err != nil {
-				return "", err
-			}
-			said += " " + c.Then
+// planRows are what becomes of each file.
+func planRows(p *tui.SetupPlan, th *theme.Theme, w int) []string {
+	var rows []string
+	add := func(indent int, style theme.Style, text string) {
+		for _, l := range widget.Wrap(sanitize.Exact(text), w-indent) {
+			rows = append(rows, widget.Blank(indent)+style.Render(strings.TrimRight(l, " ")))
 		}
-		return strings.TrimSpace(said) + " mcpdeck undo reverts it.", nil
+	}
+	for _, f := range p.Files {
+		add(0, th.Strong, f.Path)
+		for _, does := range f.Does {
+			add(2, th.Text, does)
+		}
+		for _, l := range f.Lines {
+			style := th.Faint
+			switch l[:min(1, len(l))] {
+			case "+":
+				style = th.Good
+			case "-":
+				style = th.Bad
+			}
+			add(4, style, l)
+		}
+	}
+	for _, r := range p.Remarks {
+		add(0, th.Muted, r)
+	}
+	return rows
+}
+
+// apply changes all files, or none.
+func apply(p *tui.SetupPlan) tea.Cmd {
+	return tui.Outcome(func() (string, error) {
+		done, err := p.Apply()
+		if err != nil {
+			return "", err
+		}
+		return strings.Join(append([]string{"written; mcpdeck undo takes it back."}, done.Then...), " "), nil
 	})
 }
 
@@ -128,15 +111,11 @@ func (w *welcome) ticked() (names []string) {
 func (w *welcome) plan() tea.Cmd {
 	from, names := w.from, w.ticked()
 	return func() tea.Msg {
-		m := welcomeMsg{names: names, plans: []Change{}}
-		for _, name := range names {
-			change, err := from.Plan(name)
-			if err != nil {
-				return tui.Toast(tui.Bad, err.Error())()
-			}
-			m.plans = append(m.plans, change)
+		plan, err := from.Plan(names)
+		if err != nil {
+			return tui.Toast(tui.Bad, err.Error())()
 		}
-		return m
+		return welcomeMsg{plan: &plan}
 	}
 }
 
@@ -207,10 +186,7 @@ func (w *welcome) render(f *tui.Frame, home string) []string {
 		case w.off[c.Name]:
 			mark = th.Glyph.Uncheck
 		}
-		path := sanitize.Exact(c.Path)
-		if rest, ok := strings.CutPrefix(path, home+"/"); ok && home != "" {
-			path = "~/" + rest
-		}
+		path := sanitize.Exact(strings.Join(c.Files, ", "))
 		row := mark + " " + th.Text.Render(widget.Fit(sanitize.Line(c.Name), name)) + "  "
 		row += th.Muted.Render(widget.CutLeft(path, max(f.W-6-widget.Width(row), 4)))
 		if i == w.at && f.Focus {
