@@ -235,7 +235,7 @@ type FocusMsg struct{ Focused bool }
 // ThemeMsg tells pages that the theme has changed.
 type ThemeMsg struct{ Theme *theme.Theme }
 
-// ShowQuestionMsg asks the page of questions to open one.
+// ShowQuestionMsg asks the Inbox to open a question.
 type ShowQuestionMsg struct {
 	ID      int
 	Lasting bool // with the cursor on the first option that allows it for longer than once

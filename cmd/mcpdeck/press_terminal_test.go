@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// asksFor is a deck on its page of questions, and sessions that ask for commands.
+// asksFor is a deck on its Inbox, and sessions that ask for commands.
 func asksFor(t *testing.T, commands ...string) (*driver, *window) {
 	t.Helper()
 	d := newDriver(t)

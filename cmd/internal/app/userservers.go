@@ -129,7 +129,7 @@ func (u *userServers) make(cfg *config.Config, s settings.Card) addedCard {
 	tools := &atomic.Pointer[settings.Card]{}
 	tools.Store(&s)
 	o := upstream.Options{
-		Name: s.Name, Title: s.Label(), Key: s.Key, Version: cli.Version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: FaultFile(cfg, s.Name), Count: CountFile(cfg, s.Name),
+		Name: s.Name, Title: s.Label(), Version: cli.Version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: FaultFile(cfg, s.Name), Count: CountFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: u.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && u.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
 		NoRoots: s.Roots == "none",

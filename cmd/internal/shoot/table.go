@@ -88,7 +88,7 @@ func takes() []take {
 				waits("edit breaks"), presses("alt+d"), waits("prop removed"), still("drift.png"), presses(next),
 				waits("All three"), waits("Allow"), pauses(6 * time.Second), still("permission.png"),
 				presses("alt+a"), waits("needs you"), still("agents.png"),
-				presses("alt+i"), waits("pixelsrc_render"), still("deck.png"), presses("alt+s"), waits("LogicStamp"), presses("G"), presses("k"), waits("haunt_desktop"), still("clippy.png"), presses("g"), still("pencil.png"),
+				presses("alt+s"), waits("LogicStamp"), presses("G"), presses("k"), waits("haunt_desktop"), still("clippy.png"), presses("g"), still("pencil.png"),
 			},
 		},
 		{
@@ -113,7 +113,7 @@ func takes() []take {
 				presses("a"), waits("rm -rf build"), gets("y", "DROP TABLE"), pauses(time.Second),
 				gets("n", "git push"), gets("n", "All three have your decisions"), pauses(time.Second), presses("alt+i"), pauses(time.Second), cuts("inbox.gif"),
 				presses(next), waits("somebody else's"), rolls(), presses("alt+s"), waits("Weather"), pauses(time.Second), presses("G"), pauses(time.Second),
-				gets("space", "Turn on weather?"), pauses(2 * time.Second), gets("y", "claude got its tools"), pauses(time.Second), cuts("cards.gif"),
+				gets("space", "Turn on weather?"), pauses(2 * time.Second), gets("y", "claude got its tools"), pauses(time.Second), cuts("servers.gif"),
 			},
 		},
 	}

@@ -23,8 +23,6 @@ type Card struct {
 	Title string `toml:"title,omitempty"`
 	// A sentence about it.
 	About string `toml:"about,omitempty"`
-	// Key that turns it on or off on the Deck page.
-	Key string `toml:"key,omitempty"`
 
 	// Program and arguments. A server has either a command or a url.
 	Command []string `toml:"command,omitempty"`

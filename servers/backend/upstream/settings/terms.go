@@ -40,7 +40,7 @@ func (c Card) Digest() string {
 // the user switches there, and limits.
 func (c Card) beside() (out []snapshot.Fact) {
 	c.Command, c.URL, c.Transport, c.AllowHTTP, c.Cwd, c.Sandbox, c.Env, c.Inherit, c.Headers = nil, "", "", false, "", "", nil, nil, nil
-	c.Name, c.File, c.Title, c.About, c.Key = "", "", "", "", ""
+	c.Name, c.File, c.Title, c.About = "", "", "", ""
 	c.Mode, c.Tools, c.Resources, c.Prompts = "", nil, "", ""
 	c.MaxInFlight, c.CallTimeout, c.StartTimeout, c.IdleStop = 0, 0, 0, 0
 	words := Words()
