@@ -149,14 +149,14 @@ func TestTheUserAnswersTheDemo(t *testing.T) {
 	t.Parallel()
 	d := demoDriver(t)
 	w := d.plays("1h")
-	w.shows(d, "This is the deck")
+	w.shows(d, "This is the Inbox")
 	w.key("\x0e") // ctrl+n
 	w.shows(d, "codex asks you")
 	w.again("1", func() bool { return strings.Contains(w.screen(), "Which database") })
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
 	w.key("\x0e")
 	w.shows(d, "opencode has drawn")
-	w.again("P", func() bool { return strings.Contains(w.screen(), "Renders") })
+	w.again("P", func() bool { return strings.Contains(w.screen(), "Pixels 6") })
 	w.quits()
 }
 

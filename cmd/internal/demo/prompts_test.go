@@ -30,7 +30,7 @@ func TestGoingOnWhileTheAgentsFinishGoesOnOnceTheyHave(t *testing.T) {
 				t.Error(err)
 			}
 			time.Sleep(time.Second) // on the bubble's clock
-			if msg, ok := s.Feed().Load().(tui.GuideMsg); !ok || !strings.Contains(msg.Try, "u takes it back") {
+			if msg, ok := s.Feed().Load().(tui.GuideMsg); !ok || !strings.Contains(msg.Try, "u undoes it") {
 				t.Errorf("while the answer is sent it says %+v", msg)
 			}
 			s.Next()

@@ -45,7 +45,7 @@ type scene struct {
 func script() []scene {
 	return []scene{
 		{
-			begins: "claude, codex and opencode are connected. This is the deck.",
+			begins: "claude, codex and opencode are connected. This is the Inbox.",
 			agents: work,
 			ready:  called("manage_memory", snapshot.OK),
 		},
@@ -54,7 +54,7 @@ func script() []scene {
 			say:  "codex asks you, and waits for the answer.",
 			try:  "Choose with the digits, enter sends. Or wait.",
 			keys: []string{"1", "2", "enter"},
-			ends: "codex has your answers and goes on.",
+			ends: "codex has your answers.",
 		},
 		{
 			agents: drawing, ready: called("pixelsrc_render", snapshot.OK),
@@ -75,7 +75,7 @@ func script() []scene {
 			say:   "A call of codex has failed.",
 			try:   "Press C to see what it wanted and what it got.",
 			page:  "calls", keys: []string{"C"},
-			there: "Here are its arguments and its result; enter reads them in full.",
+			there: "It is selected; enter reads its arguments and its result.",
 		},
 		{
 			begins: "claude notes what components promise each other, and edits one …",
@@ -175,8 +175,8 @@ func edit(ctx context.Context, s *Show) error {
 	return claude.call(ctx, "logicstamp_compare_snapshot", `{}`)
 }
 
-// forecast calls a tool of the card as soon as it is there. The user may turn the card off
-// again before that.
+// forecast calls a tool of the server as soon as it is there. The user may turn the server
+// off again before that.
 func forecast(ctx context.Context, s *Show) error {
 	for {
 		if err := s.wait(ctx, func() bool { return weather(s).Tools > 0 }); err != nil {
@@ -192,7 +192,7 @@ func forecast(ctx context.Context, s *Show) error {
 	}
 }
 
-// weather is the card.
+// weather is the server that is off at first.
 func weather(s *Show) snapshot.Server {
 	all := s.o.Deck.Snapshot().Servers
 	if i := slices.IndexFunc(all, func(v snapshot.Server) bool { return v.Name == "weather" }); i >= 0 {

@@ -141,7 +141,7 @@ func (s *Show) Run(ctx context.Context) error {
 		if s.o.Line != nil {
 			return nil
 		}
-		s.say("demo", "That was the deck. Look around as long as you like.", "ctrl+n plays it again, q ends. Then run mcpdeck setup.")
+		s.say("demo", "That was the deck. Look around: I, A, C, S, P and D are its pages.", "ctrl+n plays it again, q ends. Then run mcpdeck setup.")
 		s.with(func() { s.seen.next = false })
 		if err := s.wait(ctx, s.skipped); err != nil {
 			return s.failed(ctx, err)
@@ -231,7 +231,7 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 	}
 	for !done() {
 		if s.left(sc) {
-			s.hint(number, sc.say, "Sent in a moment; until then, u takes it back.")
+			s.hint(number, sc.say, "Sent in a moment; until then, u undoes it.")
 			if err := s.wait(ctx, func() bool { return done() || !s.left(sc) }); err != nil {
 				return err
 			}

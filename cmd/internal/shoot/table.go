@@ -80,7 +80,7 @@ func takes() []take {
 		{
 			cols: 110, rows: 36, cell: [2]int{10, 20}, args: demo("1h"),
 			steps: []step{
-				waits("This is the deck"), waits("manage_memory"), presses(next),
+				waits("This is the Inbox"), waits("manage_memory"), presses(next),
 				waits("codex asks you"), waits("OAuth 2.1"), still("ask.png"),
 				gets("1", "Which database"), gets("2", "enter sends these answers"), gets("enter", "codex has your answers"), presses(next),
 				waits("opencode has drawn"), presses("alt+p"), waits("potion"), still("pixels.png"), presses(next),
@@ -100,7 +100,7 @@ func takes() []take {
 		{
 			cols: 100, rows: 28, cell: [2]int{8, 16}, args: demo("1h"),
 			steps: []step{
-				waits("This is the deck"), waits("manage_memory"), presses(next),
+				waits("This is the Inbox"), waits("manage_memory"), presses(next),
 				waits("codex asks you"), rolls(), waits("OAuth 2.1"), pauses(time.Second), presses("down"), pauses(time.Second), presses("up"), pauses(time.Second),
 				gets("1", "Which database"), gets("2", "enter sends these answers"), gets("enter", "codex has your answers"),
 				pauses(time.Second), cuts("ask.gif"), presses(next),
