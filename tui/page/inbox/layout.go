@@ -28,7 +28,7 @@ const (
 
 // Render implements tui.Page.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.areas = p.areas[:0]
+	p.areas, p.reading.covered = p.areas[:0], !f.Focus
 	p.lay(f.Now)
 	rows := p.render(f)
 	if p.completing() {

@@ -90,9 +90,12 @@ func (l *requestList) under() *row {
 // lay brings the rows up to date. A settled request keeps its place for a while; new ones come
 // at the end of their section, and what is snoozed last.
 func (l *requestList) lay(w world) {
-	key := ""
+	key, selected := "", ""
 	if r := l.under(); r != nil {
 		key = r.key()
+		if r.section == done {
+			selected = key // it keeps its place when it has been read
+		}
 	}
 	old := l.at
 	needs := l.needs(w)
@@ -108,7 +111,7 @@ func (l *requestList) lay(w world) {
 		case s.State.Waits():
 		case s.State == snapshot.Working, s.State == snapshot.StateUnknown && s.Connection != "" && running(w.calls, s.Connection) != nil:
 			busy = append(busy, row{section: working, session: s})
-		case s.Unread:
+		case s.Unread, sessionKey(s) == selected:
 			ended = append(ended, row{section: done, session: s})
 		}
 	}

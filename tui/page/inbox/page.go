@@ -41,8 +41,8 @@ type Options struct {
 	// Files returns the paths of the files in a folder, the agent's that asks. It may take a
 	// while; nil: none are offered.
 	Files func(folder string) []string
-	// Read notes that the user has looked at a session that is done; nil: nobody asks.
-	Read func(snapshot.Session)
+	// Read notes that the user has looked at a session that is done; may be nil.
+	Read func(agent, id string)
 	// CallsPage is the ID of the page that shows calls; "" when there is none.
 	CallsPage string
 	// Home is the user's folder, which is written as ~.
@@ -55,25 +55,6 @@ type Options struct {
 type SettingsMsg struct {
 	Follow bool
 	Notify Notify
-}
-
-// Widget is what another part of the deck has to say on this page.
-type Widget interface {
-	// Note is an exception, or a mode that is on, in a few words and at most w cells; ""
-	// says nothing.
-	Note(f *tui.Frame, w int) string
-	// Actions act on this page.
-	Actions() []tui.Action
-	// Update gets all messages that pages get, but no keys.
-	Update(msg tea.Msg) tea.Cmd
-}
-
-// StateSaver is a widget that keeps something between runs, as a page does. Its name tells it
-// from the others'.
-type StateSaver interface {
-	Name() string
-	SaveState() string
-	LoadState(kept string)
 }
 
 // What the pane shows, and the parts of the page.
@@ -102,6 +83,7 @@ type Page struct {
 	alerts   alerts
 	notices  int // notices already shown
 	arrivals arrivals
+	reading  reading
 	fresh    int // the newest request that came while the page was not shown
 	deck     *snapshot.Snapshot
 	all      []snapshot.Session
@@ -117,7 +99,7 @@ func New(q *questions.Queue, opt Options) *Page {
 	}
 	return &Page{
 		pane:   pane{answer: answer{queue: q, opt: &opt, snap: q.Pending(), field: field{editor: widget.Editor{Multi: true}}}, search: tui.Search{Part: partReader}},
-		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
+		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, reading: reading{focused: true}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
 	}
 }
 
@@ -253,7 +235,14 @@ func (p *Page) Hide() {
 }
 
 // Update takes what no action did.
-func (p *Page) Update(msg tea.Msg) tea.Cmd {
+func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
+	defer func() {
+		seen := p.session
+		if !p.shown || p.past.shown {
+			seen = nil
+		}
+		cmd = tea.Batch(cmd, p.reading.look(msg, seen, p.opened, p.opt))
+	}()
 	if p.searching() && p.search.Update(p.place, msg) {
 		return nil
 	}
@@ -266,6 +255,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.pairing.take(msg.State)
 	case tui.FocusMsg:
 		p.alerts.focus(msg.Focused)
+		p.reading.focused = msg.Focused
 	case SettingsMsg:
 		p.opt.Follow, p.opt.Notify = msg.Follow, msg.Notify
 	case alertMsg:
@@ -352,7 +342,10 @@ func (p *Page) typed(k tea.KeyPressMsg) tea.Cmd {
 // AnyKey implements tui.Keyed: the cursor stays where it is while keys are pressed.
 func (p *Page) AnyKey() tea.Cmd {
 	p.list.lastKey = time.Now()
-	return nil
+	if !p.shown {
+		return nil
+	}
+	return func() tea.Msg { return lookMsg{} } // the key has done it then
 }
 
 // world is what the list is made of.
@@ -471,41 +464,6 @@ func (p *Page) settledSeen(msg settledMsg) tea.Cmd {
 		p.next()
 	}
 	return nil
-}
-
-// FooterNote is what widgets have to say.
-func (p *Page) FooterNote(w int) string {
-	var notes []string
-	for _, o := range p.opt.Widgets {
-		if note := o.Note(&tui.Frame{Theme: p.theme}, w/2); note != "" {
-			notes = append(notes, note)
-		}
-	}
-	return strings.Join(notes, " "+p.theme.Glyph.Dot+" ")
-}
-
-// SaveState implements tui.StateSaver.
-func (p *Page) SaveState() string {
-	kept := map[string]string{}
-	for _, w := range p.opt.Widgets {
-		if k, ok := w.(StateSaver); ok && k.SaveState() != "" {
-			kept[k.Name()] = k.SaveState()
-		}
-	}
-	return tui.EncodeState(struct{ Widgets map[string]string }{kept})
-}
-
-// LoadState implements tui.StateSaver.
-func (p *Page) LoadState(kept string) {
-	var l struct{ Widgets map[string]string }
-	if !tui.DecodeState(kept, &l) {
-		return
-	}
-	for _, w := range p.opt.Widgets {
-		if k, ok := w.(StateSaver); ok {
-			k.LoadState(l.Widgets[k.Name()])
-		}
-	}
 }
 
 // home writes a path below the user's folder with ~.

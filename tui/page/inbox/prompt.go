@@ -177,7 +177,7 @@ func (p *pane) jump() tea.Cmd {
 	switch {
 	case p.session != nil && !ok && p.opt.JumpTo != nil:
 		to, s := p.opt.JumpTo, *p.session
-		return tui.Outcome(func() (string, error) { return to(s) })
+		return tea.Batch(p.opt.hasRead(&s), tui.Outcome(func() (string, error) { return to(s) }))
 	case !ok:
 		return nil
 	}
