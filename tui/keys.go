@@ -81,10 +81,17 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		}
 	}
 	taken := map[string][]string{}
-	for written, list := range keys {
-		id := renamed(written, known)
-		if _, both := keys[id]; both && id != written {
+	written := map[string]string{} // what an action is called in the file
+	v.lines = maps.Clone(v.lines)
+	for _, entry := range v.inOrder(keys, known) {
+		id, list := renamed(entry, known), keys[entry]
+		if first, both := written[id]; both {
+			v.problem(entry, fmt.Sprintf("%s is %s now, as %s is, which is written first", entry, id, first), true)
 			continue
+		}
+		written[id] = entry
+		if n := v.lines[entry]; n > 0 {
+			v.lines[id] = n
 		}
 		of, _, _ := strings.Cut(id, ".")
 		bad := slices.IndexFunc(list, func(k string) bool { return !isKey(k) })
@@ -115,13 +122,18 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 	return taken
 }
 
-// renamed is what an action is called whose page has another name now.
-func renamed(id string, known map[string]bool) string {
-	page, rest, _ := strings.Cut(id, ".")
-	if now := map[string]string{"deck": "inbox", "ask": "inbox", "cards": "servers"}[page] + "." + rest; !known[id] && known[now] {
-		return now
+// inOrder are the entries as they stand in the file; without one, those under the names of now
+// come first.
+func (v *vetting) inOrder(keys map[string][]string, known map[string]bool) []string {
+	was := func(entry string) int {
+		if known[entry] {
+			return 0
+		}
+		return 1
 	}
-	return id
+	return slices.SortedFunc(maps.Keys(keys), func(a, b string) int {
+		return cmp.Or(cmp.Compare(v.lines[a], v.lines[b]), was(a)-was(b), cmp.Compare(a, b))
+	})
 }
 
 // meantAction says which action was probably meant, or where the actions are listed.

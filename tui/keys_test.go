@@ -4,8 +4,11 @@ import (
 	"strings"
 	"testing"
 
+	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
+	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -127,14 +130,45 @@ func TestThePagesHaveTheirKeys(t *testing.T) {
 	})
 }
 
-// An action that was bound by the name of a page that has another one now has its key.
-func TestActionsOfRenamedPagesKeepTheirKeys(t *testing.T) {
-	p := &page{id: "servers", title: "Servers", actions: []tui.Action{{ID: "servers.restart", Title: "Restart", Hint: "again", Keys: []string{"r"}, Run: tui.Do(func() {})}}}
-	for _, keys := range []map[string][]string{{"cards.restart": {"w"}}, {"cards.restart": {"v"}, "servers.restart": {"w"}}} {
-		o := tui.Options{Pages: []tui.Page{p}, Keys: keys}
-		if problems := tui.CheckKeys(o); len(problems) > 0 {
-			t.Errorf("%v: %v", keys, problems)
+// An action that was bound by another name has its key, the first of two that became one.
+func TestActionsOfOldNamesKeepTheirKeys(t *testing.T) {
+	type keys = map[string][]string
+	p := &page{id: "servers", title: "Servers", actions: []tui.Action{
+		{ID: "servers.restart", Title: "Restart", Hint: "again", Keys: []string{"r"}, Run: tui.Do(func() {})},
+		{ID: "servers.tool", Title: "Allow", Hint: "on/off", Keys: []string{"space"}, Run: tui.Do(func() {})},
+	}}
+	for _, tt := range []struct {
+		name  string
+		keys  keys
+		lines map[string]int
+		shown string
+		lost  string
+	}{
+		{"by the page's old name", keys{"cards.restart": {"w"}}, nil, "w again", ""},
+		{"by its own", keys{"cards.prompts": {"w"}}, nil, "w on/off", ""},
+		{"old and new", keys{"cards.restart": {"v"}, "servers.restart": {"w"}}, nil, "w again", "cards.restart"},
+		{"old before new", keys{"cards.restart": {"w"}, "servers.restart": {"v"}}, map[string]int{"cards.restart": 3, "servers.restart": 4}, "w again", "servers.restart"},
+		{"two that became one", keys{"cards.prompts": {"v"}, "cards.resources": {"w"}}, map[string]int{"cards.prompts": 4, "cards.resources": 3}, "w on/off", "cards.prompts"},
+	} {
+		o := tui.Options{Pages: []tui.Page{p}, Keys: tt.keys, KeyLines: tt.lines}
+		lost := ""
+		for _, p := range tui.CheckKeys(o) {
+			lost += p.Action
 		}
-		run(t, frame.Size{W: 60, H: 20}, o, func(s *frame.Screen) { s.Has("w again") })
+		if lost != tt.lost {
+			t.Errorf("%s: %q has no effect, want %q", tt.name, lost, tt.lost)
+		}
+		run(t, frame.Size{W: 60, H: 20}, o, func(s *frame.Screen) { s.Has(tt.shown) })
+	}
+}
+
+func TestActionsOfOldNamesAreThoseThatTheyBecame(t *testing.T) {
+	pages := []tui.Page{inbox.New(questions.New(questions.Options{}), inbox.Options{}), servers.New(servers.Options{})}
+	for old := range tui.RenamedActions() {
+		for _, p := range tui.CheckKeys(tui.Options{Pages: pages, Keys: map[string][]string{old: {"f9"}}}) {
+			if strings.Contains(p.Text, "unknown action") {
+				t.Error(p.Text)
+			}
+		}
 	}
 }
