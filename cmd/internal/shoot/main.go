@@ -117,15 +117,14 @@ func (c *camera) picture() (im *image.RGBA) {
 }
 
 // still writes a picture of the screen as it is. The rows of the demo's guide, above the
-// footer, are left out.
+// last two, are left out.
 func (c *camera) still(name string) error {
 	im := c.picture()
-	const guide = 2
-	h, cut := im.Bounds().Dy(), c.take.cell[1]
-	without := image.NewRGBA(image.Rect(0, 0, im.Bounds().Dx(), h-guide*cut))
+	const guide, last = 2, 2
+	w, h, row := im.Bounds().Dx(), im.Bounds().Dy(), c.take.cell[1]
+	without := image.NewRGBA(image.Rect(0, 0, w, h-guide*row))
 	draw.Draw(without, without.Bounds(), im, image.Point{}, draw.Src)
-	footer := image.Rect(0, h-(guide+1)*cut, im.Bounds().Dx(), h-guide*cut)
-	draw.Draw(without, footer, im, image.Pt(0, h-cut), draw.Src)
+	draw.Draw(without, image.Rect(0, h-(guide+last)*row, w, h-guide*row), im, image.Pt(0, h-last*row), draw.Src)
 	return c.writePNG(name, without)
 }
 

@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/draw"
+	"math"
 	"unicode/utf8"
 
 	uv "github.com/charmbracelet/ultraviolet"
@@ -140,7 +141,7 @@ func opaque(c color.Color) color.RGBA {
 }
 
 // block returns how much of each place of a cell, from 0 to 1 in both directions, a block
-// element covers; false for a glyph that needs a font.
+// element or Braille pattern covers; false for a glyph that needs a font.
 func block(r rune) (covers func(x, y float64) float64, ok bool) {
 	where := func(in func(x, y float64) bool) func(x, y float64) float64 {
 		return func(x, y float64) float64 {
@@ -162,10 +163,19 @@ func block(r rune) (covers func(x, y float64) float64, ok bool) {
 	case r >= '░' && r <= '▓':
 		part := float64(r-'░'+1) / 4
 		return func(float64, float64) float64 { return part }, true
+	case r >= '⠀' && r <= '⣿':
+		return where(func(x, y float64) bool { return dot(byte(r), x*2, y*4) }), true
 	case r == '▔':
 		return where(func(_, y float64) bool { return y < 1.0/8 }), true
 	case r == '▕':
 		return where(func(x, _ float64) bool { return x >= 7.0/8 }), true
 	}
 	return nil, false
+}
+
+// dot reports whether a place is on a dot of a Braille pattern, in units of a dot's room.
+func dot(pattern byte, x, y float64) bool {
+	bit := [4][2]byte{{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}}[int(y)][int(x)]
+	middle := func(v float64) bool { return math.Abs(v-math.Floor(v)-0.5) < 0.3 }
+	return pattern&bit != 0 && middle(x) && middle(y)
 }

@@ -68,9 +68,9 @@ func TestCellsAreDrawn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := uv.NewScreenBuffer(3, 1)
-	uv.NewStyledString("\x1b[38;2;255;0;0m▀\x1b[48;2;0;0;255m \x1b[0mM").Draw(b, b.Bounds())
-	im := p.screen(b, 3, 1)
+	b := uv.NewScreenBuffer(4, 1)
+	uv.NewStyledString("\x1b[38;2;255;0;0m▀\x1b[48;2;0;0;255m \x1b[0mM\x1b[38;2;255;0;0m⠁").Draw(b, b.Bounds())
+	im := p.screen(b, 4, 1)
 	for _, tt := range []struct {
 		what string
 		x, y int
@@ -79,6 +79,8 @@ func TestCellsAreDrawn(t *testing.T) {
 		{"the upper half", 4, 2, color.RGBA{255, 0, 0, 255}},
 		{"the lower half", 4, 12, paper},
 		{"a background", 12, 8, color.RGBA{0, 0, 255, 255}},
+		{"a dot of Braille", 26, 2, color.RGBA{255, 0, 0, 255}},
+		{"where it has none", 30, 2, paper},
 	} {
 		if got := im.RGBAAt(tt.x, tt.y); got != tt.want {
 			t.Errorf("%s is %v, want %v", tt.what, got, tt.want)
