@@ -418,3 +418,14 @@ func TestAServerThatRunsManyTimes(t *testing.T) {
 		})
 	}
 }
+
+func TestAServerWithFewToolsHasAllHeads(t *testing.T) {
+	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, _ *fake.Deck, c *cards) {
+		c.mu.Lock()
+		c.details.Tools, c.details.Notes = c.details.Tools[:1], nil
+		c.mu.Unlock()
+		s.Keys("up", "down")
+		s.Has("Tools 1")
+		s.Has("p95")
+	})
+}

@@ -150,8 +150,11 @@ func (t *toolTable) heads(th *theme.Theme, n, w int) string {
 	if !t.filter.Empty() {
 		name = "Tools " + strconv.Itoa(len(t.rows)) + " of " + strconv.Itoa(n)
 	}
+	if len(t.rows) == 0 {
+		columns = nil
+	}
 	row := ""
-	for _, c := range columns[:min(len(columns), len(t.rows))] {
+	for _, c := range columns {
 		head := c.title
 		if c.by != "" && c.by == t.order.By {
 			head = t.order.Arrow(th, true) + head
