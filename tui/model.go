@@ -192,7 +192,7 @@ func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 		return nil, true
 	case goMsg:
 		switch {
-		case msg.unasked && !m.undisturbed(msg.always):
+		case msg.unasked && (m.top() != nil || m.page() == nil || m.page().TextEntry()):
 			return nil, true
 		case msg.page == "":
 			return m.show(0), true
@@ -210,14 +210,6 @@ func (m *Model) requested(msg tea.Msg) (tea.Cmd, bool) {
 		return m.quit(), true
 	}
 	return nil, false
-}
-
-// undisturbed reports whether another page may come on screen by itself.
-func (m *Model) undisturbed(anywhere bool) bool {
-	if m.top() != nil || m.page() == nil || m.page().TextEntry() {
-		return false
-	}
-	return anywhere || m.at == 0 && time.Since(m.lastKey) >= IdleAfter
 }
 
 func (m *Model) batch(b batchMsg) tea.Cmd {

@@ -280,7 +280,6 @@ type (
 	goMsg    struct {
 		page    string
 		unasked bool
-		always  bool
 	}
 	toastMsg struct {
 		kind  ToastKind
@@ -299,16 +298,9 @@ func Close(id string) tea.Cmd { return send(closeMsg{id: id}) }
 // Go shows a page.
 func Go(page string) tea.Cmd { return send(goMsg{page: page}) }
 
-// IdleAfter is how long the user must not have pressed a key for a page to
-// come on screen by itself.
-const IdleAfter = 3 * time.Second
-
-// GoUnasked shows a page that the user did not ask for: only from the first
-// page, when nothing is above it and no key was pressed lately. With always it
-// may be another page, but nothing is taken from a text field or an overlay.
-func GoUnasked(page string, always bool) tea.Cmd {
-	return send(goMsg{page: page, unasked: true, always: always})
-}
+// GoUnasked shows a page that the user did not ask for, unless there is an overlay or a text
+// field.
+func GoUnasked(page string) tea.Cmd { return send(goMsg{page: page, unasked: true}) }
 
 // Toast shows a sentence for a few seconds.
 func Toast(kind ToastKind, text string) tea.Cmd { return ToastUnless(kind, text) }

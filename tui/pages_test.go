@@ -134,34 +134,19 @@ func TestPagesThatMovedAreNamedOnce(t *testing.T) {
 	open(func(s *frame.Screen) { s.Has(moved) }, two, one)
 }
 
-func TestAnotherPageComesOnlyWhenTheUserDoesNothing(t *testing.T) {
+func TestAPageComesUnaskedOnlyWhereNothingIsTyped(t *testing.T) {
 	one, two := twoPages()
-	three := &page{id: "three", title: "Last"}
-	unasked := func(s *frame.Screen, always bool) { s.Send(tui.GoUnasked("three", always)()) }
-	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two, three}}, func(s *frame.Screen) {
-		s.Keys("T", "O")
-		unasked(s, false)
-		s.Has("this is One") // a key was just pressed
-		s.Wait(tui.IdleAfter)
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two}}, func(s *frame.Screen) {
+		unasked := func() { s.Send(tui.GoUnasked("two")()) }
 		s.Keys("?")
-		s.Wait(tui.IdleAfter)
-		unasked(s, true)
-		s.Lacks("this is Last") // an overlay is open
+		unasked()
 		s.Keys("esc")
+		s.Has("this is One") // an overlay was open
 		s.Do(func() { one.text = true })
-		unasked(s, true)
+		unasked()
 		s.Has("this is One") // a text field has the focus
 		s.Do(func() { one.text = false })
-		s.Wait(tui.IdleAfter)
-		unasked(s, false)
-		s.Has("this is Last")
-		s.Send(tui.Home()())
-		s.Has("this is One")
-		s.Keys("T")
-		s.Wait(tui.IdleAfter)
-		unasked(s, false)
-		s.Has("this is Two") // the user chose this page
-		unasked(s, true)
-		s.Has("this is Last")
+		unasked()
+		s.Has("this is Two")
 	})
 }

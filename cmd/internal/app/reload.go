@@ -27,7 +27,7 @@ type reloaded struct {
 func (h *App) Reloads() []reloaded {
 	rows := []reloaded{
 		{
-			"keys theme ui.mouse ui.motion ui.key_rest ui.background ui.ascii ui.pictures ask.autofocus ask.notify ask.notify_private ask.notify_command prompts.notify_after prompts.notify_here",
+			"keys theme ui.mouse ui.motion ui.key_rest ui.background ui.ascii ui.pictures ui.follow_inbox ask.notify ask.notify_private ask.notify_command prompts.notify_after prompts.notify_here",
 			func(c *config.Config) any { return screenSettings(c) },
 			nil, // the screen gets them by itself
 		},

@@ -17,7 +17,7 @@ func (c *Config) InboxScreen() inbox.Options {
 	f := c.File.Ask
 	home, _ := os.UserHomeDir() // paths are written whole then
 	return inbox.Options{
-		Follow: f.Autofocus == "always",
+		Follow: c.File.UI.FollowInbox,
 		Notify: inbox.Notify{
 			Mode: inbox.NotifyMode(f.Notify), Escape: inbox.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
 			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Here: c.File.Prompts.NotifyHere,

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
@@ -148,13 +149,24 @@ func (c *Config) read(path string, f Flags) error {
 	whole := c.whole()
 	warnings, err := read(b, whole.Addr().Interface())
 	c.take(whole)
-	for _, w := range warnings {
+	for _, w := range c.formerNames(b, warnings) {
 		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)
 	}
 	if err != nil {
 		return fmt.Errorf("read the configuration %s, %w", path, err)
 	}
 	return nil
+}
+
+// formerNames takes the settings under the names of before that have no value under those of
+// now, and leaves out the warnings of them.
+func (c *Config) formerNames(b []byte, warnings []string) []string {
+	for e := range settings.Entries(b) {
+		if strings.Join(e.Path, ".") == "ask.autofocus" && c.lines.set("ui.follow_inbox") == 0 {
+			c.File.UI.FollowInbox = e.Value == "always"
+		}
+	}
+	return slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(w, "unknown setting ask.autofocus,") })
 }
 
 // Unreadable says what is at the path of a file that can be no file, and what to do; "" for a

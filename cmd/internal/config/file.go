@@ -80,6 +80,8 @@ type UI struct {
 	Pictures string `toml:"pictures"`
 	// Page to show first; empty is the one you left.
 	Start string `toml:"start"`
+	// Show the Inbox when something new waits, for a screen that nobody types at.
+	FollowInbox bool `toml:"follow_inbox"`
 }
 
 // Journal is the log of calls.
@@ -112,8 +114,6 @@ type Ask struct {
 	Persist string `toml:"persist"`
 	// Keep the last 200 questions.
 	History string `toml:"history"`
-	// When a question may come on screen by itself.
-	Autofocus string `toml:"autofocus"`
 	// How a question makes itself known.
 	Notify string `toml:"notify"`
 	// Leave the text of the question out of notifications.
@@ -147,7 +147,7 @@ func defaults() File {
 		HTTP:    HTTP{Enabled: true, Port: 7337},
 		UI:      UI{Mouse: true, Motion: true, KeyRest: humanize.Duration(tui.KeyRest), Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
-		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Autofocus: "idle", Notify: "all", Persist: "on", History: "on"},
+		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Notify: "all", Persist: "on", History: "on"},
 		Prompts: defaultPrompts(), Sessions: Sessions{Keep: humanize.Duration(time.Hour)},
 		Theme: Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},
 	}

@@ -27,7 +27,6 @@ func Words(pages []string, servers []Section) map[string][]string {
 		"ask.cli_answers":             userauth.Methods(),
 		"ask.persist":                 {"on", "off"},
 		"ask.history":                 {"on", "off"},
-		"ask.autofocus":               {"idle", "never", "always"},
 		"ask.notify":                  {"all", "bell", "title", "off"},
 		"prompts.headless":            {"pass", "hold"},
 		"prompts.lasting":             {"show", "hide"},

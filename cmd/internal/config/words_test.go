@@ -22,7 +22,7 @@ func TestWordsThatAreNotKnownAreWarnedOf(t *testing.T) {
 		{"a page that there is not", "[ui]\nstart = \"three\"\n", `ui.start: unknown value "three"; use one, two`},
 		{"pictures", "[ui]\npictures = \"ascii\"\n", ""},
 		{"pictures that there are not", "[ui]\npictures = \"cinema\"\n", `ui.pictures: unknown value "cinema"; use auto, `},
-		{"focus", "[ask]\nautofocus = \"maybe\"\n", `ask.autofocus: unknown value "maybe"`},
+		{"the focus of before", "[ask]\nautofocus = \"never\"\n", ""},
 		{"proof", "[ask]\ncli_answers = \"pair\"\n", ""},
 		{"no proof", "[ask]\ncli_answers = false\n", ""},
 		{"a proof as of old", "[ask]\ncli_answers = true\n", `ask.cli_answers: true means "pair"`},
@@ -120,6 +120,28 @@ func TestAPageMayBeNamedAsTheOneBeforeIt(t *testing.T) {
 		c, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1, Pages: tt.pages})
 		if err != nil || c.File.UI.Start != tt.want || len(c.Warnings) > 0 {
 			t.Errorf("%s: starts with %q, %v, %v", tt.start, c.File.UI.Start, c.Warnings, err)
+		}
+	}
+}
+
+func TestTheInboxIsFollowedAsTheFocusOfBeforeSaid(t *testing.T) {
+	for settings, want := range map[string]bool{
+		"":                                false,
+		"[ask]\nautofocus = \"idle\"\n":   false,
+		"[ask]\nautofocus = \"always\"\n": true,
+		"[ui]\nfollow_inbox = true\n":     true,
+		"[ask]\nautofocus = \"always\"\n[ui]\nfollow_inbox = false\n": false,
+	} {
+		path := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(path, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := c.InboxScreen().Follow; got != want || len(c.Warnings) > 0 {
+			t.Errorf("%q: %v, warnings %q", settings, got, c.Warnings)
 		}
 	}
 }

@@ -115,9 +115,10 @@ func (f Folder) fill(own string) error {
 	return f.write(".config/mcpdeck/config.toml", `
 [http]
 enabled = false
+[ui]
+follow_inbox = true
 [ask]
 notify = "off"
-autofocus = "always"
 [prompts]
 undo_seconds = 0
 hold = "1h"

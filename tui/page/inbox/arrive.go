@@ -32,7 +32,7 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		if !p.shown {
 			p.fresh = fresh[len(fresh)-1].ID
 			if p.opt.Follow {
-				cmds = append(cmds, tui.GoUnasked(ID, true))
+				cmds = append(cmds, tui.GoUnasked(ID))
 			}
 		}
 	}
