@@ -107,7 +107,7 @@ func SessionMark(f *Frame, s *snapshot.Session) (mark string, style theme.Style,
 	if onlyCalls(s) {
 		return "?", th.Muted, "connected"
 	}
-	return "?", th.Faint, "unknown"
+	return "?", th.Faint, "unseen"
 }
 
 // onlyCalls reports whether all that is known of what a session does is what it calls here.

@@ -11,7 +11,7 @@ func TestASessionOfUnknownStateThatIsConnectedShowsWhatItCalls(t *testing.T) {
 	f := &Frame{Theme: theme.New(theme.Options{Dark: true})}
 	s := &snapshot.Session{Agent: "codex", State: snapshot.StateUnknown, Note: "its hooks report only permissions", LastTool: "ask"}
 	for _, tt := range []struct{ connection, word, subject string }{
-		{"", "unknown", "its hooks report only permissions"},
+		{"", "unseen", "its hooks report only permissions"},
 		{"a1", "connected", "ask"},
 	} {
 		s.Connection = tt.connection
