@@ -81,9 +81,8 @@ func (a *Action) hint() string {
 // table is all actions of a page, an overlay or the root with the user's keys.
 type table []*Action
 
-// newTable copies actions and lays the user's keys over the default ones. global
-// are those that act beside them.
-func newTable(actions []Action, page string, keys map[string][]string, global table) table {
+// newTable copies actions and lays the user's keys over the default ones.
+func newTable(actions []Action, page string, keys map[string][]string) table {
 	out := make(table, len(actions))
 	for i, a := range actions {
 		a.page = page
@@ -188,13 +187,13 @@ func Bounds(o Options) []Bound {
 		for i := range moves {
 			moves[i].ID, moves[i].every = moves[i].every, ""
 		}
-		add(place, newTable(moves, "", m.keys, nil))
+		add(place, newTable(moves, "", m.keys))
 	}
 	add("Everywhere", m.global)
 	moving("In a list", ListActions("list", "", nil))
 	moving("In a text", ScrollActions("text", "", nil))
-	add("In a menu", newTable((&menu{}).Actions(), "menu", m.keys, nil))
-	add("In a text over the page", newTable((&Reader{}).Actions(), "reader", m.keys, nil))
+	add("In a menu", newTable((&menu{}).Actions(), "menu", m.keys))
+	add("In a text over the page", newTable((&Reader{}).Actions(), "reader", m.keys))
 	for i, p := range m.pages {
 		add(p.Title(), m.tables[i])
 	}

@@ -43,9 +43,9 @@ func (m *Model) bind() {
 		place{name: "texts", page: "reader", actions: (&Reader{}).Actions(), alone: true})
 	m.keys = v.vet(m.opts.Keys)
 	m.problems = v.problems
-	m.global, m.tables = newTable(v.places[0].actions, "", m.keys, nil), nil
+	m.global, m.tables = newTable(v.places[0].actions, "", m.keys), nil
 	for _, p := range pages {
-		m.tables = append(m.tables, newTable(p.actions, p.page, m.keys, m.global))
+		m.tables = append(m.tables, newTable(p.actions, p.page, m.keys))
 	}
 	for _, p := range m.problems {
 		m.toasts.add(Warn, p.Text)
@@ -179,13 +179,13 @@ type pair struct{ key, a, b string }
 // and where each is.
 func (v *vetting) clashes(keys map[string][]string) map[pair][]string {
 	out := map[pair][]string{}
-	global := newTable(v.places[0].actions, "", keys, nil)
+	global := newTable(v.places[0].actions, "", keys)
 	for i, p := range v.places {
 		var beside table
 		if i > 0 && !p.alone {
 			beside = global
 		}
-		t := append(newTable(p.actions, p.page, keys, beside), beside...)
+		t := append(newTable(p.actions, p.page, keys), beside...)
 		seen := map[string][]*Action{}
 		for _, a := range t {
 			for _, k := range a.Keys {
@@ -261,7 +261,7 @@ func (v *vetting) clash(keys map[string][]string, before map[pair][]string) (id,
 func (v *vetting) dead(keys map[string][]string) {
 	said := map[string]bool{}
 	for _, p := range v.places {
-		for _, a := range newTable(p.actions, p.page, keys, nil) {
+		for _, a := range newTable(p.actions, p.page, keys) {
 			id := a.ID
 			if _, ok := keys[id]; !ok {
 				id = a.every

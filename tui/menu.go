@@ -84,7 +84,7 @@ func newPalette(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *
 		p := s.pages[i]
 		add(s.tables[i], p.Title(), p.Part())
 		if c, ok := p.(Commander); ok {
-			add(newTable(c.Commands(), p.ID(), nil, nil), p.Title(), p.Part())
+			add(newTable(c.Commands(), p.ID(), nil), p.Title(), p.Part())
 		}
 	}
 	if s.page() != nil {

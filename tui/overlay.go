@@ -18,7 +18,7 @@ func (m *Model) open(o Overlay) {
 		}
 	}
 	m.toasts.leave("")
-	m.overlays = append(m.overlays, &openOverlay{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys, nil)})
+	m.overlays = append(m.overlays, &openOverlay{overlay: o, table: newTable(o.Actions(), o.ID(), m.keys)})
 }
 
 func (m *Model) close(id string) {

@@ -27,7 +27,7 @@ func guarded(t *testing.T) (*driver, *window) {
 	t.Helper()
 	d := holding(t, "pair")
 	d.echo()
-	w := d.window("--page", "ask", "--port", d.port())
+	w := d.window("--page", "inbox", "--port", d.port())
 	d.holds()
 	return d, w
 }
@@ -426,7 +426,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 	t.Parallel()
 	const passphrase = "correct horse battery"
 	d := holding(t, "passphrase")
-	w := d.window("--page", "ask", "--port", d.port())
+	w := d.window("--page", "inbox", "--port", d.port())
 	d.holds()
 	d.askOverHTTP()
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}

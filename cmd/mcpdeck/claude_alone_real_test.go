@@ -79,9 +79,9 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 
 	giveBack()
 	with := mockmodel.New(t, "", steps...)
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c = d.codes(with)
 	deck.answers(d, "mkdir made", key{"y", ""})
 	c.shows(d, "END")
@@ -111,9 +111,9 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 	said := run(without)
 
 	giveBack()
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	with := mockmodel.New(t, "", steps...)
 	if got := run(with); got != said || !strings.Contains(got, "END") {
 		t.Errorf("it says %q, without hooks %q", got, said)
@@ -125,9 +125,9 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 	d.kill(deck.cmd)
 
 	d.configure("[prompts]\nheadless = \"hold\"\n")
-	deck = d.window("--page", "ask")
+	deck = d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	held := mockmodel.New(t, "", steps...)
 	over := make(chan string, 1)
 	go func() { over <- run(held) }()

@@ -88,9 +88,9 @@ func (d *driver) written() (all []agenttest.Payload) {
 	})
 	d.setEnv("FORM", oneTextField)
 	model := mockmodel.New(d.t, "", bash(d.t, "mkdir -p made"), asksUser(d.t, question("Which one?", false)), mockmodel.Step{Tool: "mcp__paint__form"})
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c := d.codes(model)
 	d.until("a session that waits", func() bool {
 		files, _ := filepath.Glob(filepath.Join(d.home, ".claude", "sessions", "*.json"))

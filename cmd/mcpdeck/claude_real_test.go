@@ -223,9 +223,9 @@ func answersEveryKind(t *testing.T, claude string) {
 		steps = append(steps, r.step)
 	}
 	model := mockmodel.New(t, "", steps...)
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c := d.codes(model)
 	for i, r := range rows {
 		deck.answers(d, r.shown, r.keys...)
@@ -288,9 +288,9 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 			const text = "Make <b> & go"
 			plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { d.plans(text) }}
 			model := mockmodel.New(t, "", plan, plan, bash(t, "mkdir -p made"))
-			deck := d.window("--page", "ask")
+			deck := d.window("--page", "inbox")
 			deck.wide()
-			deck.shows(d, "Ask")
+			deck.shows(d, "Inbox")
 			c := d.starts(model, "plan")
 			c.shows(d, "plan mode on")
 			c.says("plan it")
@@ -360,9 +360,9 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	model.Script("HELPERC", bash(t, "sh wait.sh"))
 	d.puts(filepath.Join(d.project, "wait.sh"), []byte("until [ -e go ]; do sleep 0.1; done\n"))
 	allowed(t, d, "Bash(sh wait.sh)")
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c := d.codes(model)
 	d.until("two prompts", func() bool { return d.prompted() == 2 })
 	d.until("three sub-agents", func() bool { return d.subAgents() == 3 })
@@ -431,9 +431,9 @@ func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 			d.setEnv("FORM", oneTextField)
 			allowed(t, d, "mcp__paint__form")
 			model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
-			deck := d.window("--page", "ask")
+			deck := d.window("--page", "inbox")
 			deck.wide()
-			deck.shows(d, "Ask")
+			deck.shows(d, "Inbox")
 			c := d.codes(model)
 			deck.answers(d, "Which journey?", tt.keys...)
 			if got := c.answered(0); !strings.Contains(got, tt.want) {

@@ -161,9 +161,9 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 	}
 	model := mockmodel.New(t, "", steps...)
 	t.Cleanup(func() { close(next) })
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c := d.codes(model)
 	defer func() {
 		if t.Failed() {

@@ -55,9 +55,9 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 		mockmodel.Step{Tool: "mcp__mcpdeck__ask", Args: []byte(`{"questions":[{"id":"q","question":"Which colour?","options":["teal","ochre"]}]}`)},
 		asksUser(t, question("Which shade?", false)),
 	)
-	deck := d.window("--page", "ask")
+	deck := d.window("--page", "inbox")
 	deck.wide()
-	deck.shows(d, "Ask")
+	deck.shows(d, "Inbox")
 	c := d.starts(model, "default")
 	defer func() {
 		if t.Failed() {

@@ -13,7 +13,7 @@ import (
 func asksFor(t *testing.T, commands ...string) (*driver, *window) {
 	t.Helper()
 	d := newDriver(t)
-	w := d.window("--page", "ask")
+	w := d.window("--page", "inbox")
 	w.wide()
 	d.until("a deck", func() bool { return strings.Contains(w.screen(), "No questions") })
 	for i, command := range commands {

@@ -158,7 +158,7 @@ func TestADeckSaysOfAnAnswerOnlyWhatTheAgentRecorded(t *testing.T) {
 			a.must(err)
 			t.Cleanup(a.claude.Close)
 			a.must(a.claude.Status("busy", ""))
-			a.w = d.window("--page", "ask")
+			a.w = d.window("--page", "inbox")
 			a.w.wide()
 			d.until("a deck", func() bool { return strings.Contains(a.w.screen(), "No questions") })
 			t.Cleanup(func() { _ = a.w.cmd.Process.Signal(syscall.SIGCONT) }) // it may have ended

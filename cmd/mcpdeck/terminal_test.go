@@ -265,7 +265,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
-	w := d.window("--page", "ask")
+	w := d.window("--page", "inbox")
 	a := d.relay()
 	a.Handshake("claude")
 	const asked = "Vie\u0323\u0302t cafe\u0301 1\ufe0f\u20e3 👨‍👩‍👧‍👦 שָׁ?"

@@ -25,7 +25,8 @@ func pages() []page {
 		{inbox.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
 			o := h.Config.InboxScreen()
 			o.Watch, o.Gate, o.Jump, o.JumpTo, o.LooksAt, o.Files = watch, h.gate, h.Agents.JumpTo, h.Agents.Jump, h.Agents.LooksAt, h.filesIn
-			o.Read, o.CallsPage, o.Widgets, o.Setup = h.Agents.Roster.MarkRead, calls.ID, widgets(screens), Connector{Config: h.now.Load, Imported: imported}
+			o.Home, o.Read, o.CallsPage, o.Widgets = h.Config.Home, h.Agents.Roster.MarkRead, calls.ID, widgets(screens)
+			o.Setup = Connector{Config: h.now.Load, Imported: imported}
 			return inbox.New(h.Queue, o)
 		}},
 		{agents.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {

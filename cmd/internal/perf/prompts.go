@@ -234,12 +234,12 @@ func (b bench) prompts(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := b.open(home, "--page", "ask")
+	s, err := b.open(home, "--page", "inbox")
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	if _, err := s.until(func(text string) bool { return strings.Contains(text, "Ask") }); err != nil {
+	if _, err := s.until(func(text string) bool { return strings.Contains(text, "Inbox") }); err != nil {
 		return err
 	}
 	c, err := b.crew(home)
@@ -323,12 +323,12 @@ func (b bench) without(home string) (usage, error) {
 		return usage{}, err
 	}
 	defer os.Remove(file)
-	s, err := b.open(home, "--page", "ask")
+	s, err := b.open(home, "--page", "inbox")
 	if err != nil {
 		return usage{}, err
 	}
 	defer s.close()
-	if _, err := s.until(func(text string) bool { return strings.Contains(text, "Ask") }); err != nil {
+	if _, err := s.until(func(text string) bool { return strings.Contains(text, "Inbox") }); err != nil {
 		return usage{}, err
 	}
 	time.Sleep(2 * time.Second)

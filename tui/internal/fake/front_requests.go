@@ -9,7 +9,7 @@ import (
 
 // FrontAllow is what the first of [FrontSessions] asks.
 func FrontAllow() ask.Request {
-	return allow("claude", "shop", ask.Prompt{ID: "1", Tool: "Bash", Command: "rm -rf build && make all", Words: "Start from a clean build before measuring."})
+	return allow("shop", ask.Prompt{ID: "1", Tool: "Bash", Command: "rm -rf build && make all", Words: "Start from a clean build before measuring."})
 }
 
 // FrontLong is a permission for 59 lines.
@@ -20,10 +20,11 @@ func FrontLong() ask.Request {
 		lines = append(lines, "go vet ./"+name+"/...", "go test -count=1 ./"+name+"/...", fmt.Sprintf("go build -trimpath -o dist/%s ./cmd/%s", name, name), fmt.Sprintf("sha256sum dist/%s >> dist/SUMS", name))
 	}
 	lines = append(lines, "git tag v1.4.0", "git push origin v1.4.0")
-	return allow("claude", "rel", ask.Prompt{ID: "2", Tool: "Bash", Command: strings.Join(lines, "\n")})
+	return allow("rel", ask.Prompt{ID: "2", Tool: "Bash", Command: strings.Join(lines, "\n")})
 }
 
-func allow(agent, project string, p ask.Prompt) ask.Request {
+func allow(project string, p ask.Prompt) ask.Request {
+	const agent = "claude"
 	p.Session = agent + "-" + project
 	r := Permission(agent, "/home/ana/src/"+project, p)
 	r.Questions[0].Options = []ask.Option{{Label: "Allow once"}, {Label: "Always allow"}, {Label: "Deny"}, {Label: "Deny with a message"}}
@@ -65,7 +66,7 @@ func FrontParts() ask.Request {
 
 // FrontAnswered are requests that were answered before, the oldest first, each with the label of its answer.
 func FrontAnswered() (all []ask.Request, labels []string) {
-	session := allow("claude", "api", ask.Prompt{ID: "a", Tool: "Bash", Command: "go test ./..."})
+	session := allow("api", ask.Prompt{ID: "a", Tool: "Bash", Command: "go test ./..."})
 	session.Prompt.Grants[1].Scope = ask.ForSession
 	plan := Plan("claude", "/home/ana/src/shop", "Tidy the shop")
 	plan.Questions[0].Question, plan.Prompt.Session = "Tidy the shop", "claude-shop"
@@ -73,8 +74,8 @@ func FrontAnswered() (all []ask.Request, labels []string) {
 	menu.From.Client, menu.Prompt.Agent, menu.Prompt.Session = "opencode", "opencode", "opencode-menu"
 	return []ask.Request{
 		session, menu, plan,
-		allow("claude", "rel", ask.Prompt{ID: "b", Tool: "Bash", Command: "git push --force origin main"}),
-		allow("claude", "shop", ask.Prompt{ID: "c", Tool: "Bash", Command: "npm test -- --watch=false"}),
+		allow("rel", ask.Prompt{ID: "b", Tool: "Bash", Command: "git push --force origin main"}),
+		allow("shop", ask.Prompt{ID: "c", Tool: "Bash", Command: "npm test -- --watch=false"}),
 		own("payments", choice("table", "", "Rename the table?", ask.Option{Label: "Keep it"}, ask.Option{Label: "Rename it"})),
 	}, []string{"Always allow", "sweetie-16", "Accept the plan", "Deny", "Allow once", "Keep it"}
 }

@@ -48,8 +48,6 @@ func (h *history) search(filter string) {
 	h.list.SetLen(len(h.found))
 }
 
-func (h *history) move(d int) { h.list.Move(d) }
-
 func (h *history) copy() tea.Cmd {
 	i := h.list.Cursor
 	if i < 0 || i >= len(h.found) {

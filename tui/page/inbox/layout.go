@@ -48,7 +48,7 @@ func (p *Page) render(f *tui.Frame) []string {
 	case p.past.shown:
 		return p.past.render(f)
 	case p.newcomer() && !p.opened:
-		return p.welcome.render(f, p.opt.Home)
+		return p.welcome.render(f)
 	case p.split:
 		return p.wide(f)
 	case p.opened:

@@ -288,7 +288,7 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 		}
 		return p.paste(msg.Content)
 	default:
-		cmds = append(cmds, p.told(msg))
+		p.told(msg)
 	}
 	for _, w := range p.opt.Widgets {
 		cmds = append(cmds, w.Update(msg))
@@ -297,7 +297,7 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 }
 
 // told takes what the rest of the deck tells.
-func (p *Page) told(msg tea.Msg) tea.Cmd {
+func (p *Page) told(msg tea.Msg) {
 	switch msg := msg.(type) {
 	case tui.ShowQuestionMsg:
 		p.lay(time.Now())
@@ -322,7 +322,6 @@ func (p *Page) told(msg tea.Msg) tea.Cmd {
 		p.all = msg.Sessions
 		p.lay(time.Now())
 	}
-	return nil
 }
 
 // typed is a key that no action took: text.
@@ -430,14 +429,14 @@ func (p *Page) enter() {
 
 // back leaves the pane, which keeps every draft.
 func (p *Page) back() {
-	switch {
-	case p.place == partReader:
+	switch p.place {
+	case partReader:
 		p.place = partRequest
 		return
-	case p.place == partGroup:
+	case partGroup:
 		p.leaveGroup()
 		return
-	case p.place == partSettled:
+	case partSettled:
 		p.place = ""
 	}
 	p.opened, p.message = false, ""

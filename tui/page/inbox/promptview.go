@@ -76,11 +76,9 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 	p.permission.cut = cut
 	hint := ""
 	if cut && !writes {
-		options, hint = 0, "y works once every line has been shown."
-		if b.h > 10 {
-			options = 1 // in one row
-		} else {
-			hint = ""
+		options = 0
+		if b.h > 10 { // in one row
+			options, hint = 1, "y works once every line has been shown."
 		}
 	}
 	left := b.h - len(facts) - options

@@ -146,7 +146,7 @@ func (w *welcome) actions() []tui.Action {
 }
 
 // render draws the steps.
-func (w *welcome) render(f *tui.Frame, home string) []string {
+func (w *welcome) render(f *tui.Frame) []string {
 	th := f.Theme
 	roomy := f.H >= 18
 	rows := []string{widget.Heading(th, "Welcome: three steps", "", f.Focus, f.W)}

@@ -182,13 +182,14 @@ func (t *toolTable) row(th *theme.Theme, r *toolRow, on bool, w int) string {
 		}
 	}
 	row := style.Render(sign) + " " + ink.Render(widget.Fit(sanitize.Line(r.Original), nameW-2))
-	switch {
-	case r.Verdict == snapshot.Hidden:
+	switch r.Verdict {
+	case snapshot.Hidden:
 		return row + th.Faint.Render(" "+cmp.Or(r.Why, "cannot be offered"))
-	case r.Verdict == snapshot.OnHold:
+	case snapshot.OnHold:
 		return row + th.Warn.Render(" hidden until you accept it")
-	case r.Verdict == snapshot.Denied:
+	case snapshot.Denied:
 		return row + th.Faint.Render(" off")
+	case snapshot.Allow:
 	}
 	for _, c := range columns {
 		text, style := widget.PadLeft(c.text(r.Tool), c.w), th.Muted

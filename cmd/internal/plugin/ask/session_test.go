@@ -106,7 +106,7 @@ type deck struct {
 
 func (w *world) open() *deck {
 	w.t.Helper()
-	d := &deck{t: w.t, cmd: w.command("", "--port", "0", "--page", "ask", "--background", "dark"), em: vt.NewEmulator(100, 30), done: make(chan struct{})}
+	d := &deck{t: w.t, cmd: w.command("", "--port", "0", "--page", "inbox", "--background", "dark"), em: vt.NewEmulator(100, 30), done: make(chan struct{})}
 	var err error
 	if d.tty, err = pty.StartWithSize(d.cmd, &pty.Winsize{Rows: 30, Cols: 100}); err != nil {
 		w.t.Fatal(err)
