@@ -40,25 +40,23 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 	return at
 }
 
+// asks is the heading of a pane that shows what can be answered.
+var asks = regexp.MustCompile(`. (allow|answer|plan|form)\? [─━]`)
+
 // answers waits for a prompt on the deck's screen and presses keys, each as a user does who
-// has read what is there. The screen of a prompt answered before may have the words of this
-// one, which is why it has to be gone.
+// has read what is there. What was answered keeps its place for a moment, in which the pane
+// asks nothing.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
-	const sending, settled = "takes it back", "j next" // what was answered keeps its place for a moment
-	d.until("the screen asks "+prompt, steady(func() bool {
-		s := w.screen()
-		return strings.Contains(s, prompt) && !strings.Contains(s, sending) && !strings.Contains(s, settled)
-	}))
+	asked := func() bool { s := w.screen(); return strings.Contains(s, prompt) && asks.MatchString(s) }
+	d.until("the screen asks "+prompt, steady(asked))
 	for _, k := range keys {
-		counts := steady(func() bool {
-			s := w.screen()
+		w.repeat(w.key, k.press, steady(func() bool {
 			if k.shows != "" {
-				return strings.Contains(s, k.shows)
+				return strings.Contains(w.screen(), k.shows)
 			}
-			return !strings.Contains(s, prompt) || strings.Contains(s, sending) || strings.Contains(s, settled)
-		})
-		w.repeat(w.key, k.press, counts)
+			return !asked()
+		}))
 	}
 }
 
@@ -95,7 +93,7 @@ func (d *driver) hooks() (n int) {
 func (d *driver) settled(deck *window) {
 	d.t.Helper()
 	d.until("no prompt and no hook", func() bool { return d.open()+d.hooks() == 0 })
-	d.until("a screen that asks nothing", func() bool { return !strings.Contains(deck.screen(), "Allow once") })
+	d.until("a screen that asks nothing", func() bool { return !asks.MatchString(deck.screen()) })
 }
 
 // open is how many prompts of any kind the deck has.
