@@ -40,15 +40,15 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 	return at
 }
 
-// asks is the heading of a pane that shows what can be answered.
-var asks = regexp.MustCompile(`. (allow|answer|plan|form)\? [─━]`)
+// promptHeading is the heading of a pane that shows what can be answered.
+var promptHeading = regexp.MustCompile(`. (allow|answer|plan|form)\? [─━]`)
 
 // answers waits for a prompt on the deck's screen and presses keys, each as a user does who
 // has read what is there. What was answered keeps its place for a moment, in which the pane
 // asks nothing.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
-	asked := func() bool { s := w.screen(); return strings.Contains(s, prompt) && asks.MatchString(s) }
+	asked := func() bool { s := w.screen(); return strings.Contains(s, prompt) && promptHeading.MatchString(s) }
 	d.until("the screen asks "+prompt, steady(asked))
 	for _, k := range keys {
 		w.repeat(w.key, k.press, steady(func() bool {
@@ -93,7 +93,7 @@ func (d *driver) hooks() (n int) {
 func (d *driver) settled(deck *window) {
 	d.t.Helper()
 	d.until("no prompt and no hook", func() bool { return d.open()+d.hooks() == 0 })
-	d.until("a screen that asks nothing", func() bool { return !asks.MatchString(deck.screen()) })
+	d.until("a screen that asks nothing", func() bool { return !promptHeading.MatchString(deck.screen()) })
 }
 
 // open is how many prompts of any kind the deck has.
