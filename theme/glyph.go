@@ -17,13 +17,12 @@ type Glyphs struct {
 
 	Cursor   string // before the row under the cursor
 	On, Off  string // working, on; idle, off
-	Half     string // lamp: degraded, starting
+	Half     string // given, and not taken yet
 	Check    string // multiple choice: chosen, three cells "[x]"
 	Uncheck  string
 	OK, Fail string
 	Run      string // the step that runs
 	Wait     string // needs the user
-	Held     string // waits for the user, and nothing else shows it
 	Right    string // arrow
 	Up, Down string
 	Open     string // tree node that shows its children
@@ -39,7 +38,7 @@ func boxGlyphs() Glyphs {
 	return Glyphs{
 		Frame: lipgloss.RoundedBorder(), Focus: lipgloss.ThickBorder(),
 		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
-		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Held: "‖", Right: "→", Up: "↑", Down: "↓",
+		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Up: "↑", Down: "↓",
 		Open: "▾", Closed: "▸",
 		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃", Spark: []rune("▁▂▃▄▅▆▇█"),
 	}
@@ -54,7 +53,7 @@ func asciiGlyphs() Glyphs {
 			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
 		},
 		Cursor: ">", On: "@", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
-		OK: "v", Fail: "x", Run: ">", Wait: "*", Held: "=", Right: ">", Up: "^", Down: "v",
+		OK: "v", Fail: "x", Run: ">", Wait: "*", Right: ">", Up: "^", Down: "v",
 		Open: "v", Closed: ">",
 		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#", Spark: []rune("_.-=+*#"),
 	}

@@ -219,11 +219,5 @@ func (h *header) label(t tab, here, spaced bool) string {
 
 // pageKey is the key that leads to a page: the first letter of its title.
 func pageKey(p Page) string {
-	switch p.ID() { // pages that are about to be replaced
-	case "deck":
-		return "I"
-	case "ask":
-		return "Q"
-	}
 	return strings.ToUpper(p.Title()[:1])
 }

@@ -6,8 +6,10 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 func TestPagesAreSwitchedByLettersAndClicks(t *testing.T) {
@@ -148,5 +150,19 @@ func TestAPageComesUnaskedOnlyWhereNothingIsTyped(t *testing.T) {
 		s.Do(func() { one.text = false })
 		unasked()
 		s.Has("this is Two")
+	})
+}
+
+func TestTheHistoryOpensFromEveryPage(t *testing.T) {
+	one, two := twoPages()
+	q := questions.New(questions.Options{})
+	run(t, frame.Size{W: 80, H: 20}, tui.Options{Pages: []tui.Page{one, two, inbox.New(q, inbox.Options{})}}, func(s *frame.Screen) {
+		for _, page := range []string{"O", "T", "I"} {
+			s.Keys(page, "H")
+			s.Has("History", "[Inbox]")
+			s.Keys("H")
+			s.Lacks("History")
+		}
+		_ = q.Close()
 	})
 }

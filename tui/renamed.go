@@ -21,7 +21,7 @@ func renamedActions() map[string]string {
 		"ask.blank.clarify": "inbox.message", "ask.blank.decline": "inbox.stop", "ask.blank.edit": "inbox.edit", "ask.blank.skip": "inbox.skip", "ask.blank.snooze": "inbox.later",
 		"ask.clarify": "inbox.message", "ask.decline": "inbox.stop", "ask.forget": "inbox.stop", "ask.form.scrolldown": "inbox.pagedown", "ask.form.scrollup": "inbox.pageup",
 		"ask.form.skip": "inbox.skip", "ask.group": "inbox.mark", "ask.group.leave": "inbox.group.back", "ask.history.jump": "inbox.jump", "ask.leave": "inbox.back",
-		"ask.list.forget": "inbox.stop", "ask.list.history": "inbox.history", "ask.list.jump": "inbox.jump", "ask.next": "inbox.right", "ask.preview": "inbox.view",
+		"ask.list.forget": "inbox.stop", "ask.list.history": "history", "ask.history": "history", "ask.list.jump": "inbox.jump", "ask.next": "inbox.right", "ask.preview": "inbox.view",
 		"ask.previous": "inbox.left", "ask.prompt.allow": "inbox.yes", "ask.prompt.choose": "inbox.accept", "ask.prompt.deny": "inbox.no", "ask.prompt.note": "inbox.message",
 		"ask.prompt.pagedown": "inbox.pagedown", "ask.prompt.pageup": "inbox.pageup", "ask.prompt.stop": "inbox.stop", "ask.read": "inbox.details", "ask.release": "inbox.jump",
 		"ask.settled.jump": "inbox.jump", "ask.settled.leave": "inbox.settled.back", "ask.snooze": "inbox.later", "ask.snoozefor": "inbox.until", "ask.terminal": "inbox.jump",

@@ -1,15 +1,12 @@
 package tui
 
 import (
-	"cmp"
 	"fmt"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -43,12 +40,12 @@ func (s SessionsMsg) spentToday() string {
 	if all.Cost.Today == 0 {
 		return ""
 	}
-	return Today(&all)
+	return today(&all)
 }
 
-// Today is what a session has spent since midnight: "$1.10", "$1.10+" if there was more,
+// today is what a session has spent since midnight: "$1.10", "$1.10+" if there was more,
 // "" if nothing is known.
-func Today(s *snapshot.Session) string {
+func today(s *snapshot.Session) string {
 	c := &s.Cost
 	more := c.Undated || c.Partial
 	if !c.Known || c.Today == 0 && more {
@@ -134,23 +131,6 @@ func SessionAsks(s *snapshot.Session) string {
 		return widget.Unmarked(s.WaitingFor)
 	}
 	return s.WaitingFor
-}
-
-// SessionSubject is what a person would say of a session: what it waits for, what it does,
-// what it is about.
-func SessionSubject(s *snapshot.Session) string {
-	last := strings.TrimSpace(sanitize.Line(s.LastTool) + "  " + sanitize.Line(s.LastSubject))
-	switch {
-	case s.State.Waits():
-		return cmp.Or(sanitize.Line(SessionAsks(s)), last)
-	case s.State == snapshot.Working || s.State == snapshot.Background:
-		return cmp.Or(last, sanitize.Line(s.Name()))
-	case onlyCalls(s):
-		return cmp.Or(last, sanitize.Line(s.Note))
-	case s.Note != "":
-		return sanitize.Line(s.Note)
-	}
-	return sanitize.Line(s.Name())
 }
 
 // Dollars is what a session costs: "$1.10", "$1.10+" if there was more, "–" if the

@@ -7,16 +7,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
-func TestASessionOfUnknownStateThatIsConnectedShowsWhatItCalls(t *testing.T) {
+func TestASessionOfUnknownStateThatIsConnectedSaysSo(t *testing.T) {
 	f := &Frame{Theme: theme.New(theme.Options{Dark: true})}
-	s := &snapshot.Session{Agent: "codex", State: snapshot.StateUnknown, Note: "its hooks report only permissions", LastTool: "ask"}
-	for _, tt := range []struct{ connection, word, subject string }{
-		{"", "unseen", "its hooks report only permissions"},
-		{"a1", "connected", "ask"},
-	} {
-		s.Connection = tt.connection
-		if _, _, word := SessionMark(f, s); word != tt.word || SessionSubject(s) != tt.subject {
-			t.Errorf("by connection %q it is %s: %s", tt.connection, word, SessionSubject(s))
+	for connection, want := range map[string]string{"": "unseen", "a1": "connected"} {
+		s := &snapshot.Session{Agent: "codex", State: snapshot.StateUnknown, Connection: connection}
+		if _, _, word := SessionMark(f, s); word != want {
+			t.Errorf("by connection %q it is %s", connection, word)
 		}
 	}
 }

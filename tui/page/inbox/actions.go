@@ -96,7 +96,6 @@ func (p *Page) itemActions() []tui.Action {
 		{ID: "inbox.left", Title: "Previous question of the request", Moves: true, Keys: []string{"left", "h"}, Hidden: true, Run: tui.Do(func() { p.turn(-1) })},
 		{ID: "inbox.right", Title: "Next question of the request", Moves: true, Keys: []string{"right", "l"}, Hidden: true, Run: tui.Do(func() { p.turn(1) })},
 		{ID: "inbox.pageup", Title: "Scroll the pane up", Moves: true, Keys: []string{"pgup", "ctrl+u", "shift+up"}, Hidden: true, Run: tui.Do(func() { p.turnPage(-1) })},
-		{ID: "inbox.history", Title: "History of answers", Keys: []string{"H"}, Run: tui.Do(func() { p.past.open(p.snap.History) })},
 		{ID: "inbox.skip", Title: "Skip this question, or the form", Acts: true, Enabled: some, Run: p.skip},
 		{ID: "inbox.other", Title: "Type your own answer", Acts: true, Enabled: some, Run: tui.Do(p.own)},
 		{ID: "inbox.note", Title: "Add a note to the option", Acts: true, Enabled: some, Run: tui.Do(p.note)},

@@ -268,8 +268,6 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 		return p.alerts.ran(msg)
 	case tui.SightMsg:
 		p.permission.sight = msg.Sight
-	case settledMsg:
-		return p.settledSeen(msg)
 	case editedMsg:
 		return p.edited(msg)
 	case welcomeMsg:
@@ -308,6 +306,10 @@ func (p *Page) told(msg tea.Msg) {
 			if msg.Lasting {
 				p.toLasting()
 			}
+		}
+	case settledMsg: // elsewhere
+		if p.place == partSettled && !p.settled.own() && p.settled.record.ID == msg.id {
+			p.next()
 		}
 	case tui.RestMsg:
 		if p.place == partSettled && p.settled.own() {
@@ -457,11 +459,9 @@ func (p *Page) next() {
 	}
 }
 
-// settledSeen goes on after a request that was settled elsewhere.
-func (p *Page) settledSeen(msg settledMsg) tea.Cmd {
-	if p.place == partSettled && !p.settled.own() && p.settled.record.ID == msg.id {
-		p.next()
-	}
+// History implements tui.Historian.
+func (p *Page) History() tea.Cmd {
+	p.past.open(p.snap.History)
 	return nil
 }
 
