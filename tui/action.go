@@ -205,11 +205,14 @@ func KeyList(o Options) string {
 	var b strings.Builder
 	place := ""
 	for _, a := range Bounds(o) {
+		if len(a.Keys) == 0 {
+			continue
+		}
 		if a.Place != place {
 			place = a.Place
 			fmt.Fprintf(&b, "\n## %s\n\n| key | what | action |\n|---|---|---|\n", place)
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", cmp.Or(codes(a.Keys), "–"), a.Title, a.ID)
+		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", codes(a.Keys), a.Title, a.ID)
 	}
 	return strings.TrimPrefix(b.String(), "\n") + "\n"
 }
