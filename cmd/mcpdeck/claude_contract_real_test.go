@@ -107,7 +107,7 @@ func (d *driver) written() (all []agenttest.Payload) {
 	c.answered(0)
 	deck.answers(d, "Which one?", key{"2", ""})
 	c.answered(1)
-	deck.answers(d, "Which journey?", key{"teal", "teal"}, key{"\r", ""})
+	deck.answers(d, "Which journey?", key{"\r", "enter send"}, key{"teal", "teal"}, key{"\r", ""})
 	c.answered(2)
 	c.shows(d, "END")
 	files, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl"))

@@ -191,8 +191,8 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 			rows,
 			asks{asksUser(t, question("Which one "+n, false)), "Which one " + n, []key{{"2", ""}}, `Which one ` + n + `\"=\"green, dark\"`},
 			asks{asksUser(t, question("Which ones "+n, true)), "Which ones " + n, []key{{"1", "[x] 1 red"}, {"2", "[x] 2 green"}, send}, `Which ones ` + n + `\"=\"\"red\", \"green, dark\"`},
-			asks{asksUser(t, question("Another "+n, false)), "Another " + n, []key{{"o", "esc close"}, {"blue", "blue"}, send}, `Another ` + n + `\"=\"blue\"`},
-			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []key{{"\t", "esc close"}, {"soon", "soon"}, {"\r", "space choose"}, {"\r", ""}}, "soon"},
+			asks{asksUser(t, question("Another "+n, false)), "Another " + n, []key{{"3", "esc back"}, {"blue", "blue"}, send}, `Another ` + n + `\"=\"blue\"`},
+			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []key{{":", "type a command"}, {"note to the option", "Add a note"}, {"\r", "enter done"}, {"soon", "soon"}, {"\r", "esc back"}, {"\r", ""}}, "soon"},
 			asks{
 				asksUser(t, question("A"+n, false), question("B"+n, false), question("C"+n, false), question("D"+n, false)), "A" + n,
 				[]key{{"1", "B" + n}, {"2", "C" + n}, {"1", "D" + n}, {"2", "sends these answers"}, send},
@@ -382,7 +382,7 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 		return err == nil
 	})
 	other := map[string]string{"first": "second", "second": "first"}[first]
-	deck.answers(d, "mkdir -p "+other, key{"t", "its terminal asks now"})
+	deck.answers(d, "mkdir -p "+other, key{"J", "answer in its terminal"})
 	c.accepts("\r")
 	d.until("what was allowed in the terminal", func() bool {
 		_, err := os.Stat(filepath.Join(d.project, other))
@@ -421,9 +421,9 @@ func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 		keys []key
 		want string // that the server is told
 	}{
-		"sent":     {[]key{{"teal", "teal"}, {"\r", ""}}, `{\"action\":\"accept\",\"content\":{\"colour\":\"teal\"}}`},
-		"declined": {[]key{{"\x1b", "x decline"}, {"x", "decline the whole request?"}, {"\r", ""}}, `{\"action\":\"decline\"}`},
-		"skipped":  {[]key{{"\x1b", "x decline"}, {"s", ""}}, `{\"action\":\"cancel\"`},
+		"sent":     {[]key{{"\r", "enter send"}, {"teal", "teal"}, {"\r", ""}}, `{\"action\":\"accept\",\"content\":{\"colour\":\"teal\"}}`},
+		"declined": {[]key{{"x", "decline the whole request?"}, {"\r", ""}}, `{\"action\":\"decline\"}`},
+		"skipped":  {[]key{{":", "type a command"}, {"skip this question", "Skip this question"}, {"\r", ""}}, `{\"action\":\"cancel\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := newDriver(t)

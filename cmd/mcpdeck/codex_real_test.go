@@ -364,7 +364,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	t.Logf("Codex confirmed the deck's answers after %v; the deck knew of its terminal's %v after their key", c.here, c.there)
 	c.stop()
 	wanted := []string{
-		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/closed", "serverRequest/resolved", "item/started", "item/completed",
+		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/readState/changed", "thread/closed", "serverRequest/resolved", "item/started", "item/completed",
 		"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval", "item/tool/requestUserInput", "mcpServer/elicitation/request",
 	}
 	for _, method := range c.heard {

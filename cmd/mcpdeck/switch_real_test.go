@@ -54,7 +54,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		t.Helper()
 		w := d.window("--port", d.port())
 		w.wide()
-		w.shows(d, "cards on")
+		w.shows(d, "Inbox")
 		return w
 	}
 	w := open()
@@ -63,7 +63,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	if err != nil || !strings.Contains(string(out), "13 tools") {
 		t.Fatalf("add: %v\n%s", err, out)
 	}
-	w.key("h") // to the servers
+	w.key("S")
 	w.shows(d, "everything")
 	same(t, "added", before, d.offers())
 	if left := d.runs(); len(left) > 0 {
@@ -73,7 +73,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	a := d.relay()
 	a.Handshake("claude")
 	w.key("G")
-	w.shows(d, "space turn on")
+	w.shows(d, "▌○ everything")
 	w.key(" ")
 	w.agree(d)
 	d.until("the tools", func() bool { return a.lists("everything_echo") })
@@ -102,8 +102,8 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		t.Error("nothing runs for an agent that has called it")
 	}
 
-	w.key("hG")
-	w.shows(d, "space turn off")
+	w.key("SG")
+	w.shows(d, "▌● everything")
 	w.key(" ")
 	d.until("no tools", func() bool { return !a.lists("everything_echo") })
 	same(t, "turned off", before, d.offers())
