@@ -69,7 +69,7 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	c.accepts("\r")
 	c.shows(d, "? for shortcuts")
 	c.says("go")
-	deck.answers(d, "mcp__mcpdeck__ask wants to run", key{"y", ""})
+	deck.answers(d, "mcp__mcpdeck__ask in ", key{"y", ""})
 	deck.answers(d, "2 ochre", key{"2", ""}) // the permission before shows the question, too
 	if got := c.answered(0); !strings.Contains(got, "ochre") || strings.Contains(got, "teal") {
 		t.Errorf("the tool ask answers %s, want ochre", got)

@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -278,12 +279,15 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 	for range agents {
 		w.shows(d, "String*")
 		time.Sleep(time.Second) // keys right after a form came are not meant for it
-		_, name, _ := strings.Cut(w.screen(), "claude's call of ")
-		name, _, _ = strings.Cut(name, "_")
-		a := agents[name]
-		if a == nil {
-			d.t.Fatalf("a form of %q:\n%s", name, w.screen())
+		open := steady(func() bool { return strings.Contains(w.screen(), "enter next field") })
+		if !open() { // the first one
+			w.repeat(w.key, "\r", open)
 		}
+		heading := regexp.MustCompile(`━ (\S+) · .*for claude · form\?`).FindStringSubmatch(w.screen())
+		if heading == nil || agents[heading[1]] == nil {
+			d.t.Fatalf("no form of a server:\n%s", w.screen())
+		}
+		name, a := heading[1], agents[heading[1]]
 		w.key("Ana\r1\x13")
 		_, m := a.heard("the answer to the form of "+name, func(m map[string]any) bool { return m["id"] == "form" })
 		for _, want := range []string{"- Name: Ana", "- Agreed to terms: true", "- Favorite Integer: 42"} {
