@@ -49,7 +49,7 @@ func TestAScriptDoesNotWaitForAKey(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	d.echo()
-	w := d.window()
+	w := d.window("--page", "servers")
 	w.wide()
 	w.shows(d, "echo")
 	for _, verb := range []string{"on", "lazy"} {

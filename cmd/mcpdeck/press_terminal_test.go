@@ -15,7 +15,7 @@ func asksFor(t *testing.T, commands ...string) (*driver, *window) {
 	d := newDriver(t)
 	w := d.window("--page", "inbox")
 	w.wide()
-	d.until("a deck", func() bool { return strings.Contains(w.screen(), "No questions") })
+	d.until("a deck", func() bool { return strings.Contains(w.screen(), "Inbox") })
 	for i, command := range commands {
 		d.prompts(fmt.Sprintf("s%d", i), command)
 		d.until("a permission", func() bool { return d.prompted() == i+1 })
@@ -31,7 +31,7 @@ func TestAHeldKeyOfATerminalAnswersOnce(t *testing.T) {
 		t.Run(fmt.Sprint("event types ", types), func(t *testing.T) {
 			t.Parallel()
 			d, w := asksFor(t, "make one", "make two", "make three")
-			w.shows(d, "Bash wants to run")
+			w.shows(d, "allow? ─")
 			first, again := "y", "y"
 			if types {
 				w.press("\x1b[?3u") // what such a terminal answers
@@ -64,7 +64,7 @@ func TestATerminalAllowsNothingThatWasNotShown(t *testing.T) {
 	}
 	d, w := asksFor(t, strings.ReplaceAll(command, `\n`, "\n"), "npm test"+strings.Repeat(" ", 3000)+"; echo behind-the-spaces")
 	for _, last := range []string{"step-58", "behind-the-spaces"} {
-		w.shows(d, "Bash wants to run")
+		w.shows(d, "allow? ─")
 		before := d.prompted()
 		shown := strings.Contains(w.screen(), last)
 		for range 40 {

@@ -45,7 +45,7 @@ func (a *asking) asks() {
 // shown waits until the user has read what is asked, as a key that counts takes.
 func (a *asking) shown() {
 	a.t.Helper()
-	a.w.shows(a.driver, "Bash wants to run")
+	a.w.shows(a.driver, "allow? ─")
 	a.w.reads()
 }
 
@@ -160,7 +160,7 @@ func TestADeckSaysOfAnAnswerOnlyWhatTheAgentRecorded(t *testing.T) {
 			a.must(a.claude.Status("busy", ""))
 			a.w = d.window("--page", "inbox")
 			a.w.wide()
-			d.until("a deck", func() bool { return strings.Contains(a.w.screen(), "No questions") })
+			d.until("a deck", func() bool { return strings.Contains(a.w.screen(), "Inbox") })
 			t.Cleanup(func() { _ = a.w.cmd.Process.Signal(syscall.SIGCONT) }) // it may have ended
 			tt.do(a)
 			check := func() (last string) {

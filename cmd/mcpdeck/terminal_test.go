@@ -195,7 +195,7 @@ func TestTheFirstFrameIsOutAtOnce(t *testing.T) {
 	w := d.window()
 	d.until("modes", func() bool { return strings.Contains(w.text(), "\x1b[?2004h") })
 	frame, _, _ := strings.Cut(w.text(), "\x1b[?2004h")
-	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, "Waiting for the first agent") {
+	if !strings.HasPrefix(frame, "\x1b[22;2t\x1b[?1049h") || !strings.Contains(frame, "Welcome: three steps") {
 		t.Errorf("the first bytes hold no frame: %.300q", frame)
 	}
 }
@@ -205,7 +205,7 @@ func TestDeckEndsWithItsTerminal(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
 	w := d.window()
-	d.until("a screen", func() bool { return strings.Contains(w.text(), "Waiting for the first agent") })
+	d.until("a screen", func() bool { return strings.Contains(w.text(), "Welcome: three steps") })
 	w.tty.Close()
 	w.ended()
 }
@@ -249,7 +249,7 @@ func TestAnAgentRingsTheTerminal(t *testing.T) {
 	d := newDriver(t)
 	d.path = d.home // no players
 	w := d.window()
-	d.until("the deck", func() bool { return strings.Contains(w.text(), "Waiting for the first agent") })
+	d.until("the deck", func() bool { return strings.Contains(w.text(), "Welcome: three steps") })
 	a := d.relay()
 	a.Handshake("claude")
 	if failed, said := a.failed("play_system_sound", `{"type":"success"}`); failed || !strings.Contains(said, "Rang the terminal bell") {
@@ -269,14 +269,14 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 	a := d.relay()
 	a.Handshake("claude")
 	const asked = "Vie\u0323\u0302t cafe\u0301 1\ufe0f\u20e3 👨‍👩‍👧‍👦 שָׁ?"
-	d.until("the deck", func() bool { return strings.Contains(w.text(), "No questions") })
+	d.until("the deck", func() bool { return strings.Contains(w.text(), "Welcome: three steps") })
 	a.Send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"`+asked+`","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
 	sequences := regexp.MustCompile(`\x1b\[[0-9;:?]*[a-zA-Z]`)
 	shown := func(text string) bool {
 		return strings.Contains(strings.ReplaceAll(sequences.ReplaceAllString(w.text(), ""), " ", ""), strings.ReplaceAll(text, " ", ""))
 	}
 	d.until("the question, mark by mark", func() bool { return shown(asked) })
-	w.repeat(w.key, "o", func() bool { return shown("your answer") })
+	w.repeat(w.key, "3", func() bool { return shown("shift+enter") || shown("your answer") })
 	fmt.Fprint(w.tty, "\x1b[200~"+strings.Repeat("word ", 60_000)+"\x1b[201~")
 	d.until("what was pasted", func() bool { return shown("word word word") })
 	for i := range 5 {
