@@ -184,6 +184,23 @@ func (d *deck) press(keys ...string) {
 	}
 }
 
+// typed types a text in one go, in a field that is open.
+func (d *deck) typed(text string) {
+	d.t.Helper()
+	if _, err := io.WriteString(d.tty, text); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// command does the command that is listed first for a word.
+func (d *deck) command(word, title string) {
+	d.t.Helper()
+	d.press(":")
+	d.typed(word)
+	d.wait("> "+word, "▌ "+title)
+	d.press("\r")
+}
+
 // guarded waits until keys count: those that come within a moment after what is on
 // the screen came by itself were meant for something else.
 func (d *deck) guarded() {
@@ -232,26 +249,28 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	first.ask(1, `{"questions":[{"id":"auth","question":"Which login?","options":["OAuth","API key"]},{"id":"cache","question":"Which cache?","options":["Redis","none"]}]}`)
 	d.wait("Which login?", "claude", "shop")
 	second.ask(1, `{"questions":[{"id":"auth","question":"Which colour?","options":["red","blue"]}]}`)
-	d.wait("1 of 2")
+	d.wait("Needs you 2")
 	d.guarded()
 
-	d.press("\r", "j", "\t", "u", "s", "e", " ", "v", "2", "\x1b[D")
+	d.press("\r", "\r", "j")
+	d.wait("Which cache?", "▌( ) 2 none")
+	d.command("note", "Add a note to the option")
+	d.wait("a message to the agent")
+	d.typed("use v2\x1b[D")
 	d.wait("Which cache?", "use v2")
 	w.saved("use v2", `"caret":5`)
 	d.kill()
 	time.Sleep(3 * time.Second) // nothing tells that the relay has gone on without a deck: long enough for it
 
 	d = w.open()
-	d.wait("Which cache?", "→", "use v2", "1 of 2", "asked again")
+	d.wait("Inbox ◆2", "Which cache?", "▌( ) 2 none", "use v2", "asked again")
 	d.guarded()
-	if _, err := io.WriteString(d.tty, "X"); err != nil { // the caret was before the 2
-		t.Fatal(err)
-	}
+	d.typed("X") // the caret was before the 2
 	d.wait("use vX2")
 	d.press("\r", "2")
 	d.wait("enter sends these answers")
 	d.press("\r")
-	d.wait("Which colour?", "codex", "menu")
+	d.wait("Which colour?", "codex · menu · answer?")
 	if got := text(first.Answer(1)); got != "User answers:\nauth: OAuth\ncache: none (note: use vX2)" {
 		t.Errorf("the first agent got %q", got)
 	}
@@ -271,7 +290,7 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	relayed.ask(1, `{"questions":[{"id":"a","question":"Which login?","options":["OAuth","API key"]}]}`)
 	d.wait("Which login?")
 	served.ask(1, `{"questions":[{"id":"a","question":"Which colour?","options":["red","blue"]}]}`)
-	d.wait("1 of 2")
+	d.wait("Needs you 2")
 	d.press("q")
 	d.wait("Quit mcpdeck?", "keep the questions")
 	d.press("k")
@@ -282,13 +301,13 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	}
 
 	d = w.open()
-	d.wait("Which login?", "1 of 2", "asked again")
+	d.wait("claude · shop · answer?", "Needs you 2", "asked again")
 	d.guarded()
 	d.press("2")
 	if got := text(relayed.Answer(1)); got != "User answers:\na: API key" {
 		t.Errorf("over the relay: %q", got)
 	}
-	d.wait("Which colour?")
+	d.wait("codex · menu · answer?")
 	d.guarded()
 	d.press("1")
 	if got := text(served.Answer(1)); got != "User answers:\na: red" {
@@ -359,7 +378,7 @@ func TestFromTheShell(t *testing.T) {
 		t.Errorf("without a code: %q", got)
 	}
 	d.guarded()
-	d.press("P")
+	d.command("shell", "Let a shell answer")
 	d.wait("Pairing code for a shell", "It works once")
 	if got := run(answer...); !strings.Contains(got, "only the user may answer") {
 		t.Errorf("a process of the agent's: %q", got)

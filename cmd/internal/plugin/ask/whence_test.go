@@ -137,10 +137,11 @@ func TestTwoAgentsWithOneQuestion(t *testing.T) {
 	}
 	second.ask(1, which)
 	w.listed(2)
-	d.wait("1 of 2")
+	d.wait("Needs you 2", "claude · shop · answer?")
 	d.guarded()
 	d.press("1")
 	d.wait("sent to")
+	d.wait("Needs you 1", "claude · shop · answer?")
 	d.guarded()
 	d.press("2")
 	if got := text(second.Answer(1)); got != "User answers:\na: y" {
