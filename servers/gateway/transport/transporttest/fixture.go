@@ -156,7 +156,7 @@ func Connect(t *testing.T, h *router.Host) *Client {
 		theirs.Close()
 		c.Done <- err
 	}()
-	t.Cleanup(func() { _ = ours.Close(); <-c.Done })
+	t.Cleanup(func() { _, _ = ours.Close(), <-c.Done })
 	return c
 }
 
