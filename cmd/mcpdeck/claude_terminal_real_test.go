@@ -43,12 +43,19 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 // promptHeading is the heading of a pane that shows what can be answered.
 var promptHeading = regexp.MustCompile(`. (allow|answer|plan|form)\? [─━]`)
 
+// asks reports whether the pane, and not only a row of the list, asks for an answer to a prompt.
+func (w *window) asks(prompt string) bool {
+	s := w.screen()
+	at := promptHeading.FindStringIndex(s)
+	return at != nil && strings.Contains(s[at[1]:], prompt)
+}
+
 // answers waits for a prompt on the deck's screen and presses keys, each as a user does who
 // has read what is there. What was answered keeps its place for a moment, in which the pane
 // asks nothing.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
 	w.t.Helper()
-	asked := func() bool { s := w.screen(); return strings.Contains(s, prompt) && promptHeading.MatchString(s) }
+	asked := func() bool { return w.asks(prompt) }
 	d.until("the screen asks "+prompt, steady(asked))
 	for _, k := range keys {
 		w.repeat(w.key, k.press, steady(func() bool {
