@@ -177,7 +177,7 @@ func (q *Queue) recall(it *item) {
 		return
 	}
 	subject := ""
-	if it.req.permission() != nil {
+	if p := it.req.permission(); p != nil && p.Refused == nil {
 		subject = it.req.subject()
 	}
 	for i, d := range q.drafts {

@@ -145,9 +145,9 @@ func status(results []Result) Status {
 	return Answered
 }
 
-// DraftOf converts results from outside the interface into a draft. It returns an error
+// draftOf converts results from outside the interface into a draft. It returns an error
 // that names the first answer the questions do not offer.
-func DraftOf(qs []Question, results []Result) (Draft, error) {
+func draftOf(qs []Question, results []Result) (Draft, error) {
 	d := NewDraft(qs)
 	for i := range d.Answers {
 		d.Answers[i].Seen = true

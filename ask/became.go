@@ -2,7 +2,6 @@ package ask
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -11,12 +10,14 @@ import (
 // Delivery is what is known of what became of the answer to a request.
 type Delivery string
 
-// An answer is Sent until something shows what became of it. It is Delivered only when the
-// asker's own next event shows it; if none has for a while, or if it could not be sent, it
+// An answer is Sent until something shows what became of it, and that of a rule is NotKnown
+// until it has been sent, as is one of which an earlier run of the deck has seen no more than
+// that. It is Delivered only when the asker's own next event shows it; if none has for a while, or if it could not be sent, it
 // is NotTaken, which it may still become Delivered from. Elsewhere means that the asker's
 // own record says that it was answered in its terminal, and Withdrawn that nobody asks any
 // more, whatever the reason.
 const (
+	NotKnown  Delivery = "not known"
 	Sent      Delivery = "sent"
 	Delivered Delivery = "delivered"
 	NotTaken  Delivery = "not taken"
@@ -36,9 +37,11 @@ type End string
 
 // The ends of requests.
 const (
+	EndNotKnown  End = "not known"
 	EndSent      End = "sent"
 	EndAllowed   End = "allowed"
 	EndDenied    End = "denied"
+	EndMayRetry  End = "told that it may try again"
 	EndAnswered  End = "answered"
 	EndDeclined  End = "declined"
 	EndTimedOut  End = "timed out"
@@ -50,20 +53,26 @@ const (
 // End returns what became of the request. That something was allowed, denied or answered is
 // said only of what has been seen.
 func (r *Record) End() End {
+	g, is := r.Request.Granted(r.Reply.Results)
 	switch {
+	case r.Refused != nil && !g.Again: // whatever became of the question
+		return EndDenied
 	case r.Delivery == Elsewhere:
 		return EndElsewhere
 	case r.Reply.Status == TimedOut:
 		return EndTimedOut
 	case r.Delivery == Withdrawn:
 		return EndGone
+	case r.Delivery == NotKnown:
+		return EndNotKnown
 	case r.Delivery == Sent:
 		return EndSent
 	case r.Delivery != Delivered:
 		return EndNotTaken
 	}
-	g, is := r.Request.Granted(r.Reply.Results)
 	switch {
+	case is && g.Again:
+		return EndMayRetry
 	case is && g.Allow:
 		return EndAllowed
 	case is, r.Reply.Status == Declined && r.Request.permission() != nil:
@@ -74,21 +83,22 @@ func (r *Record) End() End {
 	return EndAnswered
 }
 
-// AsksBack reports whether the user answered with a question.
-func (r *Record) AsksBack() bool {
-	return slices.ContainsFunc(r.Reply.Results, func(res Result) bool { return res.Clarify != "" })
-}
-
 // Words say what became of the request, the same on every screen and in every command. key
 // is the one that shows the terminal of an agent, "" where there is none.
 func (r *Record) Words(key string) string {
-	terminal := "answer in its terminal"
+	jump := ""
 	if key != "" {
-		terminal += " (" + key + ")"
+		jump = " (" + key + ")"
+	}
+	terminal := "answer in its terminal" + jump
+	if r.Refused != nil {
+		terminal = "tell it in its terminal" + jump
 	}
 	how := sanitize.Line(cmp.Or(r.How, r.Reply.Reason))
-	end, prompt := r.End(), r.Request.Prompt != nil
+	end, prompt := r.End(), r.Request.Prompt != nil && !r.Request.here()
 	switch {
+	case end == EndDenied && r.Refused != nil:
+		return r.Refused.Words()
 	case end == EndElsewhere:
 		return cmp.Or(how, string(EndElsewhere))
 	case end == EndGone && !prompt:
@@ -97,12 +107,19 @@ func (r *Record) Words(key string) string {
 		return "gone; " + terminal
 	case end == EndGone:
 		return "gone: " + how
+	case end == EndNotKnown && prompt:
+		return "not known whether it was taken: look at its terminal" + jump
+	case end == EndNotKnown:
+		return "not known whether it was taken"
 	case end == EndNotTaken && r.How != "":
 		return "not taken: " + how
 	case end == EndNotTaken && prompt:
 		return "not taken yet: " + terminal
 	case end == EndNotTaken:
 		return "not taken yet: kept until it is asked again"
+	}
+	if by := sanitize.Line(r.Reply.By); by != "" && end != EndTimedOut {
+		return string(end) + " in the deck " + by
 	}
 	return string(end)
 }
@@ -126,11 +143,13 @@ func (q *Queue) became(id int, d Delivery, how string) bool {
 }
 
 // lastSeen is the delivery of a record from an earlier run: what was not seen then is not
-// seen any more.
-func lastSeen(d Delivery) Delivery {
-	switch d {
-	case Delivered, Elsewhere, Withdrawn:
+// seen any more. The answer to a question is kept for when it is asked again.
+func lastSeen(r *Record) Delivery {
+	switch d := r.Delivery; {
+	case d == Delivered, d == Elsewhere, d == Withdrawn, d == NotKnown:
 		return d
+	case d == Sent && r.Request.Prompt != nil && !r.Request.here():
+		return NotKnown
 	default: // earlier versions have other words for it
 		return NotTaken
 	}

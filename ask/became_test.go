@@ -153,7 +153,7 @@ func (w *world) check(t *testing.T, q *Queue, id int, late bool) End {
 	chose, _ := r.Request.Granted(r.Reply.Results)
 	isTrue := map[End]bool{
 		EndAllowed: here && w.allowed && chose.Allow, EndDenied: here && !w.allowed && !chose.Allow, EndAnswered: here,
-		EndElsewhere: there, EndSent: !late, EndNotTaken: true, EndGone: !here, EndTimedOut: false, EndDeclined: false,
+		EndElsewhere: there, EndSent: !late, EndNotKnown: true, EndNotTaken: true, EndGone: !here, EndTimedOut: false, EndDeclined: false,
 	}
 	if !isTrue[r.End()] {
 		t.Fatalf("request %d: it says %q of what was answered %q, allowed %v, ended %v", id, words, w.answer, w.allowed, w.ended)
@@ -172,6 +172,7 @@ func TestWordsSayWhatBecameOfIt(t *testing.T) {
 		{Record{Request: prompt, Reply: allow, Delivery: Delivered}, "allowed"},
 		{Record{Request: prompt, Reply: deny, Delivery: Delivered}, "denied"},
 		{Record{Request: prompt, Reply: Reply{Status: Declined}, Delivery: Delivered}, "denied"},
+		{Record{Request: prompt, Reply: allow, Delivery: NotKnown}, "not known whether it was taken: look at its terminal (J)"},
 		{Record{Request: prompt, Reply: allow, Delivery: NotTaken}, "not taken yet: answer in its terminal (J)"},
 		{Record{Request: prompt, Reply: allow, Delivery: NotTaken, How: "its agent has ended"}, "not taken: its agent has ended"},
 		{Record{Request: prompt, Reply: allow, Delivery: Elsewhere, How: "answered in its terminal: denied"}, "answered in its terminal: denied"},
@@ -202,11 +203,11 @@ func TestWhatWasNotSeenIsNotSaidAfterARestart(t *testing.T) {
 	_ = q.Close()
 	q = New(Options{HistoryFile: file})
 	defer q.Close()
-	if got := q.Pending().History[0]; got.End() != EndNotTaken {
+	if got := q.Pending().History[0]; got.End() != EndNotKnown {
 		t.Errorf("after a restart it is %s", got.End())
 	}
 	for _, old := range []Delivery{"not confirmed", "not delivered", Sent} {
-		if got := lastSeen(old); got != NotTaken {
+		if got := lastSeen(&Record{Delivery: old}); got != NotTaken {
 			t.Errorf("%s is %s", old, got)
 		}
 	}

@@ -20,6 +20,8 @@ type Call struct {
 
 	reply Reply
 	err   error
+
+	still func() bool // of an answer by a rule: it holds; nil of any other
 }
 
 // Done returns a channel that is closed when there is a reply or an error.
@@ -29,8 +31,8 @@ func (c *Call) Done() <-chan struct{} { return c.done }
 // [*Error].
 func (c *Call) Reply() (Reply, error) { return c.reply, c.err }
 
-// Delivered tells the queue what was seen of the reply: [Delivered] or [NotTaken], of which
-// the second may be followed by the first. A reply that did not arrive is kept.
+// Delivered tells the queue what was seen of the reply: [Sent], [Delivered] or [NotTaken], of which
+// each may be followed by the second. A reply that did not arrive is kept.
 func (c *Call) Delivered(d Delivery) { c.q.delivered(c, d) }
 
 // Leave withdraws the request, because the asker is gone or for the reason it gives.
@@ -94,7 +96,7 @@ func (q *Queue) leave(c *Call, how Absence, why string) {
 		q.changed(true)
 		return
 	}
-	if it.req.permission() != nil { // nobody comes back for one
+	if it.req.permission() != nil && !(how == HandedOver && it.req.here()) { // nobody comes back for one
 		q.history.record(it, Withdrawn, Reply{}, why)
 		q.keepDraft(it)
 		q.remove(it)

@@ -21,7 +21,6 @@ type ClientOptions struct {
 	Wait    time.Duration // how long to wait for a deck to start; 0: 3 s, negative: not at all
 	Lost    func() bool   // reports whether a deck was running and exited, in which case the wait is longer; may be nil
 	Session string        // label of the agent's session
-	Version string        // of the program
 	// Prove asks the user for the proof that the deck requires before it accepts an
 	// answer: "pair" or "passphrase".
 	Prove func(method string) (string, error)
@@ -74,20 +73,28 @@ func (c *Client) Resume(key, owner string) (*RemoteCall, error) {
 // Move announces that the agents continue without this client: their requests come to
 // the deck again with their keys, so the deck does not show that this client leaves.
 // The caller calls the returned function once the other calls have left; it releases
-// the requests that no call is waiting for.
+// the requests that no call is waiting for. When it returns the deck has read what this
+// client sent, which would else end a call that came later.
 func (c *Client) Move() (done func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, r := range c.calls {
+	all := slices.Collect(maps.Values(c.calls))
+	for _, r := range all {
 		r.moved.Store(true)
 	}
 	return func() {
-		c.mu.Lock()
-		open := slices.Collect(maps.Values(c.calls))
-		c.mu.Unlock()
-		for _, r := range open {
-			if r.moved.Load() && r.answered.Load() && r.Unreached().IsZero() {
-				r.Leave("")
+		late := time.After(writeWithin)
+		for _, r := range all {
+			if r.answered.Load() && r.Unreached().IsZero() {
+				r.withdraw("")
+			}
+			if r.isWanted() {
+				continue // it waits for a deck, or for its answer
+			}
+			select {
+			case <-r.done:
+			case <-late:
+				return
 			}
 		}
 	}
@@ -313,6 +320,7 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 			}
 		}
 	})
+	heard := false
 	for {
 		select {
 		case <-r.wanted.Done():
@@ -321,12 +329,19 @@ func (r *RemoteCall) talk(conn net.Conn) bool {
 				bye = map[string]any{"type": "handover", "id": "ask", "answered": r.answered.Load()}
 			}
 			_, _ = conn.Write(append(encode(bye), '\n')) // closing says the same
+			if !heard {
+				select {
+				case <-lines: // the deck has the request
+				case <-time.After(writeWithin):
+				}
+			}
 			r.finish(Reply{}, ErrWithdrawn)
 			return false
 		case raw, ok := <-lines:
 			if !ok {
 				return r.isWanted()
 			}
+			heard = true
 			if over, again := r.hear(conn, raw); over {
 				return again && r.isWanted()
 			}

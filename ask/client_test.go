@@ -1,11 +1,14 @@
 package ask
 
 import (
+	"bufio"
 	"errors"
 	"net"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -190,6 +193,43 @@ func TestARequestThatMovesIsNeverShownAsLeft(t *testing.T) {
 	<-again.Done()
 	if r, err := again.Reply(); err != nil || r.Results[0].SelectedOptions[0] != "OAuth" {
 		t.Errorf("got %+v, %v", r, err)
+	}
+}
+
+// What a client has sent before it moves is read by the deck before its agents go on elsewhere, or the deck
+// would take it for the newer call.
+func TestAClientHasMovedOnceTheDeckHasItsRequests(t *testing.T) {
+	path := filepath.Join(shortDir(t), "ask.sock")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	c := NewClient(ClientOptions{Path: path})
+	call := remote(t, c, Request{Questions: mustParse(t, twoWays), ResumeKey: "k", Owner: "me"})
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	in := bufio.NewScanner(conn)
+	if !in.Scan() {
+		t.Fatal("nothing was sent")
+	}
+	var read atomic.Bool
+	left := c.Move()
+	call.Leave("the agent stopped waiting")
+	go func() { // a deck that is busy
+		for in.Scan() {
+			if strings.Contains(in.Text(), `"handover"`) {
+				read.Store(true)
+				_, _ = conn.Write([]byte(`{"type":"status","id":"ask","state":"waiting"}` + "\n")) // the client may have gone, which is the fault
+			}
+		}
+	}()
+	left()
+	if !read.Load() {
+		t.Error("it has moved before the deck has read what it has sent")
 	}
 }
 

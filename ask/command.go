@@ -15,6 +15,7 @@ type Listed struct {
 	Verified  bool       `json:"verified"`
 	Identity  Identity   `json:"identity"`
 	Via       string     `json:"via,omitempty"`
+	Machine   string     `json:"machine,omitempty"` // the name of another one, whose deck has the request
 	State     State      `json:"state"`
 	Absent    Absence    `json:"absent,omitempty"`
 	Arrived   time.Time  `json:"arrived"`
@@ -33,7 +34,7 @@ func (c *conn) list(m *message) {
 		}
 		v := Listed{
 			ID: it.ID, Asker: it.Request.Client(), Cwd: it.Request.Cwd(), Verified: it.Request.Verified(),
-			Identity: it.Request.Identity(), Via: it.Request.Via(),
+			Identity: it.Request.Identity(), Via: it.Request.Via(), Machine: it.Request.Peer.Host,
 			State: it.State, Absent: it.Absent, Arrived: it.Arrived, Questions: it.Request.Questions, Prompt: it.Request.Prompt,
 		}
 		if !it.Deadline.IsZero() {

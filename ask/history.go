@@ -15,6 +15,30 @@ type history struct {
 	unseen  []unseen
 }
 
+// RuleUse is how often a rule has answered, of the requests in a history, and when last.
+type RuleUse struct {
+	Times int       `json:"times"`
+	Last  time.Time `json:"last"`
+}
+
+// RuleUses returns how often each rule has answered, by its ID.
+func RuleUses(all []Record) map[string]RuleUse {
+	out := map[string]RuleUse{}
+	for i := range all {
+		if r := all[i].Rule; r != nil {
+			u := out[r.ID]
+			out[r.ID] = RuleUse{u.Times + 1, all[i].Ended}
+		}
+	}
+	return out
+}
+
+// ReadHistory returns the newest records of a history file, oldest first; none if there is no file.
+func ReadHistory(path string) []Record {
+	all, _ := readHistory(path)
+	return all
+}
+
 // unseen is an answer of which nothing has shown what became of it, until then.
 type unseen struct {
 	id int
@@ -25,10 +49,17 @@ type unseen struct {
 // request replaces an earlier one.
 func (h *history) record(it *item, d Delivery, r Reply, how string) {
 	req, r := h.kept(it.req, r)
-	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d, How: how}
+	rec := Record{ID: it.id, Arrived: it.arrived, Ended: time.Now(), Request: req, Reply: r, Delivery: d, How: how, Rule: it.rule}
+	if p := req.Prompt; p != nil {
+		rec.Does, rec.Refused = p.Does, p.Refused
+	}
 	rec.Request.ResumeKey, rec.Request.Owner = "", ""
-	h.forget(it.id)
-	kept := append(slices.Clip(h.records), rec)
+	h.add(rec)
+}
+
+// add adds a record, in place of an earlier one of the same request.
+func (h *history) add(rec Record) {
+	kept := append(slices.DeleteFunc(slices.Clone(h.records), func(r Record) bool { return rec.replaces(&r) }), rec)
 	h.records = kept[max(0, len(kept)-historyLength):]
 	h.store.record(rec)
 }
@@ -67,7 +98,7 @@ func (h *history) became(id int, d Delivery, how string) (as Delivery, news bool
 	}
 	was := h.records[i].Delivery
 	switch {
-	case d == was && how == h.records[i].How:
+	case d == was && how == h.records[i].How, d == Sent && was != NotKnown:
 		return d, false
 	case d == Elsewhere: // the agent's own record outweighs what it did
 	case was == Elsewhere, was == Withdrawn, was == Delivered:

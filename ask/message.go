@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -115,13 +116,11 @@ type line struct {
 func (l line) bytes() []byte { return append(encode(l), '\n') }
 
 func encode(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	b, err := rawjson.Encode(v, "")
+	if err != nil {
 		return nullID()
 	}
-	return bytes.TrimRight(b.Bytes(), "\n")
+	return b
 }
 
 // reply is what the caller of m gets for r, in the form it understands.

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Limits of a request, in bytes or counts.
@@ -51,7 +54,7 @@ func ParseQuestions(raw json.RawMessage) ([]Question, error) {
 	case len(list) == 0:
 		return nil, errors.New("questions must not be empty")
 	case len(list) > MaxQuestions:
-		return nil, fmt.Errorf("%d questions are too many (limit %d)", len(list), MaxQuestions)
+		return nil, fmt.Errorf("too many questions: %d (limit %d)", len(list), MaxQuestions)
 	}
 	p := &parser{taken: map[string]bool{}}
 	return p.questions(list)
@@ -242,7 +245,7 @@ func (p *parser) options(m map[string]any) []Option {
 		return nil
 	}
 	if len(list) > MaxOptions {
-		p.problem("%d options are too many (limit %d)", len(list), MaxOptions)
+		p.problem("too many options: %d (limit %d)", len(list), MaxOptions)
 		return nil
 	}
 	out := make([]Option, len(list))
@@ -351,4 +354,36 @@ func clip(s string) string {
 		return string(r[:limit]) + "…"
 	}
 	return s
+}
+
+// CheckQuestions reports what is wrong with questions that [ParseQuestions] did not return: those
+// of another machine's deck.
+func CheckQuestions(qs []Question) error {
+	if len(qs) == 0 || len(qs) > MaxQuestions {
+		return fmt.Errorf("%s at once", humanize.Count(len(qs), "question"))
+	}
+	ids := map[string]bool{}
+	for i := range qs {
+		q := &qs[i]
+		if q.ID == "" || ids[q.ID] {
+			return fmt.Errorf("question %d has no id of its own", i+1)
+		}
+		ids[q.ID] = true
+		if len(q.Options) > MaxOptions || q.Kind == Confirm && len(q.Options) < 2 {
+			return fmt.Errorf("question %q has %s", q.ID, humanize.Count(len(q.Options), "option"))
+		}
+		if slices.ContainsFunc(q.Recommended, func(n int) bool { return n < 0 || n >= len(q.Options) }) {
+			return fmt.Errorf("question %q recommends an option that it does not have", q.ID)
+		}
+		switch q.Kind {
+		case Choice, Text, Confirm:
+		case Form:
+			if _, err := q.Form(); err != nil {
+				return fmt.Errorf("question %q: %w", q.ID, err)
+			}
+		default:
+			return fmt.Errorf("question %q is of the unknown kind %q", q.ID, q.Kind)
+		}
+	}
+	return nil
 }

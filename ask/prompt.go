@@ -23,16 +23,48 @@ type Prompt struct {
 	Words   string          `json:"words,omitempty"`   // the agent's own description of what it wants
 	Command string          `json:"command,omitempty"` // whole, of a tool that runs one
 	Path    string          `json:"path,omitempty"`    // of the file that a tool edits
-	Diff    string          `json:"diff,omitempty"`    // unified, of that edit
+	Diff    string          `json:"diff,omitempty"`    // unified, of that edit, or of what a command runs since a rule was kept for it
 	Args    json.RawMessage `json:"args,omitempty"`    // of any other tool
-	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "names a path outside the project"
+	Shell   string          `json:"shell,omitempty"`   // that reads the command: "sh" or "zsh"; "" is bash
+	Dir     string          `json:"dir,omitempty"`     // in which the command runs; "": that of the session
+	Marks   []string        `json:"marks,omitempty"`   // what the deck noticed: "outside the project"
+	Notes   []string        `json:"notes,omitempty"`   // what else the command may do: "deletes build"
 
 	Door   Door    `json:"door"`
 	Grants []Grant `json:"grants,omitempty"` // of a permission or a plan: what each option of its one question does
 	// Unconfirmed is set if nothing but the asker's word says that the agent asks this.
 	Unconfirmed bool `json:"unconfirmed,omitempty"`
+	// Misread says how the prompt is not as its agent's program was known to write it; "" if it is.
+	// It can only be answered in its terminal.
+	Misread string `json:"misread,omitempty"`
+	// Runs says, of the programs that the command names, why something else may run, or be decided, by such a name; ""
+	// if nothing else is. Without it, no rule allows the command.
+	Runs func(programs []string) string `json:"-"`
+	// Does is what a tool is about to do that runs no command, for rules; nil: it is not known.
+	Does *Does `json:"-"`
 	// Unwatched is set while nothing tells whether the prompt was answered in its terminal.
 	Unwatched bool `json:"unwatched,omitempty"`
+	// Refused is set of a call that the agent's program has refused already. The user can let the agent try it
+	// again, which allows nothing.
+	Refused *Refusal `json:"refused,omitempty"`
+}
+
+// Does is what a tool is about to do: to change files, read a page, or call a tool of an MCP server.
+type Does struct {
+	Files   []ChangedFile `json:"files,omitempty"`
+	Partial bool          `json:"partial,omitempty"` // it changes others, too, which are not known
+	Page    string        `json:"page,omitempty"`    // its address
+
+	Server string          `json:"server,omitempty"`
+	Tool   string          `json:"tool,omitempty"` // by its own name
+	Args   json.RawMessage `json:"-"`
+}
+
+// ChangedFile is a file that a tool is about to change.
+type ChangedFile struct {
+	Path   string `json:"path"`
+	Delete bool   `json:"delete,omitempty"`
+	Make   bool   `json:"make,omitempty"` // there was no such file when it asked, if that is known
 }
 
 // Doubt is a reason to look twice at a prompt.
@@ -69,11 +101,13 @@ type Door string
 
 // A Shared prompt can be answered in the agent's terminal as well; the first answer
 // counts. Of a Held prompt the terminal shows nothing until the deck lets it go. One that
-// is only InTerminal can be shown here but not answered.
+// is only InTerminal can be shown here but not answered. One that is only Here waits in the deck: its agent is told
+// to come back for the answer, and gets it once.
 const (
 	Shared     Door = "shared"
 	Held       Door = "held"
 	InTerminal Door = "terminal"
+	Here       Door = "here"
 )
 
 // Scope is how long a permission lasts.
@@ -93,6 +127,7 @@ type Grant struct {
 	Effect string `json:"effect,omitempty"` // exact, of one that lasts: the rule, the folder, where it is written
 	Note   bool   `json:"note,omitempty"`   // of a denial: the user's text goes with it
 	Stop   bool   `json:"stop,omitempty"`   // of a denial: it ends the agent's turn
+	Again  bool   `json:"again,omitempty"`  // of what was refused already: the agent may try it again
 }
 
 // permission returns the prompt of a request for permission, or for consent to a plan, or
@@ -103,6 +138,9 @@ func (r *Request) permission() *Prompt {
 	}
 	return nil
 }
+
+// here reports whether the request is for a permission that its agent comes back for.
+func (r *Request) here() bool { return r.permission() != nil && r.Prompt.Door == Here }
 
 // Decides reports whether one option of its one question answers the request at once, and
 // nothing else does: a permission, or consent to a plan.
@@ -159,6 +197,37 @@ func (q *Queue) keepNote(it *item) {
 	print := it.req.subject()
 	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool { return d.Print == print })
 	q.drafts = append(q.drafts, savedDraft{Print: print, Draft: Draft{Answers: []AnswerDraft{{Notes: notes}}}, At: time.Now(), Note: true})
+}
+
+// NextDrafts are the drafts of sessions' next prompts. They are kept with those of answers.
+type NextDrafts struct{ Queue *Queue }
+
+// NextDraft returns what the user has typed as the next prompt of an agent's session, and the
+// session has not taken; "" if there is nothing.
+func (n NextDrafts) NextDraft(agent, session string) string {
+	q := n.Queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	print := digest("next", agent, session)
+	for _, d := range q.drafts {
+		if d.Print == print {
+			return d.Text
+		}
+	}
+	return ""
+}
+
+// SetNextDraft keeps it, as long as the draft of an answer; "" forgets it.
+func (n NextDrafts) SetNextDraft(agent, session, text string) {
+	q := n.Queue
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	print := digest("next", agent, session)
+	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool { return d.Print == print })
+	if text != "" {
+		q.drafts = append(q.drafts, savedDraft{Print: print, Text: text, At: time.Now()})
+	}
+	q.Save()
 }
 
 // Settled tells the queue that the prompt was answered elsewhere, by the agent's own record,

@@ -23,7 +23,10 @@ var errNoGate = errors.New("this deck does not accept answers from a shell")
 // is worth as much as the connection: it ends with it, and leaves no token.
 func (c *conn) prove(m *message) {
 	m.v = true
-	if err := c.mayProve(m); err != nil {
+	var item int
+	_ = json.Unmarshal(m.fields["request"], &item) // not a number: it is to answer any
+	method, err := c.mayProve(m, item)
+	if err != nil {
 		var refused *refusedError
 		if errors.As(err, &refused) {
 			c.refused(refused.error)
@@ -42,6 +45,10 @@ func (c *conn) prove(m *message) {
 		m.v = true
 		switch m.kind {
 		case "answer":
+			if method == userauth.Push {
+				c.answerOnly(&m, item)
+				return
+			}
 			c.answer(&m)
 		case "list":
 			c.list(&m)
@@ -49,6 +56,18 @@ func (c *conn) prove(m *message) {
 			_ = c.send(m.failure(unsupported(m.kind))) // it may have left
 		}
 	}
+}
+
+// answerOnly answers the one request for which the connection has shown a code.
+func (c *conn) answerOnly(m *message, item int) {
+	var other int
+	if err := json.Unmarshal(m.fields["request"], &other); err != nil || other != item {
+		why := fmt.Errorf("this code answers question %d only", item)
+		c.refused(why)
+		_ = c.send(m.fail("refused", why.Error(), "", false)) // it may have left
+		return
+	}
+	c.answer(m)
 }
 
 // refusedError says that who asks may not act for the user, whatever they show.
@@ -68,34 +87,35 @@ func (c *conn) who() userauth.Who {
 	return who
 }
 
-// mayProve returns nil if the connection has shown a proof.
-func (c *conn) mayProve(m *message) error {
+// mayProve returns what the connection has shown as a proof that it may answer an item, or
+// all of them if that is 0.
+func (c *conn) mayProve(m *message, item int) (userauth.Method, error) {
 	gate := c.l.opt.Gate
 	if gate == nil {
-		return errNoGate
+		return "", errNoGate
 	}
 	// What stands in a container or brings another machine's connection has none of
 	// its agents above it.
 	if where, _, _ := strings.Cut(c.peer.Machine, " "); where != "" {
-		return &refusedError{fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)}
+		return "", &refusedError{fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)}
 	}
-	method, err := gate.Ready()
+	method, err := gate.ReadyFor(item)
 	if err != nil {
-		return &refusedError{err}
+		return "", &refusedError{err}
 	}
 	if err := c.fromAnAgent(); err != nil {
-		return &refusedError{err}
+		return "", &refusedError{err}
 	}
 	if err := c.send(line{ID: m.id, Type: "challenge", V: 1, Method: string(method)}); err != nil {
-		return err
+		return "", err
 	}
 	answer, err := c.another(proofWithin)
 	if err != nil || answer.kind != "proof" {
-		return errors.New("no proof received")
+		return "", errors.New("no proof received")
 	}
 	var secret string
 	_ = json.Unmarshal(answer.fields["secret"], &secret) // not a string: wrong
-	return gate.Try(c.who(), secret)
+	return method, gate.TryFor(c.who(), item, secret)
 }
 
 // another reads one more message of a connection that has sent one.

@@ -114,3 +114,28 @@ func TestOnlyAProvenConnectionAnswers(t *testing.T) {
 		t.Error("a code counted twice")
 	}
 }
+
+func TestACodeOfAnItemAnswersNoOther(t *testing.T) {
+	gate := userauth.New(userauth.Options{Method: userauth.Push})
+	if err := gate.Open(true); err != nil {
+		t.Fatal(err)
+	}
+	d := newDeck(t, Options{}, ListenOptions{Gate: gate})
+	open(t, d.q, request(t))
+	other := request(t)
+	other.Questions[0].Question = "Which cache?"
+	open(t, d.q, other)
+	one := gate.Bind(1)
+	for _, claim := range []string{`"request":"1"`, `"requests":[1]`} {
+		if got := d.send(`{"type":"prove",` + claim + "}\n").line(); !strings.Contains(got, "refused") {
+			t.Errorf("%s: got %s", claim, got)
+		}
+	}
+	all := `{"type":"prove","request":1}` + "\n" + `{"type":"proof","secret":"` + one + `"}` + "\n" + `{"type":"answer","request":2,"decline":true}` + "\n"
+	p := d.send(all)
+	_, proven, refused := p.line(), p.line(), p.line()
+	if !strings.Contains(proven, `"ok"`) || !strings.Contains(refused, "answers question 1 only") {
+		t.Errorf("its own code: %s; another question: %s", proven, refused)
+	}
+	d.pending(2)
+}

@@ -135,6 +135,7 @@ type item struct {
 	loaded   bool    // loaded from an earlier run, whose connections are closed
 	unsent   bool    // the deck ended while the answer was held back
 	parkedAt time.Time
+	rule     *ByRule // that has answered
 }
 
 // New returns a queue with the state that the last run saved in opt's files.
@@ -164,7 +165,7 @@ func (q *Queue) Configure(opt Options) {
 func (q *Queue) Open(req Request) (*Call, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	req.Timeout = q.timeout(req.Timeout)
+	req.Timeout = q.opt.timeout(req.Timeout)
 	if q.closed {
 		return nil, ErrShutdown
 	}
@@ -176,10 +177,13 @@ func (q *Queue) Open(req Request) (*Call, error) {
 	if err := q.full(&req); err != nil {
 		return nil, err
 	}
-	q.prune()
+	prune(q)
 	it := q.add(req, print)
 	call := q.wait(it, req) // recall may answer it at once
 	q.recall(it)
+	if p := req.permission(); p != nil && p.Refused != nil {
+		q.history.refused(it)
+	}
 	q.changed(true)
 	return call, nil
 }
@@ -207,9 +211,13 @@ func (q *Queue) Resume(key, owner string, peer Peer) (*Call, error) {
 			return q.wait(it, req), nil
 		}
 	}
-	q.prune()
-	for _, p := range q.parked {
+	prune(q)
+	for i, p := range q.parked {
 		if match(&p.Request, p.Keys) {
+			if p.Request.here() { // once
+				q.parked = slices.Delete(q.parked, i, i+1)
+				q.changed(true)
+			}
 			c := &Call{q: q, id: p.ID, done: make(chan struct{}), released: make(chan struct{})}
 			r := p.Reply
 			r.Questions = p.Request.Questions
@@ -220,9 +228,10 @@ func (q *Queue) Resume(key, owner string, peer Peer) (*Call, error) {
 	return nil, ErrUnknownKey
 }
 
-func (q *Queue) timeout(want time.Duration) time.Duration {
-	if q.opt.Timeout > 0 {
-		want = q.opt.Timeout
+// timeout is how long a request waits that is to wait so long.
+func (o *Options) timeout(want time.Duration) time.Duration {
+	if o.Timeout > 0 {
+		want = o.Timeout
 	}
 	if want <= 0 {
 		return 0
@@ -254,7 +263,7 @@ func (q *Queue) full(req *Request) error {
 
 func (q *Queue) add(req Request, print string) *item {
 	now := time.Now()
-	it := &item{id: q.nextID, req: req, print: print, state: Queued, arrived: now, draft: NewDraft(req.Questions), asks: req.asks()}
+	it := &item{id: q.nextID, req: req, print: print, state: Queued, arrived: now.Add(-req.Waited), draft: NewDraft(req.Questions), asks: req.asks()}
 	q.nextID++
 	it.setTimes(req, now)
 	q.items = append(q.items, it)
@@ -272,7 +281,7 @@ func (it *item) setTimes(req Request, now time.Time) {
 }
 
 // prune drops expired answers and drafts.
-func (q *Queue) prune() {
+func prune(q *Queue) {
 	now := time.Now()
 	q.parked = slices.DeleteFunc(q.parked, func(p parked) bool { return now.Sub(p.At) > keepParked })
 	q.drafts = slices.DeleteFunc(q.drafts, func(d savedDraft) bool {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
@@ -26,6 +27,11 @@ func (h *history) kept(r Request, reply Reply) (Request, Reply) {
 	}
 	if p.Args != nil {
 		p.Args = h.keptArgs(p.Args)
+	}
+	p.Does = h.keptDoes(p.Does, p.Args)
+	if p.Refused != nil {
+		why := *p.Refused
+		why.Reason, p.Refused = h.keptText(why.Reason), &why
 	}
 	if r.permission() != nil { // options and answers quote the commands that are allowed
 		r.Questions = slices.Clone(r.Questions)
@@ -53,6 +59,23 @@ func (h *history) kept(r Request, reply Reply) (Request, Reply) {
 	return r, reply
 }
 
+// mostFiles is how many files of one change the history keeps for rules.
+const mostFiles = 16
+
+// keptDoes is what a tool was about to do, with the arguments as they are kept; nil if not all of it is kept as it was.
+func (h *history) keptDoes(d *Does, args json.RawMessage) *Does {
+	if d == nil || len(d.Files) > mostFiles {
+		return nil
+	}
+	as := func(s string) bool { return h.keptText(s) == s }
+	if !as(d.Page) || !as(d.Server) || !as(d.Tool) || slices.ContainsFunc(d.Files, func(f ChangedFile) bool { return !as(f.Path) }) {
+		return nil
+	}
+	out := *d
+	out.Args = args
+	return &out
+}
+
 func (h *history) keptText(s string) string {
 	switch {
 	case s == "", h.redact.ShapeOnly:
@@ -75,5 +98,5 @@ func (h *history) keptArgs(raw json.RawMessage) json.RawMessage {
 
 func sizeAndHash(b []byte) string {
 	sum := sha256.Sum256(b)
-	return fmt.Sprintf("[%d bytes, SHA-256 %x]", len(b), sum)
+	return fmt.Sprintf("[%s, SHA-256 %x]", humanize.Count(len(b), "byte"), sum)
 }

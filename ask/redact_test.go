@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -47,6 +48,40 @@ func TestTheHistoryOfPromptsKeepsNoSecrets(t *testing.T) {
 			for where, text := range map[string]string{"memory": string(memory), "disk": string(disk)} {
 				if strings.Contains(text, secret) || strings.Contains(text, "kept.txt") == shape || !strings.Contains(text, `"session":"s"`) {
 					t.Errorf("%s: %s", where, text)
+				}
+			}
+		})
+	}
+}
+
+func TestTheHistoryKeepsWhatAToolWasToDo(t *testing.T) {
+	args := json.RawMessage(`{"sql":"a"}`)
+	for name, c := range map[string]struct {
+		does, want *Does
+	}{
+		"a file":               {&Does{Files: []ChangedFile{{Path: "/p/a", Make: true}}}, &Does{Files: []ChangedFile{{Path: "/p/a", Make: true}}, Args: args}},
+		"a call":               {&Does{Server: "db", Tool: "query", Args: args}, &Does{Server: "db", Tool: "query", Args: args}},
+		"a page with a secret": {&Does{Page: "https://go.dev/?token=hunter2hunter2"}, nil},
+		"many files":           {&Does{Files: make([]ChangedFile, mostFiles+1)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "history.jsonl")
+			q := New(Options{HistoryFile: file})
+			r := permissionRequest("1", Shared)
+			r.Prompt.Does, r.Prompt.Args = c.does, args
+			opened(t, q, r)
+			decide(t, q, 1, 0)
+			memory := q.Pending().History[0].Request.Prompt.Does
+			if err := q.Close(); err != nil {
+				t.Fatal(err)
+			}
+			all := ReadHistory(file)
+			if len(all) != 1 {
+				t.Fatalf("%d records", len(all))
+			}
+			for where, got := range map[string]*Does{"memory": memory, "disk": all[0].Request.Prompt.Does} {
+				if !reflect.DeepEqual(got, c.want) {
+					t.Errorf("%s: %+v", where, got)
 				}
 			}
 		})

@@ -26,17 +26,17 @@ func (c *Client) List() ([]Listed, error) {
 
 // Answer answers request id of the deck on behalf of the user, who is asked for a proof.
 func (c *Client) Answer(id int, results []Result) error {
-	return c.asUser(map[string]any{"type": "answer", "request": id, "answers": results})
+	return c.asUser(id, map[string]any{"type": "answer", "request": id, "answers": results})
 }
 
 // Decline declines request id of the deck on behalf of the user, who is asked for a
 // proof.
 func (c *Client) Decline(id int, reason string) error {
-	return c.asUser(map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason})
+	return c.asUser(id, map[string]any{"type": "answer", "request": id, "decline": true, "reason": reason})
 }
 
-// asUser sends one line on a connection after proving that it acts for the user.
-func (c *Client) asUser(req map[string]any) error {
+// asUser sends one line about a request on a connection after proving that it acts for the user.
+func (c *Client) asUser(id int, req map[string]any) error {
 	conn, err := c.dial(context.Background())
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func (c *Client) asUser(req map[string]any) error {
 	conn = socket.Awake(conn)
 	defer conn.Close()
 	d := json.NewDecoder(conn)
-	challenge, _, err := exchange(conn, d, map[string]any{"type": "prove"})
+	challenge, _, err := exchange(conn, d, map[string]any{"type": "prove", "request": id})
 	if err != nil {
 		return err
 	}

@@ -5,10 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Kind is how a question is answered.
@@ -75,14 +77,19 @@ type Peer struct {
 	// peer, the system can only report on the process that carries the connection, so
 	// only the peer's claims are known.
 	Machine string `json:"machine,omitempty"`
+	// Host is the name of the machine whose deck the request is of, and whose system reports
+	// the rest; "" is this one. Its processes are unknown here.
+	Host string `json:"host,omitempty"`
 }
 
 // Identity is how reliably the asker is identified.
 type Identity string
 
-// Seen is reported by this machine's operating system, Claimed by the asker itself.
+// Seen is reported by this machine's operating system, Vouched by the deck of another one about
+// its own, Claimed by the asker itself.
 const (
 	Seen    Identity = "seen"
+	Vouched Identity = "vouched"
 	Claimed Identity = "claimed"
 )
 
@@ -101,6 +108,8 @@ type Request struct {
 	// ResumeKey is a secret of the asker that stays the same when it sends the request
 	// again. If empty, the asker cannot come back for the answer.
 	ResumeKey string `json:"resumeKey,omitempty"`
+	// Waited is for how long it has been open where it was asked first.
+	Waited time.Duration `json:"-"`
 	// Owner is who may use the ResumeKey; empty: anyone who has it.
 	Owner string `json:"owner,omitempty"`
 	// Local is set if the asker ends with the deck. Such a request is not kept over a
@@ -115,6 +124,25 @@ type Request struct {
 	Plain bool `json:"plain,omitempty"`
 }
 
+// WaitsFor is what the request waits for, in a word: "allow?", "again?", "plan?", "form?" or "answer?".
+func (r *Request) WaitsFor() string {
+	kind := OwnQuestion
+	if r.Prompt != nil {
+		kind = r.Prompt.Kind
+	}
+	switch {
+	case kind == Permission && r.Prompt.Refused != nil:
+		return "again?"
+	case kind == Permission:
+		return "allow?"
+	case kind == Plan:
+		return "plan?"
+	case kind == ServerForm || len(r.Questions) > 0 && r.Questions[0].Kind == Form:
+		return "form?"
+	}
+	return "answer?"
+}
+
 // Client returns the name of the asker's program, as claimed or as reported by the system:
 // see [clients.Name].
 func (r *Request) Client() string {
@@ -123,7 +151,12 @@ func (r *Request) Client() string {
 
 // Identity returns how reliably the asker is identified.
 func (r *Request) Identity() Identity {
-	if r.Peer.Machine == "" && r.Peer.PID != 0 && r.Peer.Program != "" {
+	switch p := &r.Peer; {
+	case p.Machine != "" || p.Program == "":
+		return Claimed
+	case p.Host != "":
+		return Vouched
+	case p.PID != 0:
 		return Seen
 	}
 	return Claimed
@@ -142,7 +175,7 @@ func (r *Request) Via() string {
 // Doubt returns why the asker is unverified, or "" if the system confirms who it is.
 func (r *Request) Doubt() string {
 	switch {
-	case r.Verified():
+	case r.Identity() != Claimed:
 		return ""
 	case r.Via() != "":
 		return "unverified, via " + r.Via()
@@ -158,13 +191,23 @@ func (r *Request) Cwd() string {
 	return r.From.Cwd
 }
 
+// Project returns the name of the asker's folder, behind that of its machine if that is another
+// one: "build1:shop". Of an asker without a folder it is the machine's alone, or "".
+func (r *Request) Project() string {
+	cwd := r.Cwd()
+	if cwd == "" {
+		return r.Peer.Host
+	}
+	return snapshot.OnMachine(r.Peer.Host, filepath.Base(cwd))
+}
+
 // Asker returns a key that identifies the asker, for grouping.
 func (r *Request) Asker() string {
 	session := r.Peer.Session
 	if session == "" {
 		session = r.From.Session
 	}
-	return r.Client() + "\x00" + r.Cwd() + "\x00" + session
+	return r.Peer.Host + "\x00" + r.Client() + "\x00" + r.Cwd() + "\x00" + session
 }
 
 // Fingerprint is equal for requests with the same questions from the same client in the
@@ -176,6 +219,9 @@ func (r *Request) Fingerprint() string {
 	}
 	if r.Peer.Machine != "" {
 		who = append(who, r.Peer.Machine)
+	}
+	if r.Peer.Host != "" {
+		who = append(who, "host", r.Peer.Host)
 	}
 	return digest(who, r.Questions)
 }
@@ -238,6 +284,7 @@ type Reply struct {
 	Results []Result      `json:"results,omitempty"` // one per question, in order; none unless answered or partial
 	Reason  string        `json:"reason,omitempty"`  // of a decline
 	After   time.Duration `json:"after,omitempty"`   // how long the asker waited for the user
+	By      string        `json:"by,omitempty"`      // the deck of another machine in which the user answered; "" for this one
 
 	Questions []Question `json:"-"` // what the results answer, in the same order
 }

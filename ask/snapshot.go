@@ -30,8 +30,7 @@ type Item struct {
 	SendAt   time.Time // while Sending
 	Snoozed  time.Time // when the snooze ends
 	Draft    Draft     // a copy
-	OnScreen bool
-	Unsent   bool // the deck ended before a sent answer was released
+	Unsent   bool      // the deck ended before a sent answer was released
 }
 
 // Waits reports whether the item counts as waiting for the user.
@@ -48,7 +47,11 @@ type Record struct {
 	Request  Request   `json:"request"`
 	Reply    Reply     `json:"reply"`
 	Delivery Delivery  `json:"delivery"`
-	How      string    `json:"how,omitempty"` // it was answered elsewhere, or why nobody asks any more
+	How      string    `json:"how,omitempty"`  // it was answered elsewhere, or why nobody asks any more
+	Rule     *ByRule   `json:"rule,omitempty"` // that answered in the user's place
+	// Does is that of the prompt, which has it, too.
+	Does    *Does    `json:"does,omitempty"`
+	Refused *Refusal `json:"refused,omitempty"` // the agent's program refused it by itself; that of the prompt
 }
 
 // Item returns the open request with this ID, if any.
@@ -78,7 +81,6 @@ func (q *Queue) Pending() *Snapshot {
 	s := &Snapshot{Version: q.version, Parked: len(q.parked), History: q.history.records, Notices: q.notices}
 	for _, it := range q.ordered() {
 		v := it.view()
-		v.OnScreen = it.id == q.onScreen
 		if v.Waits() {
 			s.Waiting++
 		}

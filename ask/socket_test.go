@@ -129,7 +129,7 @@ func TestReplies(t *testing.T) {
 		{"CRLF, BOM, blank lines", "\xef\xbb\xbf\n\r\n\n" + strings.TrimSpace(plainAsk) + "\r\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
 		{"later lines are dropped", plainAsk + plainAsk + "garbage\n", Result{ID: "auth", SelectedOptions: []string{"OAuth"}}, `{"id":"6f1c","type":"result","results":[{"id":"auth","selectedOptions":["OAuth"]}]}`},
 	}
-	for _, tt := range tests {
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := newDeck(t, Options{}, ListenOptions{})
 			p := d.send(tt.in)
@@ -139,6 +139,9 @@ func TestReplies(t *testing.T) {
 			}
 			if got := p.line(); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+			if i > 0 { // the first stays and says nothing, for which the deck waits
+				_, _ = io.WriteString(p, `{"type":"ack"}`+"\n") // it is still there
 			}
 			if rest, err := io.ReadAll(p.r); len(rest) > 0 || err != nil {
 				t.Errorf("after the reply came %q, %v", rest, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -33,12 +34,13 @@ type parked struct {
 	loaded  bool       // from an earlier run of the deck
 }
 
-// savedDraft is the draft of a request that is no longer listed.
+// savedDraft is the draft of a request that is no longer listed, or of a session's next prompt.
 type savedDraft struct {
 	Print string    `json:"print"`
 	Draft Draft     `json:"draft"`
 	At    time.Time `json:"at"`
 	Note  bool      `json:"note,omitempty"` // on a permission; Print is of what that was about
+	Text  string    `json:"text,omitempty"` // of a prompt
 }
 
 // savedItem is an open request.
@@ -103,7 +105,7 @@ func (q *Queue) load() {
 	for i := range q.parked {
 		q.parked[i].loaded = true
 	}
-	q.prune()
+	prune(q)
 	for _, v := range s.Items {
 		it := &item{
 			id: v.ID, req: v.Request, keys: v.Keys, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
@@ -147,6 +149,8 @@ type store struct {
 	kick    chan struct{}
 	stop    chan struct{}
 	stopped chan struct{}
+
+	writing sync.Mutex // one writes at a time; guards failed
 	failed  bool
 }
 
@@ -213,7 +217,10 @@ func (s *store) run() {
 	}
 }
 
-func (s *store) flush() {
+// flush writes what is not written, and reports whether it could.
+func (s *store) flush() bool {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 	s.mu.Lock()
 	take, records := s.take, s.records
 	s.take, s.records = nil, nil
@@ -224,6 +231,7 @@ func (s *store) flush() {
 	if len(records) > 0 {
 		s.report(appendHistory(s.historyFile, records))
 	}
+	return !s.failed
 }
 
 func (s *store) report(err error) {
@@ -276,12 +284,12 @@ func replaceFile(path string, b []byte) error {
 
 func appendHistory(path string, records []Record) error {
 	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
 	for _, r := range records {
-		if err := enc.Encode(r); err != nil {
+		line, err := rawjson.Encode(r, "")
+		if err != nil {
 			return fmt.Errorf("encode question history: %w", err)
 		}
+		buf.Write(append(line, '\n'))
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("save question history: %w", err)
@@ -320,25 +328,7 @@ func (s *store) load() (st savedState, records []Record, notice string) {
 // loadHistory reads the newest records and skips damaged lines. It truncates the file to
 // these records once it has grown to several times their size.
 func (s *store) loadHistory() []Record {
-	b, err := file.Read(s.historyFile, maxState)
-	if err != nil {
-		return nil
-	}
-	var records []Record
-	lines := 0
-	sc := bufio.NewScanner(bytes.NewReader(b))
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
-		lines++
-		var r Record
-		if json.Unmarshal(sc.Bytes(), &r) != nil {
-			continue
-		}
-		r.Delivery = lastSeen(r.Delivery)
-		records = slices.DeleteFunc(records, func(o Record) bool { return o.ID == r.ID })
-		records = append(records, r)
-	}
-	records = records[max(0, len(records)-historyLength):]
+	records, lines := readHistory(s.historyFile)
 	if lines > 4*historyLength {
 		var buf bytes.Buffer
 		enc := json.NewEncoder(&buf)
@@ -350,4 +340,28 @@ func (s *store) loadHistory() []Record {
 		s.report(replaceFile(s.historyFile, buf.Bytes()))
 	}
 	return records
+}
+
+// readHistory returns the newest records of a file, without damaged lines, and how many lines it has.
+func readHistory(path string) (records []Record, lines int) {
+	b, err := file.Read(path, maxState)
+	if err != nil {
+		return nil, 0
+	}
+	sc := bufio.NewScanner(bytes.NewReader(b))
+	sc.Buffer(nil, 16<<20)
+	for sc.Scan() {
+		lines++
+		var r Record
+		if json.Unmarshal(sc.Bytes(), &r) != nil {
+			continue
+		}
+		r.Delivery = lastSeen(&r)
+		if p := r.Request.Prompt; p != nil && r.Does != nil {
+			p.Does, r.Does.Args = r.Does, p.Args
+		}
+		records = slices.DeleteFunc(records, func(o Record) bool { return r.replaces(&o) })
+		records = append(records, r)
+	}
+	return records[max(0, len(records)-historyLength):], lines
 }

@@ -95,10 +95,10 @@ func (q *Queue) Send(id int) error {
 	return nil
 }
 
-// holds is how long an answer can be undone. A permission that is given cannot: its
-// agent goes on at once.
+// holds is how long an answer can be undone. A permission that is given cannot, nor what is
+// to be tried again: its agent goes on at once.
 func (q *Queue) holds(it *item) time.Duration {
-	if g, ok := it.req.Granted(it.draft.Results(it.req.Questions)); ok && g.Allow {
+	if g, ok := it.req.Granted(it.draft.Results(it.req.Questions)); ok && (g.Allow || g.Again) {
 		return q.opt.AllowHold
 	}
 	if q.opt.Hold == 0 {
@@ -140,16 +140,40 @@ func (q *Queue) SendHeld() {
 }
 
 // Decline ends a request without an answer.
-func (q *Queue) Decline(id int, reason string) error {
+func (q *Queue) Decline(id int, reason string) error { return Afar{Queue: q}.Decline(id, reason) }
+
+// Afar is the user in a deck of another machine.
+type Afar struct {
+	Queue *Queue
+	Deck  string
+}
+
+// Decline is [Queue.Decline].
+func (e Afar) Decline(id int, reason string) error {
+	q := e.Queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it, err := q.answerable(id)
 	if err != nil {
 		return err
 	}
-	q.finish(it, Reply{Status: Declined, Reason: tidy(reason), After: time.Since(it.arrived)})
+	q.finish(it, Reply{Status: Declined, Reason: tidy(reason), After: time.Since(it.arrived), By: e.Deck})
 	q.changed(true)
 	return nil
+}
+
+// SnoozeFor is how long a request is put off where nothing else is said.
+func (q *Queue) SnoozeFor() time.Duration {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.snoozeFor()
+}
+
+func (q *Queue) snoozeFor() time.Duration {
+	if q.opt.Snooze <= 0 {
+		return defaultSnooze
+	}
+	return q.opt.Snooze
 }
 
 // Snooze moves a request behind the others for d; 0 is the configured duration.
@@ -161,10 +185,7 @@ func (q *Queue) Snooze(id int, d time.Duration) error {
 		return ErrGone
 	}
 	if d <= 0 {
-		d = q.opt.Snooze
-	}
-	if d <= 0 {
-		d = defaultSnooze
+		d = q.snoozeFor()
 	}
 	q.snoozes++
 	it.state, it.snooze, it.snoozeNo = Snoozed, time.Now().Add(d), q.snoozes
@@ -198,14 +219,18 @@ func (q *Queue) Dismiss(id int) error {
 
 // Answer answers a request with results from outside the interface, without the hold.
 // It returns an error if the results are invalid.
-func (q *Queue) Answer(id int, results []Result) error {
+func (q *Queue) Answer(id int, results []Result) error { return Afar{Queue: q}.Answer(id, results) }
+
+// Answer is [Queue.Answer].
+func (e Afar) Answer(id int, results []Result) error {
+	q := e.Queue
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it, err := q.answerable(id)
 	if err != nil {
 		return err
 	}
-	d, err := DraftOf(it.req.Questions, results)
+	d, err := draftOf(it.req.Questions, results)
 	if err != nil {
 		return err
 	}
@@ -216,7 +241,9 @@ func (q *Queue) Answer(id int, results []Result) error {
 		return errors.New(onlyOnce)
 	}
 	it.draft = d
-	q.finish(it, q.answer(it))
+	r := q.answer(it)
+	r.By = e.Deck
+	q.finish(it, r)
 	q.changed(true)
 	return nil
 }
@@ -235,16 +262,22 @@ func (q *Queue) finish(it *item, r Reply) {
 	if !it.parkedAt.IsZero() {
 		at = it.parkedAt
 	}
-	if it.req.permission() != nil { // what was allowed at one time is never given at a later one
+	if it.req.permission() != nil {
 		q.keepNote(it)
-	} else {
+	}
+	// What was allowed at one time is never given at a later one, but to an agent that was told to come back.
+	if it.req.permission() == nil || it.req.here() && it.rule == nil {
 		q.parked = append(q.parked, parked{ID: it.id, Print: it.print, Request: it.req, Keys: it.keys, Draft: it.draft, Reply: r, At: at, Left: it.peerLeft, sending: len(it.calls) > 0})
 	}
-	if len(it.calls) > 0 {
+	switch {
+	case len(it.calls) == 0:
+		q.history.record(it, NotTaken, r, it.why)
+	case it.rule != nil: // it is on the disk before it is sent
+		q.history.record(it, NotKnown, r, "")
+		q.history.awaits(it)
+	default:
 		q.history.record(it, Sent, r, "")
 		q.history.awaits(it)
-	} else {
-		q.history.record(it, NotTaken, r, it.why)
 	}
 	r.Questions = it.req.Questions
 	it.end(r, nil)

@@ -17,7 +17,6 @@ type Glyphs struct {
 
 	Cursor   string // before the row under the cursor
 	On, Off  string // working, on; idle, off
-	Half     string // given, and not taken yet
 	Check    string // multiple choice: chosen, three cells "[x]"
 	Uncheck  string
 	OK, Fail string
@@ -25,22 +24,18 @@ type Glyphs struct {
 	Wait     string // needs the user
 	Right    string // arrow
 	Up, Down string
-	Open     string // tree node that shows its children
-	Closed   string
 	Dot      string // between facts
 	Bar      string // full cell of a progress bar
 	BarRest  string
 	Thumb    string // of a scroll bar
-	Spark    []rune // levels of a sparkline, the lowest first
 }
 
 func boxGlyphs() Glyphs {
 	return Glyphs{
 		Frame: lipgloss.RoundedBorder(), Focus: lipgloss.ThickBorder(),
-		Cursor: "▌", On: "●", Off: "○", Half: "◐", Check: "[x]", Uncheck: "[ ]",
+		Cursor: "▌", On: "●", Off: "○", Check: "[x]", Uncheck: "[ ]",
 		OK: "✓", Fail: "✗", Run: "▸", Wait: "◆", Right: "→", Up: "↑", Down: "↓",
-		Open: "▾", Closed: "▸",
-		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃", Spark: []rune("▁▂▃▄▅▆▇█"),
+		Dot: "·", Bar: "█", BarRest: "░", Thumb: "┃",
 	}
 }
 
@@ -52,10 +47,9 @@ func asciiGlyphs() Glyphs {
 			Top: "=", Bottom: "=", Left: "#", Right: "#", TopLeft: "#", TopRight: "#", BottomLeft: "#", BottomRight: "#",
 			MiddleLeft: "#", MiddleRight: "#", Middle: "#", MiddleTop: "#", MiddleBottom: "#",
 		},
-		Cursor: ">", On: "@", Off: "o", Half: "~", Check: "[x]", Uncheck: "[ ]",
+		Cursor: ">", On: "@", Off: "o", Check: "[x]", Uncheck: "[ ]",
 		OK: "v", Fail: "x", Run: ">", Wait: "*", Right: ">", Up: "^", Down: "v",
-		Open: "v", Closed: ">",
-		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#", Spark: []rune("_.-=+*#"),
+		Dot: "-", Bar: "#", BarRest: ".", Thumb: "#",
 	}
 }
 

@@ -8,16 +8,20 @@ import (
 	"unicode/utf8"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 )
 
 // Action is one thing the user can do.
 type Action struct {
-	ID    string   // for configuration: "calls.copy"
-	Title string   // in help and palette: "Copy the result"
-	Hint  string   // one word for the footer; "" keeps it out of there
-	Label string   // keys as the footer shows them, when not the first: "up/down"
-	Keys  []string // as Bubble Tea writes them: "y", "ctrl+s", "shift+tab", "space"
-	Part  string   // of the page in which it acts; "" is the whole page
+	ID    string // for configuration: "calls.copy"
+	Title string // in help and palette: "Copy the result"
+	Hint  string // one word for the footer; "" keeps it out of there
+	Label string // keys as the footer shows them, when not the first: "up/down"
+	Verb  verb.Verb
+	Also  []verb.Verb // whose keys it has, too
+	Keys  []string    // as Bubble Tea writes them: "y", "ctrl+s", "shift+tab", "space"; nil: those of the verbs
+	Part  string      // of the page in which it acts; "" is the whole page
 
 	// Moves marks what only moves about or changes how things look: its keys may be held
 	// down. All others count once for each press.
@@ -34,6 +38,8 @@ type Action struct {
 	// Hidden keeps an action out of the palette and the footer: moving about.
 	Hidden bool
 
+	// LabelNow is the Label where it depends on what is shown; nil is Label.
+	LabelNow func() string
 	// HintNow is the hint where it depends on what the keys would do now; "" is Hint.
 	HintNow func() string
 	// Enabled says why the action cannot be done now; "" when it can. nil is
@@ -45,6 +51,9 @@ type Action struct {
 	page  string // "" for those of the root
 	every string // ID for all that move alike: "list.down"
 }
+
+// name is the last word of the ID, by which the palette finds the action, too.
+func (a *Action) name() string { return a.ID[strings.LastIndex(a.ID, ".")+1:] }
 
 // why says what keeps the action from being done now; "" when nothing does.
 func (a *Action) why(watch bool) string {
@@ -86,6 +95,7 @@ func newTable(actions []Action, page string, keys map[string][]string) table {
 	out := make(table, len(actions))
 	for i, a := range actions {
 		a.page = page
+		a.Keys = a.DefaultKeys()
 		if mine, ok := keys[a.every]; ok && a.every != "" {
 			a.Keys = mine
 		}
@@ -95,6 +105,21 @@ func newTable(actions []Action, page string, keys map[string][]string) table {
 		out[i] = &a
 	}
 	return out
+}
+
+// has reports whether an action is one of a verb.
+func (a *Action) has(v verb.Verb) bool { return a.Verb == v || slices.Contains(a.Also, v) }
+
+// DefaultKeys are those that it has where the user has bound no others.
+func (a *Action) DefaultKeys() []string {
+	if a.Keys != nil {
+		return a.Keys
+	}
+	keys := slices.Clone(a.Verb.Keys())
+	for _, v := range a.Also {
+		keys = append(keys, v.Keys()...)
+	}
+	return keys
 }
 
 // find is the action that key means in a part; those of the part win, and of two
@@ -164,6 +189,7 @@ type Bound struct {
 	Place string // where it acts: "Everywhere", the title of a page
 	ID    string
 	Title string
+	Verbs []verb.Verb
 	Keys  []string
 }
 
@@ -178,7 +204,7 @@ func Bounds(o Options) []Bound {
 		for _, a := range t {
 			row := fmt.Sprint(a.Keys, a.Title, a.ID)
 			if a.every == "" && !said[row] {
-				out = append(out, Bound{place, a.ID, a.Title, a.Keys})
+				out = append(out, Bound{place, a.ID, a.Title, append([]verb.Verb{a.Verb}, a.Also...), a.Keys})
 			}
 			said[row] = true
 		}
@@ -193,28 +219,68 @@ func Bounds(o Options) []Bound {
 	moving("In a list", ListActions("list", "", nil))
 	moving("In a text", ScrollActions("text", "", nil))
 	add("In a menu", newTable((&menu{}).Actions(), "menu", m.keys))
-	add("In a text over the page", newTable((&Reader{}).Actions(), "reader", m.keys))
+	add("In a reader", newTable((&Reader{}).Actions(), "reader", m.keys))
 	for i, p := range m.pages {
 		add(p.Title(), m.tables[i])
 	}
 	return out
 }
 
-// KeyList is the table of actions as Markdown, for the README of this package.
+// KeyList is what keys mean as Markdown, for the README of this package: a row for each
+// verb with what it does on each page in particular, and the names of the actions that have
+// no key.
 func KeyList(o Options) string {
+	m := New(o)
+	defer m.Close()
 	var b strings.Builder
-	place := ""
+	for _, fields := range []bool{false, true} {
+		title := "Everywhere"
+		if fields {
+			title = "In fields and forms"
+		}
+		fmt.Fprintf(&b, "## %s\n\n| key | everywhere | and in particular |\n|---|---|---|\n", title)
+		for _, v := range verb.All() {
+			if v.Field() == fields {
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", codes(v.Keys()), v.Means(), m.inParticular(v))
+			}
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("## Without a key\n\n| page | actions |\n|---|---|\n")
+	place, sep := "", ""
 	for _, a := range Bounds(o) {
-		if len(a.Keys) == 0 {
+		if len(a.Keys) > 0 {
 			continue
 		}
 		if a.Place != place {
-			place = a.Place
-			fmt.Fprintf(&b, "\n## %s\n\n| key | what | action |\n|---|---|---|\n", place)
+			b.WriteString(sep + "| " + a.Place + " |")
+			place, sep = a.Place, " |\n"
 		}
-		fmt.Fprintf(&b, "| %s | %s | `%s` |\n", codes(a.Keys), a.Title, a.ID)
+		b.WriteString(" `" + a.ID + "`")
 	}
-	return strings.TrimPrefix(b.String(), "\n") + "\n"
+	b.WriteString(sep)
+	return b.String()
+}
+
+// inParticular says what a verb does on each page where that is not said by what it means.
+func (m *Model) inParticular(v verb.Verb) string {
+	said := []verb.Verb{verb.NextPane, verb.PreviousPane, verb.Up, verb.Down, verb.First, verb.Last, verb.PageDown, verb.PageUp, verb.Back, verb.Filter, verb.FindNext, verb.FindPrevious}
+	if slices.Contains(said, v) {
+		return ""
+	}
+	var pages []string
+	for i, p := range m.pages {
+		var does []string
+		for _, a := range m.tables[i] {
+			if a.has(v) && !a.InText && (v != verb.Choose || !a.Hidden) && !slices.Contains(does, a.Title) {
+				does = append(does, a.Title)
+			}
+		}
+		if len(does) > 0 {
+			pages = append(pages, p.Title()+": "+strings.Join(does, "; "))
+		}
+	}
+	return strings.Join(pages, " · ")
 }
 
 func codes(keys []string) string {

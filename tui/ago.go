@@ -34,17 +34,6 @@ func (f *Frame) Since(t time.Time) string {
 	return "now"
 }
 
-// Bytes is a size as people say it: "812 B", "3.1 KB".
-func Bytes(n int) string {
-	switch {
-	case n < 1000:
-		return fmt.Sprintf("%d B", n)
-	case n < 1000*1000:
-		return fmt.Sprintf("%.1f KB", float64(n)/1000)
-	}
-	return fmt.Sprintf("%.1f MB", float64(n)/1e6)
-}
-
 // Place is where in a list one is: "3 of 17".
 func Place(i, n int) string {
 	if n == 0 {

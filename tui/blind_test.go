@@ -87,7 +87,7 @@ func TestAnOverlayDoesNotActOnWhatItCovers(t *testing.T) {
 				if ran != 0 {
 					t.Fatal("it was done under the overlay")
 				}
-				s.Has("this is One", "this has just come")
+				s.Has("this is One", "just arrived")
 				s.Wait(time.Second)
 				s.Keys("enter")
 				if ran != 1 {

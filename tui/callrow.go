@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,7 +23,7 @@ func CallMark(f *Frame, c *snapshot.Call) (string, theme.Style) {
 	case c.Waiting && c.Status == snapshot.Running:
 		return th.Glyph.Wait, th.Warn
 	case c.Status == snapshot.Running:
-		return f.Spin(), th.Info
+		return Spin, th.Info
 	case c.Status == snapshot.OK:
 		return th.Glyph.OK, th.Good
 	case c.Status == snapshot.Cancelled, c.Status == snapshot.Lost:
@@ -80,10 +81,28 @@ func CallRow(f *Frame, c *snapshot.Call, w int) string {
 			if !failed && Question(c) != "" {
 				rest = widget.Spans(th, restStyle, what)
 			}
+			if place := sanitize.Line(c.Place()); place != "" {
+				rest = th.Text.Render(place) + "  " + rest
+			}
 			b.WriteString("  " + widget.Cut(rest, restW))
 		}
 	}
 	return widget.Fit(b.String(), w-rw) + widget.PadLeft(right, rw)
+}
+
+// LatestCalls draws the newest calls into w × h cells below a heading, nothing where there are
+// none or too few rows.
+func LatestCalls(f *Frame, deck *snapshot.Snapshot, w, h int) []string {
+	if h < 3 || len(deck.Calls) == 0 {
+		return widget.Rows(nil, w, h)
+	}
+	rows := []string{widget.Heading(f.Theme, "Latest calls", f.Theme.Muted.Render(humanize.Count(int(deck.Total), "call")), false, w)}
+	for i := range slices.Backward(deck.Calls) {
+		if len(rows) < h {
+			rows = append(rows, " "+CallRow(f, &deck.Calls[i], w-2)+" ")
+		}
+	}
+	return widget.Rows(rows, w, h)
 }
 
 // CallHead names a column of calls: "agent", "tool", "duration" and "start" are those of
@@ -220,7 +239,7 @@ func CallLegend(th *theme.Theme) []Sign {
 		means string
 	}{
 		{snapshot.Call{Status: snapshot.Running}, "running"},
-		{snapshot.Call{Status: snapshot.Running, Waiting: true}, "waits for you"},
+		{snapshot.Call{Status: snapshot.Running, Waiting: true}, "needs you"},
 		{snapshot.Call{Status: snapshot.OK}, "done"},
 		{snapshot.Call{Status: snapshot.ToolError}, "failed or refused"},
 		{snapshot.Call{Status: snapshot.Cancelled}, "cancelled or lost"},
@@ -250,9 +269,12 @@ func ServerMark(th *theme.Theme, s snapshot.Status) (string, theme.Style) {
 // ServerLegend explains the lamps of servers.
 func ServerLegend(th *theme.Theme) []Sign {
 	var out []Sign
-	for _, s := range []snapshot.Status{snapshot.Ready, snapshot.Degraded, snapshot.Failed} {
-		mark, style := ServerMark(th, s)
-		out = append(out, Sign{Mark: style.Render(mark), Means: string(s)})
+	for _, s := range []struct {
+		of    snapshot.Status
+		means string
+	}{{snapshot.Ready, "on"}, {snapshot.Degraded, "a problem, or changes to accept"}, {snapshot.Failed, "failed"}} {
+		mark, style := ServerMark(th, s.of)
+		out = append(out, Sign{Mark: style.Render(mark), Means: s.means})
 	}
 	return out
 }

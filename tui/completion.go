@@ -7,6 +7,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -89,16 +90,16 @@ func (c *Completion) Actions(id, part string) []Action {
 		return func() tea.Cmd { c.picked = true; c.list.Move(d); return nil }
 	}
 	out := []Action{
-		{ID: id + ".take", Title: "Complete the word", Hint: "choose", Keys: []string{"tab", "enter"}, Part: PartCompletion, Run: c.take},
-		{ID: id + ".shut", Title: "Do not complete the word", Hint: "back", Keys: []string{"esc", "ctrl+c"}, Part: PartCompletion, Run: shut},
-		{ID: id + ".up", Title: "Completion above", Moves: true, Keys: []string{"up"}, Part: PartCompletion, Run: move(-1)},
-		{ID: id + ".down", Title: "Completion below", Moves: true, Keys: []string{"down"}, Part: PartCompletion, Run: move(1)},
+		{ID: id + ".take", Title: "Complete the word", Hint: "choose", Verb: verb.Complete, Also: []verb.Verb{verb.Open}, Part: PartCompletion, Run: c.take},
+		{ID: id + ".shut", Title: "Close suggestions", Hint: "back", Verb: verb.Back, Part: PartCompletion, Run: shut},
+		{ID: id + ".up", Title: "Previous suggestion", Moves: true, Verb: verb.Up, Part: PartCompletion, Run: move(-1)},
+		{ID: id + ".down", Title: "Next suggestion", Moves: true, Verb: verb.Down, Part: PartCompletion, Run: move(1)},
 	}
 	if part != "" {
 		out = append(out,
-			Action{ID: id + ".take", Title: "Complete the word", Hint: "choose", Keys: []string{"tab"}, Part: part, Run: c.take},
-			Action{ID: id + ".pick", Title: "Choose what completes the word", Moves: true, Keys: []string{"down"}, Part: part, Run: move(0)},
-			Action{ID: id + ".shut", Title: "Do not complete the word", Hint: "back", Keys: []string{"esc"}, Part: part, Run: shut})
+			Action{ID: id + ".take", Title: "Complete the word", Hint: "choose", Verb: verb.Complete, Part: part, Run: c.take},
+			Action{ID: id + ".pick", Title: "Choose a suggestion", Moves: true, Verb: verb.Down, Part: part, Run: move(0)},
+			Action{ID: id + ".shut", Title: "Close suggestions", Hint: "back", Verb: verb.Back, Part: part, Run: shut})
 	}
 	for i := range out {
 		out[i].InText, out[i].Enabled = true, open

@@ -1,17 +1,20 @@
 package tui
 
 import (
+	"cmp"
+	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // Choice is one way out of a Confirm.
 type Choice struct {
-	Key  string // "y"
+	Key  string // "y"; "": the digit of its place
 	Text string // "Quit"
 	Run  func() tea.Cmd
 }
@@ -44,15 +47,18 @@ func (c *Confirm) Actions() []Action {
 	}
 	var out []Action
 	for i, ch := range c.Choices {
-		out = append(out, Action{ID: "confirm." + ch.Key, Title: ch.Text, Keys: []string{ch.Key}, Sight: true, Run: func() tea.Cmd { return c.take(i) }})
+		key := c.key(i)
+		out = append(out, Action{ID: "confirm." + key, Title: ch.Text, Keys: []string{key}, Sight: true, Run: func() tea.Cmd { return c.take(i) }})
 	}
 	return append(out, []Action{
-		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "choose", Keys: []string{"enter"}, Sight: true, Run: func() tea.Cmd { return c.take(c.at) }},
-		{ID: "confirm.next", Title: "Next answer", Hint: "next", Keys: []string{"down", "tab", "right", "j"}, Moves: true, Run: move(1)},
-		{ID: "confirm.previous", Title: "Answer before", Keys: []string{"up", "shift+tab", "left", "k"}, Moves: true, Run: move(-1)},
-		{ID: "confirm.close", Title: "Back", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(c.Name) }},
+		{ID: "confirm.take", Title: "Choose the highlighted answer", Hint: "choose", Verb: verb.Open, Sight: true, Run: func() tea.Cmd { return c.take(c.at) }},
+		{ID: "confirm.next", Title: "Next answer", Hint: "next", Verb: verb.Down, Also: []verb.Verb{verb.NextPane, verb.Right}, Moves: true, Run: move(1)},
+		{ID: "confirm.previous", Title: "Previous answer", Verb: verb.Up, Also: []verb.Verb{verb.PreviousPane, verb.Left}, Moves: true, Run: move(-1)},
+		{ID: "confirm.close", Title: "Back", Hint: "back", Verb: verb.Back, Run: func() tea.Cmd { return Close(c.Name) }},
 	}...)
 }
+
+func (c *Confirm) key(i int) string { return cmp.Or(c.Choices[i].Key, strconv.Itoa(i+1)) }
 
 func (c *Confirm) take(i int) tea.Cmd {
 	if run := c.Choices[i].Run; run != nil {
@@ -83,7 +89,7 @@ func (c *Confirm) Render(f *Frame) []string {
 	rows = append(rows, "")
 	c.y = len(rows) + 1
 	for i, ch := range c.Choices {
-		row := th.Key.Render(ch.Key) + "  " + ch.Text
+		row := th.Key.Render(c.key(i)) + "  " + ch.Text
 		if i == c.at {
 			row = th.Selected.Over(widget.Fit(th.Key.Render(th.Glyph.Cursor)+" "+row, w))
 		} else {

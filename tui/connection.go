@@ -25,13 +25,13 @@ func ConnectionFacts(f *Frame, s *snapshot.Snapshot, a *snapshot.Agent) []string
 		failed = ", " + strconv.FormatUint(a.Errors, 10) + " failed"
 	}
 	return []string{
-		"old tools", stale,
+		"new tools", stale,
 		"no project", refused,
 		"through", reached(a.Transport),
 		"protocol", a.Protocol,
 		"servers", cmp.Or(strings.Join(a.View, ", "), "all"),
 		"profile", a.Profile,
-		"tools cost", Cost(contextOf(s, a)),
+		"tools cost", snapshot.ContextCost(contextOf(s, a)),
 		"on demand", lazily(a.Got.Lazy),
 		"connected", f.Since(a.Since),
 		"calls", strconv.FormatUint(a.Calls, 10) + failed,

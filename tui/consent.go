@@ -1,10 +1,13 @@
 package tui
 
 import (
+	"strings"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -20,10 +23,12 @@ type Consent struct {
 }
 
 // Render draws the text, and below it how much of it was not shown yet, and the keys: give
-// is what y does, leave what esc does. The rows are w+1 cells wide and at most h.
+// is what y does, leave what esc does. The rows are w+1 cells wide and at most h; what is wider
+// takes several, since nobody has read what was cut.
 func (c *Consent) Render(f *Frame, rows []string, w, h int, give, leave string) []string {
 	const below = 2
 	th := f.Theme
+	rows = widget.Wrap(strings.Join(rows, "\n"), w)
 	c.sight, c.drawn = f.sight, Draw(rows)
 	f.Asks(Asked{ID: c.ID, Digest: c.Digest, Quiet: ReadPrompt})
 	h = min(len(rows), max(h-below, 1))
@@ -31,7 +36,10 @@ func (c *Consent) Render(f *Frame, rows []string, w, h int, give, leave string) 
 	f.Shows(c.ID, c.drawn, c.pager.At(0), c.pager.At(0)+h)
 	_, n := c.sight.Unseen(c.ID, c.drawn)
 	note, key, text := th.Faint.Render("all "+humanize.Count(len(rows), "row")+" shown"), th.Key, th.Text
-	if n > 0 {
+	switch {
+	case n > 0 && h == len(rows): // they are before the user's eyes, and have not stood there for long enough
+		note = ""
+	case n > 0:
 		note = th.Warn.Render(humanize.Count(n, "row") + " not shown yet: pgdn")
 	}
 	if n > 0 || !f.Ready() {
@@ -90,8 +98,8 @@ func (o *Sure) Actions() []Action {
 		return tea.Sequence(Close(o.Name), o.Run())
 	}
 	return append([]Action{
-		{ID: "sure.give", Title: "Give it as it is shown", Hint: o.Give, Keys: []string{"y"}, Acts: true, Sight: true, Run: give},
-		{ID: "sure.back", Title: "Back, without giving it", Hint: "back", Keys: []string{"esc", "n", "q"}, Run: func() tea.Cmd { return Close(o.Name) }},
+		{ID: "sure.give", Title: "Allow it as shown", Hint: o.Give, Verb: verb.Yes, Acts: true, Sight: true, Run: give},
+		{ID: "sure.back", Title: "Back, without allowing it", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.No}, Run: func() tea.Cmd { return Close(o.Name) }},
 	}, o.consent.Actions("sure")...)
 }
 

@@ -34,11 +34,11 @@ const (
 	failuresMost = 1000
 )
 
-// take notes which of some calls have failed.
+// take notes which of some calls of agents have failed.
 func (l *Failures) take(calls []snapshot.Call) {
 	for i := range calls {
 		c := &calls[i]
-		if _, known := l.calls[c.ID]; known || !c.Status.Failed() {
+		if _, known := l.calls[c.ID]; known || !c.Status.Failed() || c.ByUser {
 			continue
 		}
 		if len(l.calls) >= failuresMost {

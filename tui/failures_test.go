@@ -103,3 +103,11 @@ func TestNothingIsSeenInAWindowWithoutTheFocus(t *testing.T) {
 		wantRed(t, s, red, 1, "✗1")
 	})
 }
+
+func TestWhatTheUserRanInAShellNeverCounts(t *testing.T) {
+	failing(t, func(s *frame.Screen, d *fake.Deck, red func() int) {
+		d.Add(snapshot.Call{AgentName: "mcpdeck", Tool: "echo", Status: snapshot.ToolError, ByUser: true})
+		s.Wait(time.Second)
+		wantRed(t, s, red, 2, "✗2")
+	})
+}

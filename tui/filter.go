@@ -6,6 +6,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -78,9 +79,9 @@ func (q *Filter) Actions(id string, begin Action, keep func() tea.Cmd, all Actio
 	if q.Fields != nil {
 		out = q.completion.Actions(id+".complete", q.Part)
 	}
-	begin.ID, begin.Hint, begin.Keys = id+".filter", "filter", []string{"/"}
-	all.ID, all.Hint, all.Keys, all.Part, all.InText = id+".unfilter", "back", []string{"esc"}, q.Part, true
-	return append(out, begin, Action{ID: id + ".filtered", Title: "Apply the filter", Hint: "choose", Keys: []string{"enter", "down", "tab"}, Part: q.Part, InText: true, Run: keep}, all)
+	begin.ID, begin.Hint, begin.Verb = id+".filter", "filter", verb.Filter
+	all.ID, all.Hint, all.Verb, all.Part, all.InText = id+".unfilter", "back", verb.Back, q.Part, true
+	return append(out, begin, Action{ID: id + ".filtered", Title: "Apply the filter", Hint: "choose", Verb: verb.Open, Also: []verb.Verb{verb.Down, verb.NextPane}, Part: q.Part, InText: true, Run: keep}, all)
 }
 
 // Rows are the row of w cells with the field, at x, y of the frame; none while there is no

@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -18,8 +19,8 @@ type Finder struct {
 // Moves are the actions that move the cursor of the list. id is what their IDs begin with.
 func (d *Finder) Moves(id string) []Action {
 	return []Action{
-		{ID: id + ".up", Title: "Up", Keys: []string{"up", "ctrl+p"}, InText: true, Moves: true, Run: func() tea.Cmd { d.List.Move(-1); return nil }},
-		{ID: id + ".down", Title: "Down", Keys: []string{"down", "ctrl+n"}, InText: true, Moves: true, Run: func() tea.Cmd { d.List.Move(1); return nil }},
+		{ID: id + ".up", Title: "Up", Verb: verb.Up, InText: true, Moves: true, Run: func() tea.Cmd { d.List.Move(-1); return nil }},
+		{ID: id + ".down", Title: "Down", Verb: verb.Down, InText: true, Moves: true, Run: func() tea.Cmd { d.List.Move(1); return nil }},
 	}
 }
 

@@ -2,7 +2,6 @@ package tui
 
 import (
 	"cmp"
-	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -55,6 +54,9 @@ func (b *footer) hintWidth(a *Action) int {
 }
 
 func (s *stage) hintLabel(a *Action) string {
+	if a.LabelNow != nil {
+		return a.LabelNow()
+	}
 	key := a.Keys[0]
 	if s.top() == nil {
 		key = cmp.Or(s.keyOf(a), key)
@@ -101,7 +103,7 @@ func (b *footer) hints(t table, part string, text bool) []*Action {
 		switch {
 		case text && (!a.InText || len(a.Keys) > 0 && writes(a.Keys[0])):
 		case a.hint() == "", len(a.Keys) == 0, a.Part != "" && a.Part != part, a.why(b.watch) != "":
-		case slices.ContainsFunc(out, func(o *Action) bool { return o.Keys[0] == a.Keys[0] }): // the key does the first of those that it could do
+		case t.find(a.Keys[0], part, text) != a: // the key does something else
 		default:
 			out = append(out, a)
 		}

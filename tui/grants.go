@@ -9,10 +9,12 @@ import (
 // GrantKey is the key that gives a grant, "" if only its number does.
 func GrantKey(g ask.Grant) string {
 	switch {
-	case g.Lasts():
+	case g.Scope != ask.Once && g.Scope != "":
 		return ""
 	case g.Allow:
 		return "y"
+	case g.Again:
+		return "r"
 	case g.Stop:
 		return "x"
 	case g.Note:
@@ -30,7 +32,13 @@ func Lasting(p *ask.Prompt) int {
 	return slices.IndexFunc(p.Grants, ask.Grant.Lasts)
 }
 
-// Granted returns the first option that a key chooses, -1 if the agent offers none.
+// Granted returns the option that a key chooses, -1 if the agent offers none. Of several
+// permissions that it fits, it chooses none.
 func Granted(p *ask.Prompt, key string) int {
-	return slices.IndexFunc(p.Grants, func(g ask.Grant) bool { return GrantKey(g) == key })
+	fits := func(g ask.Grant) bool { return GrantKey(g) == key }
+	i := slices.IndexFunc(p.Grants, fits)
+	if i >= 0 && p.Kind == ask.Permission && slices.ContainsFunc(p.Grants[i+1:], fits) {
+		return -1
+	}
+	return i
 }

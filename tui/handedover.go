@@ -29,7 +29,7 @@ func HandedOver(q Questions) []ask.Item {
 // Standing is a call as it stands for the user: one that asked and ended in time
 // waits for as long as its question does.
 func Standing(c *snapshot.Call, left []ask.Item) *snapshot.Call {
-	if c.Server != "ask" || c.Status != snapshot.OK {
+	if c.Server != "ask" || c.Status != snapshot.OK || c.Afar != nil {
 		return c
 	}
 	asked := Question(c)

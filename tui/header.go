@@ -65,6 +65,13 @@ func (h *header) row() string {
 	for n := 1; n <= len(h.pages) && h.width(tabs, all[at], spaced) > h.w; n++ {
 		tabs = h.without(h.tabs(), n)
 	}
+	for _, here := range []bool{true, false} { // the page itself says what its badge does
+		for i, t := range slices.Backward(tabs) {
+			if (t.page == h.at) == here && h.width(tabs, all[at], spaced) > h.w {
+				tabs[i].badge = ""
+			}
+		}
+	}
 	row := h.draw(tabs, all[at], spaced)
 	if h.w < brandFrom {
 		return widget.Fit(row, h.w)

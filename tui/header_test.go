@@ -52,6 +52,8 @@ func TestTabs(t *testing.T) {
 		{60, []int{2, 1, 0, 0, 2, 0}, "A", " Inbox ◆2[Agents ◆1]Calls Servers Pixels ◆2 Drift"},
 		{60, []int{10, 10, 10, 10, 10, 10}, "I", "[Inbox◆9+]Agents◆9+ Calls◆9+ Servers◆9+ Pixels◆9+ Drift◆9+"},
 		{56, []int{10, 10, 10, 10, 10, 10}, "I", "[Inbox◆9+]Agents◆9+ Calls◆9+ Servers◆9+ Pixels◆9+ …"},
+		{40, []int{10, 10, 10, 10, 10, 10}, "D", " Inbox◆9+ Agents Calls Servers[Drift]…"},
+		{40, []int{2, 1, 0, 0, 0, 2}, "D", " Inbox◆2 Agents◆1 Calls Servers[Drift]…"},
 		{40, []int{2, 0, 0, 0, 0, 0}, "I", "[Inbox ◆2]Agents Calls Servers …"},
 		{40, []int{0, 0, 0, 0, 0, 0}, "P", " Inbox Agents Calls Servers[Pixels]…"},
 	} {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 )
 
 // keepEvery is how long after a change it is written down: who types a
@@ -95,16 +97,18 @@ func (k *saved) keep(state map[string]string) tea.Cmd {
 	}
 }
 
-// movedTabs says once, after an update, that other keys lead to the pages.
-func (k *saved) movedTabs(pages []Page) tea.Cmd {
+// movedKeys says once, after an update, that keys do other things.
+func (k *saved) movedKeys(pages []Page) tea.Cmd {
 	s := k.store
 	if s == nil {
 		return nil
 	}
-	tabs, said := make([]string, len(pages)), make([]string, len(pages))
+	tabs := make([]string, len(pages))
 	for i, p := range pages {
 		tabs[i] = pageKey(p) + p.ID()
-		said[i] = pageKey(p) + " " + p.Title()
+	}
+	for _, v := range verb.All() {
+		tabs = append(tabs, v.Keys()...)
 	}
 	now, before := strings.Join(tabs, " "), s.Get("tabs")
 	if now == before {
@@ -117,5 +121,5 @@ func (k *saved) movedTabs(pages []Page) tea.Cmd {
 	if before == "" && s.Get("page") == "" { // the first run
 		return keep
 	}
-	return tea.Batch(keep, Toast(Info, "pages have new keys: "+strings.Join(said, ", ")))
+	return tea.Batch(keep, Toast(Info, "keys have changed: ? for keys"))
 }

@@ -1,13 +1,13 @@
 package tui
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -124,7 +124,7 @@ func (m *Model) pressed(k tea.KeyPressMsg, a *Action, held bool) tea.Cmd {
 }
 
 // arrived says why a key does nothing yet.
-const arrived = "this has just come: a key counts once there was time to read it"
+const arrived = "just arrived: keys count after a moment to read it"
 
 // steps reports whether a key only goes a step: back, or to what stands beside. That gives
 // nothing, and may be done several times.
@@ -145,7 +145,7 @@ func (m *Model) typed(k tea.KeyPressMsg, to part, text, held bool) tea.Cmd {
 	now := time.Now()
 	switch {
 	case m.guiding:
-	case text && m.sight.asked.ID != "" && !m.sight.ready && m.sight.came: // it was meant for elsewhere
+	case text && m.sight.early():
 		m.presses.ignore(k.Key(), now, arrived)
 		return nil
 	case !text && held, text && k.IsRepeat && k.Code == m.presses.spent:
@@ -188,10 +188,15 @@ func (m *Model) paste(msg tea.PasteMsg) tea.Cmd {
 	if m.blind() || m.top() == nil && m.undrawn || !m.writing() {
 		return nil // keys of a text that nobody typed mean nothing
 	}
+	if m.sight.early() {
+		m.toasts.add(Info, arrived)
+		return nil
+	}
+	m.lastKey = time.Now()
 	if len(msg.Content) > maxPaste {
 		// A copy, so that the rest can go.
 		msg.Content = strings.Clone(strings.ToValidUTF8(msg.Content[:maxPaste], ""))
-		m.toasts.add(Warn, fmt.Sprintf("your paste was cut to %d MB", maxPaste>>20))
+		m.toasts.add(Warn, "your paste was cut to "+humanize.Bytes(maxPaste))
 	}
 	if o := m.top(); o != nil {
 		return m.tell(o.overlay, msg)

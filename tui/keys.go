@@ -86,7 +86,7 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 	for _, entry := range v.inOrder(keys, known) {
 		id, list := renamed(entry, known), keys[entry]
 		if first, both := written[id]; both {
-			v.problem(entry, fmt.Sprintf("%s is %s now, as %s is, which is written first", entry, id, first), true)
+			v.problem(entry, fmt.Sprintf("%s is now %s, as is %s, which comes first", entry, id, first), true)
 			continue
 		}
 		written[id] = entry
@@ -96,6 +96,8 @@ func (v *vetting) vet(keys map[string][]string) map[string][]string {
 		of, _, _ := strings.Cut(id, ".")
 		bad := slices.IndexFunc(list, func(k string) bool { return !isKey(k) })
 		switch {
+		case !known[id] && renamedPages()[of] != "":
+			v.problem(id, id+" has no effect: there is no such action", true)
 		case !known[id] && of != "confirm": // those of a confirmation are its answers
 			v.problem(id, fmt.Sprintf("unknown action %q; %s", id, meantAction(id, known)), true)
 		case bad >= 0:

@@ -3,10 +3,13 @@ package tui_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+	"github.com/mcpdeck/mcpdeck/tui/page/drift"
 	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 	"github.com/mcpdeck/mcpdeck/tui/page/servers"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -163,7 +166,7 @@ func TestActionsOfOldNamesKeepTheirKeys(t *testing.T) {
 }
 
 func TestActionsOfOldNamesAreThoseThatTheyBecame(t *testing.T) {
-	pages := []tui.Page{inbox.New(questions.New(questions.Options{}), inbox.Options{}), servers.New(servers.Options{})}
+	pages := []tui.Page{inbox.New(questions.New(questions.Options{}), inbox.Options{}), servers.New(servers.Options{}), drift.New(drift.Options{Source: fake.NewDrift(time.Now())})}
 	for old := range tui.RenamedActions() {
 		for _, p := range tui.CheckKeys(tui.Options{Pages: pages, Keys: map[string][]string{old: {"f9"}}}) {
 			if strings.Contains(p.Text, "unknown action") {

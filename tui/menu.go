@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -114,11 +116,11 @@ func (me *menu) Actions() []Action {
 	page := func(d int) func() tea.Cmd {
 		return func() tea.Cmd { me.List.Page(d); return nil }
 	}
-	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "choose", Keys: []string{"enter"}, InText: true, Run: me.run}}, me.Moves("menu")...)
+	out := append([]Action{{ID: "menu.run", Title: "Do it", Hint: "choose", Verb: verb.Open, InText: true, Run: me.run}}, me.Moves("menu")...)
 	return append(out, []Action{
-		{ID: "menu.pageup", Title: "Page up", Keys: []string{"pgup"}, InText: true, Moves: true, Run: page(-1)},
-		{ID: "menu.pagedown", Title: "Page down", Keys: []string{"pgdown"}, InText: true, Moves: true, Run: page(1)},
-		{ID: "menu.close", Title: "Close", Hint: "back", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
+		{ID: "menu.pageup", Title: "Page up", Verb: verb.PageUp, Keys: []string{"pgup"}, InText: true, Moves: true, Run: page(-1)},
+		{ID: "menu.pagedown", Title: "Page down", Verb: verb.PageDown, Keys: []string{"pgdown"}, InText: true, Moves: true, Run: page(1)},
+		{ID: "menu.close", Title: "Close", Hint: "back", Verb: verb.Back, InText: true, Run: func() tea.Cmd { return Close(me.id) }},
 	}...)
 }
 
@@ -134,7 +136,15 @@ func (me *menu) run() tea.Cmd {
 }
 
 func (me *menu) Update(msg tea.Msg) tea.Cmd {
-	return me.Finder.Update(msg, me.filter, me.run)
+	return me.Finder.Update(msg, me.filter, me.clicked)
+}
+
+// clicked is a click on the row under the cursor. What changes something takes a key.
+func (me *menu) clicked() tea.Cmd {
+	if a := me.found[me.List.Cursor].action; a.Acts || a.Sight {
+		return Toast(Info, "press enter to: "+a.Title)
+	}
+	return me.run()
 }
 
 // filter finds what the text asks for, best first.
@@ -147,7 +157,10 @@ func (me *menu) filter() {
 	var hits []hit
 	for _, it := range me.all {
 		s := widget.Match(f, it.action.Title)
-		if s == 0 && (slices.Contains(it.action.Keys, f) || strings.EqualFold(it.group, f)) {
+		switch {
+		case it.action.name() == f && f != "":
+			s = math.MaxInt
+		case s == 0 && (slices.Contains(it.action.Keys, f) || strings.EqualFold(it.group, f)):
 			s = 1
 		}
 		if s > 0 {

@@ -20,6 +20,7 @@ type ToastKind int
 const (
 	Info ToastKind = iota
 	Good
+	Needs // something that needs the user, on the Inbox
 	Warn
 	Bad
 )
@@ -93,8 +94,7 @@ func (t *toasts) draw(f *Frame, most time.Duration, w int) string {
 	}
 	out := ""
 	for _, n := range slices.Backward(t.list) {
-		mark, style := n.look(f.Theme)
-		one := style.Render(mark) + " " + f.Theme.Text.Render(n.text)
+		one := n.draw(f.Theme, w)
 		switch {
 		case out == "":
 			out = one
@@ -112,10 +112,23 @@ func (t *toasts) draw(f *Frame, most time.Duration, w int) string {
 	return out
 }
 
+// draw draws a message into w cells. Where to go for it is never cut off.
+func (n *toast) draw(th *theme.Theme, w int) string {
+	mark, style := n.look(th)
+	text, leads := n.text, ""
+	if n.kind == Needs {
+		leads = th.Muted.Render(" "+th.Glyph.Dot+" ") + th.Key.Render("I")
+		text = widget.Cut(text, max(w-widget.Width(mark)-1-widget.Width(leads), 8))
+	}
+	return style.Render(mark) + " " + th.Text.Render(text) + leads
+}
+
 func (n *toast) look(th *theme.Theme) (string, theme.Style) {
 	switch n.kind {
 	case Good:
 		return th.Glyph.OK, th.Good
+	case Needs:
+		return th.Glyph.Wait, th.Warn
 	case Warn:
 		return "!", th.Warn
 	case Bad:
@@ -138,6 +151,7 @@ func message(f *Frame, t *toasts, p *presses, most time.Duration, w int) string 
 // its left end, and the money of today at its right one.
 func (m *Model) ruleRow(f *Frame, y int) string {
 	th := m.theme
+	dot := th.Faint.Render(" " + th.Glyph.Dot + " ")
 	var parts []string
 	if m.opts.Watch {
 		parts = append(parts, th.Warn.Render("watching"))
@@ -147,10 +161,24 @@ func (m *Model) ruleRow(f *Frame, y int) string {
 			parts = append(parts, said)
 		}
 	}
-	if m.spent != "" {
-		parts = append(parts, th.Muted.Render(m.spent+" today"))
+	right := strings.Join(parts, dot)
+	room := m.w - 5
+	if right != "" {
+		room -= widget.Width(right) + 3
 	}
-	right, left := strings.Join(parts, th.Faint.Render(" "+th.Glyph.Dot+" ")), message(f, &m.toasts, &m.presses, 0, m.w-4)
+	left := widget.Cut(message(f, &m.toasts, &m.presses, 0, room), room)
+	for _, said := range quotas(f, m.quotas) {
+		more := strings.Join(append(parts, said), dot)
+		if widget.Width(left)+widget.Width(more)+3 <= m.w-5 {
+			parts, right = append(parts, said), more
+		}
+	}
+	if right != "" {
+		room = m.w - 8 - widget.Width(right)
+	}
+	if spent := th.Muted.Render(m.spent + " today"); m.spent != "" && widget.Width(left)+widget.Width(spent)+3 <= room {
+		right = strings.Join(append(parts, spent), dot)
+	}
 	if left != "" {
 		m.targets = append(m.targets, Area{Y: y, W: m.w, H: 1, Run: m.toasts.dismiss})
 	} else if s, ok := m.page().(FooterStatus); ok && m.top() == nil {

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 )
 
@@ -20,6 +21,7 @@ type Model struct {
 	toasts   toasts
 	pictures *pictures
 	failures *Failures
+	quotas   []snapshot.Quota
 	spent    string // today, by all sessions; "" if that is not known
 	pump     *pump
 	ticks    *ticks // nil where the renderer has its own
@@ -32,6 +34,7 @@ type Model struct {
 	guiding  bool // a key is pressed for the user, who watches
 	sight    *Sight
 	frame    tea.View
+	spins    spins // of the frame
 	targets  Areas // tabs and hints of the frame on screen
 	sel      selection
 	dirty    bool // the frame is not what it should be
@@ -86,7 +89,7 @@ func (m *Model) Init() tea.Cmd {
 	if m.first == nil {
 		m.first = m.introduce()
 	}
-	cmds := []tea.Cmd{m.first, m.pump.data, m.pump.clock}
+	cmds := []tea.Cmd{m.first, m.pump.data, m.pump.clock, sizeAgain()}
 	if m.opts.asksTheme() {
 		cmds = append(cmds, tea.RequestBackgroundColor)
 	}
@@ -96,7 +99,14 @@ func (m *Model) Init() tea.Cmd {
 	if p := m.page(); p != nil {
 		cmds = append(cmds, p.Show())
 	}
-	return guard(tea.Batch(append(cmds, m.saved.movedTabs(m.pages))...))
+	return guard(tea.Batch(append(cmds, m.saved.movedKeys(m.pages))...))
+}
+
+// sizeAgain asks once more for the size of the terminal. Of a change between the program's
+// first look at it and the moment from which it is told of changes, it would never know.
+func sizeAgain() tea.Cmd {
+	const until = 200 * time.Millisecond // whoever is told of changes starts beside this
+	return tea.Tick(until, func(time.Time) tea.Msg { return tea.RequestWindowSize() })
 }
 
 // introduce tells the pages what there is to know from the start.
@@ -156,10 +166,13 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 		m.unchanged()
 		return m.saved.keep(m.keeps())
 	case redrawMsg:
-		m.composed = time.Time{}
-		cmd, changed := m.pictures.due(time.Now())
+		now := time.Now()
+		m.composed, m.spins.turns = time.Time{}, true
+		cmd, changed := m.pictures.due(now)
 		if changed {
 			cmd = tea.Batch(cmd, m.picturesChanged())
+		} else if m.spins.due.IsZero() || now.Before(m.spins.due) {
+			m.unchanged()
 		}
 		return tea.Batch(cmd, m.pump.clock)
 	}
@@ -219,7 +232,7 @@ func (m *Model) batch(b batchMsg) tea.Cmd {
 	}
 	for _, msg := range b.msgs {
 		if s, ok := msg.(SessionsMsg); ok {
-			m.spent = s.spentToday()
+			m.spent, m.quotas = s.spentToday(), s.Quotas
 		}
 		if d, ok := msg.(DeckMsg); ok {
 			m.failures.take(d.Calls)

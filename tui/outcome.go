@@ -2,7 +2,6 @@ package tui
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -22,8 +21,8 @@ func About(r *ask.Request) string {
 // Asker is who asks, and the name of the folder in which it works.
 func Asker(r *ask.Request) string {
 	s := sanitize.Line(r.Client())
-	if cwd := r.Cwd(); cwd != "" {
-		s += " " + sanitize.Line(filepath.Base(cwd))
+	if project := r.Project(); project != "" {
+		s += " " + sanitize.Line(project)
 	}
 	return s
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"time"
 
-	"charm.land/bubbles/v2/spinner"
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -80,6 +79,9 @@ type (
 	// Dragger is a page on which the mouse moves something, with ClickMsg and DragMsg:
 	// Drags reports whether it does from a cell. Elsewhere dragging marks text.
 	Dragger interface{ Drags(x, y int) bool }
+	// Newcomer is a page that may have nothing yet but the first steps of a new user, to whom
+	// the footer then names the keys of the commands and of the end, too.
+	Newcomer interface{ Newcomer() bool }
 	// Keyed is a page that wants to hear of every key pressed on the screen, before
 	// it does what it does, for what stands there until the user is back.
 	Keyed interface{ AnyKey() tea.Cmd }
@@ -104,8 +106,9 @@ type Frame struct {
 	Theme *theme.Theme
 	Now   time.Time
 	Focus bool // nothing is above the page
+	// Quotas are how much agents' accounts have used.
+	Quotas []snapshot.Quota
 
-	still   bool   // nothing moves by itself
 	demo    string // the key of the demo; "" where there is none
 	wake    time.Duration
 	cursor  *tea.Position
@@ -125,29 +128,16 @@ func (f *Frame) RedrawAfter(d time.Duration) {
 	}
 }
 
+// Demo is the key of the demo, or what is typed for it; "" where there is none.
+func (f *Frame) Demo() string { return f.demo }
+
 // Example says, on a page that has nothing yet, how to see it with something on it. There
 // are no rows where there is no example.
 func (f *Frame) Example() []string {
 	if f.demo == "" {
 		return nil
 	}
-	return []string{"", f.Theme.Key.Render(f.demo) + f.Theme.Muted.Render(" shows an example: the demo")}
-}
-
-// spinFor is how long one step of the spinner is on the screen.
-const spinFor = 200 * time.Millisecond
-
-// Spin is the mark of what runs. It turns by the clock, so that all turn together,
-// and the frame is drawn again when it does, for as long as it is on the screen. It
-// stands where the user wants no motion, and where there are no signs but ASCII.
-func (f *Frame) Spin() string {
-	if f.still || f.Theme.Glyph.ASCII {
-		return f.Theme.Glyph.On
-	}
-	at := f.Now.Sub(f.Now.Truncate(time.Second))
-	f.RedrawAfter(spinFor - at%spinFor)
-	steps := spinner.MiniDot.Frames
-	return steps[int(f.Now.Unix()*5+int64(at/spinFor))%len(steps)]
+	return []string{"", f.Theme.Key.Render(f.demo) + f.Theme.Muted.Render(" plays an example")}
 }
 
 // Cursor puts the terminal's cursor at a cell of the frame: where text is typed.
@@ -156,7 +146,7 @@ func (f *Frame) Cursor(x, y int) { f.cursor = &tea.Position{X: x, Y: y} }
 // Sub is a frame of w × h cells for a part of this one. Its wishes are passed on
 // by Join.
 func (f *Frame) Sub(w, h int) *Frame {
-	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, still: f.still, demo: f.demo, gallery: f.gallery, failures: f.failures, sight: f.sight}
+	return &Frame{W: w, H: h, Theme: f.Theme, Now: f.Now, Focus: f.Focus, Quotas: f.Quotas, demo: f.demo, gallery: f.gallery, failures: f.failures, sight: f.sight}
 }
 
 // Join passes on what was asked of a Sub drawn at x, y.
@@ -244,28 +234,12 @@ type ShowQuestionMsg struct {
 // ShowSessionMsg asks the page of sessions to show one.
 type ShowSessionMsg struct{ Agent, ID string }
 
-// ShowCallMsg asks the page of calls to show one.
-type ShowCallMsg struct {
-	ID      uint64
-	Earlier bool // one of an EarlierMsg
-}
-
 // EarlierMsg is the newest calls of earlier runs, as they began. Their IDs are
 // not those of this run's calls.
 type EarlierMsg struct{ Calls []snapshot.Call }
 
 // FilterCallsMsg asks the page of calls for those that a query asks for.
-type FilterCallsMsg struct {
-	Text   string
-	Failed bool // only those that failed
-	Type   bool // the user goes on typing the query
-}
-
-// FilterSessionsMsg asks the page of sessions for those that a query asks for.
-type FilterSessionsMsg struct {
-	Text string
-	Type bool // the user goes on typing the query
-}
+type FilterCallsMsg struct{ Text string }
 
 // ShowServerMsg asks the page of servers to show one.
 type ShowServerMsg struct {

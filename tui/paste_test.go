@@ -33,6 +33,6 @@ func TestALongPasteIsCutAndSaysSo(t *testing.T) {
 		if got := pasted("x" + strings.Repeat("é", 20<<20)); len(got) > 1<<20 || len(got) < 1<<20-4 || !utf8.ValidString(got) {
 			t.Errorf("%d bytes came", len(got))
 		}
-		s.Has("your paste was cut to 1 MB")
+		s.Has("your paste was cut to 1.0 MB")
 	})
 }

@@ -3,6 +3,7 @@ package tui
 import (
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -28,14 +29,14 @@ func (o *Prompt) TextEntry() bool { return true }
 // Actions are taking what is typed, and leaving.
 func (o *Prompt) Actions() []Action {
 	return []Action{
-		{ID: o.Name + ".take", Title: o.Title, Hint: o.Hint, Keys: []string{"enter"}, InText: true, Acts: o.Acts, Run: func() tea.Cmd {
+		{ID: o.Name + ".take", Title: o.Title, Hint: o.Hint, Verb: verb.Open, InText: true, Acts: o.Acts, Run: func() tea.Cmd {
 			text := o.Text.Value()
 			if text == "" {
 				return Close(o.Name)
 			}
 			return tea.Sequence(Close(o.Name), o.Take(text))
 		}},
-		{ID: o.Name + ".close", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return Close(o.Name) }},
+		{ID: o.Name + ".close", Title: "Back", Hint: "back", Verb: verb.Back, InText: true, Run: func() tea.Cmd { return Close(o.Name) }},
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -32,7 +33,7 @@ func (r *Reader) TextEntry() bool { return r.search.Typing("") }
 // Actions are searching, moving and closing.
 func (r *Reader) Actions() []Action {
 	r.folds.Window = &r.pager
-	closing := Action{ID: "reader.close", Title: "Close", Hint: "back", Keys: []string{"esc"}, Run: func() tea.Cmd { return Close(r.Name) }}
+	closing := Action{ID: "reader.close", Title: "Close", Hint: "back", Verb: verb.Back, Run: func() tea.Cmd { return Close(r.Name) }}
 	return slices.Concat(r.Extra, []Action{closing, FoldAction("reader", "", &r.folds)}, r.search.Actions("reader"), ScrollActions("reader", "", &r.folds))
 }
 
@@ -40,7 +41,7 @@ func (r *Reader) Actions() []Action {
 // whose key it has where there is something to fold.
 func FoldAction(id, part string, f *widget.Folds) Action {
 	return Action{
-		ID: id + ".fold", Title: "Fold or unfold the JSON at the cursor", Moves: true, Keys: []string{"space"}, Part: part,
+		ID: id + ".fold", Title: "Fold or unfold the JSON at the cursor", Moves: true, Verb: verb.Mark, Part: part,
 		Enabled: func() string {
 			if _, ok := f.Value(); !ok {
 				return "no JSON at the cursor"
@@ -63,14 +64,14 @@ type scroller interface {
 // any of them follows.
 func ScrollActions(id, part string, s scroller, after ...func()) []Action {
 	return moves(id, "text", part, after, []move{
-		{"down", "Down", []string{"down", "j"}, func() { s.Move(1) }},
-		{"up", "Up", []string{"up", "k"}, func() { s.Move(-1) }},
-		{"pagedown", "Page down", []string{"pgdown", "shift+down"}, func() { s.Page(1) }},
-		{"pageup", "Page up", []string{"pgup", "shift+up"}, func() { s.Page(-1) }},
-		{"halfdown", "Half a page down", []string{"ctrl+d"}, func() { s.Half(1) }},
-		{"halfup", "Half a page up", []string{"ctrl+u"}, func() { s.Half(-1) }},
-		{"top", "To the top", []string{"home", "g"}, func() { s.Move(-1 << 30) }},
-		{"bottom", "To the bottom", []string{"end", "G"}, func() { s.Move(1 << 30) }},
+		{"down", "Down", verb.Down, nil, func() { s.Move(1) }},
+		{"up", "Up", verb.Up, nil, func() { s.Move(-1) }},
+		{"pagedown", "Page down", verb.PageDown, []string{"pgdown"}, func() { s.Page(1) }},
+		{"pageup", "Page up", verb.PageUp, []string{"pgup"}, func() { s.Page(-1) }},
+		{"halfdown", "Half a page down", verb.PageDown, []string{"ctrl+d"}, func() { s.Half(1) }},
+		{"halfup", "Half a page up", verb.PageUp, []string{"ctrl+u"}, func() { s.Half(-1) }},
+		{"top", "To the top", verb.First, nil, func() { s.Move(-1 << 30) }},
+		{"bottom", "To the bottom", verb.Last, nil, func() { s.Move(1 << 30) }},
 	})
 }
 
@@ -79,20 +80,21 @@ func ScrollActions(id, part string, s scroller, after ...func()) []Action {
 // any of them follows.
 func ListActions(id, part string, l *widget.List, after ...func()) []Action {
 	return moves(id, "list", part, after, []move{
-		{"down", "Down", []string{"down", "j"}, func() { l.Move(1) }},
-		{"up", "Up", []string{"up", "k"}, func() { l.Move(-1) }},
-		{"pagedown", "Page down", []string{"pgdown", "shift+down"}, func() { l.Page(1) }},
-		{"pageup", "Page up", []string{"pgup", "shift+up"}, func() { l.Page(-1) }},
-		{"halfdown", "Half a page down", []string{"ctrl+d"}, func() { l.Half(1) }},
-		{"halfup", "Half a page up", []string{"ctrl+u"}, func() { l.Half(-1) }},
-		{"top", "To the first", []string{"home", "g"}, func() { l.MoveTo(0) }},
-		{"bottom", "To the last", []string{"end", "G"}, func() { l.MoveTo(1 << 30) }},
+		{"down", "Down", verb.Down, nil, func() { l.Move(1) }},
+		{"up", "Up", verb.Up, nil, func() { l.Move(-1) }},
+		{"pagedown", "Page down", verb.PageDown, []string{"pgdown"}, func() { l.Page(1) }},
+		{"pageup", "Page up", verb.PageUp, []string{"pgup"}, func() { l.Page(-1) }},
+		{"halfdown", "Half a page down", verb.PageDown, []string{"ctrl+d"}, func() { l.Half(1) }},
+		{"halfup", "Half a page up", verb.PageUp, []string{"ctrl+u"}, func() { l.Half(-1) }},
+		{"top", "To the first", verb.First, nil, func() { l.MoveTo(0) }},
+		{"bottom", "To the last", verb.Last, nil, func() { l.MoveTo(1 << 30) }},
 	})
 }
 
 type move struct {
 	name, title string
-	keys        []string
+	verb        verb.Verb
+	keys        []string // of the verb; nil: all
 	do          func()
 }
 
@@ -100,7 +102,7 @@ func moves(id, every, part string, after []func(), ms []move) []Action {
 	out := make([]Action, len(ms))
 	for i, m := range ms {
 		out[i] = Action{
-			ID: id + "." + m.name, Title: m.title, Keys: m.keys, Part: part, Hidden: true, Moves: true, every: every + "." + m.name,
+			ID: id + "." + m.name, Title: m.title, Verb: m.verb, Keys: m.keys, Part: part, Hidden: true, Moves: true, every: every + "." + m.name,
 			Run: func() tea.Cmd {
 				m.do()
 				for _, f := range after {

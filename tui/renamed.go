@@ -24,8 +24,10 @@ func renamedActions() map[string]string {
 		"ask.list.forget": "inbox.stop", "ask.list.history": "history", "ask.history": "history", "ask.list.jump": "inbox.jump", "ask.next": "inbox.right", "ask.preview": "inbox.view",
 		"ask.previous": "inbox.left", "ask.prompt.allow": "inbox.yes", "ask.prompt.choose": "inbox.accept", "ask.prompt.deny": "inbox.no", "ask.prompt.note": "inbox.message",
 		"ask.prompt.pagedown": "inbox.pagedown", "ask.prompt.pageup": "inbox.pageup", "ask.prompt.stop": "inbox.stop", "ask.read": "inbox.details", "ask.release": "inbox.jump",
-		"ask.settled.jump": "inbox.jump", "ask.settled.leave": "inbox.settled.back", "ask.snooze": "inbox.later", "ask.snoozefor": "inbox.until", "ask.terminal": "inbox.jump",
-		"ask.toggle": "inbox.mark",
+		"ask.settled.jump": "inbox.jump", "ask.settled.leave": "inbox.settled.back", "ask.snooze": "inbox.later", "ask.snoozefor": "inbox.later", "ask.terminal": "inbox.jump",
+		"ask.toggle": "inbox.mark", "ask.text.leave": "inbox.text.close", "inbox.leave": "inbox.back", "inbox.text.leave": "inbox.text.close",
+
+		"drift.detail": "drift.open", "drift.enter": "drift.open", "drift.raw": "drift.view", "drift.side": "drift.view", "drift.tree": "drift.close",
 
 		"cards.acceptall": "servers.accept", "cards.acceptone": "servers.accept", "cards.allow": "servers.tool", "cards.childlog": "servers.look", "cards.filter": "servers.tools.filter",
 		"cards.filtered": "servers.tools.filtered", "cards.next": "servers.open", "cards.previous": "servers.back", "cards.prompt": "servers.look", "cards.prompts": "servers.tool",

@@ -51,7 +51,7 @@ func Run(ctx context.Context, o Options) error {
 		// Before its own first frame, Bubble Tea does not know of this one.
 		_, _ = io.WriteString(out, ansi.ResetModeAltScreenSaveCursor+ansi.SetModeTextCursorEnable)
 	}
-	_, _ = io.WriteString(out, clearStatus()+popTitle)
+	_, _ = io.WriteString(out, ansi.ClearProgramStatusID(statusID)+popTitle)
 	m.pictures.free(m.opts.Output)
 	switch {
 	case err == nil, errors.Is(err, tea.ErrInterrupted):

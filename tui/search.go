@@ -5,6 +5,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -76,11 +77,11 @@ func (s *Search) Actions(id string, after ...func()) []Action {
 	}
 	step := func(d int) func() tea.Cmd { return do(func() { s.show(s.at + d) }) }
 	return []Action{
-		{ID: id + ".find", Title: "Find a text", Hint: "filter", Keys: []string{"/"}, Part: part, Run: do(func() { s.typing = true })},
-		{ID: id + ".next", Title: "Next place with the text", Hint: "next", Keys: []string{"enter"}, Part: part, Enabled: found, Moves: true, Run: step(1)},
-		{ID: id + ".previous", Title: "Previous place with the text", Keys: []string{"shift+enter"}, Part: part, Enabled: found, Moves: true, Run: step(-1)},
-		{ID: id + ".found", Title: "Keep the places that were found", Hint: "next", Keys: []string{"enter"}, Part: typing, InText: true, Enabled: typed, Run: do(s.Keep)},
-		{ID: id + ".unfind", Title: "Do not search", Hint: "back", Keys: []string{"esc", "ctrl+c"}, Part: typing, InText: true, Enabled: typed, Run: do(s.Stop)},
+		{ID: id + ".find", Title: "Find text", Hint: "filter", Verb: verb.Filter, Part: part, Run: do(func() { s.typing = true })},
+		{ID: id + ".next", Title: "Next match", Hint: "next", Verb: verb.FindNext, Part: part, Enabled: found, Moves: true, Run: step(1)},
+		{ID: id + ".previous", Title: "Previous match", Verb: verb.FindPrevious, Part: part, Enabled: found, Moves: true, Run: step(-1)},
+		{ID: id + ".found", Title: "Keep matches", Hint: "next", Verb: verb.Open, Part: typing, InText: true, Enabled: typed, Run: do(s.Keep)},
+		{ID: id + ".unfind", Title: "Cancel", Hint: "back", Verb: verb.Back, Part: typing, InText: true, Enabled: typed, Run: do(s.Stop)},
 	}
 }
 

@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"math"
 	"strings"
 
@@ -9,6 +8,7 @@ import (
 	"charm.land/lipgloss/v2"
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -54,9 +54,9 @@ func (m *Model) endDrag(x, y int) tea.Cmd {
 		m.sel = selection{}
 		return nil
 	}
-	what := fmt.Sprintf("%d characters", len([]rune(m.sel.text)))
+	what := humanize.Count(len([]rune(m.sel.text)), "character")
 	if n := strings.Count(m.sel.text, "\n"); n > 0 {
-		what = fmt.Sprintf("%d lines", n+1)
+		what = humanize.Count(n+1, "line")
 	}
 	return Copy(m.sel.text, what)
 }

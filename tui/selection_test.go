@@ -17,9 +17,9 @@ func panes() *page {
 	p := &page{id: "one", title: "One"}
 	p.render = func(f *tui.Frame) []string {
 		th := f.Theme
-		left := widget.Pane(th, "Left", "", true, []string{" " + th.Accent.Render("alpha"), "   beta 世界", " gamma", " " + th.Border.Render("│") + " quoted", " " + th.Border.Render("│") + " twice", " delta"}, 20, f.H)
+		left := widget.Pane(th, "Left", "", true, []string{" " + th.Accent.Render("alpha"), "   beta 世界", " gamma", " " + th.Border.Render("│") + " quoted", " " + th.Border.Render("│") + " twice", " delta"}, 19, f.H)
 		right := widget.Pane(th, "Right", "", false, []string{" one", " two", " three \U0010eeee\u0305\u0305x", " four"}, f.W-20, f.H)
-		return widget.Beside(th, left, right)
+		return widget.Panes(th, left, right)
 	}
 	return p
 }

@@ -2,11 +2,13 @@ package tui
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -17,7 +19,9 @@ type Sessions interface {
 	Sessions() []snapshot.Session
 	// Spent is what sessions have spent today that are not in the list any more.
 	Spent() (usd float64)
-	// Hints hints, on a channel of one slot, that Sessions differs.
+	// Quotas are how much agents' accounts have used.
+	Quotas() []snapshot.Quota
+	// Hints hints, on a channel of one slot, that any of this differs.
 	Hints() (hint <-chan struct{}, cancel func())
 }
 
@@ -25,6 +29,7 @@ type Sessions interface {
 type SessionsMsg struct {
 	Sessions []snapshot.Session // without those that have no row
 	Spent    float64            // today, by sessions that are not among them any more
+	Quotas   []snapshot.Quota
 }
 
 // spentToday is what all sessions have spent since midnight: "$1.77", with "+" if some of
@@ -56,12 +61,16 @@ func today(s *snapshot.Session) string {
 
 // sessionsEvery is the least time between two lists of sessions. Ten agents at work change
 // theirs ten times a second; what waits for the user comes with the queue of questions.
-const sessionsEvery = 300 * time.Millisecond
+const sessionsEvery = time.Second
 
 // SessionsFeed loads SessionsMsg.
 func SessionsFeed(s Sessions) Feed {
 	hint, cancel := s.Hints()
-	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg { return visible(s.Sessions(), s.Spent()) }}
+	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg {
+		m := visible(s.Sessions(), s.Spent())
+		m.Quotas = s.Quotas()
+		return m
+	}}
 }
 
 // visible leaves out the sessions that have no row; what they have spent counts.
@@ -81,35 +90,27 @@ func visible(all []snapshot.Session, spent float64) SessionsMsg {
 // word; the mark of one that works turns.
 func SessionMark(f *Frame, s *snapshot.Session) (mark string, style theme.Style, word string) {
 	th, g := f.Theme, &f.Theme.Glyph
+	word = s.Word()
 	switch s.State {
-	case snapshot.WaitsForPermission:
-		return g.Wait, th.Warn, "allow?"
-	case snapshot.WaitsForAnswer:
-		return g.Wait, th.Warn, "answer?"
-	case snapshot.Waiting:
-		return g.Wait, th.Warn, "waiting"
+	case snapshot.WaitsForPermission, snapshot.WaitsForAnswer, snapshot.Waiting:
+		return g.Wait, th.Warn, word
 	case snapshot.Working:
-		return f.Spin(), th.Accent, "working"
+		return Spin, th.Accent, word
 	case snapshot.Background:
-		return g.On, th.Accent, "working"
+		return g.On, th.Accent, word
 	case snapshot.Idle:
 		if s.Unread {
-			return g.OK, th.Good, "done"
+			return g.OK, th.Good, word
 		}
-		return g.Off, th.Muted, "idle"
+		return g.Off, th.Muted, word
 	case snapshot.Ended:
-		return g.Off, th.Faint, "ended"
+		return g.Off, th.Faint, word
 	case snapshot.StateUnknown:
+		if word == "connected" { // all that is known of it is what it calls here
+			return "?", th.Muted, word
+		}
 	}
-	if onlyCalls(s) {
-		return "?", th.Muted, "connected"
-	}
-	return "?", th.Faint, "unseen"
-}
-
-// onlyCalls reports whether all that is known of what a session does is what it calls here.
-func onlyCalls(s *snapshot.Session) bool {
-	return s.State == snapshot.StateUnknown && (s.Note == "connected" || s.Connection != "")
+	return "?", th.Faint, word
 }
 
 // SessionLegend explains the marks of sessions.
@@ -117,7 +118,7 @@ func SessionLegend(th *theme.Theme) []Sign {
 	g := &th.Glyph
 	return []Sign{
 		{g.Wait, "needs you"},
-		{(&Frame{Theme: th}).Spin(), "working; " + g.On + " where only something it started still runs"},
+		{Spin, "working; " + g.On + " where only something it started still runs"},
 		{g.OK, "done, and not read yet"},
 		{g.Off, "idle, or ended"},
 		{"?", "what it does cannot be seen"},
@@ -156,4 +157,20 @@ func Filled(s *snapshot.Session) string {
 		return ""
 	}
 	return fmt.Sprintf("%d%%", min((s.Context.Used*100+s.Context.Window/2)/s.Context.Window, 100))
+}
+
+// SessionText is what a row says of a session: what the user has sent to it and it has not taken,
+// or its name; before that, what is the matter with its program.
+func SessionText(s *snapshot.Session) string {
+	text := sanitize.Line(s.Name())
+	if next := s.Next; next.State == snapshot.NextKept || next.State == snapshot.NextUntaken {
+		text = "next: " + sanitize.Line(next.Text)
+	}
+	switch {
+	case strings.Contains(s.Note, snapshot.NotUnderstood):
+		return sanitize.Line(s.Note) + " · " + text
+	case strings.HasPrefix(s.Note, snapshot.Untested):
+		return snapshot.Untested + " · " + text
+	}
+	return text
 }

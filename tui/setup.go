@@ -16,6 +16,7 @@ type SetupClient struct {
 	Name  string   // "claude"
 	Files []string // that would change, or that have mcpdeck; ~ stands for the home
 	SetUp bool     // there is nothing to change
+	Apart bool     // its own prompts stay in its terminal, and could come here
 }
 
 // SetupPlan is what would change.

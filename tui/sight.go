@@ -56,8 +56,8 @@ func Digest(texts ...string) uint64 {
 	return h.Sum64()
 }
 
-// DigestOf is that of a request: of its text, its asker and its options.
-func DigestOf(r *ask.Request) uint64 {
+// digestOf is that of a request: of its text, its asker and its options.
+func digestOf(r *ask.Request) uint64 {
 	b, err := json.Marshal(r)
 	if err != nil { // which has nothing that cannot be written
 		return 0
@@ -82,15 +82,23 @@ func (f *Frame) Ready() bool { return f.sight == nil || f.sight.Ready() }
 // Ready reports whether what is on the frame on screen can be decided by a key.
 func (s *Sight) Ready() bool { return s.ready }
 
+// early reports whether text that is typed was meant for what was there before.
+func (s *Sight) early() bool { return s.asked.ID != "" && s.came && !s.ready }
+
 // begin starts a frame.
 func (s *Sight) begin() { s.next, s.nextViews = Asked{}, nil }
 
 // end notes what the frame shows that was drawn at a place. It returns when another frame is needed, 0 for never.
 func (s *Sight) end(now, lastKey time.Time, place string, w, h int) time.Duration {
 	same := s.next == s.asked && place == s.place && w == s.w && h == s.h
+	switch {
+	case s.next != s.asked || place != s.place:
+		s.came = now.Sub(lastKey) > ReadQuestion
+	case s.ready && !same: // on a screen of another size
+		s.came = false
+	}
 	if !same {
 		s.asked, s.place, s.w, s.h, s.since = s.next, place, w, h, now
-		s.came = now.Sub(lastKey) > ReadQuestion
 	}
 	wake := s.look(now, s.nextViews)
 	left := max(s.asked.Quiet, ReadQuestion) - now.Sub(s.since)
@@ -119,7 +127,7 @@ type Digests struct {
 // Of is the digest of a request in a snapshot.
 func (d *Digests) Of(s *ask.Snapshot, it *ask.Item) uint64 {
 	if d.of != s || d.id != it.ID {
-		d.of, d.id, d.digest = s, it.ID, DigestOf(&it.Request)
+		d.of, d.id, d.digest = s, it.ID, digestOf(&it.Request)
 	}
 	return d.digest
 }

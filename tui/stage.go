@@ -81,7 +81,7 @@ func (s *stage) top() *openOverlay {
 
 // blind reports whether the screen has no room for a page. Nothing can be done
 // then but leave: whoever presses a key cannot see what it would act on.
-func (s *stage) blind() bool { return s.w < LeastW || s.h < LeastH }
+func (s *stage) blind() bool { return s.w < leastW || s.h < leastH }
 
 // place is the page that is shown, with what lies over it.
 func (s *stage) place() string {
@@ -156,7 +156,7 @@ func (s *stage) body(f *Frame) []string {
 }
 
 func (s *stage) tooSmall() []string {
-	lines := []string{"mcpdeck needs " + itoa(LeastW) + "×" + itoa(LeastH) + " cells", "this is " + itoa(s.w) + "×" + itoa(s.h)}
+	lines := []string{"mcpdeck needs " + itoa(leastW) + "×" + itoa(leastH) + " cells", "this is " + itoa(s.w) + "×" + itoa(s.h)}
 	for _, p := range s.pages {
 		if n := p.Badge(); n > 0 {
 			lines = append(lines, p.Title()+": "+itoa(n)+" waiting")
@@ -194,7 +194,8 @@ func (s *stage) pageKeys() string {
 	return strings.Join(keys, " ")
 }
 
-// guideRows are the rows of what the guide says: two, or one on a small screen.
+// guideRows are the rows of what the guide says: two, four where a screen is too narrow for them
+// and has the room, or one on a small screen.
 func (s *stage) guideRows() []string {
 	g := s.guide
 	if g.Say == "" {
@@ -206,6 +207,14 @@ func (s *stage) guideRows() []string {
 	try := th.Info.Render(widget.Cut(cmp.Or(g.Try, g.Idle), room))
 	if s.h < 18 && g.Try != "" {
 		return []string{widget.Fit(badge+try, s.w)}
+	}
+	if s.w < 80 && s.h >= 30 {
+		text := append(widget.Paragraph(th.Strong, "", g.Say, room), widget.Paragraph(th.Info, "", cmp.Or(g.Try, g.Idle), room)...)
+		for i, row := range text {
+			text[i] = widget.Fit(badge+row, s.w)
+			badge = widget.Blank(widget.Width(badge))
+		}
+		return widget.Rows(text, s.w, 4)
 	}
 	first := badge + th.Strong.Render(widget.Cut(g.Say, room))
 	about := th.Faint.Render(g.About + " ")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
-	"github.com/charmbracelet/x/ansi"
 )
 
 // statusID is the record of the deck among those that programs report to the terminal.
@@ -40,9 +39,6 @@ func (m *Model) report(v *tea.View) {
 	}
 	v.ProgressBar = &tea.ProgressBar{State: bar, Value: 100}
 }
-
-// clearStatus takes the deck's record back when the program ends.
-func clearStatus() string { return ansi.ClearProgramStatusID(statusID) }
 
 // showsBars reports whether a terminal is one of those that show OSC 9;4 as progress:
 // others take every OSC 9 for a notification.

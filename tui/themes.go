@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -51,8 +52,8 @@ func (p *picker) TextEntry() bool { return false }
 // Actions are moving, which shows, keeping and going back.
 func (p *picker) Actions() []Action {
 	out := []Action{
-		{ID: "theme.keep", Title: "Keep this theme", Hint: "choose", Keys: []string{"enter"}, Run: p.keep},
-		{ID: "theme.back", Title: "Back to the theme before", Hint: "back", Keys: []string{"esc", "q", "ctrl+c"}, Run: func() tea.Cmd {
+		{ID: "theme.keep", Title: "Keep this theme", Hint: "choose", Verb: verb.Open, Run: p.keep},
+		{ID: "theme.back", Title: "Back to the previous theme", Hint: "back", Verb: verb.Back, Run: func() tea.Cmd {
 			return tea.Batch(Close(pickerID), p.applyTheme(p.was))
 		}},
 	}

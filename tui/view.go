@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -17,8 +18,8 @@ import (
 
 // The smallest terminal that the pages are made for.
 const (
-	LeastW = 40
-	LeastH = 12
+	leastW = 40
+	leastH = 12
 )
 
 // View is the frame. Bubble Tea asks after every message; what has not changed,
@@ -26,15 +27,20 @@ const (
 func (m *Model) View() tea.View {
 	m.ticks.want()
 	now := time.Now()
-	if !m.dirty {
+	if !m.dirty && !m.spins.turns {
 		return m.frame
 	}
-	if since := now.Sub(m.composed); since < frameEvery && !m.composed.IsZero() {
-		m.pump.redrawAfter(frameEvery - since)
-		return m.frame
+	if m.dirty {
+		if since := now.Sub(m.composed); since < frameEvery && !m.composed.IsZero() {
+			m.pump.redrawAfter(frameEvery - since)
+			return m.frame
+		}
+		m.dirty, m.composed = false, now
+		m.compose(now)
 	}
-	m.dirty, m.composed = false, now
-	m.compose(now)
+	var wake time.Duration
+	m.frame.Content, wake = m.spins.turn(now, m.theme, m.opts.Still)
+	m.pump.redrawAfter(wake)
 	return m.frame
 }
 
@@ -50,9 +56,9 @@ func (m *Model) compose(now time.Time) {
 	m.report(&v)
 	m.failures.absent = !m.focused
 	m.targets = m.targets[:0]
-	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, still: m.opts.Still, gallery: m.pictures.gallery, failures: m.failures, sight: m.sight}
+	f := &Frame{W: m.w, H: m.h, Theme: m.theme, Now: now, Focus: len(m.overlays) == 0, Quotas: m.quotas, gallery: m.pictures.gallery, failures: m.failures, sight: m.sight}
 	if i := slices.IndexFunc(m.global, func(a *Action) bool { return a.ID == "demo" }); i >= 0 {
-		f.demo = m.keyOf(m.global[i])
+		f.demo = cmp.Or(m.keyOf(m.global[i]), ":demo")
 	}
 	m.pictures.gallery.Begin()
 	m.sight.begin()
@@ -76,8 +82,10 @@ func (m *Model) compose(now time.Time) {
 		v.Cursor = tea.NewCursor(f.cursor.X, f.cursor.Y)
 		v.Cursor.Shape = tea.CursorBar
 	}
-	m.pump.redrawAfter(f.wake)
-	m.frame = v
+	m.frame, m.spins = v, spins{drawn: v.Content}
+	if f.wake > 0 {
+		m.spins.due = now.Add(f.wake)
+	}
 }
 
 // measured rewrites the rows, which are laid out in grapheme clusters, for a

@@ -2,10 +2,7 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
 	"go/token"
-	"io/fs"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,33 +19,14 @@ func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 		"servers/support/clients", "servers/agents/agents.go", "servers/agents/agenttest", "servers/agents/standin", "servers/support/realtest",
 		"cmd/internal/demo", "cmd/internal/perf", "tui/internal/fake", "tui/internal/demo", "servers/builtin/logicstamp",
 	}
-	// These are to lose the names: the settings are one field an agent, the numbers of a
-	// price list and a program's own lines have the same words, and a flag has a default.
-	excepted := map[string]bool{
-		"cmd/internal/config/prompts.go": true, "servers/agents/usage/internal/pricegen/main.go": true,
-		"servers/agents/usage/gemini.go": true, "cmd/internal/plugin/ask/config.go": true,
-	}
 	var ids []string
 	for _, a := range agents.All() {
 		ids = append(ids, a.ID)
 		free = append(free, "servers/agents/approvals/"+a.ID)
 	}
-	found := map[string]bool{}
-	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		name, err := filepath.Rel("../..", path)
-		if err != nil {
-			return err
-		}
-		name = filepath.ToSlash(name)
-		if slices.ContainsFunc(free, func(place string) bool { return under(name, place) }) {
-			return nil
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+	for name, file := range sources(t).files {
+		if strings.HasSuffix(name, "_test.go") || under(name, free...) {
+			continue
 		}
 		ast.Inspect(file, func(n ast.Node) bool {
 			if _, tag := n.(*ast.StructType); tag {
@@ -64,20 +42,41 @@ func TestRulesAgentsAreNamedOnlyWhereTheyAreDescribed(t *testing.T) {
 			}
 			_, last, _ := strings.Cut(text, "mcpdeck/servers/agents/approvals/")
 			if id := text; slices.Contains(ids, id) || slices.Contains(ids, last) {
-				if found[name] = true; !excepted[name] {
-					t.Errorf("%s names %s: say what differs in its approvals.Agent or in the table of clients", name, text)
-				}
+				t.Errorf("%s names %s: say what differs in its approvals.Agent or in the table of clients", name, text)
 			}
 			return true
 		})
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
-	for name := range excepted {
-		if !found[name] {
-			t.Errorf("%s names no agent any more: take it off the exceptions", name)
+}
+
+// TestRulesWhatIsMeasuredOfAnAgentIsRunByATest holds that each cell that is said to be measured
+// names a test with real programs, in a file about the agent.
+func TestRulesWhatIsMeasuredOfAnAgentIsRunByATest(t *testing.T) {
+	files := map[string]*ast.File{} // with real programs, by the names of their tests
+	for name, file := range sources(t).files {
+		runs := slices.ContainsFunc(file.Imports, func(i *ast.ImportSpec) bool { return strings.HasSuffix(i.Path.Value, `/support/realtest"`) })
+		for _, d := range file.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && runs && strings.HasSuffix(name, "_test.go") {
+				files[fn.Name.Name] = file
+			}
+		}
+	}
+	for _, a := range agents.All() {
+		for _, c := range a.Cells.Columns() {
+			file, about := files[c.Test], false
+			if c.Test == "" {
+				continue
+			}
+			if file != nil {
+				ast.Inspect(file, func(n ast.Node) bool {
+					l, ok := n.(*ast.BasicLit)
+					about = about || ok && l.Value == strconv.Quote(a.ID)
+					return !about
+				})
+			}
+			if !about {
+				t.Errorf("%s: %s counts as measured, but no test %q runs the program", a.ID, c.Name, c.Test)
+			}
 		}
 	}
 }

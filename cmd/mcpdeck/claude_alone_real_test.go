@@ -61,6 +61,7 @@ func sameBodies(t *testing.T, without, with *mockmodel.Server) {
 // TestHooksAddNothingToTheRealClaudesContext does the same task with and without the deck
 // and its hooks, with a permission that is given.
 func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
@@ -91,6 +92,7 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 // TestTheRealClaudeWithoutATerminalIsNotHeld runs a task with nobody at the terminal, where
 // what is not allowed is denied, and then lets the user of the deck decide.
 func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
@@ -147,6 +149,7 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 // TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal kills the deck while it holds what
 // four sub-agents ask, and shows what the terminal asks too.
 func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
@@ -184,6 +187,7 @@ func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
 // TestTheRealClaudeSaysNothingOfHooksWithoutADeck asks, is answered in its terminal, and
 // ends, while the hooks find nobody.
 func TestTheRealClaudeSaysNothingOfHooksWithoutADeck(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()

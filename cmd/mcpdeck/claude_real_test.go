@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -95,6 +96,9 @@ func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 		}
 	}
 	c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	if slices.Contains(args, "-p") {
+		c.Env = append(c.Env, realtest.Print()...)
+	}
 	return c
 }
 
@@ -192,7 +196,7 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 			asks{asksUser(t, question("Which one "+n, false)), "Which one " + n, []key{{"2", ""}}, `Which one ` + n + `\"=\"green, dark\"`},
 			asks{asksUser(t, question("Which ones "+n, true)), "Which ones " + n, []key{{"1", "[x] 1 red"}, {"2", "[x] 2 green"}, send}, `Which ones ` + n + `\"=\"\"red\", \"green, dark\"`},
 			asks{asksUser(t, question("Another "+n, false)), "Another " + n, []key{{"3", "esc back"}, {"blue", "blue"}, send}, `Another ` + n + `\"=\"blue\"`},
-			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []key{{":", "type a command"}, {"note to the option", "Add a note"}, {"\r", "enter done"}, {"soon", "soon"}, {"\r", "esc back"}, {"\r", ""}}, "soon"},
+			asks{asksUser(t, question("Noted "+n, false)), "Noted " + n, []key{{":", "type a command"}, {"note to the option", "Add a note"}, {"\r", "enter next"}, {"soon", "soon"}, {"\r", "esc back"}, {"\r", ""}}, "soon"},
 			asks{
 				asksUser(t, question("A"+n, false), question("B"+n, false), question("C"+n, false), question("D"+n, false)), "A" + n,
 				[]key{{"1", "B" + n}, {"2", "C" + n}, {"1", "D" + n}, {"2", "sends these answers"}, send},
@@ -206,9 +210,13 @@ func everyKind(t *testing.T, project string) (rows []asks) {
 // TestTheRealClaudeIsAnsweredInTheDeck answers permissions and questions of every kind by
 // keys in the deck, and looks at what the model is told.
 func TestTheRealClaudeIsAnsweredInTheDeck(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	for version, path := range realtest.Claudes(t) {
-		t.Run(version, func(t *testing.T) { answersEveryKind(t, path) })
+		t.Run(version, func(t *testing.T) {
+			t.Parallel()
+			answersEveryKind(t, path)
+		})
 	}
 }
 
@@ -237,19 +245,18 @@ func answersEveryKind(t *testing.T, claude string) {
 		t.Errorf("what was denied was done: %q", done)
 	}
 	c.shows(d, "END")
-	d.until("the history says what became of each answer", func() bool { return len(d.became()) == len(rows) })
-	for i, end := range d.became() {
-		want := ask.EndAllowed
+	var want []ask.End
+	for _, r := range rows {
 		switch {
-		case strings.Contains(rows[i].want, "denied"):
-			want = ask.EndDenied
-		case rows[i].step.Tool == "AskUserQuestion":
-			want = ask.EndAnswered
-		}
-		if end != want {
-			t.Errorf("of step %d it says %q, want %q", i+1, end, want)
+		case strings.Contains(r.want, "denied"):
+			want = append(want, ask.EndDenied)
+		case r.step.Tool == "AskUserQuestion":
+			want = append(want, ask.EndAnswered)
+		default:
+			want = append(want, ask.EndAllowed)
 		}
 	}
+	testwait.For(t, fmt.Sprintf("the history to say %q", want), d.became, func(all []ask.End) bool { return slices.Equal(all, want) })
 }
 
 // became is what the deck's history says became of the answers of which that is known, in the
@@ -279,9 +286,11 @@ func (d *driver) became() (all []ask.End) {
 // TestARealPlanIsAcceptedInTheDeck has Claude Code go on only when its plan is accepted, with
 // the plan that the deck has shown.
 func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	for version, path := range realtest.Claudes(t) {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.coder = path
 			d.claudeHome()
@@ -347,6 +356,7 @@ func (d *driver) subAgents() int {
 // TestWhatRealSubAgentsAskIsHeld has two sub-agents ask at once, of which one is answered
 // in the deck and one in the terminal. A third one works and asks nothing.
 func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
@@ -397,10 +407,11 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 }
 
 func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
-	d.configure("[prompts]\nhold = \"2s\"\n[ask]\nautofocus = 'never'\n")
+	d.configure("[prompts]\nhold = \"2s\"\n")
 	model := mockmodel.New(t, "", subAgent(t, "HELPERA"))
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
 	deck := d.window("--page", "calls")
@@ -408,9 +419,7 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 	deck.shows(d, "Calls")
 	c := d.codes(model)
 	c.shows(d, "Do you want to proceed?")
-	if d.prompted() != 1 {
-		t.Error("the deck does not show what waits in the terminal")
-	}
+	d.until("the deck shows what waits in the terminal", func() bool { return d.prompted() == 1 })
 	c.accepts("\r")
 	d.settled(deck)
 }
@@ -418,16 +427,18 @@ func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 // TestARealServersFormIsAnsweredInTheDeck has Claude Code pass on what its server asks, and
 // the user send, decline or skip it.
 func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	for name, tt := range map[string]struct {
 		keys []key
 		want string // that the server is told
 	}{
-		"sent":     {[]key{{"\r", "enter send"}, {"teal", "teal"}, {"\r", ""}}, `{\"action\":\"accept\",\"content\":{\"colour\":\"teal\"}}`},
+		"sent":     {[]key{{"\r", "enter choose"}, {"teal", "teal"}, {"\r", ""}}, `{\"action\":\"accept\",\"content\":{\"colour\":\"teal\"}}`},
 		"declined": {[]key{{"x", "decline the whole request?"}, {"\r", ""}}, `{\"action\":\"decline\"}`},
 		"skipped":  {[]key{{":", "type a command"}, {"skip this question", "Skip this question"}, {"\r", ""}}, `{\"action\":\"cancel\"`},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.claudeHome()
 			d.setEnv("FORM", oneTextField)

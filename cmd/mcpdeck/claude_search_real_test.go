@@ -39,10 +39,12 @@ func loaded(t *testing.T, model *mockmodel.Server) (names []string, bytes int) {
 // model: a session that does not search them has two in their place, and one that does is
 // given all of them to search. With a base URL of its own it may do either, by its version.
 func TestTheRealClaudeHasLazyServersByWhatItsSessionCan(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	const tool = "pixelsrc_palettes"
 	for version, path := range realtest.Claudes(t) {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.coder = path
 			d.claudeHome()

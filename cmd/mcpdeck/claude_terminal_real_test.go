@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // again presses a key until it counts. A dialog of Claude Code's takes none right after it
@@ -43,20 +44,25 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 // promptHeading is the heading of a pane that shows what can be answered.
 var promptHeading = regexp.MustCompile(`. (allow|answer|plan|form)\? [─━]`)
 
-// asks reports whether the pane, and not only a row of the list, asks for an answer to a prompt.
+// asks reports whether the pane, and not only a row of the list or a step below, asks for an answer
+// to a prompt.
 func (w *window) asks(prompt string) bool {
 	s := w.screen()
 	at := promptHeading.FindStringIndex(s)
-	return at != nil && strings.Contains(s[at[1]:], prompt)
+	if at == nil {
+		return false
+	}
+	pane, _, _ := strings.Cut(s[at[1]:], "\n You asked")
+	return strings.Contains(pane, prompt)
 }
 
 // answers waits for a prompt on the deck's screen and presses keys, each as a user does who
 // has read what is there. What was answered keeps its place for a moment, in which the pane
 // asks nothing.
 func (w *window) answers(d *driver, prompt string, keys ...key) {
-	w.t.Helper()
+	d.t.Helper()
 	asked := func() bool { return w.asks(prompt) }
-	d.until("the screen asks "+prompt, steady(asked))
+	testwait.For(d.t, "the screen asks "+prompt, w.screen, func(string) bool { return steady(asked)() })
 	for _, k := range keys {
 		w.repeat(w.key, k.press, steady(func() bool {
 			if k.shows != "" {
@@ -136,6 +142,7 @@ func (c *coder) takes(option string) time.Time {
 // prompt leaves the deck and its hook ends while the model, and with it Claude Code, does
 // nothing else, and a key that comes late in the deck answers nothing.
 func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.claudeHome()
@@ -218,6 +225,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 // itself that hears nothing of a stopped deck. The terminal asks then, and nothing was
 // answered there before it is.
 func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	for name, tt := range map[string]struct {
 		timeout string // of the hooks
@@ -229,6 +237,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 		"the deck is stopped":                      {timeout: "86400", stopped: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.claudeHome()
 			settings := filepath.Join(d.home, ".claude", "settings.json")
@@ -259,6 +268,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 			}
 			c.shows(d, "Do you want to proceed?")
 			d.until("the deck has let it go", func() bool { return d.prompted() == 0 })
+			d.until("what became of it", func() bool { return len(d.became()) > 0 })
 			for range 30 { // which is longer than it takes to look at what is recorded
 				if got := d.became(); len(got) != 1 || got[0] != ask.EndGone {
 					t.Fatalf("it says %q while the terminal asks:\n%s", got, c.screen())

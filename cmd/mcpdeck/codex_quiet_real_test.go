@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // another opens one more session beside those that run, in front of them.
@@ -62,6 +63,7 @@ func (c *codexTerminal) rollouts() (all []string) {
 // TestADeckNeitherHearsWhatCodexStreamsNorChangesWhatItKeeps has the real program work in
 // one session while three others are idle, without a deck and with one.
 func TestADeckNeitherHearsWhatCodexStreamsNorChangesWhatItKeeps(t *testing.T) {
+	t.Parallel()
 	realtest.Agent(t, "codex") // or the test is skipped
 	var pieces []string
 	for i := range 300 {
@@ -153,6 +155,7 @@ func line(all []string, n int) string {
 // TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew ends the daemon in the hardest way
 // while it asks.
 func TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew(t *testing.T) {
+	t.Parallel()
 	command := codexPrompts()[0]
 	c, m := newCodex(t, command, command)
 	c.open()
@@ -173,7 +176,7 @@ func TestADeckFindsCodexAgainAfterItsDaemonWasStartedAnew(t *testing.T) {
 	}
 	c.answer(again, chosen("Allow once"))
 	c.until("the result", func() bool { return strings.Contains(m.Seen()[1].Result, "it worked") })
-	if all := c.roster.Sessions(); len(all) != 1 || all[0].ID != session || all[0].State == snapshot.StateUnknown {
-		t.Errorf("the sessions are %+v", all)
-	}
+	testwait.For(t, "the one session", c.roster.Sessions, func(all []snapshot.Session) bool {
+		return len(all) == 1 && all[0].ID == session && all[0].State != snapshot.StateUnknown
+	})
 }

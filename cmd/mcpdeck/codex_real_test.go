@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -45,6 +46,7 @@ type codexTerminal struct {
 
 	mu    sync.Mutex
 	heard []string // methods and answers of the daemon, to the deck
+	raw   [][]byte // the same, as they came
 }
 
 func newCodex(t *testing.T, steps ...mockmodel.Step) (*codexTerminal, *mockmodel.Server) {
@@ -116,16 +118,19 @@ func (c *codexTerminal) write(name, text string) {
 func (c *codexTerminal) home() string { return filepath.Join(c.dir, "home", ".codex") }
 
 // endDaemon ends what Codex leaves running.
-func (c *codexTerminal) endDaemon() {
+func (c *codexTerminal) endDaemon() { endCodexDaemon(c.home()) }
+
+// endCodexDaemon ends what a Codex with a folder of its own files leaves running.
+func endCodexDaemon(home string) {
 	for _, name := range []string{"daemon-updater.pid", "daemon.pid"} {
-		b, err := os.ReadFile(filepath.Join(c.home(), "app-server-daemon", name))
+		b, err := os.ReadFile(filepath.Join(home, "app-server-daemon", name))
 		var p struct{ PID int }
 		if err == nil && json.Unmarshal(b, &p) == nil && p.PID > 1 {
 			_ = syscall.Kill(p.PID, syscall.SIGKILL)
 		}
 	}
 	for _, name := range []string{"app-server-control/app-server-control.sock", "app-server-daemon/daemon-updater.sock"} {
-		if path, err := os.Readlink(filepath.Join(c.home(), name)); err == nil {
+		if path, err := os.Readlink(filepath.Join(home, name)); err == nil {
 			_, _ = os.Remove(path), os.Remove(path+".lock")
 		}
 	}
@@ -227,7 +232,7 @@ func (l *listening) Read(ctx context.Context) ([]byte, error) {
 	var m struct{ Method string }
 	if err == nil && json.Unmarshal(b, &m) == nil {
 		l.c.mu.Lock()
-		l.c.heard = append(l.c.heard, m.Method)
+		l.c.heard, l.c.raw = append(l.c.heard, m.Method), append(l.c.raw, bytes.Clone(b))
 		l.c.mu.Unlock()
 	}
 	return b, err
@@ -244,9 +249,32 @@ func (c *codexTerminal) item() ask.Item {
 		}
 		return it.ID != 0
 	})
-	if s := c.roster.Sessions(); len(s) > 0 && s[0].State != snapshot.WaitsForPermission && s[0].State != snapshot.WaitsForAnswer {
-		c.t.Errorf("with an open prompt, the sessions are %+v", s)
-	}
+	testwait.For(c.t, "its session waits", c.roster.Sessions, func(s []snapshot.Session) bool { return len(s) == 0 || s[0].State.Waits() }) // of which Codex says so by itself
+	return it
+}
+
+// consents presses Enter in a dialog until the user's answer has come to something. A dialog does not take it
+// as soon as it is there, and one that comes right after would take what is pressed once more.
+func (c *codexTerminal) consents(dialog string, is func() bool) {
+	c.t.Helper()
+	var pressed time.Time
+	c.until("an answer in the terminal", func() bool {
+		asks := strings.Contains(c.screen(), dialog)
+		over := is()
+		if asks && !over && time.Since(pressed) > 5*time.Second {
+			c.press("Enter")
+			pressed = time.Now()
+		}
+		return over
+	})
+}
+
+// asks waits until the next prompt is open, and its terminal shows it as well: of one that is
+// answered before that, the dialog may come all the same, and stay.
+func (c *codexTerminal) asks(shows string) ask.Item {
+	c.t.Helper()
+	it := c.item()
+	c.until(shows, func() bool { return strings.Contains(c.screen(), shows) })
 	return it
 }
 
@@ -300,6 +328,7 @@ func codexPrompts() []mockmodel.Step {
 // TestEveryPromptOfCodexIsAnsweredHereAndThere has the real program ask everything twice:
 // once answered in the deck, once in its terminal.
 func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
+	t.Parallel()
 	steps := append(codexPrompts(), codexPrompts()...)
 	c, m := newCodex(t, append(steps, codexPrompts()[0])...)
 	c.say("go")
@@ -307,7 +336,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	c.open() // late
 	c.until("the session is listed", func() bool { return len(c.roster.Sessions()) == 1 })
 	c.answer(c.item(), chosen("Allow once"))
-	it := c.item()
+	it := c.asks("make the following edits")
 	for _, file := range []string{"--- /dev/null\n+++ b.txt\n@@ -0,0 +1,1 @@\n+hello\n", "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-old\n+new\n"} {
 		if got := it.Request.Prompt.Diff; !strings.Contains(got, file) {
 			t.Errorf("the edit is shown as %s", got)
@@ -318,28 +347,19 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	if !strings.Contains(m.Last(), "leave a.txt alone") {
 		t.Error("the note is not in the next request")
 	}
-	c.answer(c.item(), chosen("Allow for this session"))
-	c.answer(c.item(), ask.Result{CustomInput: "DuckDB"})
-	it = c.item()
+	c.answer(c.asks("grant these permissions"), chosen("Allow for this session"))
+	c.answer(c.asks("enter to submit answer"), ask.Result{CustomInput: "DuckDB"})
+	it = c.asks("MCP server to run tool")
 	if p := it.Request.Prompt; p.Tool != "srv.trigger-elicitation-request" || len(p.Grants) < 3 {
 		t.Errorf("the tool's permission is %+v", p)
 	}
 	c.answer(it, chosen("Allow once"))
-	c.answer(c.item(), ask.Result{Content: json.RawMessage(`{"name":"Ana"}`)})
+	c.answer(c.asks("needs your approval"), ask.Result{Content: json.RawMessage(`{"name":"Ana"}`)})
 
 	for _, shows := range []string{"like to run", "make the following edits", "grant these permissions", "enter to submit answer", "MCP server to run tool", "needs your approval"} {
-		it = c.item()
-		c.until(shows, func() bool { return strings.Contains(c.screen(), shows) })
-		c.until("it is answered in the terminal", func() bool {
-			if strings.Contains(c.screen(), shows) {
-				c.press("Enter") // which a dialog does not take as soon as it is there
-			}
-			at := c.ended(it, ask.Elsewhere)
-			if !at.IsZero() {
-				c.there = append(c.there, at.Sub(c.pressed))
-			}
-			return !at.IsZero()
-		})
+		it = c.asks(shows)
+		c.consents(shows, func() bool { return !c.ended(it, ask.Elsewhere).IsZero() })
+		c.there = append(c.there, c.ended(it, ask.Elsewhere).Sub(c.pressed))
 	}
 
 	it = c.item()
@@ -364,7 +384,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	t.Logf("Codex confirmed the deck's answers after %v; the deck knew of its terminal's %v after their key", c.here, c.there)
 	c.stop()
 	wanted := []string{
-		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/readState/changed", "thread/closed", "serverRequest/resolved", "item/started", "item/completed",
+		"", "thread/started", "thread/status/changed", "thread/name/updated", "thread/settings/updated", "thread/readState/changed", "thread/closed", "serverRequest/resolved", "item/started", "item/completed", "account/rateLimits/updated",
 		"item/commandExecution/requestApproval", "item/fileChange/requestApproval", "item/permissions/requestApproval", "item/tool/requestUserInput", "mcpServer/elicitation/request",
 	}
 	for _, method := range c.heard {
@@ -374,20 +394,9 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 	}
 }
 
-// TestCodexWithoutItsDaemonAsksByAHook has the real program ask the deck before its
-// terminal.
-func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
-	command := codexPrompts()[0]
-	c, m := prepareCodex(t, command, command, command)
-	c.open()
-	path := filepath.Join(c.dir, "run", "prompts.sock")
-	s, err := hook.Listen(hook.Options{Path: path, Handlers: map[string]hook.Handler{"codex": c.adapter}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(s.Close)
-	c.write("home/.codex/hooks.json", fmt.Sprintf(`{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"MCPDECK_PROMPTS_SOCKET=%s %s codex","timeout":86400}]}]}}`, path, smallHook(t)))
-	c.start("--no-daemon")
+// trusts has the user review hooks, and trust them.
+func (c *codexTerminal) trusts() {
+	c.t.Helper()
 	c.until("the terminal wants the hook reviewed", func() bool { return strings.Contains(c.screen(), "Hooks need review") })
 	c.until("the terminal is ready", func() bool {
 		switch s := c.screen(); { // it does not take the first keys while it is busy
@@ -402,6 +411,28 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 		}
 		return strings.Contains(c.screen(), "Ask Codex")
 	})
+}
+
+// TestCodexWithoutItsDaemonAsksByAHook has the real program ask the deck before its
+// terminal, which also asks when the hook's program is not there.
+func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
+	t.Parallel()
+	command := codexPrompts()[0]
+	c, m := prepareCodex(t, command, command, command, command)
+	c.open()
+	program := filepath.Join(c.dir, "mcpdeck-hook")
+	if err := os.Link(smallHook(t), program); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(c.dir, "run", "prompts.sock")
+	s, err := hook.Listen(hook.Options{Path: path, Handlers: map[string]hook.Handler{"codex": c.adapter}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	c.write("home/.codex/hooks.json", fmt.Sprintf(`{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"MCPDECK_PROMPTS_SOCKET=%s %s codex","timeout":86400}]}]}}`, path, program))
+	c.start("--no-daemon")
+	c.trusts()
 	c.say("go")
 	c.reply(c.item(), chosen("Allow once"))
 	c.until("the first result", func() bool { return strings.Contains(m.Seen()[0].Result, "it worked") })
@@ -414,5 +445,12 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 	if err := c.queue.Release(it.ID); err != nil {
 		t.Fatal(err)
 	}
-	c.until("the terminal asks", func() bool { return strings.Contains(c.screen(), "like to run") })
+	const dialog = "like to run"
+	asks := func() bool { return strings.Contains(c.screen(), dialog) }
+	c.until("the terminal asks", asks)
+	if err := os.Remove(program); err != nil {
+		t.Fatal(err)
+	}
+	c.consents(dialog, func() bool { return strings.Contains(m.Seen()[2].Result, "it worked") })
+	c.until("the terminal asks without the hook's program", asks)
 }

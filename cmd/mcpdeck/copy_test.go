@@ -50,8 +50,8 @@ func TestCopiedCommandsRepeatACall(t *testing.T) {
 		t.Fatalf("the tool says %s", first)
 	}
 	for key, said := range map[string]func(out []byte) string{
-		"c": func(out []byte) string { return strings.TrimSuffix(string(out), "\n") },
-		"u": func(out []byte) string {
+		"3": func(out []byte) string { return strings.TrimSuffix(string(out), "\n") },
+		"4": func(out []byte) string {
 			var m map[string]any
 			if err := json.Unmarshal(out, &m); err != nil {
 				t.Fatalf("%v: %s", err, out)
@@ -59,7 +59,7 @@ func TestCopiedCommandsRepeatACall(t *testing.T) {
 			return textOf(t, m["result"])
 		},
 	} {
-		if key == "u" {
+		if key == "4" {
 			if _, err := exec.LookPath("curl"); err != nil {
 				t.Log("the command with curl is not run: there is no curl")
 				continue

@@ -145,14 +145,29 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	w.quits()
 }
 
+// agrees has a test fail where what the guide says of a key is nowhere else on the screen.
+func (w *window) agrees() {
+	w.t.Helper()
+	screen := w.screen()
+	at := strings.Index(screen, "demo 2/")
+	for _, m := range regexp.MustCompile(`\b(enter|u|y|n) ([a-z]+?)(ie|e)?s\b`).FindAllStringSubmatch(screen[at:], -1) {
+		if rest := strings.Replace(screen, m[0], "", 1); !regexp.MustCompile(`\b` + m[1] + " " + m[2]).MatchString(rest) {
+			w.t.Errorf("the guide says %q:\n%s", m[0], screen)
+		}
+	}
+}
+
 func TestTheUserAnswersTheDemo(t *testing.T) {
 	t.Parallel()
 	d := demoDriver(t)
 	w := d.plays("1h")
 	w.shows(d, "This is the Inbox")
 	w.key("\x0e") // ctrl+n
-	w.shows(d, "codex asks you")
+	w.shows(d, "enter opens it")
+	w.agrees()
 	w.again("1", func() bool { return strings.Contains(w.screen(), "Which database") })
+	w.again("1", func() bool { return strings.Contains(w.screen(), "enter sends both answers") })
+	w.agrees()
 	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
 	w.key("\x0e")
 	w.shows(d, "opencode has drawn")
@@ -165,13 +180,17 @@ func TestAnEmptyPageLeadsToTheDemoAndBack(t *testing.T) {
 	d := demoDriver(t)
 	w := d.window()
 	w.wide()
-	for _, page := range []string{"I", "A", "C", "P", "D"} {
+	w.shows(d, ":demo plays for a minute")
+	for _, page := range []string{"A", "C", "P", "D"} {
 		w.key(page)
-		w.shows(d, "ctrl+n shows an example")
+		w.shows(d, ":demo plays an example")
 	}
-	w.key("\x0e")
+	w.key(":")
+	w.shows(d, "type a command")
+	w.key("demo")
+	w.key("\r")
 	w.shows(d, "demo 1/")
 	w.key("q")
-	w.shows(d, "ctrl+n shows an example")
+	w.shows(d, ":demo plays an example")
 	w.quits()
 }

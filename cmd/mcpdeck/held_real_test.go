@@ -49,6 +49,7 @@ func (d *driver) changes() <-chan struct{} {
 // TestWhatARealServerHasChangedIsHeld changes the text of one tool of a real server, and
 // gives it another.
 func TestWhatARealServerHasChangedIsHeld(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.hasNPX()

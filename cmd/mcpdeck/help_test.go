@@ -11,12 +11,13 @@ import (
 )
 
 func TestHelpHasColoursOnATerminalAlone(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	piped, err := d.command("setup", "--help").Output()
 	if err != nil || strings.Contains(string(piped), "\x1b") {
 		t.Fatalf("%v: a pipe gets %q", err, piped)
 	}
-	for _, want := range []string{"\nFlags:\n      --dry-run  ", "  show the change and write nothing\n", "--dry-run by MCPDECK_SETUP_DRY_RUN"} {
+	for _, want := range []string{"\nFlags:\n      --acp agent  ", "  show the change and write nothing\n", "--acp by MCPDECK_SETUP_ACP"} {
 		if !strings.Contains(string(piped), want) {
 			t.Errorf("no %q in\n%s", want, piped)
 		}

@@ -24,8 +24,7 @@ import (
 // smallHook is mcpdeck-hook.
 func smallHook(t *testing.T) string {
 	t.Helper()
-	t.Setenv("CGO_ENABLED", "0")
-	return programs.Program(t, "cmd/mcpdeck-hook")
+	return programs.Program(t, "cmd/mcpdeck-hook", "CGO_ENABLED=0") // as it is released
 }
 
 // session makes this process the Claude Code session of the driver's home.
@@ -55,6 +54,12 @@ func (d *driver) sessionOf(process int, id string) {
 // prompts starts another process that is a Claude Code session, and its hook for a command.
 func (d *driver) prompts(id, command string) *waiting {
 	d.t.Helper()
+	return d.promptsBy(id, strings.NewReplacer(`"s1"`, strconv.Quote(id), `"make"`, strconv.Quote(command)).Replace(permissionEvent))
+}
+
+// promptsBy is prompts of a hook's whole event.
+func (d *driver) promptsBy(id, event string) *waiting {
+	d.t.Helper()
 	w := &waiting{c: d.command()}
 	w.c.Path, w.c.Args = "/bin/sh", []string{"sh", "-c", `read begin; "$0" hook claude; true`, d.program}
 	w.c.Stdout, w.c.Stderr = &w.out, &w.err
@@ -67,7 +72,6 @@ func (d *driver) prompts(id, command string) *waiting {
 	}
 	d.t.Cleanup(func() { d.kill(w.c) })
 	d.sessionOf(w.c.Process.Pid, id)
-	event := strings.NewReplacer(`"s1"`, strconv.Quote(id), `"make"`, strconv.Quote(command)).Replace(permissionEvent)
 	_, _ = io.WriteString(in, "begin\n"+event) // a process that has ended brings no prompt
 	in.Close()
 	return w
@@ -108,6 +112,7 @@ func (w *waiting) silent(t *testing.T, name string) {
 }
 
 func TestAHookWithoutADeckSaysNothingAndSucceeds(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	small := smallHook(t)
 	for _, program := range [][]string{{small}, {d.program, "hook"}} {
@@ -177,12 +182,14 @@ func TestAHookIsSmall(t *testing.T) {
 
 // TestAHookOutlivesNoDeck has hooks wait in a deck that is killed, and in one that ends.
 func TestAHookOutlivesNoDeck(t *testing.T) {
+	t.Parallel()
 	small := smallHook(t)
 	for name, end := range map[string]func(d *driver, deck *exec.Cmd){
 		"killed": func(d *driver, deck *exec.Cmd) { d.kill(deck) },
 		"ended":  func(_ *driver, deck *exec.Cmd) { _ = deck.Process.Signal(os.Interrupt) },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.session("s1")
 			deck := d.serve()
@@ -196,6 +203,7 @@ func TestAHookOutlivesNoDeck(t *testing.T) {
 }
 
 func TestAHookThatItsAgentEndsWithdrawsItsPrompt(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.session("s1")
 	d.serve()
@@ -208,6 +216,7 @@ func TestAHookThatItsAgentEndsWithdrawsItsPrompt(t *testing.T) {
 // TestAProcessWithoutASessionBringsNoPrompt has a program that no agent has started use
 // the prompt socket, and one that claims another's session.
 func TestAProcessWithoutASessionBringsNoPrompt(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.serve()
 	small := smallHook(t)
@@ -221,6 +230,7 @@ func TestAProcessWithoutASessionBringsNoPrompt(t *testing.T) {
 
 // TestThePromptSocketAnswersNothing sends a running deck what the other sockets take.
 func TestThePromptSocketAnswersNothing(t *testing.T) {
+	t.Parallel()
 	d := newDriver(t)
 	d.session("s1")
 	d.serve()

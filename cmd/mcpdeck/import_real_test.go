@@ -80,6 +80,7 @@ func (d *driver) write(files map[string]string) {
 // TestRealServersAreImportedTakenOverAndGivenBack does so with the files of five clients,
 // whose own programs then look at them.
 func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.hasNPX()
@@ -126,7 +127,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 	model := mockmodel.New(t, "everything", mockmodel.Step{Tool: "mcp__everything__echo", Args: []byte(`{"message":"hi"}`)})
 	c := exec.Command(realtest.Agent(t, "claude"), "-p", "go", "--allowedTools", "mcp__everything__echo")
 	c.Dir = d.project
-	c.Env = append(d.command().Env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+	c.Env = append(append(d.command().Env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=x"), realtest.Print()...)
 	said, err := c.CombinedOutput()
 	if seen := model.Seen()[0]; !strings.Contains(seen.Result, "Echo: hi") {
 		t.Errorf("%v: it says %q\n%s", err, seen.Result, said)

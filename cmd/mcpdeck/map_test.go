@@ -2,8 +2,6 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
 	"os"
 	"path"
 	"regexp"
@@ -136,11 +134,11 @@ func TestTheGuideNamesWhatThereIs(t *testing.T) {
 		t.Errorf("it names %d functions with their files", len(named))
 	}
 	for _, m := range named {
-		if !slices.Contains(declared(t, "../../"+m[2]), m[1]) {
+		if !slices.Contains(declared(sources(t).files[m[2]]), m[1]) {
 			t.Errorf("it names %s in %s, which is not there", m[1], m[2])
 		}
 	}
-	tests := testFunctions(t, "../..")
+	tests := testFunctions(t)
 	for _, m := range regexp.MustCompile(`go test [^`+"`"+`\n]*-run '?([A-Za-z|]+)`).FindAllStringSubmatch(text, -1) {
 		for _, run := range strings.Split(m[1], "|") {
 			found := false
@@ -155,11 +153,8 @@ func TestTheGuideNamesWhatThereIs(t *testing.T) {
 }
 
 // declared are the functions, methods (as Type.Method) and types of a file.
-func declared(t *testing.T, file string) (names []string) {
-	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-	if err != nil {
-		t.Error(err)
+func declared(f *ast.File) (names []string) {
+	if f == nil {
 		return nil
 	}
 	for _, d := range f.Decls {

@@ -6,7 +6,6 @@ import (
 	"go/token"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -30,8 +29,8 @@ func TestRulesOfServers(t *testing.T) {
 			owner["tui/page/"+p.Page] = p.Name()
 		}
 	}
-	fset := token.NewFileSet()
-	for _, s := range sources(t, fset, "./...") {
+	c, names := sources(t), plugin.Names()
+	for _, s := range c.packages() {
 		if under(s.path, "cmd/internal/plugin", "tui/internal") {
 			continue
 		}
@@ -45,15 +44,14 @@ func TestRulesOfServers(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, name := range plugin.Names() {
+				for _, name := range names {
 					if under(s.path, "servers/builtin/"+name) || owner[s.path] == name {
 						continue
 					}
 					if path, ours := strings.CutPrefix(value, module); !namesServer(value, name) && (!ours || owner[path] != name) {
 						continue
 					}
-					at := fset.Position(n.Pos())
-					line := fmt.Sprintf("%s/%s:%d", s.path, filepath.Base(at.Filename), at.Line)
+					line := fmt.Sprintf("%s:%d", c.at(n).Filename, c.at(n).Line)
 					if under(s.path, "cmd/internal/demo", "cmd/internal/perf", "cmd/internal/shoot") {
 						excepted[line] = true
 						continue

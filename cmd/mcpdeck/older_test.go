@@ -34,7 +34,7 @@ func olderPrograms(t *testing.T) string {
 	}
 	for _, c := range [][]string{
 		{"tar", "-xf", "older.tar"},
-		{"go", "build", "-trimpath", "-o", dir, "./cmd/mcpdeck", "./cmd/mcpdeck-hook"},
+		{"go", "build", "-trimpath", "-buildvcs=false", "-o", dir, "./cmd/mcpdeck", "./cmd/mcpdeck-hook"},
 	} {
 		run := exec.Command(c[0], c[1:]...)
 		run.Dir = dir
@@ -49,12 +49,14 @@ func olderPrograms(t *testing.T) string {
 // TestVersionsOfTheSocketsMix has programs of an older version use a deck of this one, and the
 // other way round.
 func TestVersionsOfTheSocketsMix(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("builds an older version")
 	}
 	dir := olderPrograms(t)
 	deck, hook := filepath.Join(dir, "mcpdeck"), filepath.Join(dir, "mcpdeck-hook")
 	t.Run("an older client, this deck", func(t *testing.T) {
+		t.Parallel()
 		d := newDriver(t)
 		d.session("s1")
 		d.serve()
@@ -66,6 +68,7 @@ func TestVersionsOfTheSocketsMix(t *testing.T) {
 		d.plugin(node, filepath.Join(dir, "servers/prompts/opencode/plugin.js"))
 	})
 	t.Run("this client, an older deck", func(t *testing.T) {
+		t.Parallel()
 		d := newDriver(t)
 		d.session("s1")
 		d.with(deck).serve()

@@ -2,7 +2,6 @@ package main
 
 import (
 	"go/ast"
-	"go/token"
 	"testing"
 )
 
@@ -16,7 +15,7 @@ func TestRulesOfTypes(t *testing.T) {
 	t.Parallel()
 	large := map[string]int{}
 	found := map[string]int{}
-	for _, s := range shipped(t, token.NewFileSet()) {
+	for _, s := range sources(t).shipped(t) {
 		for _, f := range s.files {
 			if ast.IsGenerated(f) {
 				continue
@@ -72,7 +71,7 @@ func receiver(d ast.Decl) string {
 // a deck, or hosts one, is none of its parts.
 func TestRulesOfParts(t *testing.T) {
 	t.Parallel()
-	for _, s := range shipped(t, token.NewFileSet()) {
+	for _, s := range sources(t).shipped(t) {
 		if !under(s.path, "tui", "cmd/internal/app") {
 			continue
 		}

@@ -208,10 +208,10 @@ func cancels(t *testing.T, name string, a *agent) {
 // TestAllOfARealServerPassesThroughTheDeck uses a server that has all of the protocol,
 // as a program and over HTTP, by agents over both, and answers its forms by keys.
 func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
+	t.Parallel()
 	server := realtest.ServerOf(t, "everything")
 	d := newDriver(t)
 	d.choosePort()
-	d.configure("[ask]\nautofocus = 'never'\n")
 	opened := filepath.Join(d.home, "opened")
 	for _, browser := range []string{"xdg-open", "sensible-browser", "x-www-browser"} { // which nothing may start
 		if err := os.WriteFile(filepath.Join(d.home, browser), []byte("#!/bin/sh\ntouch "+opened+"\n"), 0o700); err != nil {
@@ -279,7 +279,7 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 	for range agents {
 		w.shows(d, "String*")
 		time.Sleep(time.Second) // keys right after a form came are not meant for it
-		open := steady(func() bool { return strings.Contains(w.screen(), "enter next field") })
+		open := steady(func() bool { return strings.Contains(w.screen(), "enter next") })
 		if !open() { // the first one
 			w.repeat(w.key, "\r", open)
 		}
@@ -355,12 +355,7 @@ func (a *agent) hears(before []map[string]any, what string, fits func(m map[stri
 // farServer runs a server's program as a server over HTTP, and returns its URL.
 func (d *driver) farServer(s realtest.Server) (url string) {
 	d.t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
+	address := d.freePort()
 	_, port, _ := net.SplitHostPort(address)
 	c := exec.Command(s.Command[0], append(s.Command[1:], "streamableHttp")...)
 	c.Env = []string{"HOME=" + d.home, "PATH=" + d.path, "PORT=" + port}

@@ -34,6 +34,8 @@ type driver struct {
 	log     lines    // of the deck
 	address string   // of its HTTP, where the test has chosen one
 	coder   string   // the Claude Code that runs; "" for the one that was measured
+	talks   bool     // its agents have twelve conversations
+	bare    bool     // who comes by ssh finds no mcpdeck in its PATH
 }
 
 func newDriver(t *testing.T) *driver {
@@ -42,7 +44,11 @@ func newDriver(t *testing.T) *driver {
 	if err != nil {
 		t.Fatal(err)
 	}
-	home, err := os.MkdirTemp("", "md") // socket paths must be short
+	temp := testwait.MkdirTemp
+	if os.Getenv("MCPDECK_TEST_REAL") != "" {
+		temp = func(pattern string) (string, error) { return os.MkdirTemp("", pattern) } // what real agents may do depends on the place
+	}
+	home, err := temp("md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +70,7 @@ func (d *driver) command(args ...string) *exec.Cmd {
 		c.SysProcAttr = &syscall.SysProcAttr{Chroot: d.root}
 	}
 	c.Env = []string{
-		"HOME=" + d.home, "PATH=" + d.path, "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project,
+		"HOME=" + d.home, "PATH=" + d.path, "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + d.project, decktest.Hasty,
 	}
 	c.Env = append(c.Env, d.env...)
 	return c
@@ -136,13 +142,15 @@ func (d *driver) speaks(stderr io.Writer, args ...string) *agent {
 	return &agent{decktest.Serve(d.t, c), d.t}
 }
 
-// note calls a tool that leaves a file, and looks for the file.
+// note calls a tool that leaves a file, and waits for the file, which may come after the call has given up on a
+// busy disk.
 func (a *agent) note(d *driver, name, meta string) {
 	a.t.Helper()
 	m := a.Request("tools/call", `{"name":"haunt_desktop","arguments":{"filename":"`+name+`","content":"boo"}`+meta+`}`)
-	if _, err := os.Stat(filepath.Join(d.home, "Desktop", name)); err != nil {
-		a.t.Errorf("%v; answer: %v", err, m)
-	}
+	d.until(fmt.Sprintf("%s is there after %v", name, m), func() bool {
+		_, err := os.Stat(filepath.Join(d.home, "Desktop", name))
+		return err == nil
+	})
 }
 
 const modern = `"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"new","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}`

@@ -15,7 +15,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/ask/mcpserver"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -85,6 +86,54 @@ func TestClientsInTheReadme(t *testing.T) {
 	written(t, clientsFile, "-run Clients -update -->\n", "<!-- end of clients -->", b.String())
 }
 
+// TestClientsPromptsInTheReadmes holds what is said of each agent to its value.
+func TestClientsPromptsInTheReadmes(t *testing.T) {
+	var titles []string
+	head, b := "| agent, tested with | reaches the deck by |", new(strings.Builder)
+	row := func(title, id string, p *clients.Prompts, cells approvals.Cells) {
+		var tested []string
+		for _, v := range p.Tested {
+			tested = append(tested, v.Number)
+		}
+		if len(tested) == 0 {
+			title += ", untested"
+		} else {
+			title += " " + strings.Join(tested, ", ") + " (" + p.Tested[0].Date + ")"
+		}
+		way := "itself"
+		if p.User != nil {
+			way = "`mcpdeck setup " + id + " --prompts`: "
+			if len(p.Hooks) > 0 {
+				way += "hooks in "
+			}
+			way += "`" + p.User(clients.Folders{Home: "~"}) + "`"
+		}
+		fmt.Fprintf(b, "\n| %s | %s |", title, way)
+		for _, cell := range cells.Columns() {
+			fmt.Fprintf(b, " %s |", cell)
+		}
+	}
+	all := agents.All()
+	for _, cell := range all[0].Cells.Columns() {
+		head += " " + cell.Name + " |"
+	}
+	for _, a := range all {
+		c, _ := clients.Find(a.ID)
+		titles = append(titles, c.Title)
+		if a.Cells.Untested() {
+			titles[len(titles)-1] += " (untested)"
+		}
+		row(c.Title, a.ID, c.Prompts, a.Cells)
+		if a.Next != nil {
+			row(c.Title+" "+c.Prompts.Next.Major, a.ID, c.Prompts.Next, a.Next.Cells)
+		}
+	}
+	const begin, end = "<!-- agents: go test ./cmd/mcpdeck -run Clients -update -->\n", "<!-- end of agents -->"
+	written(t, "../../servers/agents/approvals/README.md", begin, end, head+"\n"+strings.Repeat("|---", strings.Count(head, "|")-1)+"|"+b.String())
+	last := len(titles) - 1
+	written(t, "../../README.md", begin, end, strings.Join(wrapped("The sessions of "+strings.Join(titles[:last], ", ")+" and "+titles[last]+" on this machine, connected or not, those that need you first: what you asked, what the agent said last, the files it changed and its steps, how full its context is and its cost at list prices. `J` shows its terminal.", 140), "\n"))
+}
+
 // TestClientsLimitsInTheReadme holds the table of how long an agent waits for an answer
 // to what the ask tool does.
 func TestClientsLimitsInTheReadme(t *testing.T) {
@@ -93,7 +142,7 @@ func TestClientsLimitsInTheReadme(t *testing.T) {
 	b.WriteString("| client | a call may take | `ask` returns \"pending\" |\n|---|---|---|\n")
 	row := func(client, limit string, who snapshot.Caller) {
 		after := "never; progress keeps the call alive"
-		if d := mcpserver.Patience(who, true); d > 0 {
+		if d := who.Patience(true); d > 0 {
 			after = "after " + seconds(d)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s |\n", client, limit, after)
@@ -148,7 +197,7 @@ func TestContextInTheReadme(t *testing.T) {
 		if s.Tools == 0 || s.Context == 0 {
 			t.Errorf("server %s: %d tools, %d bytes", s.Name, s.Tools, s.Context)
 		}
-		fmt.Fprintf(&b, "| %s | %d | %s |\n", s.Title, s.Tools, tui.Cost(s.Context))
+		fmt.Fprintf(&b, "| %s | %d | %s |\n", s.Title, s.Tools, snapshot.ContextCost(s.Context))
 	}
 	written(t, "../internal/perf/README.md", "-run Context -update -->\n", "<!-- end of context -->", b.String())
 }
@@ -238,4 +287,16 @@ func written(t *testing.T, path, begin, end, want string) {
 	if err := os.WriteFile(path, []byte(before+begin+"\n"+want+"\n\n"+end+after), 0o644); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// wrapped breaks a text into lines of at most so many bytes, between words.
+func wrapped(text string, width int) (out []string) {
+	line := ""
+	for _, w := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(w) > width {
+			out, line = append(out, line), ""
+		}
+		line = strings.TrimPrefix(line+" "+w, " ")
+	}
+	return append(out, line)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // repository makes one of a folder, with what is in it.
@@ -30,8 +31,12 @@ func repository(t *testing.T, dir string) {
 // numbered is what git says of the files that differ: their lines by their names.
 func numbered(t *testing.T, dir string) map[string][2]int {
 	t.Helper()
-	if err := realtest.Run(exec.Command("git", "-C", dir, "add", "-AN")); err != nil {
-		t.Fatal(err)
+	var failed error
+	if !testwait.Holds(func() bool { // an agent's temporary file may go while git looks at it
+		failed = realtest.Run(exec.Command("git", "-C", dir, "add", "-AN"))
+		return failed == nil
+	}) {
+		t.Fatal(failed)
 	}
 	out, err := exec.Command("git", "-C", dir, "diff", "--numstat").Output()
 	if err != nil {
@@ -69,8 +74,10 @@ func recordOf(agent, folder string, format *usage.Format, s *snapshot.Session) *
 }
 
 func TestRecordOfTheRealClaudeIsWhatItsScriptDid(t *testing.T) {
+	t.Parallel()
 	for version, program := range realtest.Claudes(t) {
 		t.Run(version, func(t *testing.T) {
+			t.Parallel()
 			d := newDriver(t)
 			d.claudeHome()
 			defer d.unhooked()()
@@ -113,6 +120,7 @@ func TestRecordOfTheRealClaudeIsWhatItsScriptDid(t *testing.T) {
 }
 
 func TestRecordOfTheRealCodexIsWhatItsScriptDid(t *testing.T) {
+	t.Parallel()
 	patch := "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: b.txt\n+hello\n+you\n*** Update File: a.txt\n@@\n-old\n+new\n+newer\n*** End Patch\nEOF"
 	c, m := newCodex(
 		t,

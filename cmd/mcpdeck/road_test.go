@@ -4,7 +4,6 @@ import (
 	"go/ast"
 	"go/printer"
 	"go/token"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -22,35 +21,31 @@ func TestRulesOfTheRoad(t *testing.T) {
 	}
 	disguise := regexp.MustCompile(`mcpdeck/(raw|id|to|message|receipt)\b|encoding/base64`)
 	again := regexp.MustCompile(`^rawjson\.(Split|SplitObject|Parse)\((\w+\.)*(Message\.Params|Params|Params\.Get\("_meta"\))\)$`)
-	fset := token.NewFileSet()
-	for _, s := range shipped(t, fset) {
+	c := sources(t)
+	for _, s := range c.shipped(t) {
 		if !under(s.path, "servers/gateway", "servers/backend", "servers/support") {
 			continue
 		}
 		road := under(s.path, "servers/gateway/router", "servers/gateway/transport", "servers/backend") && !under(s.path, "servers/backend/upstream")
 		for _, f := range s.files {
-			name := s.path + "/" + filepath.Base(fset.Position(f.Pos()).Filename)
+			name := c.at(f).Filename
 			ast.Inspect(f, func(n ast.Node) bool {
-				at := fset.Position(token.NoPos)
-				if n != nil {
-					at = fset.Position(n.Pos())
-				}
 				switch n := n.(type) {
 				case *ast.ImportSpec:
 					if strings.Contains(n.Path.Value, "mark3labs/mcp-go") && !slices.Contains(library, name) {
-						t.Errorf("%s:%d imports mcp-go", name, at.Line)
+						t.Errorf("%s imports mcp-go", c.at(n))
 					}
 				case *ast.BasicLit:
 					if road && n.Kind == token.STRING && disguise.MatchString(n.Value) {
-						t.Errorf("%s:%d: %s", name, at.Line, n.Value)
+						t.Errorf("%s: %s", c.at(n), n.Value)
 					}
 				case *ast.KeyValueExpr:
-					if road && text(t, fset, n) == "Method: http.MethodDelete" {
-						t.Errorf("%s:%d makes a request to end a session", name, at.Line)
+					if x, method := member(n.Value); road && x+"."+method == "http.MethodDelete" && text(t, c.fset, n.Key) == "Method" {
+						t.Errorf("%s makes a request to end a session", c.at(n))
 					}
 				case *ast.CallExpr:
-					if road && name != "servers/backend/backend.go" && again.MatchString(text(t, fset, n)) {
-						t.Errorf("%s:%d: %s splits again what backend.Parse has split", name, at.Line, text(t, fset, n))
+					if x, _ := member(n.Fun); road && x == "rawjson" && name != "servers/backend/backend.go" && again.MatchString(text(t, c.fset, n)) {
+						t.Errorf("%s: %s splits again what backend.Parse has split", c.at(n), text(t, c.fset, n))
 					}
 				}
 				return true

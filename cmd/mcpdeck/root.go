@@ -1,8 +1,12 @@
 package main
 
 import (
+	"fmt"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/acp"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -12,7 +16,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/doctor"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/help"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/machines"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/push"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/rules"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/servers"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
@@ -41,8 +48,7 @@ func commandLine(a *cli.Globals) *cobra.Command {
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error { return a.FromVariables(c, c.Flags()) }
 	root.SetHelpFunc(help.Print)
 	root.AddCommand(subcommands(a)...)
-	help.Group(root)
-	root.InitDefaultCompletionCmd() // cobra would add it after strict
+	help.Group(root) // also cobra's own commands, which it would add after strict
 	for _, p := range plugin.All() {
 		root.AddCommand(p.AllCommands(app.Program(a))...)
 	}
@@ -51,10 +57,23 @@ func commandLine(a *cli.Globals) *cobra.Command {
 }
 
 // strict makes a word that a command does not know wrong usage, also of a command that
-// does nothing but hold others.
+// does nothing but hold others, which are named then.
 func strict(c *cobra.Command) {
 	if c.HasSubCommands() && !c.Runnable() {
-		c.Args, c.RunE = cobra.NoArgs, func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+		c.Args = func(c *cobra.Command, args []string) error {
+			err := cobra.NoArgs(c, args)
+			if err == nil {
+				return nil
+			}
+			var names []string
+			for _, sub := range c.Commands() {
+				if sub.IsAvailableCommand() {
+					names = append(names, sub.Name())
+				}
+			}
+			return fmt.Errorf("%w; name one of %s; see %s --help", err, strings.Join(names, ", "), c.CommandPath())
+		}
 	}
 	if check := c.Args; check != nil {
 		c.Args = func(c *cobra.Command, args []string) error {
@@ -71,12 +90,12 @@ func strict(c *cobra.Command) {
 
 func subcommands(a *cli.Globals) []*cobra.Command {
 	return append(servers.SwitchCommands(a),
-		deck.MCPCommand(a), deck.DemoCommand(a), deck.ServeCommand(a), tools.CallCommand(a), tools.Command(a), token.Command(a), tools.LogCommand(a),
-		servers.AddCommand(a), servers.ImportCommand(a), servers.RemoveCommand(a), servers.ListCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), doctor.Command(a), configure.Command(a), help.VersionCommand(a), help.ManCommand(), hookCommand(), sessions.Command(a), servers.StatusCommand(a), servers.Command(a),
+		deck.MCPCommand(a), deck.DemoCommand(a), deck.ServeCommand(a), acp.Command(a), tools.CallCommand(a), tools.Command(a), token.Command(a), tools.LogCommand(a),
+		servers.AddCommand(a), servers.ImportCommand(a), servers.RemoveCommand(a), servers.ListCommand(a), setupcmd.Setup(setupOptions(a)), setupcmd.Undo(setupOptions(a)), machines.Command(a), machines.EndCommand(a), machines.HubCommand(a), machines.JoinCommand(a), push.Command(a), doctor.Command(a), configure.Command(a), help.VersionCommand(a), help.ManCommand(), hookCommand(), rules.Command(a), sessions.Command(a), servers.StatusCommand(a), servers.Command(a),
 	)
 }
 
 // setupOptions are what the commands setup and undo need.
 func setupOptions(a *cli.Globals) setupcmd.Options {
-	return setupcmd.Options{Load: a.Load, Count: servers.CountServers}
+	return setupcmd.Options{Load: a.Load, Own: app.Own, Count: servers.CountServers}
 }

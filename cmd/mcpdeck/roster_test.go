@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // crew is six sessions beside a deck: three of Claude Code, two of Codex and one of
@@ -69,10 +70,12 @@ func newCrew(t *testing.T) *crew {
 func (c *crew) meets() {
 	c.t.Helper()
 	socket := filepath.Join(c.home, ".local/state/mcpdeck/run/prompts.sock")
-	c.until("the prompt socket", func() bool { _, err := os.Stat(socket); return err == nil })
-	var err error
-	c.opencode, err = standin.DialOpenCode(socket, "/src/p5")
-	c.must(err)
+	// The file is there a moment before anybody listens.
+	c.until("the prompt socket", func() bool {
+		var err error
+		c.opencode, err = standin.DialOpenCode(socket, "/src/p5")
+		return err == nil
+	})
 	c.t.Cleanup(c.opencode.Close)
 	c.use(5) // one that was never asked for anything is not listed
 	c.must(c.opencode.Status(c.id(5), "idle"))
@@ -316,12 +319,14 @@ func TestTheListFollowsSixSessionsThroughSixtyChanges(t *testing.T) {
 // TestCallsThatNeedNoUserGiveNoNotice has each program allow calls by itself, before one
 // that the user is needed for.
 func TestCallsThatNeedNoUserGiveNoNotice(t *testing.T) {
+	t.Parallel()
 	c := newCrew(t)
 	notices := filepath.Join(c.home, "notices")
 	script := filepath.Join(c.home, "notify")
 	c.must(os.WriteFile(script, []byte("#!/bin/sh\necho \"$MCPDECK_SESSION $MCPDECK_QUESTION\" >>"+notices+"\n"), 0o700))
-	c.configure("[ask]\nnotify_command = ['" + script + "']\n")
+	c.configure("[notify]\ncommand = ['" + script + "']\n")
 	w := c.window()
+	w.wide()
 	c.meets()
 	c.until("the sessions", func() bool {
 		out, _ := c.command("sessions").Output()
@@ -342,7 +347,7 @@ func TestCallsThatNeedNoUserGiveNoNotice(t *testing.T) {
 	}
 	c.turns++
 	c.ask(5)
-	c.until("a notice", func() bool { b, _ := os.ReadFile(notices); return len(b) > 0 })
+	testwait.For(t, "a notice", w.screen, func(string) bool { b, _ := os.ReadFile(notices); return len(b) > 0 })
 	b, err := os.ReadFile(notices)
 	c.must(err)
 	if got := string(b); got != c.id(5)+" bash  make\n" {

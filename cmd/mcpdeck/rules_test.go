@@ -1,13 +1,10 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"go/ast"
-	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,88 +13,22 @@ import (
 	"testing"
 )
 
-// source is one package of the program, parsed.
-type source struct {
-	path  string // below the module
-	files []*ast.File
-	info  *types.Info
-	scope *types.Scope
-}
-
-// shipped parses the packages that the program is built of, for all systems.
-func shipped(t *testing.T, fset *token.FileSet) []source {
-	t.Helper()
-	return sources(t, fset, "-deps", "./cmd/mcpdeck")
-}
-
-// sources parses the packages of this module that go list lists with some arguments.
-func sources(t *testing.T, fset *token.FileSet, args ...string) []source {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,GoFiles,IgnoredGoFiles"}, args...)...)
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
-	var all []source
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p struct {
-			ImportPath, Dir         string
-			GoFiles, IgnoredGoFiles []string
-		}
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil {
-			t.Fatal(err)
-		}
-		path, ours := strings.CutPrefix(p.ImportPath, module)
-		if !ours {
-			continue
-		}
-		s := source{path: path}
-		for _, name := range slices.Concat(p.GoFiles, p.IgnoredGoFiles) {
-			if strings.HasSuffix(name, "_test.go") {
-				continue
-			}
-			f, err := parser.ParseFile(fset, filepath.Join(p.Dir, name), nil, parser.ParseComments|parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s.files = append(s.files, f)
-		}
-		// Names are all that is wanted: what other packages hold stays unknown.
-		s.info = &types.Info{Uses: map[*ast.Ident]types.Object{}}
-		unknown := types.Config{Importer: noImports{}, Error: func(error) {}}
-		checked, _ := unknown.Check(p.ImportPath, fset, s.files, s.info)
-		s.scope = checked.Scope()
-		all = append(all, s)
-	}
-	if len(all) < 20 {
-		t.Fatalf("go list found %d packages", len(all))
-	}
-	return all
-}
-
-type noImports struct{}
-
-func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not looked at") }
-
 // TestRulesOfTheCode holds what no linter does.
 func TestRulesOfTheCode(t *testing.T) {
 	t.Parallel()
-	fset := token.NewFileSet()
-	all := shipped(t, fset)
+	c := sources(t)
+	all := c.shipped(t)
 	rules := []struct {
 		name  string
 		rooms []string // that need not obey
-		check func(source, ast.Node) string
+		check func(ast.Node) string
 	}{
-		{"programs start in one room", []string{"servers/support/process"}, starter},
+		{"programs start in one room", []string{"servers/support/process", "cmd/internal/hook"}, starter},
 		{"the environment is read by the configuration alone", []string{"cmd/internal/config", "cmd/internal/hook"}, environment},
 		{"nothing happens at import", nil, initialiser},
 		{"a goroutine cannot bring the process down", []string{"servers/support/recovery", "servers/builtin/pixelsrc/pxl"}, bareGoroutine},
 		{"what a terminal shows goes through one door", []string{"cmd/internal/console", "cmd/internal/hook"}, standardOutput},
-		{"package variables do not change", nil, changedVariable},
+		{"package variables do not change", nil, changedVariable(c.fset, all)},
 		{"files are put in place by one room", []string{"servers/support/file"}, intoPlace},
 		{"what others wrote is opened in one room", []string{"servers/support/file", "servers/support/process", "servers/support/socket"}, opened},
 	}
@@ -112,9 +43,8 @@ func TestRulesOfTheCode(t *testing.T) {
 						if n == nil {
 							return true
 						}
-						if fault := r.check(s, n); fault != "" {
-							at := fset.Position(n.Pos())
-							t.Errorf("%s/%s:%d: %s", s.path, filepath.Base(at.Filename), at.Line, fault)
+						if fault := r.check(n); fault != "" {
+							t.Errorf("%s: %s", c.at(n), fault)
 						}
 						return true
 					})
@@ -136,7 +66,7 @@ func member(n ast.Node) (x, name string) {
 	return x, s.Sel.Name
 }
 
-func environment(_ source, n ast.Node) string {
+func environment(n ast.Node) string {
 	x, name := member(n)
 	if x == "os" && slices.Contains([]string{
 		"Getenv", "LookupEnv", "Environ", "ExpandEnv", "UserHomeDir", "UserCacheDir", "UserConfigDir", "TempDir",
@@ -147,7 +77,7 @@ func environment(_ source, n ast.Node) string {
 }
 
 // starter finds what starts programs, or could.
-func starter(_ source, n ast.Node) string {
+func starter(n ast.Node) string {
 	if i, ok := n.(*ast.ImportSpec); ok && i.Path.Value == `"os/exec"` {
 		return "os/exec is imported; use servers/support/process"
 	}
@@ -161,7 +91,7 @@ func starter(_ source, n ast.Node) string {
 
 // standardOutput finds what writes past the door: the files themselves, and what
 // prints to them by default.
-func standardOutput(_ source, n ast.Node) string {
+func standardOutput(n ast.Node) string {
 	switch x, name := member(n); {
 	case x == "os" && (name == "Stdout" || name == "Stderr"),
 		x == "fmt" && (name == "Print" || name == "Printf" || name == "Println"):
@@ -175,7 +105,7 @@ func standardOutput(_ source, n ast.Node) string {
 	return ""
 }
 
-func initialiser(_ source, n ast.Node) string {
+func initialiser(n ast.Node) string {
 	if f, ok := n.(*ast.FuncDecl); ok && f.Recv == nil && f.Name.Name == "init" {
 		return "func init"
 	}
@@ -184,7 +114,7 @@ func initialiser(_ source, n ast.Node) string {
 
 // bareGoroutine finds what is not started by recovery.Go and does not recover
 // itself. A callback of one call is left alone: most of them close something.
-func bareGoroutine(_ source, n ast.Node) string {
+func bareGoroutine(n ast.Node) string {
 	switch n := n.(type) {
 	case *ast.GoStmt:
 		return "go statement; use recovery.Go"
@@ -211,7 +141,7 @@ func bareGoroutine(_ source, n ast.Node) string {
 }
 
 // intoPlace finds what puts a file in the place of another.
-func intoPlace(_ source, n ast.Node) string {
+func intoPlace(n ast.Node) string {
 	if x, name := member(n); name == "Rename" && x != "fsnotify" {
 		return name + "; use servers/support/file"
 	}
@@ -220,7 +150,7 @@ func intoPlace(_ source, n ast.Node) string {
 
 // opened finds what may wait at a FIFO, or read without end. A file that must not exist
 // yet can be neither, and a terminal is no file.
-func opened(_ source, n ast.Node) string {
+func opened(n ast.Node) string {
 	call, ok := n.(*ast.CallExpr)
 	if !ok {
 		return ""
@@ -252,41 +182,59 @@ func opened(_ source, n ast.Node) string {
 	return x + "." + name + "; use servers/support/file"
 }
 
-// changedVariable finds assignments to package variables, and to what they
-// hold.
-func changedVariable(s source, n ast.Node) string {
-	var targets []ast.Expr
-	switch n := n.(type) {
-	case *ast.AssignStmt:
-		targets = n.Lhs
-	case *ast.IncDecStmt:
-		targets = []ast.Expr{n.X}
-	}
-	for _, to := range targets {
-		for inner := to; inner != nil; {
-			to = inner
-			switch e := to.(type) {
-			case *ast.IndexExpr:
-				inner = e.X
-			case *ast.SelectorExpr:
-				inner = e.X
-			case *ast.StarExpr:
-				inner = e.X
-			case *ast.ParenExpr:
-				inner = e.X
-			default:
-				inner = nil
+// changedVariable finds assignments to variables of the packages, and to what they hold.
+func changedVariable(fset *token.FileSet, all []source) func(ast.Node) string {
+	shared := map[*ast.Ident]bool{} // that are such a variable
+	for _, s := range all {
+		// Names are all that is wanted: what other packages hold stays unknown.
+		unknown := types.Config{Importer: noImports{}, Error: func(error) {}}
+		info := &types.Info{Uses: map[*ast.Ident]types.Object{}}
+		checked, _ := unknown.Check(s.path, fset, s.files, info)
+		for id, of := range info.Uses {
+			if v, ok := of.(*types.Var); ok && v.Parent() == checked.Scope() {
+				shared[id] = true
 			}
 		}
-		id, ok := to.(*ast.Ident)
-		if !ok {
-			continue
+	}
+	return func(n ast.Node) string {
+		var targets []ast.Expr
+		switch n := n.(type) {
+		case *ast.AssignStmt:
+			targets = n.Lhs
+		case *ast.IncDecStmt:
+			targets = []ast.Expr{n.X}
 		}
-		if v, ok := s.info.Uses[id].(*types.Var); ok && v.Parent() == s.scope {
-			return id.Name + " is changed"
+		for _, to := range targets {
+			if id := root(to); shared[id] {
+				return id.Name + " is changed"
+			}
+		}
+		return ""
+	}
+}
+
+type noImports struct{}
+
+func (noImports) Import(string) (*types.Package, error) { return nil, errors.New("not looked at") }
+
+// root is the name with which an expression begins that can be assigned to; nil for none.
+func root(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.Ident:
+			return x
+		default:
+			return nil
 		}
 	}
-	return ""
 }
 
 // TestNoFileNamesThisMachine holds that the checkout works wherever it lies, and with

@@ -25,6 +25,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -173,9 +174,19 @@ func (g *generator) property(t *testing.T, of reflect.Type, key, about string, d
 	value, option := defaults[key]
 	switch {
 	case of.Kind() == reflect.Map && of.Elem().Kind() == reflect.Struct:
-		def, _, _ := strings.Cut(key[strings.LastIndexByte(key, '.')+1:], ".")
+		def := key[strings.LastIndexByte(key, '.')+1:]
 		g.defs[def] = g.table(t, of.Elem(), key+".*", defaults)
 		return map[string]any{"type": "object", "additionalProperties": map[string]any{"$ref": "#/$defs/" + def}}
+	case of.Kind() == reflect.Map && of.Elem().Kind() == reflect.Bool:
+		properties := map[string]any{}
+		for _, c := range clients.All() {
+			if at := key + "." + c.ID; defaults[at].IsValid() {
+				about := "Those of " + c.Title + "."
+				p := g.property(t, of.Elem(), at, about, defaults)
+				p["description"], properties[c.ID] = about, p
+			}
+		}
+		return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
 	case !option:
 		return g.table(t, of, key, defaults)
 	}
@@ -242,12 +253,8 @@ func (g *generator) kind(of reflect.Type, key string) map[string]any {
 func (g *generator) schema(t *testing.T) []byte {
 	t.Helper()
 	root := g.defs["config"].(map[string]any)
-	defs := map[string]any{}
-	for name, def := range g.defs {
-		if name != "config" {
-			defs[name] = def
-		}
-	}
+	defs := maps.Clone(g.defs)
+	delete(defs, "config")
 	root["$schema"], root["$defs"], root["title"] = "http://json-schema.org/draft-07/schema#", defs, "mcpdeck: config.toml"
 	b := new(bytes.Buffer)
 	e := json.NewEncoder(b)
@@ -304,17 +311,6 @@ func quoted(words []string, mark string) string {
 		out = append(out, mark+w+mark)
 	}
 	return strings.Join(out, ", ")
-}
-
-func wrapped(text string, width int) (out []string) {
-	line := ""
-	for _, w := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(w) > width {
-			out, line = append(out, line), ""
-		}
-		line = strings.TrimPrefix(line+" "+w, " ")
-	}
-	return append(out, line)
 }
 
 // list is the options as Markdown.

@@ -25,7 +25,7 @@ import (
 
 var programs decktest.Shared
 
-// keyWait is how long anything may take on a busy machine.
+// patience is how long anything may take on a busy machine.
 const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
@@ -48,12 +48,13 @@ func TestScripts(t *testing.T) {
 		RequireExplicitExec: true,
 		Setup: func(e *testscript.Env) error {
 			// Socket paths must be short, which a test's folder is not.
-			home, err := os.MkdirTemp("", "md")
+			home, err := testwait.MkdirTemp("md")
 			if err != nil {
 				return err
 			}
 			e.Defer(func() { os.RemoveAll(home) })
 			e.Values[screenKey{}] = new(scriptValues)
+			e.Vars = append(e.Vars, decktest.Hasty)
 			e.Setenv("HOME", home)
 			e.Setenv("USERPROFILE", home)
 			e.Setenv("XDG_CONFIG_HOME", filepath.Join(home, "config"))
@@ -169,7 +170,7 @@ func screenOf(ts *testscript.TestScript) *scriptScreen {
 // inScript is a command in the script's home.
 func inScript(ts *testscript.TestScript, args []string) *exec.Cmd {
 	c := exec.Command(args[0], args[1:]...)
-	c.Dir = ts.MkAbs(".")
+	c.Dir, c.Env = ts.MkAbs("."), []string{decktest.Hasty}
 	for _, name := range []string{"HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "PATH"} {
 		c.Env = append(c.Env, name+"="+ts.Getenv(name))
 	}

@@ -2,11 +2,7 @@ package main
 
 import (
 	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -19,7 +15,7 @@ func TestEveryPromiseNamesATestThatHoldsIt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	tests := testFunctions(t, "../..")
+	tests := testFunctions(t)
 	named := regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z0-9_]*)`")
 	for page, text := range documents(t) {
 		for _, m := range named.FindAllStringSubmatch(text, -1) {
@@ -42,34 +38,19 @@ func TestEveryPromiseNamesATestThatHoldsIt(t *testing.T) {
 	}
 }
 
-// testFunctions are the names of all tests and fuzz targets below root,
-// whatever system they are for.
-func testFunctions(t *testing.T, root string) map[string]bool {
+// testFunctions are the names of all tests and fuzz targets, whatever system they are for.
+func testFunctions(t *testing.T) map[string]bool {
 	t.Helper()
 	names := map[string]bool{}
-	fset := token.NewFileSet()
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
-			return fs.SkipDir
-		case !strings.HasSuffix(path, "_test.go"):
-			return nil
-		}
-		f, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			return err
+	for name, f := range sources(t).files {
+		if !strings.HasSuffix(name, "_test.go") {
+			continue
 		}
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil {
 				names[fn.Name.Name] = true
 			}
 		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
 	}
 	return names
 }

@@ -135,16 +135,14 @@ func TestADeckSaysOfAnAnswerOnlyWhatTheAgentRecorded(t *testing.T) {
 			a.asks()
 			a.shown()
 			a.must(a.claude.Status("idle", ""))
-			time.Sleep(80 * time.Millisecond) // what came of the terminal is not looked at so soon
-			a.w.press("y")
-			time.Sleep(200 * time.Millisecond) // the record comes while the answer is on its way
+			time.Sleep(80 * time.Millisecond)                        // what came of the terminal is not looked at so soon
+			a.w.again("y", func() bool { return len(a.said()) > 0 }) // the answer is on its way when the record comes
 			a.records("reject", `,"toolDenialKind":"user-rejected"`)
 		}, "answered in its terminal: denied", []string{"answered in its terminal: denied"}},
 		"y": {func(a *asking) {
 			a.asks()
 			a.shown()
-			a.w.press("y")
-			a.until("an answer", func() bool { return len(a.hooked()) == 0 })
+			a.w.again("y", func() bool { return len(a.hooked()) == 0 })
 			a.must(a.claude.Log(json.RawMessage(`{"type":"attachment","attachment":{"type":"hook_permission_decision","decision":"allow","toolUseID":"t1","hookEvent":"PermissionRequest"}}`)))
 			a.must(a.claude.Answered("t1"))
 		}, "allowed", []string{"allowed"}},

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 )
@@ -140,6 +141,7 @@ func definitions(t *testing.T, list []byte, prefix string) map[string]string {
 // TestRealServersAreOfferedAsTheyAre adds servers of many makers, and compares what
 // agents of both eras get over each transport with what the servers list themselves.
 func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
+	t.Parallel()
 	all := realtest.Servers(t)
 	d := newDriver(t)
 	d.path = filepath.Dir(all[0].Command[0]) + ":" + d.path
@@ -158,7 +160,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 			continue
 		}
 		own[s.Name] = d.own(s)
-		if n := len(own[s.Name]); code != 0 || n < s.Tools || !strings.Contains(said, fmt.Sprintf("%d tools offered", n)) {
+		if n := len(own[s.Name]); code != 0 || n < s.Tools || !strings.Contains(said, humanize.Count(n, "tool")+" offered") {
 			t.Errorf("%s, which lists %d tools: exit %d: %s", s.Name, n, code, said)
 		}
 		if out, err := d.command("status", s.Name, "--long").Output(); err != nil || !strings.Contains(string(out), "protocol "+s.Protocol) {

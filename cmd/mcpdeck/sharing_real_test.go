@@ -14,6 +14,7 @@ import (
 // TestAgentsShareARealServersStateOnlyWhereTheUserSaysSo has two agents think with a
 // server that counts the thoughts of its process.
 func TestAgentsShareARealServersStateOnlyWhereTheUserSaysSo(t *testing.T) {
+	t.Parallel()
 	s := realtest.ServerOf(t, "seqthink")
 	d := newDriver(t)
 	d.path = filepath.Dir(s.Command[0]) + ":" + d.path

@@ -46,6 +46,7 @@ func (d *driver) offers() map[string]string {
 // TestARealServerCostsNothingWhileItIsOff adds one that does not end with its input, by
 // way of npx, and turns it on and off with a key.
 func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
+	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
 	d.hasNPX()

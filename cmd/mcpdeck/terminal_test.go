@@ -34,6 +34,32 @@ type window struct {
 	mu  sync.Mutex
 	out strings.Builder
 	em  *vt.Emulator // of a wide window
+
+	titles titles // that em would print
+}
+
+// titles leaves out of what a program writes the names that it gives its window: the emulator
+// ends one at a byte that is part of a sign such as ✳, and prints the rest.
+type titles struct {
+	within bool // a title
+	held   []byte
+}
+
+func (o *titles) dropped(b []byte) (rest []byte) {
+	const begins = "\x1b]0;"
+	for _, c := range b {
+		switch {
+		case o.within:
+			o.within = c != '\a'
+		case c == begins[len(o.held)]:
+			if o.held = append(o.held, c); len(o.held) == len(begins) {
+				o.within, o.held = true, nil
+			}
+		default:
+			rest, o.held = append(append(rest, o.held...), c), nil
+		}
+	}
+	return rest
 }
 
 func (d *driver) window(args ...string) *window {
@@ -64,7 +90,7 @@ func (w *window) record() {
 		w.mu.Lock()
 		w.out.Write(buf[:n])
 		if w.em != nil {
-			_, _ = w.em.Write(buf[:n]) // it takes all
+			_, _ = w.em.Write(w.titles.dropped(buf[:n])) // it takes all
 		}
 		w.mu.Unlock()
 		if err != nil {
@@ -77,6 +103,14 @@ func (w *window) text() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.out.String()
+}
+
+// succeeds waits until the program has ended, and well.
+func (w *window) succeeds() {
+	w.t.Helper()
+	if n := w.ended(); n != 0 {
+		w.t.Errorf("exit %d: %s", n, w.text())
+	}
 }
 
 // ended waits for the program and its last words, and returns its exit code.
@@ -234,10 +268,8 @@ func TestEarlierCallsAreShown(t *testing.T) {
 	d.kill(a.Cmd)
 	w := d.window("--page", "calls")
 	d.until("the calls of before", func() bool { return strings.Contains(w.text(), "deck opened") })
-	for _, want := range []string{"haunt_desktop", "ask"} {
-		if !strings.Contains(w.text(), want) {
-			t.Errorf("the page lacks %s", want)
-		}
+	for _, want := range []string{"haunt_desktop", "ask"} { // the rest of the frame
+		d.until("the page has "+want, func() bool { return strings.Contains(w.text(), want) })
 	}
 	d.logged("claude", "ask", "lost", "closed before")
 }
@@ -269,7 +301,9 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 	a := d.relay()
 	a.Handshake("claude")
 	const asked = "Vie\u0323\u0302t cafe\u0301 1\ufe0f\u20e3 👨‍👩‍👧‍👦 שָׁ?"
-	d.until("the deck", func() bool { return strings.Contains(w.text(), "Welcome: three steps") })
+	d.until("the deck", func() bool { // which has seen the agent, or has not yet
+		return strings.Contains(w.text(), "Welcome: three steps") || strings.Contains(w.text(), "Nothing needs you")
+	})
 	a.Send(7, "tools/call", `{"name":"ask","arguments":{"questions":[{"question":"`+asked+`","header":"Which","options":[{"label":"a"},{"label":"b"}]}]}}`)
 	sequences := regexp.MustCompile(`\x1b\[[0-9;:?]*[a-zA-Z]`)
 	shown := func(text string) bool {
@@ -283,5 +317,23 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 		fmt.Fprintf(w.tty, "z%d", i)
 	}
 	w.wide()
-	d.until("what was typed", func() bool { return strings.Contains(w.screen(), "z0z1z2z3z4") })
+	w.shows(d, "z0z1z2z3z4")
+}
+
+// TestAnAnswerToAShellHasArrived holds that the deck does not take a command that ends with the
+// answer for an asker that left without it.
+func TestAnAnswerToAShellHasArrived(t *testing.T) {
+	t.Parallel()
+	d := newDriver(t)
+	w := d.window()
+	w.wide()
+	w.shows(d, "Welcome: three steps")
+	question := d.command("call", "ask", `questions=[{"id":"db","question":"Which database?","options":[{"label":"SQLite"},{"label":"Postgres"}]}]`)
+	if err := question.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer d.kill(question)
+	w.shows(d, "Which database?")
+	w.again("1", func() bool { return strings.Contains(w.screen(), "Nothing needs you") })
+	w.shows(d, "answered: Which database?")
 }

@@ -29,10 +29,10 @@ func TestUndoShowsWhatItDoesAndAsks(t *testing.T) {
 		exit   int
 		says   string
 		undone bool
-	}{{"\n", int(exit.Failed), "nothing was written", false}, {"n\n", int(exit.Failed), "nothing was written", false}, {"y\n", 0, "put back " + path, true}} {
+	}{{"\n", int(exit.Failed), "nothing was written", false}, {"n\n", int(exit.Failed), "nothing was written", false}, {"y\n", 0, "put back ~/shop/.cursor/mcp.json", true}} {
 		s := d.shell("undo")
 		d.shows(s, "[y/N]")
-		for _, shown := range []string{"undo 1: setup cursor", path, `-     "mcpdeck": {`} {
+		for _, shown := range []string{"undo 1: setup cursor", "~/shop/.cursor/mcp.json", `-     "mcpdeck": {`} {
 			if !strings.Contains(s.text(), shown) {
 				t.Errorf("it asks without %q:\n%s", shown, s.text())
 			}

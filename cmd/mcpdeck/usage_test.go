@@ -42,11 +42,11 @@ func TestWrongUsage(t *testing.T) {
 		{"a command that is misspelt", "docter", `did you mean "doctor"?`},
 		{"no such command of a group that does nothing itself", "logicstamp nonsense", `unknown command "nonsense"`},
 		{"no such command of a group that prints its help", "ask nonsense", `unknown command "nonsense"`},
-		{"no such shell", "completion foo", `unknown command "foo"`},
+		{"no such shell", "completion foo", `unknown command "foo" for "mcpdeck completion"; name one of bash, fish, powershell, zsh; see mcpdeck completion --help`},
 		{"no such client", "setup nonsense", "name one of"},
-		{"a client without prompts", "setup cursor --prompts", "Cursor has no prompts that could reach the deck (those of claude, codex, opencode, gemini can); mcpdeck setup cursor adds the deck's tools to it"},
+		{"a client without prompts", "setup cursor --prompts", "Cursor has no prompts that could reach the deck (those of claude, codex, "},
 		{"another client without prompts", "setup claude-desktop --prompts --undo", "Claude Desktop has no prompts that could reach the deck"},
-		{"no such client, with prompts", "setup nonsense --prompts", `unknown client "nonsense"; name one of claude, codex, opencode, gemini`},
+		{"no such client, with prompts", "setup nonsense --prompts", `unknown client "nonsense"; name one of claude, codex, `},
 		{"no such kind of picture", "render x.pxl -o x.jpg", "only .png and .gif can be written"},
 	} {
 		t.Run(r.name, func(t *testing.T) {

@@ -70,13 +70,13 @@ func TestEveryFlagHasAVariable(t *testing.T) {
 	if len(owners) < 50 {
 		t.Errorf("only %d flags were found", len(owners))
 	}
-	fset := token.NewFileSet()
-	for _, s := range shipped(t, fset) {
+	c := sources(t)
+	for _, s := range c.shipped(t) {
 		for _, f := range s.files {
 			ast.Inspect(f, func(n ast.Node) bool {
 				if lit, ok := n.(*ast.BasicLit); ok && lit.Kind == token.STRING && s.path != "cmd/internal/hook" {
 					if text, err := strconv.Unquote(lit.Value); err == nil && owners[text] != "" {
-						t.Errorf("%s: %s is read here, and stands for a flag of %s", fset.Position(n.Pos()), text, owners[text])
+						t.Errorf("%s: %s is read here, and stands for a flag of %s", c.at(n), text, owners[text])
 					}
 				}
 				return true

@@ -12,6 +12,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
@@ -19,28 +20,52 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
+// lacks says what is missing from an agent's value.
+func lacks(a approvals.Agent) (out []string) {
+	c, _ := clients.Find(a.ID)
+	switch p := c.Prompts; {
+	case c.ID != a.ID:
+		return []string{"it is not a row of the table of clients"}
+	case p == nil || !a.Cells.Untested() && (len(p.Tested) == 0 || p.Tested[0].Date == "" || c.Package == ""):
+		return []string{"the table of clients does not say with which version of which package it was tested"}
+	case a.New == nil || len(a.Env) == 0:
+		return []string{"it has no adapter or no variables"}
+	}
+	cell := func(c approvals.Cell, missing bool, what string) {
+		if c.Works() && missing {
+			out = append(out, what)
+		}
+	}
+	_, serves := a.New(approvals.Deps{}).(hook.Handler)
+	cell(a.Cells.Usage, a.Usage == nil && a.Plugin == nil, "its tokens are counted, by nothing")
+	cell(a.Cells.Last, a.Usage == nil && a.Plugin == nil, "what was said reaches the deck, by nothing")
+	cell(a.Cells.Prompt, (c.Prompts.User != nil || c.Prompts.Apart != nil) && !serves, "nothing serves what it sends to the prompt socket")
+	cell(a.Cells.Answer, !a.Cells.Prompt.Works(), "what it does not show can be answered")
+	if (a.Plugin == nil) != (c.Prompts.User == nil || c.Prompts.Hooks != nil) {
+		out = append(out, "what setup writes is not either hooks or a plugin")
+	}
+	if (a.Next == nil) != (c.Prompts.Next == nil) {
+		out = append(out, "its next version has a file or a place for it, but not both")
+	}
+	if a.Next != nil && !a.Next.Cells.Untested() {
+		out = append(out, "its next version counts as tested")
+	}
+	if a.Usage != nil && (c.Folder == nil || a.Usage.Main == nil || a.Usage.Parse == nil) {
+		out = append(out, "its conversations cannot be found or read")
+	}
+	return out
+}
+
 func TestEveryAgentIsWhole(t *testing.T) {
 	listed := map[string]bool{}
 	for _, a := range agents.All() {
-		c, ok := clients.Find(a.ID)
-		switch {
-		case !ok || c.ID != a.ID || listed[a.ID]:
-			t.Errorf("%q is not one row of the table of clients", a.ID)
-			continue
-		case c.Prompts == nil || c.Prompts.Tested == "" || c.Prompts.Answers == "":
-			t.Errorf("the table of clients does not say what of %s can be answered, and with which version", a.ID)
-			continue
-		case a.New == nil || len(a.Env) == 0:
-			t.Errorf("%s has no adapter or no variables", a.ID)
-		case (a.Plugin == nil) != (c.Prompts.User == nil || c.Prompts.Hooks != nil):
-			t.Errorf("what setup writes for %s is not either hooks or a plugin", a.ID)
-		case a.Usage != nil && (c.Folder == nil || a.Usage.Main == nil || a.Usage.Parse == nil):
-			t.Errorf("the conversations of %s cannot be found or read", a.ID)
-		}
-		if _, serves := a.New(approvals.Deps{}).(hook.Handler); !serves && (c.Prompts.Hooks != nil || c.Prompts.Apart != nil || a.Plugin != nil) {
-			t.Errorf("nothing serves what %s sends to the prompt socket", a.ID)
+		if listed[a.ID] {
+			t.Errorf("%s is listed twice", a.ID)
 		}
 		listed[a.ID] = true
+		for _, what := range lacks(a) {
+			t.Errorf("%s: %s", a.ID, what)
+		}
 	}
 	for _, c := range clients.All() {
 		if (c.Prompts != nil) != listed[c.ID] {
@@ -49,6 +74,22 @@ func TestEveryAgentIsWhole(t *testing.T) {
 	}
 	if agents.Of("nobody").New != nil {
 		t.Error("an agent that is not listed was found")
+	}
+}
+
+func TestWhatAnAgentLacksIsSaid(t *testing.T) {
+	for want, spoil := range map[string]func(*approvals.Agent){
+		"no adapter":    func(a *approvals.Agent) { a.New = nil },
+		"by nothing":    func(a *approvals.Agent) { a.Usage = nil },
+		"either hooks":  func(a *approvals.Agent) { a.Plugin = &approvals.Plugin{} },
+		"does not show": func(a *approvals.Agent) { a.Cells.Prompt = approvals.Impossible("") },
+		"the table":     func(a *approvals.Agent) { a.ID = "nobody" },
+	} {
+		a := agents.Of("claude")
+		spoil(&a)
+		if got := strings.Join(lacks(a), "\n"); !strings.Contains(got, want) {
+			t.Errorf("it says %q, want %q", got, want)
+		}
 	}
 }
 
@@ -119,11 +160,7 @@ func (it *item) Look() approvals.Fate {
 }
 
 func (it *item) Answer(r ask.Reply) bool {
-	c, note, ok := approvals.Chosen(it.choices, r)
-	d := approvals.Deny(note)
-	if c.Grant.Allow {
-		d = approvals.Decision{Behavior: "allow"}
-	}
+	d, _, ok := claudehooks.Answer(it.choices, r)
 	return ok && it.conn.Print(d.Printed()) == nil
 }
 

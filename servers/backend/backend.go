@@ -38,39 +38,47 @@ type Request struct {
 
 	// Version is that of the protocol: what the request states, or else what was negotiated;
 	// "" before that.
-	Version   string
-	stateless bool
+	Version string
+	// Stateless requests belong to no handshake: they say of themselves what one would have
+	// settled. Era is that of the method.
+	Stateless bool
+	Era       Era
 
 	Client Client // the other side; [Nobody] before the transport has set it
 	// Capabilities are the client's, as declared in its handshake or with the request; nil:
 	// none.
 	Capabilities json.RawMessage
 
-	// Passthrough requests have the server's own names: they came through a view of the
-	// server as it is without the deck.
-	Passthrough bool
+	// The router says the rest. Passthrough requests have the server's own names: they came
+	// through a view of the server as it is without the deck. Ordered ones of a connection
+	// begin in the order in which they were sent.
+	Passthrough, Ordered bool
 }
 
-// Stateless reports whether the request belongs to no handshake: it says of itself what one
-// would have settled.
-func (r *Request) Stateless() bool { return r.stateless }
+// Era is when the protocol has a method.
+type Era uint8
 
-// Versions are those of the protocol that the deck speaks, the newest first. The first needs
-// no handshake.
+// The eras.
+const (
+	Always       Era = iota
+	BeforeNewest     // in versions with a handshake
+	SinceNewest      // in those without
+)
+
+// LogLevels returns the levels of log messages, the most verbose first.
+func LogLevels() []string {
+	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+}
+
+// Newest is the version of the protocol that needs no handshake.
+const Newest = "2026-07-28"
+
+// Versions are those of the protocol that the deck speaks, the newest first.
 func Versions() []string {
-	return []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-}
-
-// Tool is the name of the tool that the request calls; "" if it calls none.
-func (r *Request) Tool() string {
-	if r.Method != toolsCall {
-		return ""
-	}
-	return r.Key
+	return []string{Newest, "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 }
 
 const (
-	toolsCall  = "tools/call"
 	complete   = "completion/complete"
 	versionKey = "io.modelcontextprotocol/protocolVersion"
 )
@@ -89,9 +97,21 @@ func Parse(line []byte, m rpc.Message) *Request {
 		r.Meta, _ = rawjson.SplitObject(r.Params.Get("_meta")) // as above
 	}
 	r.Version = r.Meta.Str(versionKey)
-	r.stateless = r.Version >= Versions()[0]
-	r.Kind, r.Key = addressee(m.Method, r.Params)
-	if m.Method == toolsCall {
+	r.Stateless = r.Version >= Newest
+	a, known := addressed[m.Method]
+	switch {
+	case !known:
+		r.Kind, r.Key = Method, m.Method
+	case m.Method == complete:
+		ref, _ := rawjson.SplitObject(r.Params.Get("ref")) // anything else names nothing
+		r.Kind, r.Key = Template, ref.Str("uri")
+		if ref.Str("type") == "ref/prompt" {
+			r.Kind, r.Key = Prompt, ref.Str("name")
+		}
+	default:
+		r.Kind, r.Key, r.Era = a.kind, r.Params.Str(a.member), a.era
+	}
+	if r.Kind == Tool {
 		r.Args = r.Params.Get("arguments")
 	}
 	return r
@@ -102,35 +122,22 @@ func Parse(line []byte, m rpc.Message) *Request {
 var addressed = map[string]struct {
 	kind   Kind
 	member string
+	era    Era
 }{
-	toolsCall:               {Tool, "name"},
-	"prompts/get":           {Prompt, "name"},
-	"resources/read":        {Resource, "uri"},
-	"resources/subscribe":   {Resource, "uri"},
-	"resources/unsubscribe": {Resource, "uri"},
-	"tasks/get":             {Task, "taskId"},
-	"tasks/result":          {Task, "taskId"},
-	"tasks/cancel":          {Task, "taskId"},
-	"tasks/update":          {Task, "taskId"},
+	"tools/call":            {kind: Tool, member: "name"},
+	"prompts/get":           {kind: Prompt, member: "name"},
+	complete:                {},
+	"resources/read":        {kind: Resource, member: "uri"},
+	"resources/subscribe":   {Resource, "uri", BeforeNewest},
+	"resources/unsubscribe": {Resource, "uri", BeforeNewest},
+	"tasks/get":             {kind: Task, member: "taskId"},
+	"tasks/result":          {kind: Task, member: "taskId"},
+	"tasks/cancel":          {kind: Task, member: "taskId"},
+	"tasks/update":          {kind: Task, member: "taskId"},
 
-	"initialize": {}, "ping": {}, "server/discover": {}, "subscriptions/listen": {}, "logging/setLevel": {},
+	"initialize": {era: BeforeNewest}, "ping": {era: BeforeNewest}, "logging/setLevel": {era: BeforeNewest},
+	"server/discover": {era: SinceNewest}, "subscriptions/listen": {era: SinceNewest},
 	"tools/list": {}, "prompts/list": {}, "resources/list": {}, "resources/templates/list": {},
-}
-
-// addressee reads what a request is about.
-func addressee(method string, params rawjson.Object) (Kind, string) {
-	if method == complete {
-		ref, _ := rawjson.SplitObject(params.Get("ref")) // anything else names nothing
-		if ref.Str("type") == "ref/prompt" {
-			return Prompt, ref.Str("name")
-		}
-		return Template, ref.Str("uri")
-	}
-	a, known := addressed[method]
-	if !known {
-		return Method, method
-	}
-	return a.kind, params.Str(a.member)
 }
 
 // Reply is what goes back to the client, as it is: a result, or the error object of

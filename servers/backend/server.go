@@ -42,10 +42,25 @@ type (
 	// Refresher hears that resources are listed, and does not wait: a list that turns out to
 	// have changed is told by Events.Changed.
 	Refresher interface{ Refresh() }
+	// Namer knows which tool a call is really of, and whether the user is to be asked for each such
+	// call. Called must not wait.
+	Namer interface{ Called(r *Request) Called }
 	// Quitter has programs whose calls are not worth waiting for when the deck ends. Quit
 	// begins their end and returns at once; Stop follows.
 	Quitter interface{ Quit() }
 )
+
+// Called is the tool that a call is of, by the server's own name, and its arguments.
+type Called struct {
+	Tool string
+	Args json.RawMessage
+	Ask  bool // the user is asked for each call
+}
+
+// NobodyAsked is what an agent reads of a call that its user has to allow where there is no deck.
+func NobodyAsked(tool string) string {
+	return "The user must approve each call of " + tool + ", and no deck is open to ask them; ask the user to run mcpdeck."
+}
 
 // Info is what a server is called.
 type Info struct {

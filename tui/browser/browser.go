@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -41,6 +42,8 @@ type Options struct {
 	Skip func(i int) bool
 	// Moved follows every move in the list; changed: the cursor is on another row.
 	Moved func(changed bool) tea.Cmd
+	// Focused follows a move to another part.
+	Focused func() tea.Cmd
 	// Open is what a click on the row under the cursor does; nil shows its detail.
 	Open func() tea.Cmd
 }
@@ -79,11 +82,14 @@ func (b *Browser) Update(msg tea.Msg) (cmd tea.Cmd, taken bool) {
 	case tui.ClickMsg:
 		return b.click(msg), true
 	case tui.WheelMsg:
-		if a := b.Areas.At(msg.X, msg.Y); a != nil && a.Part == PartDetail {
+		switch a := b.Areas.At(msg.X, msg.Y); {
+		case a == nil:
+		case a.Part == PartDetail:
 			b.Detail.Scroll(msg.Delta)
-			return nil, true
+		case a.Part == b.opts.List:
+			return b.Move(func() { b.List.Scroll(msg.Delta) }), true
 		}
-		return b.Move(func() { b.List.Scroll(msg.Delta) }), true
+		return nil, true
 	}
 	return nil, false
 }
@@ -98,7 +104,7 @@ func (b *Browser) click(m tui.ClickMsg) tea.Cmd {
 	b.Search.Keep()
 	if b.Focus = a.Part; a.Part == PartDetail {
 		b.Detail.Click(m.Y - a.Y - 1)
-		return nil
+		return b.focused()
 	}
 	cmd := b.Move(func() { hit = b.List.Click(m.Y - a.Y) })
 	switch {
@@ -107,8 +113,17 @@ func (b *Browser) click(m tui.ClickMsg) tea.Cmd {
 		return tea.Batch(cmd, b.opts.Open())
 	default:
 		b.Focus = PartDetail
+		return tea.Batch(cmd, b.focused())
 	}
 	return cmd
+}
+
+// focused tells the page that another part may have the focus.
+func (b *Browser) focused() tea.Cmd {
+	if b.opts.Focused == nil {
+		return nil
+	}
+	return b.opts.Focused()
 }
 
 // Move moves the cursor, past the rows on which it does not stay.
@@ -154,15 +169,19 @@ func (b *Browser) FromTop() {
 
 // Go is the run of an action that gives a part the focus.
 func (b *Browser) Go(part string) func() tea.Cmd {
-	return func() tea.Cmd { b.Focus = part; b.Filter.Leave(); return nil }
+	return func() tea.Cmd {
+		b.Focus = part
+		b.Filter.Leave()
+		return b.focused()
+	}
 }
 
 // FocusActions lead from the list to the detail and back; read is the title of the first,
 // why says why it cannot be done.
 func (b *Browser) FocusActions(read string, why func() string) []tui.Action {
 	return []tui.Action{
-		{ID: b.opts.ID + ".open", Title: read, Hint: "open", Keys: []string{"enter", "tab"}, Part: b.opts.List, Enabled: why, Run: b.Go(PartDetail)},
-		{ID: b.opts.ID + ".close", Title: "Back to the list", Hint: "back", Keys: []string{"esc", "tab", "shift+tab"}, Part: PartDetail, Run: b.Go(b.opts.List)},
+		{ID: b.opts.ID + ".open", Title: read, Hint: "open", Verb: verb.Open, Also: []verb.Verb{verb.NextPane}, Part: b.opts.List, Enabled: why, Run: b.Go(PartDetail)},
+		{ID: b.opts.ID + ".close", Title: "Back to the list", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.NextPane, verb.PreviousPane}, Part: PartDetail, Run: b.Go(b.opts.List)},
 	}
 }
 
@@ -189,7 +208,7 @@ func SortActions[T any](id, part string, all []tui.Sorting[T], o *tui.Order, by 
 	for i, s := range all {
 		columns[i] = s.Column
 	}
-	out := []tui.Action{{ID: id + ".sort", Title: "Sort by the next column", Hint: "sort", Moves: true, Keys: []string{"s"}, Part: part, Run: func() tea.Cmd {
+	out := []tui.Action{{ID: id + ".sort", Title: "Sort by the next column", Hint: "sort", Moves: true, Verb: verb.Sort, Part: part, Run: func() tea.Cmd {
 		return by(tui.Next(columns, o.By, 1))
 	}}}
 	for _, s := range all {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -24,6 +25,10 @@ type Room struct {
 	H int // rows; 0: as many as it takes
 	// Apart is for steps that stand in a pane of their own.
 	Apart bool
+	// Wide is for the time of day of each step, and for how a file was changed, below the names of
+	// all: the one that is number File, see Turn; -1: none.
+	Wide bool
+	File int
 }
 
 // Heading is the rule above a session's pane, w cells wide: which session it is, what it
@@ -42,7 +47,10 @@ func Heading(f *tui.Frame, s *snapshot.Session, project, does string, focus bool
 // figures are a session's in a pane of w cells, and what is left of them where there is
 // less room.
 func figures(s *snapshot.Session, w int) [3][]string {
-	full, cost := tui.Filled(s), tui.Dollars(s)
+	full, cost := tui.Filled(s), ""
+	if s.Cost.Known {
+		cost = tui.Dollars(s)
+	}
 	if full != "" {
 		full = "context " + full
 	}
@@ -64,29 +72,42 @@ func Rows(f *tui.Frame, s *snapshot.Session, room Room) []string {
 	r := record(s)
 	text := min(room.W, Prose)
 	parts := [][]string{asked(f, r, text), said(f, s, r, text), changed(f.Theme, &r.Changed, text)}
-	rows := func() (n int) {
+	count := func() (rows, some int) {
 		for _, part := range parts {
-			n += len(part)
+			rows, some = rows+len(part), some+min(len(part), 1)
 		}
-		return n
+		return rows, some
 	}
-	airs := room.H == 0 || rows()+len(parts) <= room.H
-	if n := len(r.Steps); !room.Apart && n > 0 {
-		const least, many = 2, 5 // steps that are shown in any case, and before there is air
-		left := room.H - rows() - 1
+	rows, some := count()
+	airs := room.H == 0 || rows+some <= room.H
+	n := len(r.Steps)
+	if room.Apart {
+		n = 0
+	}
+	const few, many = 2, 5 // steps that are shown in any case, and before there is air, or a diff
+	if room.Wide && room.File >= 0 {
+		left := room.H - rows - some
+		if n > 0 {
+			left -= 2 + min(n, many)
+		}
+		parts = append(parts, diff(f.Theme, diffed(s), room, left))
+		rows, some = count()
+	}
+	if room.H > 0 && rows+min(n, 1)+min(n, few) > room.H {
+		rows -= max(len(parts[2])-1, 0)
+		parts[2] = parts[2][:min(len(parts[2]), 1)]
+	}
+	if n > 0 {
+		left := room.H - rows - 1
 		switch {
 		case room.H == 0:
 			left = n
-		case left-len(parts) >= min(many, n):
-			left -= len(parts)
+		case left-some >= min(many, n):
+			left -= some
 		default:
 			airs = false
 		}
-		if left < min(least, n) {
-			parts[2] = parts[2][:min(len(parts[2]), 1)]
-			left = max(room.H-rows()-1, min(least, n))
-		}
-		parts = append(parts, append([]string{heading(f.Theme, "Steps", "")}, Steps(f, s, room.W, left)...))
+		parts = append(parts, append([]string{heading(f.Theme, "Steps", "")}, steps(f, s, room.W, max(left, min(few, n)), room.Wide)...))
 	}
 	var out []string
 	for _, part := range parts {
@@ -116,11 +137,25 @@ func Latest(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 	return append(rows, Steps(f, s, w, h-len(rows))...)
 }
 
-// Panes draws sessions at work below each other, each in a pane of the same height, as many
-// as fit into w × h cells; projects are what theirs are called.
+// Panes draws sessions at work below each other, as many as fit into w × h cells, each in a pane
+// of at most as many rows as it has something to say; projects are what theirs are called.
 func Panes(f *tui.Frame, all []*snapshot.Session, projects []string, w, h int) []string {
 	const least = 6 // rows of a pane
-	n := min(len(all), h/least)
+	n := max(min(len(all), h/least), 0)
+	texts, needs, heights := make([]int, n), make([]int, n), make([]int, n)
+	for i := range n {
+		texts[i], needs[i] = 1+len(Rows(f, all[i], Room{W: w - 2, H: 1, Wide: true, File: -1})), 1+len(Rows(f, all[i], Room{W: w - 2, Wide: true, File: -1}))
+		heights[i] = min(needs[i], least)
+		h -= heights[i]
+	}
+	for _, wants := range [][]int{texts, needs} {
+		for i, full := 0, 0; n > 0 && h > 0 && full < n; i++ { // a row each in turn
+			if full++; heights[i%n] < wants[i%n] {
+				heights[i%n]++
+				h, full = h-1, 0
+			}
+		}
+	}
 	var rows []string
 	for i := range n {
 		s := all[i]
@@ -129,11 +164,15 @@ func Panes(f *tui.Frame, all []*snapshot.Session, projects []string, w, h int) [
 			does += " " + f.Ago(s.Since)
 		}
 		title := join(f, sanitize.Line(s.Agent), projects[i], sanitize.Line(s.Name()))
-		rows = append(rows, widget.Heading(f.Theme, title, f.Theme.Muted.Render(does), false, w))
-		for _, l := range Latest(f, s, w-2, h/n-1) {
-			rows = append(rows, " "+l)
+		pane := []string{widget.Heading(f.Theme, title, f.Theme.Muted.Render(does), false, w)}
+		body := Rows(f, s, Room{W: w - 2, H: heights[i] - 1, Wide: true, File: -1})
+		if len(body) > heights[i]-1 {
+			body = Latest(f, s, w-2, heights[i]-1)
 		}
-		rows = widget.Rows(rows, w, (i+1)*(h/n))
+		for _, l := range body {
+			pane = append(pane, " "+l)
+		}
+		rows = append(rows, widget.Rows(pane, w, heights[i])...)
 	}
 	return rows
 }
@@ -152,7 +191,8 @@ func record(s *snapshot.Session) *snapshot.Record {
 		r = *s.Record
 	}
 	if len(r.Steps) == 0 && s.LastTool != "" {
-		r.Steps = []snapshot.Step{{Tool: s.LastTool, Subject: s.LastSubject, Running: s.State == snapshot.Working || s.State.Waits()}}
+		working := s.State == snapshot.Working && r.Prompt == "" // else it was before the prompt
+		r.Steps = []snapshot.Step{{Tool: s.LastTool, Subject: s.LastSubject, Running: working || s.State.Waits()}}
 	}
 	return &r
 }
@@ -224,6 +264,38 @@ func changed(th *theme.Theme, c *snapshot.Changed, w int) []string {
 		name := widget.CutLeft(sanitize.Line(file.Path), path)
 		air := path - widget.Width(name) + 3 + plus - len(fmt.Sprint(file.Added))
 		rows = append(rows, "  "+th.Text.Render(name)+widget.Blank(air)+lines(file.Added, file.Removed))
+	}
+	return rows
+}
+
+// Turn is the number of the file by files after another one of those whose diffs are drawn.
+func Turn(s *snapshot.Session, file, by int) int {
+	return max(min(file+by, len(diffed(s))-1), 0)
+}
+
+// diffed are the files that a session changed of which it is recorded how.
+func diffed(s *snapshot.Session) []snapshot.ChangedFile {
+	return slices.DeleteFunc(slices.Clone(record(s).Changed.Files), func(f snapshot.ChangedFile) bool { return f.Diff == "" })
+}
+
+// diff draws how a file was changed in at most h rows; all of it in a room without a height.
+func diff(th *theme.Theme, files []snapshot.ChangedFile, room Room, h int) []string {
+	const least = 6 // rows
+	if len(files) == 0 || room.H > 0 && h < least {
+		return nil
+	}
+	i := min(room.File, len(files)-1)
+	note := ""
+	if n := len(files); n > 1 {
+		note = fmt.Sprintf("  %d of %d, %s %s next", i+1, n, tui.KeyLabel("left", th.Glyph.ASCII), tui.KeyLabel("right", th.Glyph.ASCII))
+	}
+	name := widget.CutLeft(sanitize.Line(files[i].Path), max(room.W-widget.Width(note), 8))
+	rows := []string{widget.Cut(th.Text.Render(name)+th.Faint.Render(note), room.W)}
+	for _, l := range widget.Diff(th, files[i].Diff, room.W-2) {
+		rows = append(rows, "  "+l)
+	}
+	if room.H > 0 && len(rows) > h {
+		rows = append(rows[:h-1], th.Faint.Render(fmt.Sprintf("  %s: enter", humanize.Count(len(rows)-h+1, "more line"))))
 	}
 	return rows
 }

@@ -1,6 +1,7 @@
 package conversation_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,8 +50,8 @@ func TestAConversationInItsRoom(t *testing.T) {
 		{"api-78x13", "api", 110, conversation.Room{W: 78, H: 13}},
 		{"api-58x9", "api", 110, conversation.Room{W: 58, H: 9}},
 		{"api-38x5", "api", 110, conversation.Room{W: 38, H: 5}},
-		{"api-70x50", "api", 200, conversation.Room{W: 70, H: 50, Apart: true}},
-		{"shop-52x40", "shop", 200, conversation.Room{W: 52, H: 40}},
+		{"api-70x50", "api", 200, conversation.Room{W: 70, H: 50, Apart: true, Wide: true, File: -1}},
+		{"shop-52x40", "shop", 200, conversation.Room{W: 52, H: 40, Wide: true, File: -1}},
 		{"rel-58x12", "rel", 110, conversation.Room{W: 58, H: 12}},
 		{"docs-whole", "docs", 110, conversation.Room{W: 58}},
 	} {
@@ -75,15 +76,21 @@ func TestTheLatestOfASessionAtWork(t *testing.T) {
 	}
 }
 
-func TestSessionsAtWorkHavePanesOfOneHeight(t *testing.T) {
+func TestSessionsAtWorkHavePanesAsHighAsTheyNeed(t *testing.T) {
 	all, projects := []*snapshot.Session{of("api"), of("docs"), of("menu")}, []string{"api", "docs", "menu"}
-	for h, panes := range map[int]int{5: 0, 6: 1, 17: 2, 18: 3, 40: 3} {
+	for h, want := range map[int][]int{5: nil, 6: {6}, 17: {9, 8}, 18: {6, 6, 6}, 40: {15, 14, 11}, 60: {34, 15, 11}} {
 		rows := conversation.Panes(newFrame(200), all, projects, 120, h)
-		text := plain(rows)
-		if got := strings.Count(text, "─ "); got != 2*panes && panes > 0 || len(rows) > h || panes > 0 && len(rows) != h/panes*panes {
-			t.Errorf("%d rows of %d for %d panes:\n%s", len(rows), h, panes, text)
+		var heights []int
+		for _, row := range rows {
+			if strings.HasPrefix(ansi.Strip(row), "─ ") {
+				heights = append(heights, 0)
+			}
+			heights[len(heights)-1]++
 		}
-		if panes > 1 && !strings.Contains(text, "─ gemini · docs · Rewrite the install page ─") {
+		if !slices.Equal(heights, want) {
+			t.Errorf("%d rows are panes of %d rows:\n%s", h, heights, plain(rows))
+		}
+		if text := plain(rows); len(want) > 1 && !strings.Contains(text, "─ gemini · docs · Rewrite the install page ─") {
 			t.Errorf("no heading:\n%s", text)
 		}
 	}
@@ -101,6 +108,13 @@ func TestTheHeadingKeepsWhoItIs(t *testing.T) {
 	}
 	if row := ansi.Strip(conversation.Heading(newFrame(110), s, "api", "working", false, 110)); !strings.HasSuffix(row, " opus-4.8 · context 61% of 200k · $0.54 ─") {
 		t.Errorf("%q lacks the model", row)
+	}
+}
+
+func TestACallBeforeThePromptDoesNotRun(t *testing.T) {
+	s := &snapshot.Session{Agent: "opencode", LastTool: "write", State: snapshot.Working, Record: &snapshot.Record{Prompt: "Go on"}}
+	if got := plain(conversation.Rows(newFrame(80), s, conversation.Room{W: 40, H: 9})); strings.Contains(got, "running") || !strings.Contains(got, "write") {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -135,7 +149,7 @@ func TestNoRowIsWiderThanItsPane(t *testing.T) {
 	for _, screen := range []int{40, 110, 200} {
 		for w := 30; w <= 130; w++ {
 			f := newFrame(screen)
-			rows := append(conversation.Rows(f, wide, conversation.Room{W: w}), conversation.Latest(f, wide, w, 20)...)
+			rows := append(conversation.Rows(f, wide, conversation.Room{W: w, Wide: screen == 200}), conversation.Latest(f, wide, w, 20)...)
 			rows = append(rows, conversation.Panes(f, []*snapshot.Session{wide}, []string{"api"}, w, 12)...)
 			rows = append(rows, conversation.Heading(f, wide, "api", "working", true, w))
 			for _, row := range append(rows, conversation.Details(f, wide, &snapshot.Snapshot{}, w)...) {

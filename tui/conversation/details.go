@@ -14,6 +14,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
+// InTerminal says of an agent that is connected what is missing, and what brings it.
+const InTerminal = "its permissions stay in its terminal: :setup prompts"
+
 // Note is why nothing more is known of a session, and what helps; "" if all is known.
 func Note(s *snapshot.Session) string {
 	switch s.Note {
@@ -24,7 +27,7 @@ func Note(s *snapshot.Session) string {
 	case "connected":
 		text := "Only what it calls here can be seen."
 		if c, ok := clients.Find(s.Agent); ok && c.Prompts != nil {
-			text = "Only what it calls here can be seen yet: mcpdeck setup shows how."
+			text = InTerminal
 		}
 		return text
 	}
@@ -45,6 +48,11 @@ func Details(f *tui.Frame, s *snapshot.Session, snap *snapshot.Snapshot, w int) 
 	fact("context", contextLine(f.Theme, s, w-nameW))
 	fact("tokens", usageLine(s))
 	fact("cost", costLine(s))
+	for i := range f.Quotas {
+		if q := &f.Quotas[i]; q.Agent == s.Agent {
+			fact("quota", tui.QuotaText(f, q, ""))
+		}
+	}
 	fact("terminal", placeLine(s))
 	version := strings.TrimSpace(sanitize.Line(s.Agent) + " " + sanitize.Line(s.Version))
 	if s.PID > 0 {
@@ -117,6 +125,9 @@ func usageLine(s *snapshot.Session) string {
 	text := strings.Join(parts, ", ")
 	if u.Partial {
 		text = "≥ " + text
+		if !u.Since.IsZero() {
+			text += ", since " + u.Since.Local().Format("2 Jan 15:04")
+		}
 	}
 	if s.Shared.With != "" {
 		text += "; also in " + sanitize.Line(sanitize.Cut(s.Shared.With, 12))

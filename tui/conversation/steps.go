@@ -11,14 +11,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// clockFrom is how wide a screen must be for the time of day of each step. On others it has
-// its age.
-const clockFrom = 160
-
 // Steps draws the last steps of a session in at most h rows of at most w cells, the newest
-// below.
-func Steps(f *tui.Frame, s *snapshot.Session, w, h int) []string {
-	clock := f.W >= clockFrom
+// below, with the time of day of each.
+func Steps(f *tui.Frame, s *snapshot.Session, w, h int) []string { return steps(f, s, w, h, true) }
+
+// steps are those of Steps; without a clock, each with its age.
+func steps(f *tui.Frame, s *snapshot.Session, w, h int, clock bool) []string {
 	all := record(s).Steps
 	all = all[max(len(all)-max(h, 0), 0):]
 	tool, what, end := 0, 0, 0

@@ -16,7 +16,7 @@ func (f *Form) add() {
 		return
 	}
 	if _, more := field.Entries(); !more {
-		f.message = "the list may have no more"
+		f.message = "the list is full"
 		return
 	}
 	field.Add()

@@ -255,10 +255,10 @@ func (f *Form) accept() tea.Cmd {
 	return f.goOn()
 }
 
-// goOn goes to the next field; the only one there is is sent.
+// goOn goes to the next field; the only one there is is sent, unless it is empty: an Enter too many says nothing.
 func (f *Form) goOn() tea.Cmd {
 	f.next(1)
-	if lone := len(f.fields) == 1 && takes(f.fields[0]); lone {
+	if lone := len(f.fields) == 1 && takes(f.fields[0]); lone && (f.fields[0].Words() != "" || f.fields[0].Required) {
 		return f.Send()
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	model "github.com/mcpdeck/mcpdeck/servers/support/form"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -213,10 +214,7 @@ func (d *drawing) value(field model.Field) string {
 	case field.Closed() && !field.Value.Null:
 		return th.Faint.Render("not set")
 	case field.Heading() && field.Kind() == model.List:
-		if n := len(field.Value.Entries); n != 1 {
-			return th.Muted.Render(strconv.Itoa(n) + " entries")
-		}
-		return th.Muted.Render("1 entry")
+		return th.Muted.Render(humanize.Count(len(field.Value.Entries), "entry"))
 	case field.Heading():
 		return ""
 	case words != "" && field.Value.Given:

@@ -17,8 +17,8 @@ type Cells struct {
 	Cells      []Cell
 }
 
-// NewCells returns blank cells.
-func NewCells(cols, rows int) Cells {
+// newCells returns blank cells.
+func newCells(cols, rows int) Cells {
 	cells := make([]Cell, cols*rows)
 	for i := range cells {
 		cells[i].Glyph = ' '

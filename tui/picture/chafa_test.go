@@ -97,7 +97,7 @@ func fastest(f func()) time.Duration {
 // parseScreen reads a text of rows with colours, with the codes that chafa writes too.
 func parseScreen(t *testing.T, text string, cols, rows int) Cells {
 	t.Helper()
-	c := NewCells(cols, rows)
+	c := newCells(cols, rows)
 	black := color.NRGBA{A: 255}
 	for y, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
 		if y >= rows {

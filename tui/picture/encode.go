@@ -13,8 +13,8 @@ type Room struct {
 	UnitW, UnitH int
 }
 
-// RoomFor returns the room that cols by rows cells provide in mode m.
-func RoomFor(m Mode, cols, rows, cellW, cellH int) Room {
+// roomFor returns the room that cols by rows cells provide in mode m.
+func roomFor(m Mode, cols, rows, cellW, cellH int) Room {
 	w, h := wayOf(m).unit(cellW, cellH)
 	return Room{cols, rows, w, h}
 }
@@ -101,7 +101,7 @@ func Encode(img *image.NRGBA, t Target) string {
 	if w == 0 || h == 0 {
 		return ""
 	}
-	room := RoomFor(t.Mode, t.Cols, t.Rows, t.CellW, t.CellH)
+	room := roomFor(t.Mode, t.Cols, t.Rows, t.CellW, t.CellH)
 	if room.Cols <= 0 && room.Rows <= 0 { // natural size, or one column per pixel
 		room.Cols = (w + room.UnitW - 1) / room.UnitW
 	}

@@ -30,7 +30,7 @@ func Fit(img *image.NRGBA, cols, rows int, o Options) Cells {
 	}
 	f := fitter{
 		img: img, cols: cols, rows: rows, set: o.Set, snap: o.Snap,
-		glyphs: glyphTable(), out: NewCells(cols, rows),
+		glyphs: glyphTable(), out: newCells(cols, rows),
 	}
 	f.simplify()
 	f.lattice = latticeOf(f.set)

@@ -139,7 +139,7 @@ func (g *Gallery) Room(cols, rows int) Room {
 	if p, ok := wayOf(c.Mode).(protocol); ok {
 		cols, rows = p.most(c, cols, rows)
 	}
-	return RoomFor(c.Mode, cols, rows, c.CellW, c.CellH)
+	return roomFor(c.Mode, cols, rows, c.CellW, c.CellH)
 }
 
 // Bytes returns the number of bytes it takes to send what a place shows, or 0 if none.

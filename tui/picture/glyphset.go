@@ -41,9 +41,9 @@ func (w glyphSet) cells(img *image.NRGBA, cols, rows int, depth Depth, smooth bo
 	if smooth {
 		o.Snap = 0.75
 		if depth == Colors256 || depth == Colors16 {
-			img, o.Set = Dither(Shrink(img, cols, 2*rows), depth), Half
+			img, o.Set = dither(Shrink(img, cols, 2*rows), depth), Half
 		}
 	}
 	cells := Fit(img, cols, rows, o)
-	return cells.Lines(NewPalette(depth, cells))
+	return cells.Lines(newPalette(depth, cells))
 }

@@ -26,7 +26,7 @@ func (inlineFiles) detect(p *Probe, t terminal, _ Caps) verdict {
 }
 
 func (w inlineFiles) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
-	w.keep(d, ITerm2Strips(img, s.Cols, c.CellH), img, s)
+	w.keep(d, iTerm2Strips(img, s.Cols, c.CellH), img, s)
 }
 
 func (inlineFiles) print(img *image.NRGBA, r Room, t Target) string {
@@ -35,10 +35,10 @@ func (inlineFiles) print(img *image.NRGBA, r Room, t Target) string {
 	return inlineFile(frame, strconv.Itoa(b.Dx())+"px", strconv.Itoa(b.Dy())+"px") + "\n"
 }
 
-// ITerm2Strips cuts a picture into one file per text row of cellH pixels, each cols cells
+// iTerm2Strips cuts a picture into one file per text row of cellH pixels, each cols cells
 // wide, so that a row can be sent again on its own. The picture must have exactly the size
 // of its cells.
-func ITerm2Strips(img *image.NRGBA, cols, cellH int) []string {
+func iTerm2Strips(img *image.NRGBA, cols, cellH int) []string {
 	strips := make([]string, (img.Bounds().Dy()+cellH-1)/cellH)
 	for i := range strips {
 		strips[i] = ITerm2(Pad(rowOf(img, i, cellH), 0, cellH), cols, 1)

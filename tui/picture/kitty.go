@@ -58,7 +58,7 @@ func (kittyCells) refused(d Depth) string {
 }
 
 func (kittyCells) most(_ Caps, cols, rows int) (int, int) {
-	return min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
+	return min(cols, maxPlaceholders), min(rows, maxPlaceholders)
 }
 
 func (kittyCells) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
@@ -96,9 +96,9 @@ func (kittyCells) free(c Caps, id uint32) string { return kittyOf(c).Delete(id) 
 
 func kittyOf(c Caps) Kitty { return Kitty{Tmux: c.Tmux, Small: c.Slow} }
 
-// MaxPlaceholders is the largest width and height of a placeholder picture in cells: the
+// maxPlaceholders is the largest width and height of a placeholder picture in cells: the
 // number of diacritics available for numbering rows and columns.
-const MaxPlaceholders = 297
+const maxPlaceholders = 297
 
 // underText is the greatest z-index at which a picture is drawn below both text and cell
 // backgrounds.
@@ -256,7 +256,7 @@ func paletted(img *image.NRGBA) *image.Paletted {
 // carries all its diacritics, so rows can be cut, covered and scrolled. The id is a palette
 // colour, which renderers with at least 256 colours pass through unchanged.
 func Placeholders(id uint32, cols, rows int) []string {
-	cols, rows = min(cols, MaxPlaceholders), min(rows, MaxPlaceholders)
+	cols, rows = min(cols, maxPlaceholders), min(rows, maxPlaceholders)
 	lines := make([]string, max(rows, 0))
 	top := string(kitty.Diacritic(int(id >> 24)))
 	colour := "\x1b[38;5;" + strconv.Itoa(int(id&0xFF)) + "m"

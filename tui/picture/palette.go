@@ -35,9 +35,9 @@ type Palette struct {
 // distinctLimit is the maximum number of colours that a palette keeps distinct.
 const distinctLimit = 48
 
-// NewPalette returns the palette for a picture. With few colours (a sprite), each gets its
+// newPalette returns the palette for a picture. With few colours (a sprite), each gets its
 // own terminal colour, the best-matching pairs first; with many, each uses the nearest.
-func NewPalette(d Depth, c Cells) Palette {
+func newPalette(d Depth, c Cells) Palette {
 	p := Palette{Depth: d}
 	if d != Colors256 && d != Colors16 {
 		return p
@@ -141,11 +141,11 @@ func nearest(list []terminalColour, at lab) uint8 {
 	return best
 }
 
-// Dither maps every pixel of img to one of the colours of a depth and spreads the error to
+// dither maps every pixel of img to one of the colours of a depth and spreads the error to
 // its neighbours (Floyd–Steinberg in OKLab). It is for photos and screenshots below 24-bit
 // colour. Pass one pixel per half cell and fit the result with [Half]. At other depths,
-// Dither returns img itself.
-func Dither(img *image.NRGBA, d Depth) *image.NRGBA {
+// dither returns img itself.
+func dither(img *image.NRGBA, d Depth) *image.NRGBA {
 	if d != Colors256 && d != Colors16 {
 		return img
 	}

@@ -162,8 +162,8 @@ func TestPlaceholders(t *testing.T) {
 			t.Errorf("cut row %q", cut)
 		}
 	}
-	if n := len(Placeholders(id, 400, 400)); n != MaxPlaceholders {
-		t.Errorf("%d rows of placeholders, there are marks for %d", n, MaxPlaceholders)
+	if n := len(Placeholders(id, 400, 400)); n != maxPlaceholders {
+		t.Errorf("%d rows of placeholders, there are marks for %d", n, maxPlaceholders)
 	}
 }
 
@@ -251,7 +251,7 @@ func TestSixel(t *testing.T) {
 			compareSixel(t, row.img, back, row.worst, row.psnr)
 			// The strips give the same picture, row by row of cells.
 			const cellH = 20
-			strips := SixelStrips(row.img, cellH, row.registers)
+			strips := sixelStrips(row.img, cellH, row.registers)
 			if want := (row.img.Bounds().Dy() + cellH - 1) / cellH; len(strips) != want {
 				t.Fatalf("%d strips, want %d", len(strips), want)
 			}
@@ -296,7 +296,7 @@ func compareSixel(t *testing.T, img, back *image.NRGBA, worst int, least float64
 
 func TestITerm2(t *testing.T) {
 	img := spriteSubject(40, true)
-	strips := ITerm2Strips(img, 4, 20)
+	strips := iTerm2Strips(img, 4, 20)
 	if len(strips) != 2 {
 		t.Fatalf("%d strips", len(strips))
 	}

@@ -77,7 +77,7 @@ func (sixels) most(c Caps, cols, rows int) (int, int) {
 }
 
 func (w sixels) draw(d *drawing, img *image.NRGBA, s Spec, c Caps) {
-	w.keep(d, SixelStrips(img, c.CellH, c.Registers), img, s)
+	w.keep(d, sixelStrips(img, c.CellH, c.Registers), img, s)
 }
 
 func (sixels) print(img *image.NRGBA, r Room, t Target) string {
@@ -85,9 +85,9 @@ func (sixels) print(img *image.NRGBA, r Room, t Target) string {
 	return Sixel(frame, t.Registers) + "\n"
 }
 
-// SixelStrips cuts a picture into one sixel image per text row of cellH pixels. All share a
+// sixelStrips cuts a picture into one sixel image per text row of cellH pixels. All share a
 // palette of at most registers colours.
-func SixelStrips(img *image.NRGBA, cellH, registers int) []string {
+func sixelStrips(img *image.NRGBA, cellH, registers int) []string {
 	p := index(img, registers)
 	strips := make([]string, (img.Bounds().Dy()+cellH-1)/cellH)
 	for i := range strips {

@@ -47,7 +47,7 @@ func TestLines(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			cols, rows := halfCells(row.img)
 			cells := Fit(row.img, cols, rows, Options{Set: Half})
-			lines := cells.Lines(NewPalette(row.depth, cells))
+			lines := cells.Lines(newPalette(row.depth, cells))
 			if len(lines) != 1 || lines[0] != row.want {
 				t.Errorf("got %q, want %q", lines, row.want)
 			}
@@ -63,7 +63,7 @@ func TestPaletteKeepsColoursApart(t *testing.T) {
 	}
 	for _, depth := range []Depth{Colors256, Colors16} {
 		cells := Fit(img, 12, 1, Options{Set: Half})
-		p := NewPalette(depth, cells)
+		p := newPalette(depth, cells)
 		seen := map[uint8]bool{}
 		for _, index := range p.index {
 			seen[index] = true
@@ -95,13 +95,13 @@ func TestDither(t *testing.T) {
 			}
 		}
 		_, _, without := fidelity(blur(photo), blur(plain))
-		_, _, with := fidelity(blur(photo), blur(Dither(photo, row.depth)))
+		_, _, with := fidelity(blur(photo), blur(dither(photo, row.depth)))
 		t.Logf("%v: difference %.2f, nearest %.2f", row.depth, with, without)
 		if with > row.most || with > 0.6*without {
 			t.Errorf("%v: difference %.2f, nearest colours have %.2f", row.depth, with, without)
 		}
 	}
-	if Dither(photo, TrueColor) != photo {
+	if dither(photo, TrueColor) != photo {
 		t.Error("24-bit colours were dithered")
 	}
 }

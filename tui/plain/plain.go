@@ -5,6 +5,7 @@ package plain
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -162,7 +163,7 @@ func (t *teller) look() {
 		t.warned = w.ID
 	}
 	for _, m := range s.Servers {
-		line := strings.TrimRight(fmt.Sprintf("server %s: %s, %d tools. %s", m.Title, m.State.Status, m.Tools, m.State.Reason), " ")
+		line := strings.TrimRight(fmt.Sprintf("server %s: %s, %s. %s", m.Title, cmp.Or(m.Missing(), string(m.State.Status)), humanize.Count(m.Tools, "tool"), m.State.Reason), " ")
 		if t.states[m.Name] != line {
 			t.states[m.Name] = line
 			t.say("%s", line)
@@ -196,7 +197,7 @@ func (t *teller) calls() {
 	var changed []snapshot.Call
 	changed, t.since = t.opts.Deck.Calls(t.since)
 	if n := len(changed) - most; n > 0 {
-		t.say("%d calls not listed here; see mcpdeck log", n)
+		t.say("%s not listed here; see mcpdeck log", humanize.Count(n, "call"))
 		changed = changed[n:]
 	}
 	for i := range changed {

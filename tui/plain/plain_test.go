@@ -214,6 +214,28 @@ func TestOtherEndsOfAQuestion(t *testing.T) {
 	}
 }
 
+func TestAQuestionIsPutOffForTheMinutesThatAreGiven(t *testing.T) {
+	run(t, Options{}, func(s *talk) {
+		call, err := s.queue.Open(request(choice("Which database?", "sqlite", "postgres")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.said()
+		for _, bad := range []string{"/later soon", "/later -1", "/later 1441"} {
+			has(t, s.type_(bad), "type /later, or /later with a number of minutes")
+		}
+		has(t, s.type_("/help"), "/later 30 snoozes it for 30 minutes", "/quit closes the deck")
+		has(t, s.type_("/later 30"), "snoozed")
+		select {
+		case <-call.Done():
+			t.Error("a question that was put off has ended")
+		default:
+		}
+		testwait.Pass(31 * time.Minute)
+		has(t, s.said(), "Which database?")
+	})
+}
+
 func TestAWithdrawnQuestionIsTold(t *testing.T) {
 	run(t, Options{}, func(s *talk) {
 		call, err := s.queue.Open(request(choice("Which database?", "sqlite", "postgres")))

@@ -2,6 +2,7 @@ package plain
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -19,6 +20,9 @@ func kind(r *ask.Request) string {
 	}
 	switch r.Prompt.Kind {
 	case ask.Permission:
+		if r.Prompt.Refused != nil {
+			return "whether to let it try again"
+		}
 		return "for a permission" + where
 	case ask.Plan:
 		return "for consent to a plan" + where
@@ -64,7 +68,12 @@ func (t *teller) putPrompt(r *ask.Request) bool {
 		}
 		return true
 	}
-	t.say("Permission for %s%s: %s wants to run", who, where(r), p.Tool)
+	if p.Refused != nil {
+		t.say("%s%s was %s", who, where(r), p.Refused.Words())
+		t.say("It may try again, and is judged again; this allows nothing:")
+	} else {
+		t.say("Permission for %s%s: %s wants to run", who, where(r), p.Tool)
+	}
 	if p.Path != "" && p.Path != p.Subject() {
 		t.lines("  file: ", text.Exact(p.Path))
 	}
@@ -78,7 +87,7 @@ func (t *teller) putPrompt(r *ask.Request) bool {
 	}
 	t.lines("  | ", text.Exact(strings.TrimSuffix(p.Diff, "\n")))
 	t.lines("  the agent's own words: ", p.Words)
-	for _, m := range p.Marks {
+	for _, m := range slices.Concat(p.Marks, p.Notes) {
 		t.say("  note: %s", m)
 	}
 	if p.Door == ask.Held {

@@ -11,7 +11,7 @@ import (
 )
 
 func permission(command string) ask.Request {
-	return fake.Permission("claude", "/home/ann/src/api", ask.Prompt{ID: command, Tool: "Bash", Command: command, Words: "clean", Marks: []string{"names a path outside the project"}})
+	return fake.Permission("claude", "/home/ann/src/api", ask.Prompt{ID: command, Tool: "Bash", Command: command, Words: "clean", Marks: []string{"outside the project"}})
 }
 
 func TestAPermissionIsReadBeforeItsOptions(t *testing.T) {
@@ -23,7 +23,7 @@ func TestAPermissionIsReadBeforeItsOptions(t *testing.T) {
 		}
 		said := s.said()
 		has(t, said, "claude asks for a permission, number 1, folder /home/ann/src/api", "Permission for claude, folder /home/ann/src/api: Bash wants to run",
-			"  | rm -rf build\n", "  | make<U+001B>[2K\n", "  the agent's own words: clean", "  note: names a path outside the project",
+			"  | rm -rf build\n", "  | make<U+001B>[2K\n", "  the agent's own words: clean", "  note: outside the project",
 			"  1. Allow once\n", "  2. Allow for this session: folder /home/ann/src/api", "  5. Deny with a note")
 		if strings.Index(said, "make<") > strings.Index(said, "own words") || strings.Index(said, "own words") > strings.Index(said, "1. Allow") {
 			t.Errorf("the order is wrong:\n%s", said)

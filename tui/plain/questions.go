@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // readFor is how long a question has to be there before a line can be meant for
@@ -50,7 +51,7 @@ func (t *teller) questions() {
 		t.told[it.ID] = true
 		n := kind(&it.Request)
 		if k := len(it.Request.Questions); k > 1 {
-			n = strconv.Itoa(k) + " questions"
+			n = humanize.Count(k, "question")
 		}
 		t.say("%s asks %s, number %d%s", who(&it.Request), n, it.ID, where(&it.Request))
 		if t.opts.In != nil && t.opts.Bell != nil {
@@ -124,7 +125,7 @@ func (t *teller) put() {
 		t.lines("     | ", opt.Preview)
 	}
 	if o.item.Request.Decides() && t.opts.In != nil && !t.opts.Watch {
-		t.say("Type a number, and behind that of an option with a note the note; /help for more.")
+		t.say("Type a number, followed by a note where the option takes one; /help for more.")
 		return
 	}
 	t.say("%s", how(q, t.opts))
@@ -293,7 +294,7 @@ func (t *teller) later(id int, minutes string) {
 		t.say("type /later, or /later with a number of minutes")
 		return
 	}
-	t.end(t.opts.Questions.Snooze(id, time.Duration(n)*time.Minute), "put off")
+	t.end(t.opts.Questions.Snooze(id, time.Duration(n)*time.Minute), "snoozed")
 }
 
 // text answers with words as they are, numbers too.

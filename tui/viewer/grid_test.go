@@ -49,7 +49,7 @@ func TestTicksInTheBox(t *testing.T) {
 	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: img}}})
 	v.Grid()
 	rows := v.Render(frameOf(40, 12), 0, 0, 40, 12)
-	if len(rows) != 12 || v.Scale() != "1x" || v.boxX != 12 || v.boxY != 2 {
+	if len(rows) != 12 || v.Scale() != "1×" || v.boxX != 12 || v.boxY != 2 {
 		t.Fatalf("%d rows at %s, the picture at %d, %d", len(rows), v.Scale(), v.boxX, v.boxY)
 	}
 	for i, one := range rows {

@@ -32,7 +32,7 @@ func Slice(p *Picture, fw, fh, first, last int) (*Picture, error) {
 		return nil, fmt.Errorf("slice the sheet: frames of %d×%d do not fit into %d×%d pixels", fw, fh, w, h)
 	}
 	if n := w / fw * (h / fh); n > maxFrames {
-		return nil, fmt.Errorf("slice the sheet: %d frames are too many", n)
+		return nil, fmt.Errorf("slice the sheet: too many frames: %d", n)
 	}
 	sheet := p.Frames[0].Image
 	out := &Picture{Tokens: p.Tokens}

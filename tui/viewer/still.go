@@ -186,7 +186,7 @@ func gifFrames(data []byte) int {
 func decodeGIF(key string, data []byte, pixels int) (*Picture, error) {
 	// A few bytes can hold many frames, so they are counted before any is made.
 	if n := gifFrames(data); n > maxFrames || n > maxPixels/pixels {
-		return nil, fmt.Errorf("read the GIF: %d frames are too many to show", n)
+		return nil, fmt.Errorf("read the GIF: too many frames to show: %d", n)
 	}
 	g, err := gif.DecodeAll(bytes.NewReader(data))
 	if err != nil {

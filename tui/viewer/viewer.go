@@ -433,7 +433,7 @@ func (v *Viewer) Scale() string {
 	case v.view.divisor > 1:
 		return fmt.Sprintf("1/%d", v.view.divisor)
 	}
-	return fmt.Sprintf("%dx", v.view.factor)
+	return fmt.Sprintf("%d×", v.view.factor)
 }
 
 // Lossy reports whether what is shown has fewer pixels than the picture.

@@ -150,7 +150,7 @@ func TestDecodeRefuses(t *testing.T) {
 	for _, row := range []struct{ name, data, want string }{
 		{"text", "hello", "PNG, JPEG and GIF"},
 		{"a bomb", head, ""},
-		{"a film of bombs", film, "50 frames are too many"},
+		{"a film of bombs", film, "too many frames to show: 50"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			_, err := Decode("k", []byte(row.data))
@@ -227,12 +227,12 @@ func TestZoomAndPan(t *testing.T) {
 	v.Set(&Picture{Key: "k", Frames: []Frame{{Image: img}}})
 	draw := func() { v.Render(frameOf(80, 24), 0, 0, 80, 24) }
 	draw()
-	if v.Scale() != "1x" || v.Cropped() {
+	if v.Scale() != "1×" || v.Cropped() {
 		t.Errorf("fitted at %s", v.Scale())
 	}
 	v.Zoom(1)
 	draw()
-	if v.Scale() != "2x" || !v.Cropped() || v.view.crop.Dx() != 40 || v.view.crop.Dy() != 24 {
+	if v.Scale() != "2×" || !v.Cropped() || v.view.crop.Dx() != 40 || v.view.crop.Dy() != 24 {
 		t.Errorf("zoomed to %s, %v", v.Scale(), v.view.crop)
 	}
 	v.Move(0, 0)
@@ -261,7 +261,7 @@ func TestZoomAndPan(t *testing.T) {
 	}
 	v.Fit()
 	draw()
-	if v.Scale() != "1x" {
+	if v.Scale() != "1×" {
 		t.Errorf("fitted again at %s", v.Scale())
 	}
 	// The same size again keeps where one looks; another size does not.
@@ -270,12 +270,12 @@ func TestZoomAndPan(t *testing.T) {
 	x, y, _, _ := v.Cursor()
 	v.Set(&Picture{Key: "k2", Frames: []Frame{{Image: img}}})
 	draw()
-	if nx, ny, _, ok := v.Cursor(); nx != x || ny != y || !ok || v.Scale() != "2x" {
+	if nx, ny, _, ok := v.Cursor(); nx != x || ny != y || !ok || v.Scale() != "2×" {
 		t.Errorf("after a new render the cursor is at %d, %d, scale %s", nx, ny, v.Scale())
 	}
 	v.Set(&Picture{Key: "k3", Frames: []Frame{{Image: dots("rg")}}})
 	draw()
-	if _, _, _, ok := v.Cursor(); ok || v.Scale() != "40x" {
+	if _, _, _, ok := v.Cursor(); ok || v.Scale() != "40×" {
 		t.Errorf("another picture begins at %s", v.Scale())
 	}
 }

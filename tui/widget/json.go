@@ -21,9 +21,9 @@ const jsonMost = 4000
 func JSON(th *theme.Theme, raw []byte, w int) Text {
 	p := &jsonPrinter{th: th, w: max(w, 8), dec: json.NewDecoder(bytes.NewReader(raw))}
 	p.dec.UseNumber()
-	err := p.value(0, "", "")
+	err := p.value(0, "")
 	for err == nil && p.dec.More() {
-		err = p.value(0, "", "")
+		err = p.value(0, "")
 	}
 	if err == nil && len(bytes.TrimSpace(raw[p.dec.InputOffset():])) == 0 || errors.Is(err, errEnough) {
 		return p.Text
@@ -59,8 +59,8 @@ func (p *jsonPrinter) add(depth int, styled string) error {
 // indent is two cells a level, until a third of the row is gone.
 func indent(depth, w int) int { return min(2*depth, w/3) }
 
-// value draws the next value behind a key (drawn, or ""), with tail behind it.
-func (p *jsonPrinter) value(depth int, key, tail string) error {
+// value draws the next value behind a key (drawn, or "").
+func (p *jsonPrinter) value(depth int, key string) error {
 	tok, err := p.dec.Token()
 	if err != nil {
 		return err
@@ -68,18 +68,18 @@ func (p *jsonPrinter) value(depth int, key, tail string) error {
 	th := p.th
 	switch v := tok.(type) {
 	case json.Delim:
-		return p.nested(depth, key, tail, v)
+		return p.nested(depth, key, v)
 	case string:
-		return p.text(depth, key, tail, v)
+		return p.text(depth, key, v)
 	case json.Number:
-		return p.add(depth, key+th.Special.Render(v.String())+tail)
+		return p.add(depth, key+th.Special.Render(v.String()))
 	case bool:
-		return p.add(depth, key+th.Warn.Render(strconv.FormatBool(v))+tail)
+		return p.add(depth, key+th.Warn.Render(strconv.FormatBool(v)))
 	}
-	return p.add(depth, key+th.Faint.Render("null")+tail)
+	return p.add(depth, key+th.Faint.Render("null"))
 }
 
-func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error {
+func (p *jsonPrinter) nested(depth int, key string, open json.Delim) error {
 	closing, thing := "]", "item"
 	if open == '{' {
 		closing, thing = "}", "key"
@@ -89,7 +89,7 @@ func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error
 		if _, err := p.dec.Token(); err != nil {
 			return err
 		}
-		return p.add(depth, key+punct.Render(open.String()+closing)+tail)
+		return p.add(depth, key+punct.Render(open.String()+closing))
 	}
 	if err := p.add(depth, key+punct.Render(open.String())); err != nil {
 		return err
@@ -101,10 +101,10 @@ func (p *jsonPrinter) nested(depth int, key, tail string, open json.Delim) error
 	if err != nil {
 		count += " and more"
 	} else {
-		err = p.add(depth, punct.Render(closing)+tail)
+		err = p.add(depth, punct.Render(closing))
 	}
 	f := &p.Folds[at]
-	f.Row = blank(indent(depth, p.w)) + key + punct.Render(open.String()+"… "+count+closing) + tail
+	f.Row = blank(indent(depth, p.w)) + key + punct.Render(open.String()+"… "+count+closing)
 	if f.To = len(p.Rows) - 1; err != nil {
 		f.To-- // the last row tells that there is more
 	}
@@ -124,7 +124,7 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 			k, _ := tok.(string)
 			name = p.th.Accent.Render(Cut(sanitize.ShownLine(k), p.w/2)) + p.th.Muted.Render(": ")
 		}
-		if err := p.value(depth+1, name, ""); err != nil {
+		if err := p.value(depth+1, name); err != nil {
 			return n, err
 		}
 	}
@@ -133,11 +133,11 @@ func (p *jsonPrinter) members(depth int, open json.Delim) (n int, err error) {
 }
 
 // text draws a string: behind its key when it fits, else below it.
-func (p *jsonPrinter) text(depth int, key, tail, s string) error {
+func (p *jsonPrinter) text(depth int, key, s string) error {
 	th := p.th
 	room := p.w - indent(depth, p.w)
 	if line := sanitize.ShownLine(s); !strings.Contains(s, "\n") && Width(key)+Width(line)+2 <= room {
-		return p.add(depth, key+Linked(th, th.Good, `"`+line+`"`)+tail)
+		return p.add(depth, key+Linked(th, th.Good, `"`+line+`"`))
 	}
 	if key != "" {
 		if err := p.add(depth, key); err != nil {

@@ -65,3 +65,15 @@ func FuzzPerCodePoint(f *testing.F) {
 		}
 	})
 }
+
+func TestCharactersAreMeasuredAsTheRendererMeasuresThem(t *testing.T) {
+	for r := rune(0x2000); r < 0x3000; r++ {
+		s := string(r)
+		if got, want := Width(s), ansi.StringWidth(s); got != want {
+			t.Errorf("%U has %d cells, want %d", r, got, want)
+		}
+		if row, _ := PerCodePoint(s+" ", nil, 0); ansi.StringWidthWc(row) != ansi.StringWidth(s+" ") {
+			t.Errorf("%U becomes %q", r, row)
+		}
+	}
+}

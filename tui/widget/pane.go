@@ -55,30 +55,6 @@ func Panes(th *theme.Theme, panes ...[]string) []string {
 	return out
 }
 
-// Beside joins panes from left to right. A line below their rules parts them, in the
-// last cells of each but the last pane, which are air. All must have the same number of
-// rows, each of its pane's width.
-func Beside(th *theme.Theme, panes ...[]string) []string {
-	if len(panes) == 0 {
-		return nil
-	}
-	out := make([]string, len(panes[0]))
-	line := th.Border.Render(th.Glyph.Frame.Left)
-	var b strings.Builder
-	for i := range out {
-		b.Reset()
-		for n, pane := range panes {
-			if i == 0 || n == len(panes)-1 {
-				b.WriteString(pane[i])
-				continue
-			}
-			b.WriteString(strings.TrimSuffix(pane[i], " ") + line)
-		}
-		out[i] = b.String()
-	}
-	return out
-}
-
 // Section is a title with a rule behind it and a note at its end, w cells wide.
 func Section(th *theme.Theme, title, note string, w int) string {
 	n := Width(title) + 1

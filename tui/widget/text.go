@@ -43,12 +43,12 @@ func Width(s string) int {
 // take one cell. Rows are measured thousands of times a second.
 func narrow(r rune) bool {
 	switch {
-	case r >= 0x2500 && r < 0x25fd, r >= 0x2190 && r < 0x2200:
+	case r >= 0x2500 && r < 0x25fd, r >= 0x2190 && r < 0x2300, r >= 0x2800 && r < 0x2900: // among them − ≈ ≥ and the spinner
 		return true
 	case r >= 0xc0 && r < 0x250, r == 0xb7, r == 0x2026, r == 0x2713, r == 0x2717:
 		return true
 	}
-	return r >= 0x2013 && r <= 0x201e
+	return r >= 0x2013 && r <= 0x201e || r == 0x203a || r == 0xfdd0 // tui.Spin
 }
 
 // PadLeft is Fit with the spaces before s.

@@ -15,7 +15,7 @@ import (
 // waits until the user does it on the screen.
 func (w *Switches) acceptFor(ctx context.Context, from transport.Requester, c *upstream.Card, names []string) (any, error) {
 	if from.Agent != "" {
-		return nil, w.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this comes from %s; accept on the Servers page", c.Name(), from.Agent))
+		return nil, w.refused(from, fmt.Errorf("%s accept: only the user may accept definitions, and this request came from %s; accept on the Servers page", c.Name(), from.Agent))
 	}
 	shown, err := c.Status().HeldBy(names)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/push"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog/journal"
@@ -30,6 +31,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
+	"github.com/mcpdeck/mcpdeck/tui/reply"
 )
 
 // App is the servers and their host, however they are reached.
@@ -41,12 +43,15 @@ type App struct {
 	Host    *router.Host
 	Queue   *ask.Queue     // nil when headless: there is no person to answer here
 	gate    *userauth.Gate // nil when headless
+	pusher  *push.Pusher   // nil: nothing is pushed
 	Agents  *sessions.Programs
+	others  machines
 	Own     []included
 	Servers *Switches
 	user    *userServers
 	marks   *marking
 	denied  *denied
+	line    *reply.Line // in which the next prompt of a session is typed
 	forms   forms
 	journal *journal.Journal // nil: none is kept
 	Earlier *earlier         // nil with it
@@ -64,6 +69,12 @@ func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 		return nil, err
 	}
 	limitMemory()
+	return Assemble(cfg, person, lost)
+}
+
+// Assemble is New without a look at the state folder: what it makes can be examined. It must
+// not run.
+func Assemble(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	h := &App{Config: cfg, person: person, lost: lost, redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly, Known: &redact.Known{}}}
 	if person {
 		o := cfg.AskOptions()
@@ -75,14 +86,19 @@ func New(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	h.now.Store(cfg)
 	h.Agents = sessions.New(cfg, &h.now, h.Queue)
 	h.Agents.Redact = h.redact
+	if person {
+		h.line = reply.New(reply.Options{Send: func(machine, agent, id, text string) error { return h.others.send(machine, agent, id, text) }, TakeBack: func(machine, agent, id string) string { return h.others.takeBack(machine, agent, id) }, Mode: func() string { return h.now.Load().File.Sessions.Reply }, Drafts: ask.NextDrafts{Queue: h.Queue}})
+	}
+	h.others = newMachines(h)
 	h.prepare()
 	modules, err := h.include()
 	if err != nil {
 		return nil, err
 	}
 	host, err := router.New(router.Options{
-		Name: cfg.Name(), Version: cli.Version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact.Body, Recorder: h.recorder(person),
-		Servers: modules, Off: ownOff(cfg), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
+		Name: cfg.Name(), Version: cli.Version(), Root: cfg.Dir, Roots: cfg.Roots, Redact: h.redact, Recorder: h.recorder(person),
+		Servers: modules, Off: ownIn(cfg, "off"), Wanted: ownIn(cfg, "on", LazyWord), Denied: maps.Clone(h.denied.of), Limits: admission.Limits{Rest: giveBack},
+		Approve: h.approve(person),
 	})
 	if err != nil {
 		return nil, err
@@ -106,7 +122,7 @@ func (h *App) prepare() {
 // bind makes the parts that work with the host of all servers.
 func (h *App) bind(host *router.Host) {
 	h.Host = host
-	h.user = &userServers{cfg: h.Config, host: host, person: h.person, form: h.forms.ask, marks: h.marks, consents: readConsents(h.Config)}
+	h.user = &userServers{host: host, person: h.person, form: h.forms.ask, marks: h.marks, consents: readConsents(h.Config)}
 	h.Servers = &Switches{h.Config, host, h.gate, h.Own, h.user, h.denied}
 }
 

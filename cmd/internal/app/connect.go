@@ -8,7 +8,9 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
@@ -25,7 +27,7 @@ type Connector struct {
 func (s Connector) Clients() []tui.SetupClient {
 	var out []tui.SetupClient
 	for _, c := range setupcmd.New(s.Config(), setupcmd.Filter{NoImport: true, NoLine: true}).Clients {
-		out = append(out, tui.SetupClient{Name: c.ID, Files: c.Files, SetUp: c.SetUp})
+		out = append(out, tui.SetupClient{Name: c.ID, Files: c.Files, SetUp: c.SetUp, Apart: c.Apart})
 	}
 	return out
 }
@@ -36,10 +38,13 @@ func (s Connector) Plan(clients []string) (tui.SetupPlan, error) {
 		return tui.SetupPlan{}, nil
 	}
 	cfg := s.Config()
-	p := setupcmd.New(cfg, setupcmd.Filter{Clients: clients})
+	p := setupcmd.New(cfg, setupcmd.Filter{Clients: clients, Own: Own(cfg)})
 	diffs, err := p.Diffs()
 	if err != nil {
 		return tui.SetupPlan{}, err
+	}
+	if p.Own != "" {
+		p.Remarks = append(p.Remarks, p.Own+"; S turns them off")
 	}
 	out := tui.SetupPlan{Remarks: p.Remarks, Question: setupcmd.Question(diffs)}
 	for _, d := range diffs {
@@ -58,6 +63,22 @@ func (s Connector) Plan(clients []string) (tui.SetupPlan, error) {
 		return tui.SetupDone{Then: p.Then(), Undo: func() error { return undo(cfg, id) }}, nil
 	}
 	return out, nil
+}
+
+// Own are the servers that are parts of mcpdeck and on. What one costs that could not be made is
+// not known.
+func Own(cfg *config.Config) (out []setupcmd.Own) {
+	for _, p := range plugin.All() {
+		if p.HasSwitch || LastMode(cfg, p.Name()) == "off" {
+			continue
+		}
+		made, err := p.New(&plugin.Env{Config: cfg})
+		if err != nil {
+			continue
+		}
+		out = append(out, setupcmd.Own{Title: made.Server.Info().Title, Adds: router.Adds(made.Server.Catalogue()), Mode: modeFile(cfg, p.Name())})
+	}
+	return out
 }
 
 // imported logs how a server answered: its row says what it adds, or lacks.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -53,18 +52,12 @@ func (c *Consents) terms(s settings.Card) snapshot.Terms {
 func (c *Consents) Agree(cfg *config.Config, s settings.Card) error {
 	digest := s.Digest()
 	c.mu.Lock()
-	c.of = maps.Clone(c.of)
 	if c.of == nil {
 		c.of = map[string]string{}
 	}
 	c.of[s.Name] = digest
 	c.mu.Unlock()
-	path := consentFile(cfg, s.Name)
-	err := file.Folder(filepath.Dir(path))
-	if err == nil {
-		err = file.Write(path, []byte(digest+"\n"), file.Options{})
-	}
-	if err != nil {
+	if err := file.Write(consentFile(cfg, s.Name), []byte(digest+"\n"), file.Options{Folder: true}); err != nil {
 		return fmt.Errorf("remember what it runs: %w", err)
 	}
 	return nil

@@ -25,18 +25,24 @@ func newEarlier(j *journal.Journal) *earlier {
 
 // Load reads them from the journal, which is open. It is called once.
 func (e *earlier) Load(ctx context.Context) {
-	entries, err := e.journal.Search(ctx, journal.Query{NotRun: e.journal.Run(), Limit: earlierCalls})
+	list, err := earlierIn(ctx, e.journal, journal.Query{NotRun: e.journal.Run(), Limit: earlierCalls})
 	if err != nil {
 		slog.Warn("earlier calls are not shown", "error", err)
 		return
 	}
+	e.calls.Store(&list)
+	e.hint <- struct{}{}
+}
+
+// earlierIn are calls of a journal, with the IDs by which that knows them.
+func earlierIn(ctx context.Context, j *journal.Journal, q journal.Query) ([]snapshot.Call, error) {
+	entries, err := j.Search(ctx, q)
 	list := make([]snapshot.Call, len(entries))
 	for i, entry := range entries {
 		list[i] = entry.Call
 		list[i].ID = uint64(entry.ID)
 	}
-	e.calls.Store(&list)
-	e.hint <- struct{}{}
+	return list, err
 }
 
 // Hint implements calllog.Earlier.

@@ -2,7 +2,6 @@ package app
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -65,12 +64,7 @@ func keepMode(cfg *config.Config, host *router.Host, name, mode string) {
 	case lazy:
 		words += " " + LazyWord
 	}
-	path := modeFile(cfg, name)
-	err := file.Folder(filepath.Dir(path))
-	if err == nil {
-		err = file.Write(path, []byte(words+"\n"), file.Options{})
-	}
-	if err != nil {
+	if err := file.Write(modeFile(cfg, name), []byte(words+"\n"), file.Options{Folder: true}); err != nil {
 		host.Warn(name, "remember that it is "+mode+": "+err.Error())
 	}
 }

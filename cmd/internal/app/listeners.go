@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
@@ -75,9 +77,9 @@ func (r *listeners) openWeb() {
 		r.Endpoints.HTTPNote = err.Error()
 		const inUse = syscall.Errno(10048) // on Windows
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
-			r.Endpoints.HTTPNote = fmt.Sprintf("port %d is taken", cfg.Port)
+			r.Endpoints.HTTPNote = fmt.Sprintf("port %d is taken by another program", cfg.Port)
 		}
-		r.app.Host.WarnOnce("http", fmt.Sprintf("HTTP is off: %s; set http.port to another port (0 picks a free one)", r.Endpoints.HTTPNote))
+		r.app.Host.WarnOnce("http", r.Endpoints.HTTPNote+"; agents that connect by address cannot reach this deck. Set http.port in config.toml to another port, or to 0 for any free one, and restart mcpdeck")
 		return
 	}
 	r.web = l
@@ -92,6 +94,22 @@ func (r *listeners) Serve() error {
 	r.sessions = r.app.Agents.Follow(ctx)
 	srv := &transport.Server{Host: r.app.Host, Version: cli.Version(), Controls: r.app.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
+	srv.Streams = map[string]func(context.Context, io.Reader, io.Writer) error{wire.Control: r.app.others.host.Serve}
+	srv.Controls["machines"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) {
+		r.app.others.sayUntold()
+		return r.app.others.follow(ctx)
+	}
+	srv.Controls["hubs"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) {
+		return r.app.others.hubs.states(), nil
+	}
+	srv.Controls["learn"] = r.app.others.learnControl(r.app.gate)
+	err := r.app.others.trust.Begin()
+	if err == nil {
+		_, err = r.app.others.follow(ctx)
+	}
+	if err != nil {
+		r.app.Host.Warn("machines", err.Error())
+	}
 	recovery.Go("state folder", func() { r.watch(ctx) })
 	recovery.Go("deck socket", func() { srv.Serve(ctx, r.socket) })
 	if r.web == nil {

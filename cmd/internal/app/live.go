@@ -14,7 +14,7 @@ func (w *Switches) listControl(context.Context, transport.Requester, json.RawMes
 	for _, s := range w.host.Snapshot().Servers {
 		d, _ := w.Details(s.Name)
 		f := w.host.Figures(s.Name)[""]
-		out[s.Name] = Live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds(), s.State.Adds}
+		out[s.Name] = Live{string(s.State.Status), d.Protocol, d.Era, s.Tools, s.Context, f.Calls, f.P95.Milliseconds(), s.State.Adds, s.Missing()}
 	}
 	return out, nil
 }
@@ -28,5 +28,6 @@ type Live struct {
 	Context  int            `json:"contextBytes"`       // of what a model gets of them
 	Calls    uint64         `json:"calls"`
 	P95      int64          `json:"p95Milliseconds,omitempty"`
-	Adds     snapshot.Count `json:"adds,omitzero"` // once it is on
+	Adds     snapshot.Count `json:"adds,omitzero"`     // once it is on
+	Missing  string         `json:"missing,omitempty"` // the optional program that is not installed, while nobody wants the server
 }

@@ -29,7 +29,7 @@ type redactor struct {
 
 // Write takes one line, or several.
 func (r redactor) Write(b []byte) (int, error) {
-	if _, err := io.WriteString(r.to, r.rules.Text(string(b))); err != nil {
+	if _, err := r.to.Write([]byte(r.rules.Text(string(b)))); err != nil {
 		return 0, err
 	}
 	return len(b), nil
@@ -43,16 +43,7 @@ func (r redactor) Write(b []byte) (int, error) {
 // is written as a Go escape, so that a file name cannot forge a line.
 func newLineHandler(w io.Writer, level slog.Leveler) slog.Handler {
 	l := &logLines{w: w}
-	return lineHandler{l, slog.NewTextHandler(&l.attrs, &slog.HandlerOptions{Level: level, ReplaceAttr: dropHead})}
-}
-
-// dropHead leaves out what the line begins with, and nothing that only has its name.
-func dropHead(groups []string, a slog.Attr) slog.Attr {
-	_, level := a.Value.Any().(slog.Level)
-	if len(groups) == 0 && (a.Key == slog.LevelKey && level || a.Key == slog.MessageKey && a.Value.String() == "") {
-		return slog.Attr{}
-	}
-	return a
+	return lineHandler{l, slog.NewTextHandler(&l.attrs, &slog.HandlerOptions{Level: level})}
 }
 
 // logLines is where the handlers of one log write.
@@ -64,17 +55,15 @@ type logLines struct {
 
 type lineHandler struct {
 	*logLines
-	text slog.Handler // writes the attributes
+	slog.Handler // writes the attributes
 }
 
-func (h lineHandler) Enabled(ctx context.Context, l slog.Level) bool { return h.text.Enabled(ctx, l) }
-
 func (h lineHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return lineHandler{h.logLines, h.text.WithAttrs(attrs)}
+	return lineHandler{h.logLines, h.Handler.WithAttrs(attrs)}
 }
 
 func (h lineHandler) WithGroup(name string) slog.Handler {
-	return lineHandler{h.logLines, h.text.WithGroup(name)}
+	return lineHandler{h.logLines, h.Handler.WithGroup(name)}
 }
 
 func (h lineHandler) Handle(ctx context.Context, r slog.Record) error {
@@ -82,17 +71,14 @@ func (h lineHandler) Handle(ctx context.Context, r slog.Record) error {
 	defer h.mu.Unlock()
 	h.attrs.Reset()
 	at, message := r.Time, r.Message
-	r.Time, r.Message = time.Time{}, "" // the text has neither then
-	if err := h.text.Handle(ctx, r); err != nil {
+	r.Time, r.Message = time.Time{}, ""
+	if err := h.Handler.Handle(ctx, r); err != nil {
 		return err
 	}
 	if q := strconv.Quote(message); strings.ContainsFunc(message, func(c rune) bool { return !unicode.IsPrint(c) }) {
 		message = q[1 : len(q)-1]
 	}
-	attrs := h.attrs.String()
-	if attrs != "\n" {
-		attrs = " " + attrs
-	}
+	_, attrs, _ := strings.Cut(h.attrs.String(), `msg=""`) // it begins with level=INFO msg=""
 	_, err := fmt.Fprintf(h.w, "[%s] [%s] %s%s", at.UTC().Format(time.RFC3339), r.Level, message, attrs)
 	return err
 }

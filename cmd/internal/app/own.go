@@ -3,22 +3,24 @@ package app
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// ownOff are the servers of mcpdeck's own that the user has turned off.
-func ownOff(cfg *config.Config) (off []string) {
+// ownIn are the servers of mcpdeck's own that the user has put into one of some modes.
+func ownIn(cfg *config.Config, modes ...string) (names []string) {
 	for _, name := range plugin.Names() {
-		if LastMode(cfg, name) == "off" {
-			off = append(off, name)
+		if slices.Contains(modes, LastMode(cfg, name)) {
+			names = append(names, name)
 		}
 	}
-	return off
+	return names
 }
 
 // server is a server as the screen shows it.
@@ -59,7 +61,7 @@ func (w *Switches) controlOwn(name, verb string) (upstream.Reply, error) {
 	if was := s.State.Status != snapshot.Off; was == on {
 		already = "already "
 	}
-	text := fmt.Sprintf("%s is %son: %d tools offered.", s.Title, already, tools)
+	text := fmt.Sprintf("%s is %son: %s offered.", s.Title, already, humanize.Count(tools, "tool"))
 	switch {
 	case !on && already != "":
 		mode, text = "off", s.Title+" is already off."
@@ -71,9 +73,13 @@ func (w *Switches) controlOwn(name, verb string) (upstream.Reply, error) {
 }
 
 func statusOfOwn(s snapshot.Server) string {
-	text := fmt.Sprintf("%s is %s", s.Title, s.State.Status)
+	state := string(s.State.Status)
+	if missing := s.Missing(); missing != "" {
+		state = "on, " + missing
+	}
+	text := fmt.Sprintf("%s is %s", s.Title, state)
 	if s.State.Status != snapshot.Off {
-		text += fmt.Sprintf(": %d tools, %d bytes, about %d tokens", s.Tools, s.Context, snapshot.Tokens(s.Context))
+		text += ": " + humanize.Count(s.Tools, "tool") + ", " + snapshot.ContextCost(s.Context)
 	}
 	text += "."
 	if s.State.Reason != "" {

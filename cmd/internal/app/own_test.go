@@ -1,7 +1,6 @@
 package app
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -17,7 +16,7 @@ func TestTheStatusOfAServerCountsWhatAModelGets(t *testing.T) {
 		t.Fatalf("%d of %d bytes reach a model: the test needs two figures", s.Context, s.Bytes)
 	}
 	reply, err := h.Servers.controlOwn("ask", "status")
-	if want := fmt.Sprintf("%d bytes, about %d tokens.", s.Context, snapshot.Tokens(s.Context)); err != nil || !strings.Contains(reply.Text, want) {
+	if want := snapshot.ContextCost(s.Context) + "."; err != nil || !strings.Contains(reply.Text, want) {
 		t.Errorf("got %q, %v, want %q", reply.Text, err, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
+	programs "github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
@@ -24,16 +25,21 @@ func pages() []page {
 	return []page{
 		{inbox.ID, func(h *App, watch bool, screens []plugin.Screen) tui.Page {
 			o := h.Config.InboxScreen()
-			o.Watch, o.Gate, o.Jump, o.JumpTo, o.LooksAt, o.Files = watch, h.gate, h.Agents.JumpTo, h.Agents.Jump, h.Agents.LooksAt, h.filesIn
-			o.Home, o.Read, o.CallsPage, o.Widgets = h.Config.Home, h.Agents.Roster.MarkRead, calls.ID, widgets(screens)
-			o.Setup = Connector{Config: h.now.Load, Imported: imported}
+			o.Watch, o.Gate, o.Jump, o.JumpTo, o.LooksAt, o.Files = watch, h.gate, h.others.jumpTo, h.others.jump, h.others.looksAt, h.filesIn
+			o.Reply, o.Home, o.Read, o.CallsPage, o.Widgets = h.line, h.Config.Home, h.others.MarkRead, calls.ID, shown(screens, func(s plugin.Screen) inbox.Widget { return s.Widget })
+			if h.person {
+				o.Rules, o.RulesFor, o.Grants = h.Agents.Book, programs.Ruled(), grants{h.now.Load}
+			}
+			if !h.Agents.Alone { // a demo leads its user by itself
+				o.Setup = Connector{Config: h.now.Load, Imported: imported}
+			}
 			return inbox.New(h.Queue, o)
 		}},
 		{agents.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
-			return agents.New(agents.Options{Jump: h.Agents.Jump, Sessions: h.Agents.Roster, AskPage: inbox.ID, CallsPage: calls.ID, Questions: h.Queue})
+			return agents.New(agents.Options{Jump: h.others.jump, Reply: h.line, Sessions: h.others, AskPage: inbox.ID, CallsPage: calls.ID, Questions: h.Queue, Answered: inbox.Answered})
 		}},
 		{calls.ID, func(h *App, _ bool, _ []plugin.Screen) tui.Page {
-			o := calls.Options{Bodies: h, Pictures: h.Host, Questions: h.Queue, Commands: h.repeating}
+			o := calls.Options{Bodies: h, Pictures: h.Host, Afar: afar{h.others.Set}, Questions: h.Queue, Commands: h.repeating, Cancel: h.Host.Cancel, Repeat: h.repeat}
 			if h.Earlier != nil {
 				o.Earlier = h.Earlier
 			}
@@ -75,21 +81,7 @@ func (h *App) pages(watch bool, screens []plugin.Screen) (out []tui.Page) {
 	for _, p := range pages() {
 		out = append(out, p.make(h, watch, screens))
 	}
-	for _, s := range screens {
-		if s.Page != nil {
-			out = append(out, s.Page)
-		}
-	}
-	return out
-}
-
-func widgets(screens []plugin.Screen) (out []inbox.Widget) {
-	for _, s := range screens {
-		if s.Widget != nil {
-			out = append(out, s.Widget)
-		}
-	}
-	return out
+	return append(out, shown(screens, func(s plugin.Screen) tui.Page { return s.Page })...)
 }
 
 // parts are what servers add to the page of servers.

@@ -27,7 +27,7 @@ type reloaded struct {
 func (h *App) Reloads() []reloaded {
 	rows := []reloaded{
 		{
-			"keys theme ui.mouse ui.motion ui.key_rest ui.background ui.ascii ui.pictures ui.follow_inbox ask.notify ask.notify_private ask.notify_command prompts.notify_after prompts.notify_here",
+			"keys theme ui.mouse ui.motion ui.key_rest ui.background ui.ascii ui.pictures ui.follow_inbox notify.waiting notify.done notify.private notify.command notify.after notify.here",
 			func(c *config.Config) any { return screenSettings(c) },
 			nil, // the screen gets them by itself
 		},
@@ -44,7 +44,7 @@ func (h *App) Reloads() []reloaded {
 		{"profile", func(c *config.Config) any { return c.Profiles() }, func(c *config.Config) { h.Host.SetProfiles(c.Profiles()) }},
 		{"debug", func(c *config.Config) any { return logLevel(c) }, func(c *config.Config) { h.level.Set(logLevel(c)) }},
 		{
-			"prompts.hold prompts.lasting prompts.headless prompts.projects",
+			"prompts.hold prompts.lasting prompts.headless prompts.projects denied",
 			func(c *config.Config) any {
 				return []any{c.PromptRules(), c.File.Prompts.Headless, c.File.Prompts.Projects}
 			},

@@ -1,25 +1,32 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"strings"
+	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
 )
 
 // repeating are the commands that repeat a call: by this program, and over HTTP if it is on.
 // What was redacted in the arguments cannot be repeated.
 func (h *App) repeating() []calls.Command {
-	all := []calls.Command{{Key: "c", What: "a command that repeats the call", Line: func(tool string, args json.RawMessage) string {
+	all := []calls.Command{{What: "a command that repeats the call", Line: func(tool string, args json.RawMessage) string {
 		return "mcpdeck call " + settings.Quote(tool) + " --json " + settings.Quote(string(args))
 	}}}
 	if address := h.Host.Snapshot().Endpoints.HTTP; address != "" {
-		all = append(all, calls.Command{Key: "u", What: "the same with curl", Line: func(tool string, args json.RawMessage) string {
+		all = append(all, calls.Command{What: "the same with curl", Line: func(tool string, args json.RawMessage) string {
 			return curl(address, h.Config.Paths.Token, tool, args)
 		}})
 	}
@@ -33,6 +40,28 @@ func (h *App) repeating() []calls.Command {
 		}
 	}
 	return all
+}
+
+// repeat calls a tool as the user with the arguments of a call.
+func (h *App) repeat(tool string, b snapshot.CallBody) error {
+	if b.Cut || !redact.Whole(b.Args) {
+		return errors.New("not repeated: the stored arguments are incomplete")
+	}
+	ctx, done := context.WithTimeout(context.Background(), time.Hour)
+	defer done()
+	s, _, err := h.Stream(router.ViewSpec{}, snapshot.Caller{Transport: snapshot.ByCommand, OnScreen: true, Root: h.Config.ProjectRoot()})
+	if err != nil {
+		return err
+	}
+	c, err := transport.NewClient(ctx, s, nil, "mcpdeck", cli.Version())
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	if len(b.Args) == 0 {
+		b.Args = json.RawMessage("{}")
+	}
+	return c.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": b.Args}, nil)
 }
 
 // curl is a command that calls a tool of the deck at a host and port. The token is read

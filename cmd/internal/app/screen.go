@@ -35,8 +35,8 @@ func (h *App) Screen(watch bool) tui.Options {
 	o := tui.Options{
 		Deck:       h.Host,
 		Pages:      h.pages(watch, screens),
-		Widgets:    statuses(screens),
-		Feeds:      feeds(screens, inbox.GateFeed(h.gate), tui.SessionsFeed(h.Agents.Roster)),
+		Widgets:    shown(screens, func(s plugin.Screen) tui.Widget { return s.Status }),
+		Feeds:      feeds(screens, inbox.GateFeed(h.gate), tui.SessionsFeed(h.others)),
 		Theme:      s.Theme,
 		Themes:     s.Themes,
 		KeepTheme:  func(name string) (string, error) { return h.keepTheme(kept, name) },
@@ -63,11 +63,11 @@ func (h *App) Screen(watch bool) tui.Options {
 	return o
 }
 
-// statuses are what servers have on every page.
-func statuses(screens []plugin.Screen) (all []tui.Widget) {
+// shown are the parts of one kind that servers have on the screen.
+func shown[Part comparable](screens []plugin.Screen, of func(plugin.Screen) Part) (all []Part) {
 	for _, s := range screens {
-		if s.Status != nil {
-			all = append(all, s.Status)
+		if part := of(s); part != *new(Part) {
+			all = append(all, part)
 		}
 	}
 	return all
@@ -75,10 +75,8 @@ func statuses(screens []plugin.Screen) (all []tui.Widget) {
 
 // feeds are those of servers, behind others.
 func feeds(screens []plugin.Screen, all ...tui.Feed) []tui.Feed {
-	for _, s := range screens {
-		if s.Feed != nil {
-			all = append(all, *s.Feed)
-		}
+	for _, feed := range shown(screens, func(s plugin.Screen) *tui.Feed { return s.Feed }) {
+		all = append(all, *feed)
 	}
 	return all
 }

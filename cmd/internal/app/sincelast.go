@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // ranWith is an option that a deck was started with.
@@ -78,7 +79,7 @@ func sinceLast(cfg *config.Config, before, now map[string]ranWith) (out []string
 		}
 	}
 	if n := len(out) - mostSinceLast; n > 0 {
-		out = append(out[:mostSinceLast], fmt.Sprintf("%d more settings have changed since the deck last ran; mcpdeck config shows them", n))
+		out = append(out[:mostSinceLast], fmt.Sprintf("and %s changed since the deck last ran; mcpdeck config shows them", humanize.Count(n, "more setting")))
 	}
 	return out
 }

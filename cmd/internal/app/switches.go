@@ -37,14 +37,14 @@ func (w *Switches) cardControl(ctx context.Context, from transport.Requester, ar
 	}
 	if r.Verb == "accept" {
 		if s.card == nil {
-			return nil, fmt.Errorf("%s accept: it is part of mcpdeck, of which nothing waits to be accepted", r.Name)
+			return nil, fmt.Errorf("%s accept: it is part of mcpdeck and never waits for that", r.Name)
 		}
 		return w.acceptFor(ctx, from, s.card, r.Tools)
 	}
 	switch on := s.on(); {
 	case r.Verb == "off" || r.Verb == "status" || r.Verb == "toggle" && on:
 	case from.Agent != "":
-		return nil, w.refused(from, fmt.Errorf("%s: only the user may turn a server on, and this comes from %s", r.Name, from.Agent))
+		return nil, w.refused(from, fmt.Errorf("%s: only the user may turn a server on, and this request came from %s", r.Name, from.Agent))
 	case !on:
 		return w.startFor(ctx, from, r.Name, s, r.Request)
 	}

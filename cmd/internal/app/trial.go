@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -51,10 +52,13 @@ func tried(ctx context.Context, cfg *config.Config, m cards.Machine, card settin
 		return err.Error()
 	}
 	got, err := Trial(ctx, cfg, m, full)
-	if err != nil {
+	switch {
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return fmt.Sprintf("did not answer within %.0f s; r on the Servers page counts its tools", countWithin.Seconds())
+	case err != nil:
 		return "did not answer: " + redact.Rules{}.Text(err.Error())
 	}
-	return fmt.Sprintf("on, it adds %s, %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context))
+	return fmt.Sprintf("on, it adds %s, %s", humanize.Count(len(got.Tools), "tool"), snapshot.ContextCost(got.Context))
 }
 
 // Trial starts a card, or connects to it, once and keeps what it would add while off.

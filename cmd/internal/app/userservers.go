@@ -28,7 +28,6 @@ import (
 
 // userServers are the servers that the user has added, while the deck runs.
 type userServers struct {
-	cfg      *config.Config
 	host     *router.Host
 	person   bool // one can answer here
 	form     func(ctx context.Context, e upstream.Elicitation, title, program string) (upstream.Elicited, error)
@@ -132,6 +131,7 @@ func (u *userServers) make(cfg *config.Config, s settings.Card) addedCard {
 		Name: s.Name, Title: s.Label(), Version: cli.Version(), Pins: filepath.Join(cfg.Paths.CardState, s.Name, "pins.json"), Fault: FaultFile(cfg, s.Name), Count: CountFile(cfg, s.Name),
 		Era: cards.EraOf(s.Era), OnDemand: true, StartOn: u.startsOn(cfg, s), Share: shareOf(s), Warm: s.Keep && u.person, Root: cfg.ProjectRoot(),
 		Hold:    catalogue.Hold(s.Pin),
+		Ask:     func(tool string) bool { return tools.Load().Verdict(tool) == "ask" },
 		NoRoots: s.Roots == "none",
 		Catalogue: catalogue.Options{
 			Prefix: s.ToolPrefix(), Bare: s.ToolPrefix() == "", RawTexts: s.Texts == "raw", Trim: s.Trim,
@@ -196,8 +196,6 @@ func whyOff(s settings.Card, tool string) string {
 	switch s.Verdict(tool) {
 	case "off":
 		return "turned off in the settings"
-	case "ask":
-		return "turned off: the settings want you to be asked, which mcpdeck cannot do yet"
 	}
 	return ""
 }

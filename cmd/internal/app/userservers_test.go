@@ -92,10 +92,10 @@ func TestWhatACardCannotDoYetItDoesNotStartWithout(t *testing.T) {
 	}
 }
 
-// What the settings keep from agents, or want to be asked about, agents do not get.
+// What the settings keep from agents, they do not get. What is to be asked they do.
 func TestToolsThatTheSettingsTurnOff(t *testing.T) {
 	s := settings.Card{Tools: map[string]string{"push": "off", "write_*": "ask"}}
-	for tool, off := range map[string]bool{"read": false, "push": true, "write_file": true} {
+	for tool, off := range map[string]bool{"read": false, "push": true, "write_file": false} {
 		if (whyOff(s, tool) != "") != off {
 			t.Errorf("%s: %q", tool, whyOff(s, tool))
 		}
@@ -188,8 +188,8 @@ func TestAFormOfAServerGoesToTheAgentWithoutADeck(t *testing.T) {
 	} {
 		in.Tool = "echo_form"
 		r, err := c.Call(t.Context(), in)
-		if err != nil || !strings.Contains(string(r.JSON()), want) {
-			t.Errorf("got %s, %v; want %s", r.JSON(), err, want)
+		if err != nil || !strings.Contains(string(r.Raw), want) {
+			t.Errorf("got %s, %v; want %s", r.Raw, err, want)
 		}
 	}
 }

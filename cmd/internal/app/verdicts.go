@@ -85,12 +85,7 @@ func (w *Switches) Allow(name string, tools []string, allow bool) error {
 	} else if err := w.host.Deny(name, off); err != nil {
 		return err
 	}
-	path := deniedFile(w.cfg, name)
-	err := file.Folder(filepath.Dir(path))
-	if err == nil {
-		err = file.Write(path, []byte(strings.Join(off, "\n")), file.Options{})
-	}
-	if err != nil {
+	if err := file.Write(deniedFile(w.cfg, name), []byte(strings.Join(off, "\n")), file.Options{Folder: true}); err != nil {
 		return fmt.Errorf("remember which tools of %s are off: %w", name, err)
 	}
 	return nil
@@ -125,16 +120,12 @@ func (w *Switches) inFile(c addedCard, s settings.Card, what string, edit func(b
 	if s.File == w.cfg.Paths.Config {
 		table = "server." + s.Name
 	}
-	place, err := change.OfUser(s.File)
-	var b []byte
+	e, err := change.EditOf(s.File)
 	if err == nil {
-		b, err = place.Read()
+		e.After, err = edit(e.Before, table)
 	}
 	if err == nil {
-		b, err = edit(b, table)
-	}
-	if err == nil {
-		err = file.Write(place.Path(), b, file.Options{Keep: true})
+		err = file.Write(e.Place.Path(), e.After, file.Options{Keep: true})
 	}
 	if err != nil {
 		return fmt.Errorf("turn %s of %s on or off: %w; edit %s", what, s.Name, err, s.File)

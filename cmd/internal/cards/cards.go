@@ -3,7 +3,6 @@
 package cards
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -20,37 +19,25 @@ const schemaName = "server"
 // Schema returns the edit that writes the schema that cards' files name, which is none
 // where there is one.
 func Schema(cfg *config.Config) (change.Edit, error) {
-	place, err := change.OfUser(filepath.Join(filepath.Dir(cfg.Paths.Config), config.SchemaFile(schemaName)))
-	if err != nil {
-		return change.Edit{}, fmt.Errorf("find the place of the schema: %w", err)
+	e, err := change.EditOf(filepath.Join(filepath.Dir(cfg.Paths.Config), config.SchemaFile(schemaName)))
+	if e.After = e.Before; err == nil && e.Before == nil {
+		e.After, err = config.Schema(schemaName)
 	}
-	before, err := place.Read()
-	if err != nil {
-		return change.Edit{}, fmt.Errorf("read the schema: %w", err)
-	}
-	after := before
-	if before == nil {
-		after, err = config.Schema(schemaName)
-	}
-	return change.Edit{Place: place, Before: before, After: after}, err
+	return e, err
 }
 
 // File returns the edit that creates a card's file.
 func File(path string, card settings.Card) (change.Edit, error) {
-	place, err := change.OfUser(path)
+	e, err := change.EditOf(path)
 	if err != nil {
-		return change.Edit{}, fmt.Errorf("find the file of %s: %w", card.Name, err)
-	}
-	before, err := place.Read()
-	if err != nil {
-		return change.Edit{}, fmt.Errorf("read the file of %s: %w", card.Name, err)
+		return e, err
 	}
 	body, err := card.Encode()
 	if err != nil {
-		return change.Edit{}, err
+		return e, err
 	}
-	header := "#:schema ../" + config.SchemaFile(schemaName) + "\n\n# Written by mcpdeck. Changes to this file apply immediately.\n"
-	return change.Edit{Place: place, Before: before, After: append([]byte(header), body...)}, nil
+	e.After = append([]byte("#:schema ../"+config.SchemaFile(schemaName)+"\n\n# Written by mcpdeck. Changes to this file apply immediately.\n"), body...)
+	return e, nil
 }
 
 // Removals delete what is kept of a card, and its file, given by its path, last: once that is
@@ -65,21 +52,17 @@ func Removals(cfg *config.Config, name, path string) (edits []change.Edit, err e
 		return err == nil && info.Mode().IsRegular()
 	}
 	for _, p := range append(slices.DeleteFunc(kept, func(p string) bool { return !isFile(p) }), path) {
-		place, err := change.OfUser(p)
+		e, err := change.EditOf(p)
 		if err != nil {
 			return nil, err
 		}
-		before, err := place.Read()
-		if err != nil {
-			return nil, err
-		}
-		edits = append(edits, change.Edit{Place: place, Before: before})
+		edits = append(edits, e)
 	}
 	return edits, nil
 }
 
-// NameFrom derives a valid card name from another name.
-func NameFrom(s string) string {
+// nameFrom derives a valid card name from another name.
+func nameFrom(s string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(s) {
 		switch {

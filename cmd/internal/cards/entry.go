@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // FromEntry returns a card for an entry of a client's configuration as people paste it: the
@@ -48,7 +49,7 @@ func FromEntry(b []byte, o Options, name string) (settings.Card, []string, error
 		return settings.Card{}, nil, errors.New(why)
 	}
 	if name == "" {
-		name = NameFrom(e.Name())
+		name = nameFrom(e.Name())
 	}
 	r := &refs{ways: c.Refs, card: name, inputs: inputsOf(file), values: o.Values}
 	card, err := cardOf(e, r)
@@ -85,7 +86,7 @@ func chosen(all []clients.Entry, name string) (clients.Entry, error) {
 	i := slices.IndexFunc(all, func(e clients.Entry) bool { return e.Name() == name })
 	switch {
 	case len(all) == 0:
-		return clients.Entry{}, ErrNoServers
+		return clients.Entry{}, errNoServers
 	case len(all) == 1:
 		i = 0
 	case i < 0:
@@ -93,7 +94,7 @@ func chosen(all []clients.Entry, name string) (clients.Entry, error) {
 		for _, e := range all {
 			names[e.Name()] = true
 		}
-		return clients.Entry{}, fmt.Errorf("it has %d servers: name one of %s, or save it as a file for mcpdeck import", len(all), strings.Join(slices.Sorted(maps.Keys(names)), ", "))
+		return clients.Entry{}, fmt.Errorf("it has %s: name one of %s, or save it as a file for mcpdeck import", humanize.Count(len(all), "server"), strings.Join(slices.Sorted(maps.Keys(names)), ", "))
 	}
 	return all[i], all[i].Err
 }

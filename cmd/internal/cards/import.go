@@ -66,8 +66,8 @@ type Options struct {
 	Values map[string]string // values that clients ask their users for, by ID
 }
 
-// ErrNoServers means that a file has no servers to import.
-var ErrNoServers = errors.New("no servers found")
+// errNoServers means that a file has no servers to import.
+var errNoServers = errors.New("no servers found")
 
 // OfClients returns the existing files of clients: the user's own, and those of the project
 // root, unless that is "". It returns a separate error for each file that cannot be read.
@@ -165,7 +165,7 @@ func OfFile(path string) (*Source, error) {
 		}
 	}
 	if s.Client.ID == "" {
-		return nil, ErrNoServers
+		return nil, errNoServers
 	}
 	return s, nil
 }
@@ -209,7 +209,7 @@ func key(c settings.Card) string {
 
 // entry adds an entry to the plan, or records why it is skipped.
 func (p *planner) entry(s *Source, e clients.Entry) {
-	name := NameFrom(e.Name())
+	name := nameFrom(e.Name())
 	if len(p.o.Only) > 0 && !slices.Contains(p.o.Only, e.Name()) && !slices.Contains(p.o.Only, name) {
 		return
 	}
@@ -304,16 +304,16 @@ func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
 		card.Command = append(card.Command, r.text(w))
 	}
 	for k, v := range e.Env {
-		card.Env = set(card.Env, k, r.text(v))
+		card.Env = Set(card.Env, k, r.text(v))
 	}
 	for k, v := range e.Headers {
-		card.Headers = set(card.Headers, k, r.text(v))
+		card.Headers = Set(card.Headers, k, r.text(v))
 	}
 	for k, v := range e.EnvHeaders {
-		card.Headers = set(card.Headers, k, "${env:"+v+"}")
+		card.Headers = Set(card.Headers, k, "${env:"+v+"}")
 	}
 	if e.Bearer != "" {
-		card.Headers = set(card.Headers, "Authorization", "Bearer ${env:"+e.Bearer+"}")
+		card.Headers = Set(card.Headers, "Authorization", "Bearer ${env:"+e.Bearer+"}")
 	}
 	if e.URL == "" {
 		card.Transport = ""
@@ -321,10 +321,10 @@ func cardOf(e clients.Entry, r *refs) (settings.Card, error) {
 		card.Env, card.Cwd, card.Inherit = nil, "", nil
 	}
 	for _, t := range e.Only {
-		card.Tools = set(set(card.Tools, "*", "off"), t, "allow")
+		card.Tools = Set(Set(card.Tools, "*", "off"), t, "allow")
 	}
 	for _, t := range e.Except {
-		card.Tools = set(card.Tools, t, "off")
+		card.Tools = Set(card.Tools, t, "off")
 	}
 	return card, r.err
 }
@@ -347,24 +347,51 @@ func (m Import) Edits(cfg *config.Config, relay func(card string) []string) ([]c
 	if relay == nil {
 		return out, nil
 	}
-	var sources []*Source
-	text := map[*Source][]byte{}
-	for _, row := range m.Rows {
+	replaced, err := m.inClients(func(row *Row, text []byte) ([]byte, error) {
 		s := row.Source
 		if row.Card == "" {
-			continue
+			return text, nil
 		}
-		if text[s] == nil {
-			sources, text[s] = append(sources, s), s.before
+		return setup.Replace(s.Client.Grammar, text, row.Entry.Path, started(), s.Client.Form.Relay(relay(row.Card)))
+	})
+	return append(out, replaced...), err
+}
+
+// Without returns the file changes that take the entries for a card out of the user's own files
+// of clients. What a project shares with others stays.
+func (m Import) Without(card string) ([]change.Edit, error) {
+	return m.inClients(func(row *Row, text []byte) ([]byte, error) {
+		if !row.Of(card) {
+			return text, nil
 		}
-		after, err := setup.Replace(s.Client.Grammar, text[s], row.Entry.Path, started(), s.Client.Form.Relay(relay(row.Card)))
+		return setup.Remove(row.Source.Client.Grammar, text, row.Entry.Path)
+	})
+}
+
+// Of reports whether the row is an entry for a card in a file of the user's own.
+func (r *Row) Of(card string) bool { return r.Card == card && !r.Source.Shared() }
+
+// inClients changes the entries of the clients' files, those of one file after another.
+func (m Import) inClients(edit func(row *Row, text []byte) ([]byte, error)) ([]change.Edit, error) {
+	var sources []*Source
+	texts := map[*Source][]byte{}
+	for i := range m.Rows {
+		row := &m.Rows[i]
+		s := row.Source
+		if texts[s] == nil {
+			sources, texts[s] = append(sources, s), s.before
+		}
+		after, err := edit(row, texts[s])
 		if err != nil {
-			return nil, fmt.Errorf("replace %s in %s: %w", row.Entry.Name(), s.Path(), err)
+			return nil, fmt.Errorf("change %s in %s: %w", row.Entry.Name(), s.Path(), err)
 		}
-		text[s] = after
+		texts[s] = after
 	}
+	var out []change.Edit
 	for _, s := range sources {
-		out = append(out, change.Edit{Place: s.place, Before: s.before, After: text[s]})
+		if e := (change.Edit{Place: s.place, Before: s.before, After: texts[s]}); !e.Same() {
+			out = append(out, e)
+		}
 	}
 	return out, nil
 }

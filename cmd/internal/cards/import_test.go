@@ -291,6 +291,68 @@ func TestEntriesAreTakenOverAndPutBack(t *testing.T) {
 	}
 }
 
+// TestEntriesAreTakenOutAndPutBack has the deck start what clients start, too.
+func TestEntriesAreTakenOutAndPutBack(t *testing.T) {
+	files := map[string][2]string{
+		".claude.json": {
+			"{\n  \"mcpServers\": {\n    \"b\": {\"command\": \"b\", \"env\": {\"S\": \"ecret\"}},\n    \"a\": {\"command\": \"a\"}\n  },\n  \"projects\": {\"/x\": {\"mcpServers\": {\"c\": {\"command\": \"b\", \"env\": {\"S\": \"ecret\"}}}, \"history\": []}}\n}\n",
+			"{\n  \"mcpServers\": {\n    \"a\": {\"command\": \"a\"}\n  },\n  \"projects\": {\"/x\": {\"mcpServers\": {}, \"history\": []}}\n}\n",
+		},
+		".codex/config.toml": {
+			"# mine\n[mcp_servers.b]\ncommand = 'b'\nenabled = true\n[mcp_servers.b.env]\nS = 'ecret'\n\n[tui]\nx = 1\n",
+			"# mine\n\n[tui]\nx = 1\n",
+		},
+		".kiro/settings/mcp.json": {`{"mcpServers": {"b": {"command": "b", "env": {"S": "ecret"}}}}`, `{"mcpServers": {}}`},
+		".config/opencode/opencode.json": {
+			"{\n  // mine\n  \"mcp\": {\n    \"b\": {\"type\": \"local\", \"command\": [\"b\"], \"environment\": {\"S\": \"ecret\"}}, // b\n  },\n}\n",
+			"{\n  // mine\n  \"mcp\": { // b\n  },\n}\n",
+		},
+		"p/.mcp.json": {`{"mcpServers": {"b": {"command": "b", "env": {"S": "ecret"}}}}`, `{"mcpServers": {"b": {"command": "b", "env": {"S": "ecret"}}}}`},
+	}
+	texts := map[string]string{}
+	for name, f := range files {
+		texts[name] = f[0]
+	}
+	cfg, home := machine(t, texts)
+	root := filepath.Join(home, "p")
+	edits, err := imported(t, cfg, root, Options{}).Edits(cfg, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := change.Journal{Dir: cfg.Paths.Undo}
+	if _, err := j.Apply("import", edits, nil); err != nil {
+		t.Fatal(err)
+	}
+	again, err := config.Load(config.Flags{Sections: plugin.Sections(), Port: -1, State: cfg.Paths.State})
+	if err != nil {
+		t.Fatal(err)
+	}
+	edits, err = imported(t, again, root, Options{}).Without("b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	entry, err := j.Apply("remove b from claude", edits, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	become := func(i int) {
+		for name, f := range files {
+			if b, err := os.ReadFile(filepath.Join(home, filepath.FromSlash(name))); err != nil || string(b) != f[i] {
+				t.Errorf("%s became, %v,\n%s\nwant\n%s", name, err, b, f[i])
+			}
+		}
+	}
+	become(1)
+	u, err := j.Plan(entry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := u.Apply(); err != nil {
+		t.Fatal(err)
+	}
+	become(0)
+}
+
 func TestCommandLinesAreTakenApart(t *testing.T) {
 	for line, want := range map[string]string{
 		`npx -y foo`: `["npx" "-y" "foo"]`, `a  'b c' "d e" f\ g`: `["a" "b c" "d e" "f g"]`, `a ""`: `["a" ""]`, `"a'b"`: `["a'b"]`, `a"b"'c'`: `["abc"]`,

@@ -99,7 +99,7 @@ func (r *refs) input(id string) string {
 	in.ID = id
 	switch {
 	case in.Secret || !known:
-		return "${secret:" + r.card + "-" + NameFrom(id) + "}"
+		return "${secret:" + r.card + "-" + nameFrom(id) + "}"
 	case in.Default != "":
 		return in.Default
 	}

@@ -86,7 +86,7 @@ func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, 
 	case choices == 0:
 		return settings.Card{}, nil, errors.New("no packages and no remotes")
 	case pick < 0 || pick > choices:
-		return settings.Card{}, nil, fmt.Errorf("it has %d packages and remotes; --package must be 1 to %[1]d", choices)
+		return settings.Card{}, nil, fmt.Errorf("--package must be between 1 and %d, the number of its packages and remotes", choices)
 	}
 	first, last := 1, choices
 	if pick > 0 {
@@ -111,7 +111,7 @@ func FromRegistry(b []byte, pick int, values map[string]string) (settings.Card, 
 // use returns a card for the nth package or address.
 func (d described) use(n int, values map[string]string) (settings.Card, []string, error) {
 	r := &reader{values: values, used: map[string]bool{}}
-	r.card.Name = NameFrom(d.Name[strings.LastIndex(d.Name, "/")+1:])
+	r.card.Name = nameFrom(d.Name[strings.LastIndex(d.Name, "/")+1:])
 	r.card.Title = sanitize.Cut(sanitize.Line(d.Title), 60)
 	r.card.About = sanitize.Cut(sanitize.Line(d.Description), 200)
 	if n <= len(d.Packages) {
@@ -169,7 +169,7 @@ func (r *reader) program(p packageInfo, serverVersion string) {
 	}
 	for _, in := range p.EnvironmentVariables {
 		if v, ok := r.value(in, in.Name); ok {
-			r.card.Env = set(r.card.Env, in.Name, v)
+			r.card.Env = Set(r.card.Env, in.Name, v)
 		}
 	}
 	before, after := r.arguments(p.RuntimeArguments), r.arguments(p.PackageArguments)
@@ -230,7 +230,7 @@ func (r *reader) remote(m remoteInfo) {
 	r.card.URL = r.fill(m.URL, m.Variables)
 	for _, in := range m.Headers {
 		if v, ok := r.value(in, in.Name); ok {
-			r.card.Headers = set(r.card.Headers, in.Name, v)
+			r.card.Headers = Set(r.card.Headers, in.Name, v)
 		}
 	}
 }
@@ -273,7 +273,7 @@ func (r *reader) value(in input, name string) (string, bool) {
 	switch {
 	case given:
 	case in.IsSecret && in.IsRequired:
-		v = "${secret:" + r.card.Name + "-" + NameFrom(name) + "}"
+		v = "${secret:" + r.card.Name + "-" + nameFrom(name) + "}"
 	case in.Default != "":
 		v = in.Default
 	case in.IsRequired:
@@ -308,7 +308,8 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-func set(m map[string]string, key, value string) map[string]string {
+// Set sets a value of a map, which is made for the first.
+func Set(m map[string]string, key, value string) map[string]string {
 	if m == nil {
 		m = map[string]string{}
 	}

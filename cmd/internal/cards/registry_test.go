@@ -45,7 +45,7 @@ func TestARegistrysDescriptionBecomesACommand(t *testing.T) {
 		{name: "an address", text: `{"name":"a/b","remotes":[{"type":"streamable-http","url":"https://{tenant}.example/mcp","variables":{"tenant":{"isRequired":true}},"headers":[{"name":"X-Key","value":"Bearer {key}","variables":{"key":{"isSecret":true,"isRequired":true}}}]}]}`, values: map[string]string{"tenant": "t"}, want: "https://t.example/mcp X-Key=Bearer ${secret:b-key}"},
 		{name: "a choice", pick: 2, text: `{"name":"a/b","packages":[{"registryType":"npm","identifier":"b","version":"1.0.0"}],"remotes":[{"transport_type":"sse","url":"https://b.example/sse"}]}`, want: "https://b.example/sse"},
 		{name: "the first that can be used", text: `{"name":"a/b","packages":[{"registryType":"mcpb","identifier":"b"},{"registryType":"pypi","identifier":"b","version":"1.0"}]}`, want: "uvx b==1.0"},
-		{name: "no such choice", pick: 3, text: npm(""), fails: "--package must be 1 to 1"},
+		{name: "no such choice", pick: 3, text: npm(""), fails: "--package must be between 1 and 1"},
 		{name: "a package over HTTP", text: `{"name":"a/b","packages":[{"registryType":"npm","identifier":"b","version":"1.0.0","transport":{"type":"streamable-http","url":"http://localhost/"}}]}`, fails: "streamable-http"},
 		{name: "wrapped by a registry", text: `{"server":` + npm("") + `,"_meta":{}}`, want: "npx -y @me/some@1.2.3"},
 		{name: "a client's file", text: `{"mcpServers":{}}`, fails: "mcpdeck import FILE"},
@@ -91,7 +91,7 @@ func TestNamesOfCardsAreMadeOfOthers(t *testing.T) {
 		"github": "github", "My Server": "my-server", "@scope/x_y.z": "scope-x-y-z", "1password": "server-1password", "": "server", "日本": "server",
 		"a-very-long-name-that-goes-on": "a-very-long-name-that-go", "--a--": "a",
 	} {
-		if got := NameFrom(from); got != want {
+		if got := nameFrom(from); got != want {
 			t.Errorf("%q: %q, want %q", from, got, want)
 		}
 	}

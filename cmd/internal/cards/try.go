@@ -4,14 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Machine is the environment in which a card is tried.
@@ -114,9 +112,4 @@ func EraOf(word string) child.Era {
 		return child.Modern
 	}
 	return ""
-}
-
-// Cost describes how much context bytes of definitions take, at about four bytes per token.
-func Cost(bytes int) string {
-	return fmt.Sprintf("%.1f kB, ≈ %s tokens", float64(bytes)/1000, snapshot.AboutTokens(bytes))
 }

@@ -27,6 +27,20 @@ type Edit struct {
 	Before, After []byte
 }
 
+// EditOf is an edit of a file of the user's own, given by its path, that takes it away, until
+// After is set.
+func EditOf(path string) (Edit, error) {
+	p, err := OfUser(path)
+	if err != nil {
+		return Edit{}, fmt.Errorf("find %s: %w", path, err)
+	}
+	b, err := p.Read()
+	if err != nil {
+		return Edit{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return Edit{Place: p, Before: b}, nil
+}
+
 // Same reports whether there is nothing to change.
 func (e Edit) Same() bool { return same(e.Before, e.After) }
 
@@ -104,13 +118,25 @@ func (j Journal) Apply(what string, edits []Edit, instead *Entry) (Entry, error)
 
 // under has the entry go back to what was there before another.
 func (e *Entry) under(older Entry) {
-	for i := range e.Files {
-		for _, o := range older.Files {
-			if f := &e.Files[i]; f.Path() == o.Path() && same(f.Before, o.After) {
-				f.Before, f.Mode, f.Folders = o.Before, o.Mode, append(slices.Clone(o.Folders), f.Folders...)
-			}
+	for _, o := range older.Files {
+		f := e.File(o.Path())
+		switch {
+		case f == nil:
+			e.Files = append(e.Files, o)
+		case same(f.Before, o.After):
+			f.Before, f.Mode, f.Folders = o.Before, o.Mode, append(slices.Clone(o.Folders), f.Folders...)
 		}
 	}
+}
+
+// File is the one with a path, nil if there is none.
+func (e *Entry) File(path string) *File {
+	for i := range e.Files {
+		if e.Files[i].Path() == path {
+			return &e.Files[i]
+		}
+	}
+	return nil
 }
 
 // step is a file that goes from one content to another.

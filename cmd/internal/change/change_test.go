@@ -39,15 +39,10 @@ func put(t *testing.T, path, text string) {
 // editOf turns the file at path into text; "" takes it away.
 func editOf(t *testing.T, path, text string) Edit {
 	t.Helper()
-	p, err := OfUser(path)
+	e, err := EditOf(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := p.Read()
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := Edit{Place: p, Before: before}
 	if text != "" {
 		e.After = []byte(text)
 	}
@@ -201,6 +196,79 @@ func TestAFileThatBecameALinkIsNotUndone(t *testing.T) {
 	}
 }
 
+func TestNoLinkInAProjectLeadsAChangeElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	root, j := filepath.Join(dir, "project"), Journal{filepath.Join(dir, "undo")}
+	put(t, filepath.Join(root, "a", "file.json"), "{}\n")
+	put(t, filepath.Join(dir, "elsewhere", "file.json"), "{}\n")
+	if err := os.Symlink(filepath.Join("..", "elsewhere"), filepath.Join(root, "folder")); err != nil {
+		t.Skipf("no links here: %v", err)
+	}
+	if err := os.Symlink(filepath.Join("..", "elsewhere", "file.json"), filepath.Join(root, "file.json")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"folder/file.json", "file.json", "folder"} {
+		if p, err := InProject(root, filepath.FromSlash(name)); err == nil || !strings.Contains(err.Error(), "is a link") {
+			t.Errorf("%s: %v, %v", name, p.Path(), err)
+		}
+	}
+	if p, err := InProject(root, filepath.Join("a", "file.json", "below")); err == nil {
+		t.Errorf("below a file: %v", p.Path())
+	}
+	p, err := InProject(root, filepath.Join("a", "file.json"))
+	if err != nil || !p.Shared() {
+		t.Fatalf("shared %v, %v", p.Shared(), err)
+	}
+	e := apply(t, j, Edit{Place: p, Before: []byte("{}\n"), After: []byte("{\"m\":1}\n")})
+	if err := os.Rename(filepath.Join(root, "a"), filepath.Join(root, "b")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join("..", "elsewhere"), filepath.Join(root, "a")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Plan(e); err == nil || !strings.Contains(err.Error(), "is a link") {
+		t.Errorf("undo where a folder has become a link: %v", err)
+	}
+	if p, err := OfUser(filepath.Join(root, "file.json")); err != nil || p.Path() != filepath.Join(dir, "elsewhere", "file.json") || p.Shared() {
+		t.Errorf("a link of the user's leads to %s, %v", p.Path(), err)
+	}
+}
+
+func TestAFileGetsOtherContentThanUndoWorksOut(t *testing.T) {
+	dir := t.TempDir()
+	j, path := Journal{filepath.Join(dir, "undo")}, filepath.Join(dir, "made", "file")
+	e := apply(t, j, editOf(t, path, "ours"))
+	p, err := OfUser(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []struct {
+		now, after string
+		exact      bool
+	}{{"ours", "theirs", false}, {"theirs", "", true}} {
+		after := []byte(r.after)
+		if r.after == "" {
+			after = nil
+		}
+		u := j.Instead(e, p, []byte(r.now), after)
+		if u.Exact() != r.exact || u.Files[0].Gone() != r.exact {
+			t.Errorf("%q: exact %v, gone %v", r.after, u.Exact(), u.Files[0].Gone())
+		}
+		if err := u.Apply(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := files(t, dir, "made/file"), "made/file="+r.after; got != want {
+			t.Errorf("there is %s, want %s", got, want)
+		}
+	}
+	if all, err := j.Entries(); err != nil || len(all) != 0 {
+		t.Errorf("%d changes are still recorded, %v", len(all), err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the folder that was made for it: %v", err)
+	}
+}
+
 func TestTheOldestChangesAreForgotten(t *testing.T) {
 	dir := t.TempDir()
 	j := Journal{filepath.Join(dir, "undo")}
@@ -351,5 +419,27 @@ func TestAPreviewShowsThePlacesAndNoSecrets(t *testing.T) {
 	want := "  1\n- 2\n+ \"API_KEY\": \"[redacted]\"\n  3\n  4\n  ...\n  6\n  7\n- 8\n  9"
 	if got := strings.Join(Preview([]byte(before), []byte(after)), "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAPreviewHidesSecretsWhoseNamesStandOnOtherLines(t *testing.T) {
+	const key, pin = "k3yEnd-0f9e8d7c6b5a4", "hunter2"
+	for _, r := range []struct{ name, before, after string }{
+		{
+			"JSON whose one line becomes several", `{"customApiKeyResponses": {"approved": ["` + key + `"]}, "pins": {"passwords": ["` + pin + `"]}, "theme": "dark"}`,
+			`{"customApiKeyResponses": {"approved": ["` + key + `"]}, "pins": {"passwords": ["` + pin + `"]}, "theme": "dark",` + "\n  \"mcpServers\": {}\n}",
+		},
+		{
+			"JSON with comments", "{\n  // mine\n  \"credentials\": {\n    \"work\": [\n      \"" + key + "\", \"" + pin + "\"\n    ]\n  }\n}",
+			"{\n  // mine\n  \"credentials\": {\n    \"work\": [\n      \"" + key + "\", \"" + pin + "\", \"" + key + "2\",\n    ],\n  },\n}",
+		},
+		{"TOML", "[credentials]\nwork = \"" + key + "\"\nhome = \"" + pin + "\"\n", "[credentials]\nwork = \"" + key + "\"\nhome = \"" + pin + "\"\n\n[mcp]\n"},
+	} {
+		t.Run(r.name, func(t *testing.T) {
+			got := strings.Join(Preview([]byte(r.before), []byte(r.after)), "\n")
+			if strings.Contains(got, key) || strings.Contains(got, pin) || !strings.Contains(got, "[redacted]") || !strings.Contains(got, "\n+ ") {
+				t.Errorf("got\n%s", got)
+			}
+		})
 	}
 }

@@ -2,9 +2,12 @@ package change
 
 import (
 	"bytes"
+	"encoding/json"
 	"slices"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/diff"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 )
 
@@ -13,9 +16,6 @@ type hunk struct {
 	start, end int
 	text       []byte
 }
-
-// mostCells bounds the work of comparing; what is larger counts as one hunk.
-const mostCells = 4 << 20
 
 // hunks lead from a to b: whole lines first, and of these the bytes that differ.
 func hunks(a, b []byte) []hunk {
@@ -37,19 +37,7 @@ func hunks(a, b []byte) []hunk {
 
 func lineHunks(a, b []byte) []hunk {
 	old, fresh := slices.Collect(bytes.Lines(a)), slices.Collect(bytes.Lines(b))
-	head, at := 0, 0
-	for head < len(old) && head < len(fresh) && bytes.Equal(old[head], fresh[head]) {
-		at += len(old[head])
-		head++
-	}
-	tail := 0
-	for tail < len(old)-head && tail < len(fresh)-head && bytes.Equal(old[len(old)-1-tail], fresh[len(fresh)-1-tail]) {
-		tail++
-	}
-	old, fresh = old[head:len(old)-tail], fresh[head:len(fresh)-tail]
-	if len(old)*len(fresh) > mostCells {
-		old, fresh = [][]byte{bytes.Join(old, nil)}, [][]byte{bytes.Join(fresh, nil)}
-	}
+	at := 0
 	var out []hunk
 	open := false // whether the last hunk ends here
 	for _, s := range diff.Steps(old, fresh, bytes.Equal) {
@@ -104,6 +92,30 @@ func revert(before, after, now []byte) ([]byte, bool) {
 	return append(out, after[at:]...), true
 }
 
+// named are the secrets in a file that its keys tell of, as they are written there. A key may
+// stand many lines above them.
+func named(text []byte) (written []string) {
+	for _, g := range []clients.Grammar{clients.JSONC, clients.TOML} {
+		values, err := g.Decode(text)
+		if err != nil {
+			continue
+		}
+		b, err := json.Marshal(values)
+		if err != nil {
+			continue
+		}
+		for _, secret := range redact.Named(b) {
+			quoted := string(rawjson.AppendQuote(nil, secret))
+			written = append(written, secret, quoted[1:len(quoted)-1])
+			if len(secret) < 8 { // a word elsewhere, but in quotes the value
+				written = append(written, quoted)
+			}
+		}
+		break
+	}
+	return written
+}
+
 // Preview is a change as lines with + and - before them, and up to two lines around
 // each place. Secrets are not shown.
 func Preview(before, after []byte, secrets ...string) []string {
@@ -111,6 +123,8 @@ func Preview(before, after []byte, secrets ...string) []string {
 	var hide redact.Rules
 	hide.Known = &redact.Known{}
 	hide.Known.Add(secrets...)
+	hide.Known.Add(named(before)...)
+	hide.Known.Add(named(after)...)
 	lines := func(b []byte) []string {
 		var out []string
 		for l := range bytes.Lines(b) {

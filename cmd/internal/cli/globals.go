@@ -3,6 +3,8 @@
 package cli
 
 import (
+	"math"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
@@ -23,6 +25,17 @@ func (a *Globals) Load() (*config.Config, error) {
 	return config.Load(a.Flags)
 }
 
+// Run is what a command does that needs the configuration.
+func (a *Globals) Run(do func(c *cobra.Command, cfg *config.Config, args []string) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		cfg, err := a.Load()
+		if err != nil {
+			return err
+		}
+		return do(c, cfg, args)
+	}
+}
+
 // Said is how the user gave a flag its value, up to that.
 func (a *Globals) Said(flag string) string {
 	if v := a.Flags.Variables[flag]; v != "" {
@@ -36,6 +49,19 @@ func (a *Globals) Said(flag string) string {
 func (a *Globals) PortFlag(c *cobra.Command) {
 	c.Flags().IntVar(&a.Flags.Port, "port", -1, "port of the HTTP endpoint; 0 picks a free one")
 	c.Flags().Lookup("port").DefValue = "7337"
+}
+
+// Any is no limit for [Args].
+const Any = math.MaxInt
+
+// Args refuses fewer arguments than least, and more than most, with a sentence.
+func Args(least, most int, wrong string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) < least || len(args) > most {
+			return exit.Usagef("%s", wrong)
+		}
+		return nil
+	}
 }
 
 // NoArgs refuses arguments.

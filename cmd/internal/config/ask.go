@@ -14,14 +14,14 @@ import (
 
 // InboxScreen is how requests are shown and announced.
 func (c *Config) InboxScreen() inbox.Options {
-	f := c.File.Ask
+	f := c.File.Notify
 	home, _ := os.UserHomeDir() // paths are written whole then
 	return inbox.Options{
 		Follow: c.File.UI.FollowInbox,
 		Notify: inbox.Notify{
-			Mode: inbox.NotifyMode(f.Notify), Escape: inbox.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
-			Private: f.NotifyPrivate, After: time.Duration(c.File.Prompts.NotifyAfter), Here: c.File.Prompts.NotifyHere,
-			Command: process.Of(f.NotifyCommand, process.Desktop, c.Environ),
+			Mode: inbox.NotifyMode(f.Waiting), Escape: inbox.EscapeFor(os.Getenv), Tmux: Env("TMUX") != "",
+			Private: f.Private, Done: f.Done, After: time.Duration(f.After), Here: f.Here,
+			Command: process.Of(f.Command, process.Desktop, c.Environ),
 		},
 		Editor: c.Editor(), Home: home,
 	}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
@@ -60,6 +59,7 @@ type Config struct {
 	Environ  []string
 	File     File
 	Warnings []string        // sentences about the configuration, with the file and the line
+	Former   []string        // which settings have other names now
 	KeyLines map[string]int  // of the entries of [keys] in it
 	profiles []string        // names, in the order of the file
 	Cards    []settings.Card // servers that the user has added, by name
@@ -147,26 +147,16 @@ func (c *Config) read(path string, f Flags) error {
 		read = settings.ReadAround
 	}
 	whole := c.whole()
+	former := c.readFormer(b, whole.Addr().Interface())
 	warnings, err := read(b, whole.Addr().Interface())
 	c.take(whole)
-	for _, w := range c.formerNames(b, warnings) {
+	for _, w := range c.withoutFormer(warnings, former) {
 		c.Warnings = append(c.Warnings, filepath.Base(path)+" "+w)
 	}
 	if err != nil {
 		return fmt.Errorf("read the configuration %s, %w", path, err)
 	}
 	return nil
-}
-
-// formerNames takes the settings under the names of before that have no value under those of
-// now, and leaves out the warnings of them.
-func (c *Config) formerNames(b []byte, warnings []string) []string {
-	for e := range settings.Entries(b) {
-		if strings.Join(e.Path, ".") == "ask.autofocus" && c.lines.set("ui.follow_inbox") == 0 {
-			c.File.UI.FollowInbox = e.Value == "always"
-		}
-	}
-	return slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(w, "unknown setting ask.autofocus,") })
 }
 
 // Unreadable says what is at the path of a file that can be no file, and what to do; "" for a
@@ -235,7 +225,7 @@ func Env(name string) string { return os.Getenv(name) }
 func (c *Config) ClientFolders() clients.Folders {
 	return clients.Folders{
 		Home: c.Home, Config: Env("XDG_CONFIG_HOME"), AppData: Env("APPDATA"),
-		Claude: Env("CLAUDE_CONFIG_DIR"), Codex: Env("CODEX_HOME"),
+		Claude: Env("CLAUDE_CONFIG_DIR"), Codex: Env("CODEX_HOME"), Qwen: Env("QWEN_HOME"), Copilot: Env("COPILOT_HOME"), Kimi: Env("KIMI_CODE_HOME"),
 	}
 }
 

@@ -28,8 +28,12 @@ type File struct {
 	Journal Journal `toml:"journal"`
 	// Questions of agents.
 	Ask Ask `toml:"ask"`
+	// What is shown beyond the screen.
+	Notify Notify `toml:"notify"`
 	// What agents' programs ask in their own terminals.
 	Prompts Prompts `toml:"prompts"`
+	// What agents' programs deny without asking you.
+	Denied Denied `toml:"denied"`
 	// The list of agents' sessions.
 	Sessions Sessions `toml:"sessions"`
 	// What tokens cost.
@@ -102,7 +106,7 @@ type Ask struct {
 	Timeout humanize.Duration `toml:"timeout"`
 	// How many seconds an answer can be undone; 0 sends at once.
 	UndoSeconds int `toml:"undo_seconds"`
-	// How long z snoozes a question.
+	// How long a question is snoozed by the first choice of z.
 	Snooze humanize.Duration `toml:"snooze"`
 	// deadline puts questions first whose client times out within a minute; empty keeps the order of arrival.
 	Sort string `toml:"sort"`
@@ -114,12 +118,42 @@ type Ask struct {
 	Persist string `toml:"persist"`
 	// Keep the last 200 questions.
 	History string `toml:"history"`
-	// How a question makes itself known.
-	Notify string `toml:"notify"`
-	// Leave the text of the question out of notifications.
-	NotifyPrivate bool `toml:"notify_private"`
+}
+
+// Notify is how the deck makes itself known beyond its screen.
+type Notify struct {
+	// How something that needs you makes itself known.
+	Waiting string `toml:"waiting"`
+	// Notify you of a turn of a minute or more that has ended, unless mcpdeck's window has the focus.
+	Done bool `toml:"done"`
+	// Leave texts of questions and prompts out of notifications.
+	Private bool `toml:"private"`
 	// Program that shows notifications, and its arguments; the text is appended.
-	NotifyCommand []string `toml:"notify_command"`
+	Command []string `toml:"command"`
+	// How long something must wait before you are notified.
+	After humanize.Duration `toml:"after"`
+	// Notify you also of what waits in the window that you look at.
+	Here bool `toml:"here"`
+	// What waits while nobody is at the deck goes to your phone.
+	Away Away `toml:"away"`
+}
+
+// Away is where what waits goes while nobody is at the deck.
+type Away struct {
+	// Topic of an ntfy server, such as https://ntfy.sh/TOPIC. 2.16 or newer takes back what waits no longer.
+	Ntfy string `toml:"ntfy"`
+	// Address that gets each event as JSON.
+	Webhook string `toml:"webhook"`
+	// Program that gets each event as JSON on its standard input, and its arguments.
+	Command []string `toml:"command"`
+	// Token for the server, such as "${env:NTFY_TOKEN}".
+	Token string `toml:"token"`
+	// You are away after this long without a key or a click in the deck, and without its window getting or losing the focus; "0s": always.
+	After humanize.Duration `toml:"after"`
+	// When to notify you again of what still waits; "0s": never.
+	Again humanize.Duration `toml:"again"`
+	// Send also what is asked. Off, only who asks and of what kind.
+	Text bool `toml:"text"`
 }
 
 // Proof is what a shell must show before it may answer.
@@ -147,8 +181,9 @@ func defaults() File {
 		HTTP:    HTTP{Enabled: true, Port: 7337},
 		UI:      UI{Mouse: true, Motion: true, KeyRest: humanize.Duration(tui.KeyRest), Pictures: "auto"},
 		Journal: Journal{Enabled: true, MaxCalls: 100_000, MaxDays: 30},
-		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Notify: "all", Persist: "on", History: "on"},
-		Prompts: defaultPrompts(), Sessions: Sessions{Keep: humanize.Duration(time.Hour)},
+		Ask:     Ask{UndoSeconds: 2, Snooze: humanize.Duration(10 * time.Minute), CLIAnswers: Proof(userauth.Off), Persist: "on", History: "on"},
+		Notify:  Notify{Waiting: "all", Done: true, After: humanize.Duration(1500 * time.Millisecond), Away: Away{After: humanize.Duration(2 * time.Minute), Again: humanize.Duration(15 * time.Minute)}},
+		Prompts: defaultPrompts(), Sessions: Sessions{Keep: humanize.Duration(time.Hour), Reply: "ask"},
 		Theme: Theme{Name: theme.Follows, Dark: theme.Dark(), Light: theme.Light()},
 	}
 }

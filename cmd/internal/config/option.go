@@ -47,6 +47,10 @@ func walk(v reflect.Value, path []string, types bool, visit func(path []string, 
 		switch {
 		case isTable(f.Type):
 			walk(value, at, types, visit)
+		case f.Type.Kind() == reflect.Map && f.Type.Elem().Kind() == reflect.Bool: // by names that there are
+			for _, key := range sortedKeys(value) {
+				visit(append(slices.Clone(at), key), value.MapIndex(reflect.ValueOf(key)))
+			}
 		case f.Type.Kind() != reflect.Map || !isTable(f.Type.Elem()):
 			visit(at, value)
 		case types:
@@ -195,7 +199,13 @@ func withoutSecrets(name string, v reflect.Value) reflect.Value {
 	switch name {
 	case "env", "headers":
 		return masked(v)
-	case "command", "args", "notify_command", "url":
+	case "token", "ntfy", "webhook": // whoever knows a topic may read it
+		text := v.String()
+		if text != "" && !reference(text) {
+			text = "..."
+		}
+		return reflect.ValueOf(text)
+	case "command", "args", "url":
 		if words, ok := v.Interface().([]string); ok {
 			return reflect.ValueOf(settings.Redacted(words))
 		}
@@ -209,11 +219,16 @@ func masked(v reflect.Value) reflect.Value {
 	out := map[string]string{}
 	for _, k := range sortedKeys(v) {
 		text := v.MapIndex(reflect.ValueOf(k)).String()
-		one := strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1
-		if !one || strings.Contains(text, ":-") { // a default could be one
+		if !reference(text) {
 			text = "..."
 		}
 		out[k] = text
 	}
 	return reflect.ValueOf(out)
+}
+
+// reference reports whether a text is nothing but the name of a variable. One with a default
+// could be a secret itself.
+func reference(text string) bool {
+	return strings.HasPrefix(text, "${") && strings.IndexByte(text, '}') == len(text)-1 && !strings.Contains(text, ":-")
 }

@@ -32,11 +32,16 @@ type Paths struct {
 	RanWith    string // options that the last deck was started with
 	Drafts     string // of answers
 	History    string // of questions
+	Pushed     string // notifications that were sent
 	Sessions   string // the session sockets of ask
 	CardState  string // folder: of each card what was accepted, and whether it was on
+	Machines   string // folder: other machines, and the decks that may answer here
 	Undo       string // folder: what mcpdeck undo needs
 	Cache      string // folder; "" for none
 }
+
+// Home is the user's home folder.
+func Home() (string, error) { return home() }
 
 // home is found without XDG variables: some clients start their servers with
 // hardly any environment.
@@ -85,8 +90,10 @@ func paths(home string, f Flags) (Paths, error) {
 		RanWith:    filepath.Join(state, "settings"+suffix+".json"),
 		Drafts:     filepath.Join(state, "drafts"+suffix+".json"),
 		History:    filepath.Join(state, "history"+suffix+".jsonl"),
+		Pushed:     filepath.Join(state, "pushed"+suffix+".json"),
 		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),
 		CardState:  filepath.Join(state, "cards"),
+		Machines:   filepath.Join(state, "machines"+suffix),
 	}
 	if s := os.Getenv("MCPDECK_SOCKET"); s != "" {
 		if !filepath.IsAbs(s) {

@@ -9,7 +9,7 @@ import (
 func TestNoSettingShowsASecret(t *testing.T) {
 	const secret = "sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789"
 	c := load(t, map[string]string{"config.toml": strings.ReplaceAll(`
-ask.notify_command = ["notify", "--token", "SECRET"]
+notify.command = ["notify", "--token", "SECRET"]
 [pencil]
 args = ["--api-key=SECRET"]
 env = { KEY = "SECRET", MINE = "${env:MINE}", BOTH = "${env:A}SECRET${env:B}", OR = "${env:A:-SECRET}" }

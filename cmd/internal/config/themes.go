@@ -148,20 +148,13 @@ func (c *Config) ThemeOptions() theme.Options {
 // SetTheme writes the name of a theme into a configuration file that has one; false where
 // it has none.
 func SetTheme(path, name string) (bool, error) {
-	place, err := change.OfUser(path)
-	if err != nil {
+	e, err := change.EditOf(path)
+	if at, _ := linesOf(e.Before); err != nil || at.set("theme.name") == 0 {
 		return false, err
 	}
-	b, err := place.Read()
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if at, _ := linesOf(b); err != nil || at.set("theme.name") == 0 {
-		return false, err
-	}
-	out, err := settings.SetWord(b, "theme", "name", name, "\x00")
+	out, err := settings.SetWord(e.Before, "theme", "name", name, "\x00")
 	if err == nil {
-		err = file.Write(place.Path(), out, file.Options{Keep: true})
+		err = file.Write(e.Place.Path(), out, file.Options{Keep: true})
 	}
 	return true, err
 }

@@ -27,10 +27,11 @@ func Words(pages []string, servers []Section) map[string][]string {
 		"ask.cli_answers":             userauth.Methods(),
 		"ask.persist":                 {"on", "off"},
 		"ask.history":                 {"on", "off"},
-		"ask.notify":                  {"all", "bell", "title", "off"},
+		"notify.waiting":              {"all", "bell", "title", "off"},
 		"prompts.headless":            {"pass", "hold"},
 		"prompts.lasting":             {"show", "hide"},
 		"prompts.projects.*.headless": {"pass", "hold"},
+		"sessions.reply":              {"off", "ask", "on"},
 		"profile.*.tools.*":           {"allow", "off"},
 	}
 	for key, known := range settings.Words() {

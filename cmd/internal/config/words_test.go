@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -142,6 +143,34 @@ func TestTheInboxIsFollowedAsTheFocusOfBeforeSaid(t *testing.T) {
 		}
 		if got := c.InboxScreen().Follow; got != want || len(c.Warnings) > 0 {
 			t.Errorf("%q: %v, warnings %q", settings, got, c.Warnings)
+		}
+	}
+}
+
+func TestSettingsUnderNamesOfBeforeAreRead(t *testing.T) {
+	for settings, want := range map[string]string{
+		"":                                "all 1.5s false true []",
+		"[ask]\nnotify = \"bell\"\n":      "bell 1.5s false true [config.toml line 2: ask.notify is notify.waiting now]",
+		"prompts.notify_after = \"3s\"\n": "all 3s false true [config.toml line 1: prompts.notify_after is notify.after now]",
+		"[ask]\nnotify_command = [\n 'x', # y\n 'z']\nnotify_private = true\n[prompts]\nclaude = false\n": "all 1.5s true false [config.toml line 2: ask.notify_command is notify.command now " +
+			"config.toml line 5: ask.notify_private is notify.private now config.toml line 7: prompts.claude is prompts.agents.claude now]",
+		"[ask]\nnotify = \"bell\"\n[notify]\nwaiting = \"title\"\n": "title 1.5s false true [config.toml line 2: ask.notify is notify.waiting now]",
+		"ask = { notify = 'bell', notify_private = true }\nprompts = { claude = false }\n": "bell 1.5s true false [config.toml line 1: ask.notify is notify.waiting now " +
+			"config.toml line 1: ask.notify_private is notify.private now config.toml line 2: prompts.claude is prompts.agents.claude now]",
+		"ask = { notify = 'bell' }\nnotify = { waiting = 'title' }\n": "title 1.5s false true [config.toml line 1: ask.notify is notify.waiting now]",
+	} {
+		path := filepath.Join(t.TempDir(), "config.toml")
+		if err := os.WriteFile(path, []byte(settings), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		c, err := config.Load(config.Flags{Sections: plugin.Sections(), File: path, Port: -1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := c.File.Notify
+		got := fmt.Sprint(n.Waiting, " ", time.Duration(n.After), " ", n.Private, " ", c.File.Prompts.Agents["claude"], " ", c.Former)
+		if got != want || len(c.Warnings) > 0 || len(n.Command) > 0 != strings.Contains(settings, "command") {
+			t.Errorf("%q: %s, commands %q, warnings %q", settings, got, n.Command, c.Warnings)
 		}
 	}
 }

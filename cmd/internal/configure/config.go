@@ -31,8 +31,8 @@ import (
 // Command shows and checks the configuration.
 func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
-		Use: "config", Short: "Show, check and begin the configuration",
-		Long: "Show, check and begin the configuration. Every option has a default: no file is needed.",
+		Use: "config", Short: "Show, check and create the configuration",
+		Long: "Show, check and create the configuration. Every option has a default: no file is needed.",
 	}
 	c.AddCommand(configInit(a), configPath(a), configCheck(a), configShow(a), configKeys(a), configSchema())
 	return c
@@ -56,9 +56,8 @@ func configInit(a *cli.Globals) *cobra.Command {
 				return fmt.Errorf("%s exists and stays as it is; mcpdeck config schema has what its options are", path)
 			}
 			c.Printf("%s: every option with its default, commented out\n", path)
-			if !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-				c.Println("nothing was written; --yes writes without asking")
-				return exit.Failed
+			if err := prompt.Agreed(c, yes); err != nil {
+				return err
 			}
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				return fmt.Errorf("make the folder: %w", err)
@@ -128,7 +127,7 @@ func configCheck(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "check", Short: "List mistakes in the configuration, with their lines", Args: cli.NoArgs,
 		Long: "List mistakes in the configuration, with their lines, and what was probably meant. The exit code is 1 if there are any.\n" +
-			"Colours of yours that are hard to read are listed, too, and options that need a restart of a running deck.",
+			"Your own colours that are hard to read are listed, too, and options that need a restart of a running deck.",
 		RunE: func(c *cobra.Command, _ []string) error { return checkConfiguration(c, a) },
 	}
 }
@@ -200,7 +199,7 @@ func configShow(a *cli.Globals) *cobra.Command {
 		Use: "show [OPTION]", Short: "Show every option, its value, and where that comes from",
 		Long: "Show every option, its value, and where that comes from: a default, a file with the line, a variable of the environment,\n" +
 			"or a flag, and which options need a restart of the deck to apply. Secrets are left out: values\n" +
-			"of environment variables and headers, and what looks like one in commands and addresses.",
+			"of environment variables and headers, and whatever looks like one in commands and addresses.",
 		Example: "  mcpdeck config show http.port\n  mcpdeck config show ask --json",
 		Args:    cobra.MaximumNArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -236,7 +235,7 @@ func configShow(a *cli.Globals) *cobra.Command {
 			return optionWords(a), cobra.ShellCompDirectiveNoFileComp
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().BoolVar(&changed, "changed", false, "only options that do not have their default")
 	return c
 }

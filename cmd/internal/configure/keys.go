@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -26,11 +27,7 @@ func configKeys(a *cli.Globals) *cobra.Command {
 		Long: "List the actions of the screen, with the keys that they have: their own, or those of [keys] in the configuration,\n" +
 			"which lines such as \"calls.copy\" = [\"ctrl+y\"] set. An entry that mcpdeck config check reports has no effect.",
 		Example: "  mcpdeck config keys | grep calls",
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			h, err := app.New(cfg, false, nil)
 			if err != nil {
 				return err
@@ -49,7 +46,7 @@ func configKeys(a *cli.Globals) *cobra.Command {
 				rows = append(rows, []string{b.ID, cmp.Or(strings.Join(b.Keys, ", "), "–"), b.Place, b.Title})
 			}
 			return cli.PrintHeaded(c, []string{"ACTION", "KEYS", "WHERE", "WHAT IT DOES"}, rows, nil)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c

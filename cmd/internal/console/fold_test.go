@@ -16,6 +16,7 @@ func TestLongLinesAreBrokenBetweenWords(t *testing.T) {
 		{"a row in colours", "  \x1b[36m--all\x1b[m   shows one two three", "  --all   shows one\n          two three"},
 		{"a row with a wide first column", "  --a-very-long-name   one two three", "  --a-very-long-name\n  one two three"},
 		{"a row with a first column in Chinese", "  日本   one two three four", "  日本   one two\n         three four"},
+		{"hyphens", "one two three mcpdeck-hook --json", "one two three\nmcpdeck-hook --json"},
 		{"an address", "https://example.com/" + strings.Repeat("x", 10), "https://example.com/\nxxxxxxxxxx"},
 	} {
 		t.Run(r.name, func(t *testing.T) {

@@ -2,13 +2,12 @@ package console
 
 import (
 	"io"
-	"os"
 	"strings"
 
 	"charm.land/lipgloss/v2"
 	"charm.land/lipgloss/v2/table"
 	"github.com/charmbracelet/colorprofile"
-	"github.com/charmbracelet/x/term"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
@@ -39,16 +38,41 @@ func Table(w io.Writer, rows [][]string, style func(row, col int) lipgloss.Style
 		t.Row(cells...)
 	}
 	out := &strings.Builder{}
-	if to, ok := w.(text); ok && to.File == os.Stdout {
-		if w, _, err := term.GetSize(to.Fd()); err == nil && w < lipgloss.Width(t.Render()) {
-			t.Width(w) // long cells are broken where their column begins
-		}
-	}
-	_, _ = io.WriteString(&colorprofile.Writer{Forward: out, Profile: ColorsOf(w)}, t.Render()) // a Builder takes all
+	_, _ = io.WriteString(&colorprofile.Writer{Forward: out, Profile: ColorsOf(w)}, broken(t, rows, widthOf(w))) // a Builder takes all
 	for line := range strings.SplitSeq(out.String(), "\n") {
 		if _, err := io.WriteString(Bytes(w), strings.TrimRight(line, " ")+"\n"); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// broken is a table whose long cells are broken where their column begins, so that it is at
+// most so wide; 0: that is not known. Where there is room, only the last column is broken,
+// between words.
+func broken(t *table.Table, rows [][]string, width int) string {
+	whole := t.Render()
+	if width == 0 || lipgloss.Width(whole) <= width {
+		return whole
+	}
+	last := 0 // where the last column begins
+	for col := range len(rows[0]) - 1 {
+		most := 0
+		for _, row := range rows {
+			most = max(most, lipgloss.Width(sanitize.Output(row[col])))
+		}
+		last += most + 2
+	}
+	if last > width/2 {
+		return t.Width(width).Render()
+	}
+	lines := strings.Split(whole, "\n")
+	for i, line := range lines {
+		line = ansi.Truncate(line, ansi.StringWidth(strings.TrimRight(ansi.Strip(line), " ")), "")
+		if ansi.StringWidth(line) > width {
+			line = hung(line, last, width)
+		}
+		lines[i] = line
+	}
+	return strings.Join(lines, "\n")
 }

@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"charm.land/lipgloss/v2"
+	"charm.land/lipgloss/v2/table"
+	"github.com/charmbracelet/x/ansi"
 )
 
 func TestTablesAlignColumns(t *testing.T) {
@@ -38,5 +41,24 @@ func TestTablesAlignColumns(t *testing.T) {
 	}
 	if got, _ := os.ReadFile(f.Name()); string(got) != want {
 		t.Errorf("a file got %q, want %q", got, want)
+	}
+}
+
+func TestALongLastCellGoesOnBetweenWordsInItsColumn(t *testing.T) {
+	rows := [][]string{{"note", "prompts", "claude: not set up; run mcpdeck-hook or setup --prompts"}, {"ok", "deck", "running"}}
+	for width, want := range map[int]string{
+		0:  "note  prompts  claude: not set up; run mcpdeck-hook or setup --prompts\nok    deck     running",
+		36: "note  prompts  claude: not set up;\n               run mcpdeck-hook or\n               setup --prompts\nok    deck     running",
+	} {
+		tab := table.New().BorderTop(false).BorderBottom(false).BorderLeft(false).BorderRight(false).BorderColumn(false).StyleFunc(func(_, col int) lipgloss.Style {
+			return lipgloss.NewStyle().PaddingRight(min(2-col, 1) * 2)
+		}).Rows(rows...)
+		var got []string
+		for line := range strings.SplitSeq(broken(tab, rows, width), "\n") {
+			got = append(got, strings.TrimRight(ansi.Strip(line), " "))
+		}
+		if text := strings.Join(got, "\n"); text != want {
+			t.Errorf("%d columns: got\n%s\nwant\n%s", width, text, want)
+		}
 	}
 }

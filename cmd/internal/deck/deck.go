@@ -98,7 +98,9 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 		}
 	})
 	var played playing
-	if f.demo != nil {
+	if f.demo == nil {
+		h.PushAway(ctx, true)
+	} else {
 		played = play(ctx, f.demo(h), cancel)
 	}
 	if !full {

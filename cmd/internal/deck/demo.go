@@ -33,7 +33,7 @@ func DemoCommand(a *cli.Globals) *cobra.Command {
 They ask a question, draw, make a mistake, break a contract and want to run a
 command: on a real deck, over the real protocol, in a temporary folder that is
 removed at the end. Your configuration and a deck that is running are not
-touched. You can answer; if you do nothing, the demo goes on by itself.
+touched. You can answer, too; the demo plays on its own if you just watch.
 
 With --plain, or without a terminal, it prints what happens and ends.`,
 		RunE: func(*cobra.Command, []string) error { return playDemo(a, f, pace) },
@@ -45,13 +45,9 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 	c.AddCommand(
 		&cobra.Command{
 			Use: "agent NAME", Hidden: true, Args: cobra.ExactArgs(1), Short: "Stand in for an agent's program",
-			RunE: func(_ *cobra.Command, args []string) error {
-				cfg, err := a.Load()
-				if err != nil {
-					return err
-				}
+			RunE: a.Run(func(_ *cobra.Command, cfg *config.Config, args []string) error {
 				return demo.StandIn(context.Background(), args[0], demo.Folder{Home: cfg.Home}.Program("mcpdeck"), cfg.Environ, os.Stdin, console.Bytes(console.Out()), console.Err())
-			},
+			}),
 		},
 		&cobra.Command{
 			Use: "stamp", Hidden: true, DisableFlagParsing: true, Short: "Stand in for the stamp command",
@@ -65,7 +61,7 @@ With --plain, or without a terminal, it prints what happens and ends.`,
 		},
 		&cobra.Command{
 			Use: "server", Hidden: true, Args: cli.NoArgs, Short: "Stand in for a server of somebody else's",
-			RunE: func(*cobra.Command, []string) error { return demo.Serve(os.Stdin, console.Bytes(console.Out())) },
+			RunE: func(*cobra.Command, []string) error { demo.Serve(os.Stdin, console.Bytes(console.Out())); return nil },
 		},
 	)
 	return c

@@ -42,19 +42,15 @@ and switches to a deck when one is opened. Servers (default: all):
 When standard input ends, calls in flight are still answered for up to ten
 minutes, as long as standard output is read. A question stays in the deck, which
 keeps its answer for whoever asks it again.`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
-			if spec.Servers = args; spec.AsIs && len(args) != 1 {
+		RunE: a.Run(func(_ *cobra.Command, cfg *config.Config, args []string) error {
+			if spec.Servers = args; spec.Passthrough && len(args) != 1 {
 				return exit.Usagef("--%s needs the name of one server", app.AsIs)
 			}
 			return relayTo(a, cfg, spec)
-		},
+		}),
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 0)
-	c.Flags().BoolVar(&spec.AsIs, app.AsIs, false, "serve one added server as it is without the deck, under its own names")
+	c.Flags().BoolVar(&spec.Passthrough, app.AsIs, false, "serve one added server as it is without the deck, under its own names")
 	c.Flags().BoolVar(&spec.Gateway, "gateway", false, "list fixed tools instead of a list that changes, for clients that never refresh it")
 	c.Flags().StringVar(&spec.Profile, "profile", "", "serve what a profile of config.toml names (default: the first that matches)")
 	_ = c.RegisterFlagCompletionFunc("profile", completeProfiles(a)) // the flag exists
@@ -70,7 +66,7 @@ func relayTo(a *cli.Globals, cfg *config.Config, spec router.ViewSpec) error {
 	var linked atomic.Bool // to a deck, at least once
 	dial := app.Dialer(cfg)
 	r := &relay.Relay{
-		Hello: transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
+		Hello: transport.Hello{Servers: spec.Servers, Gateway: spec.Gateway, Passthrough: spec.Passthrough, Profile: spec.Profile, Cwd: cfg.Dir, PID: os.Getpid(), Hints: config.Hints()},
 		Dial: func(ctx context.Context) (net.Conn, error) {
 			c, err := dial(ctx)
 			if err == nil {

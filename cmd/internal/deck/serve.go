@@ -17,15 +17,18 @@ import (
 
 // ServeCommand returns the command serve.
 func ServeCommand(a *cli.Globals) *cobra.Command {
+	var linked bool
 	c := &cobra.Command{
 		Use: "serve", Short: "Run the deck without a screen, logging to standard error", Args: cli.NoArgs,
-		RunE: func(*cobra.Command, []string) error { return serve(a) },
+		RunE: func(*cobra.Command, []string) error { return serve(a, linked) },
 	}
 	a.PortFlag(c)
+	c.Flags().BoolVar(&linked, "linked", false, "end when no deck of another machine has been linked for a while, and no agent works here")
+	_ = c.Flags().MarkHidden("linked") // the flag exists
 	return c
 }
 
-func serve(a *cli.Globals) error {
+func serve(a *cli.Globals, linked bool) error {
 	// Whoever sees the socket may already send a signal.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -37,7 +40,11 @@ func serve(a *cli.Globals) error {
 	if err != nil {
 		return err
 	}
-	if err := h.OpenLog(console.Err()); err != nil {
+	logs := console.Err()
+	if linked { // nobody reads that
+		logs = nil
+	}
+	if err := h.OpenLog(logs); err != nil {
 		return err
 	}
 	h.Host.Start()
@@ -49,6 +56,15 @@ func serve(a *cli.Globals) error {
 	}
 	h.Follow(ctx, a.Load)
 	slog.Info("serving", "socket", r.Endpoints.Socket, "http", r.Endpoints.HTTP)
+	if !linked { // else the deck that it is linked to tells the user
+		h.PushAway(ctx, false)
+	}
+	if linked {
+		recovery.Go("unused", func() {
+			h.WaitUnused(ctx)
+			stop()
+		})
+	}
 	<-ctx.Done()
 	stop() // a second signal ends at once
 	r.Close()

@@ -22,8 +22,9 @@ type Shared struct {
 	built map[string]string // path by package
 }
 
-// Program returns the path of the program of a package below the module.
-func (s *Shared) Program(t testing.TB, pkg string) string {
+// Program returns the path of the program of a package below the module, built with variables
+// beside those of the process.
+func (s *Shared) Program(t testing.TB, pkg string, env ...string) string {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,9 +38,13 @@ func (s *Shared) Program(t testing.TB, pkg string) string {
 		}
 		s.dir, s.built = dir, map[string]string{}
 	}
-	s.built[pkg] = Program(t, s.dir, pkg)
+	s.built[pkg] = Program(t, s.dir, pkg, env...)
 	return s.built[pkg]
 }
+
+// Hasty is for the environment of programs that are the test binary: built with the race
+// detector, they sleep for a second before they end, unless told.
+const Hasty = "GORACE=atexit_sleep_ms=10"
 
 // Run runs the tests, many at once however few processors there are, for they wait for
 // processes most of the time. It removes the programs when they have ended.
@@ -55,10 +60,12 @@ func (s *Shared) Run() int {
 // Program puts the program of a package below the module, such as cmd/mcpdeck,
 // into a folder and returns its path. It is linked once for all tests: unlike go
 // build, go run keeps what it links.
-func Program(t testing.TB, dir, pkg string) string {
+func Program(t testing.TB, dir, pkg string, env ...string) string {
 	t.Helper()
 	file := filepath.Join(dir, path.Base(pkg))
-	if out, err := exec.Command("go", "run", "-exec", "cp", "github.com/mcpdeck/mcpdeck/"+pkg, file).CombinedOutput(); err != nil {
+	build := exec.Command("go", "run", "-exec", "cp", "github.com/mcpdeck/mcpdeck/"+pkg, file)
+	build.Env = append(os.Environ(), env...)
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, out)
 	}
 	return file

@@ -14,7 +14,6 @@ import (
 
 // agent is the demo's end of a stand-in.
 type agent struct {
-	name  string // of its program: "claude"
 	child *process.Child
 	conn  *rpc.Conn
 }
@@ -27,7 +26,7 @@ func startAgent(ctx context.Context, f Folder, environ []string, name, client, c
 	if err != nil {
 		return nil, fmt.Errorf("start the stand-in for %s: %w", name, err)
 	}
-	a := &agent{name: name, child: child, conn: rpc.New(rpc.Options{Name: name})}
+	a := &agent{child: child, conn: rpc.New(rpc.Options{Name: name})}
 	recovery.Go("errors of "+name, func() { _, _ = io.Copy(io.Discard, child.Err) })
 	a.conn.Begin(child.In, child.Out)
 	_, err = a.request(ctx, "initialize", map[string]any{

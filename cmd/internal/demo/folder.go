@@ -117,8 +117,8 @@ func (f Folder) fill(own string) error {
 enabled = false
 [ui]
 follow_inbox = true
-[ask]
-notify = "off"
+[notify]
+waiting = "off"
 [prompts]
 undo_seconds = 0
 hold = "1h"

@@ -39,7 +39,7 @@ func (s *Show) opens(ctx context.Context) error {
 	}
 	folder := s.o.Folder.project("opencode")
 	_, err := s.plugin(ctx, false,
-		pluginEvent{"session.updated", map[string]any{"sessionID": opencodeSession, "info": map[string]any{
+		pluginEvent{"session.updated", map[string]any{"sessionID": opencodeSession, "prompts": true, "info": map[string]any{
 			"id": opencodeSession, "title": "Sprites of the menu", "directory": folder, "version": "1.18.33", "agent": "build", "model": map[string]any{"id": "house-model"},
 			"cost": 0.41, "tokens": map[string]any{"input": 12_000, "output": 3_000, "reasoning": 0, "cache": map[string]any{"read": 80_000, "write": 0}},
 		}}},

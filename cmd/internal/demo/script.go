@@ -33,6 +33,8 @@ type scene struct {
 	ready  func(s *Show) bool  // the deck shows what the user is to see
 	say    string              // then, what happens
 	try    string              // and what can be pressed
+	then   func(s *Show) bool  // the user has got so far that it is something else
+	next   string              // namely this
 	page   string              // the user is to be on it; "" for any
 	there  string              // what can be done on that page, in place of try
 	did    func(s *Show) bool  // the user has done their part; nil: when the agents have
@@ -52,7 +54,8 @@ func script() []scene {
 		{
 			agents: question, ready: waiting(1), alone: answerAll,
 			say:  "codex asks you, and waits for the answer.",
-			try:  "Choose with the digits, enter sends. Or wait.",
+			try:  "Choose with the digits, or enter opens it. Or wait.",
+			then: reviewed, next: "This is the review: enter sends both answers. Or wait.",
 			keys: []string{"1", "2", "enter"},
 			ends: "codex has your answers.",
 		},
@@ -61,7 +64,7 @@ func script() []scene {
 			say:  "opencode has drawn pictures.",
 			try:  "Press P to look at them.",
 			page: "pixels", keys: []string{"P"},
-			there: "The newest is on top; j and k choose another, + zooms.",
+			there: "The newest is on top; j and k move, + draws it larger.",
 		},
 		{
 			agents: func(ctx context.Context, s *Show) error {
@@ -75,7 +78,7 @@ func script() []scene {
 			say:   "A call of codex has failed.",
 			try:   "Press C to see what it wanted and what it got.",
 			page:  "calls", keys: []string{"C"},
-			there: "It is selected; enter reads its arguments and its result.",
+			there: "It is selected; enter opens its arguments and its result.",
 		},
 		{
 			begins: "claude notes what components promise each other, and edits one …",
@@ -204,6 +207,11 @@ func weather(s *Show) snapshot.Server {
 // waiting reports whether so many things wait for the user.
 func waiting(n int) func(*Show) bool {
 	return func(s *Show) bool { return len(open(s)) >= n }
+}
+
+// reviewed reports whether all questions of what waits are answered, and not sent.
+func reviewed(s *Show) bool {
+	return slices.ContainsFunc(open(s), func(it ask.Item) bool { return it.Draft.Tab >= len(it.Request.Questions) })
 }
 
 func open(s *Show) []ask.Item {

@@ -1,50 +1,28 @@
 package demo
 
 import (
-	"encoding/json"
 	"io"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Serve is a small MCP server over lines, a card of the demo's deck: it tells the weather.
-func Serve(in io.Reader, out io.Writer) error {
-	for lines := rpc.NewLines(in, rpc.MaxLine); ; {
-		line, err := lines.Next()
-		if err != nil {
-			return nil // the deck has closed it
-		}
-		var m struct {
-			ID     json.RawMessage
-			Method string
-		}
-		if json.Unmarshal(line, &m) != nil || m.ID == nil {
-			continue
-		}
-		answer, known := map[string]any{
-			"initialize": map[string]any{
-				"protocolVersion": "2025-06-18", "capabilities": map[string]any{"tools": map[string]any{}},
-				"serverInfo": map[string]any{"name": "weather", "version": "1.0.0"},
-			},
-			"tools/list": map[string]any{"tools": []any{
-				map[string]any{"name": "forecast", "description": "The weather of the next days in a city", "inputSchema": weatherSchema()},
-				map[string]any{"name": "warnings", "description": "Warnings of storms and floods for a city", "inputSchema": weatherSchema()},
-			}},
-			"tools/call": map[string]any{"content": []any{map[string]any{"type": "text", "text": "Rain until noon, then sun; 14 °C."}}},
-			"ping":       map[string]any{},
-		}[m.Method]
-		reply := rpc.Failure(m.ID, rpc.Error{Code: -32601, Message: "no such method"})
-		if known {
-			if reply, err = rpc.Result(m.ID, answer); err != nil {
-				return err
-			}
-		}
-		if _, err := out.Write(reply); err != nil {
-			return err
-		}
+func Serve(in io.Reader, out io.Writer) {
+	const schema = `"inputSchema":{"type":"object","properties":{"city":{"type":"string"}},"required":["city"]}}`
+	answers := map[string]string{
+		"initialize": `{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"weather","version":"1.0.0"}}`,
+		"tools/list": `{"tools":[{"name":"forecast","description":"The weather of the next days in a city",` + schema +
+			`,{"name":"warnings","description":"Warnings of storms and floods for a city",` + schema + `]}`,
+		"tools/call": `{"content":[{"type":"text","text":"Rain until noon, then sun; 14 °C."}]}`,
+		"ping":       `{}`,
 	}
-}
-
-func weatherSchema() any {
-	return map[string]any{"type": "object", "properties": map[string]any{"city": map[string]any{"type": "string"}}, "required": []string{"city"}}
+	(&fake.Server{NoModern: true, Answer: func(c *fake.Call) bool {
+		if answer, known := answers[c.Method]; known {
+			c.Result(answer)
+		} else {
+			c.Fail(rpc.CodeMethod, "no such method")
+		}
+		return true
+	}}).Serve(in, out)
 }

@@ -45,6 +45,7 @@ type Show struct {
 	o      Options
 	agents map[string]*agent
 
+	again chan struct{} // the user wants to go on
 	hints notify.Feed
 	mu    sync.Mutex // guards what follows
 	now   tui.GuideMsg
@@ -61,12 +62,12 @@ type seen struct {
 
 // New makes a Show. Run plays it.
 func New(o Options) *Show {
-	s := &Show{o: o, agents: map[string]*agent{}}
+	s := &Show{o: o, agents: map[string]*agent{}, again: make(chan struct{}, 1)}
 	s.now = tui.GuideMsg{Badge: "demo", About: "stand-in agents, temporary folder", Say: "Three stand-in agents are starting …", Idle: goesOn}
 	return s
 }
 
-const goesOn = "The demo goes on by itself; ctrl+n goes on now, q ends it."
+const goesOn = "The demo plays on its own; ctrl+n brings the next scene, q quits."
 
 // Feed implements [tui.Guide].
 func (s *Show) Feed() tui.Feed {
@@ -87,7 +88,10 @@ func (s *Show) Pressed() { s.with(func() { s.seen.touched = time.Now() }) }
 func (s *Show) Shown(page string) { s.with(func() { s.seen.page = page }) }
 
 // Next implements [tui.Guide].
-func (s *Show) Next() { s.with(func() { s.seen.next = true }) }
+func (s *Show) Next() {
+	s.with(func() { s.seen.next = true })
+	notify.Poke(s.again)
+}
 
 func (s *Show) with(f func()) {
 	s.mu.Lock()
@@ -141,11 +145,26 @@ func (s *Show) Run(ctx context.Context) error {
 		if s.o.Line != nil {
 			return nil
 		}
-		s.say("demo", "That was the deck. Look around: I, A, C, S, P and D are its pages.", "ctrl+n plays it again, q ends. Then run mcpdeck setup.")
-		s.with(func() { s.seen.next = false })
-		if err := s.wait(ctx, s.skipped); err != nil {
-			return s.failed(ctx, err)
+		s.say("demo", "That was the deck. Look around: I, A, C, S, P and D are its pages.", "ctrl+n plays it again, q quits. Then run mcpdeck setup.")
+		if !s.repeated(ctx) {
+			return nil
 		}
+	}
+}
+
+// repeated waits for the user to want the demo once more, without looking again and again: what
+// is over takes no processor. It returns false if ctx ends before.
+func (s *Show) repeated(ctx context.Context) bool {
+	select {
+	case <-s.again: // a scene was skipped
+	default:
+	}
+	select {
+	case <-s.again:
+		s.skipped()
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
@@ -154,7 +173,7 @@ func (s *Show) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
 	}
-	s.say("demo", "The demo cannot go on: "+err.Error(), "q ends it.")
+	s.say("demo", "The demo cannot go on: "+err.Error(), "q quits.")
 	return err
 }
 
@@ -235,13 +254,18 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 			if err := s.wait(ctx, func() bool { return done() || !s.left(sc) }); err != nil {
 				return err
 			}
-			s.hint(number, sc.say, sc.try)
+			s.hint(number, sc.say, s.tries(sc))
 			continue
 		}
-		if err := s.idle(ctx, func() bool { return done() || s.left(sc) }); err != nil {
+		try := s.tries(sc)
+		if err := s.idle(ctx, func() bool { return done() || s.left(sc) || s.tries(sc) != try }); err != nil {
 			return err
 		}
 		if s.left(sc) {
+			continue
+		}
+		if now := s.tries(sc); now != try {
+			s.hint(number, sc.say, now)
 			continue
 		}
 		if s.o.Line != nil {
@@ -264,6 +288,14 @@ func (s *Show) lead(ctx context.Context, number string, sc scene, over func() bo
 		}
 	}
 	return nil
+}
+
+// tries is what can be pressed now, of what waits on the Inbox.
+func (s *Show) tries(sc scene) string {
+	if sc.then != nil && sc.then(s) {
+		return sc.next
+	}
+	return sc.try
 }
 
 // left reports whether the user has answered all that a scene asks, and the rest is left to

@@ -3,6 +3,8 @@ package demo
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -54,4 +56,19 @@ func TestOnThePageOfASceneItSaysWhatCanBeDoneThere(t *testing.T) {
 			t.Errorf("on page %s it says %q, want %q", step.page, got, step.want)
 		}
 	}
+}
+
+func TestTheEndOfTheDemoSleepsUntilItIsToBePlayedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := New(Options{})
+		s.Next() // a scene was skipped
+		began, again := time.Now(), make(chan bool)
+		go func() { again <- s.repeated(t.Context()) }()
+		synctest.Wait()
+		time.Sleep(time.Hour) // virtual
+		s.Next()
+		if !<-again || time.Since(began) != time.Hour || s.skipped() {
+			t.Errorf("it began again after %v, and the key counts twice: %v", time.Since(began), s.skipped())
+		}
+	})
 }

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
@@ -33,6 +36,7 @@ type standIn struct {
 
 	// These are started by the reader of the input; nil: not yet.
 	opencode *standin.OpenCode
+	answers  chan standin.Post // of permissions, to opencode
 	codex    *standin.Codex
 }
 
@@ -132,7 +136,10 @@ func (s *standIn) plug(id, params json.RawMessage) {
 	var said pluginLines
 	err := json.Unmarshal(params, &said)
 	if err == nil && s.opencode == nil {
-		s.opencode, err = standin.DialOpenCode(said.Socket, said.Folder)
+		if s.opencode, err = standin.DialOpenCode(said.Socket, said.Folder); err == nil {
+			s.answers = make(chan standin.Post, 1)
+			recovery.Go("posts", func() { s.posts(s.opencode) })
+		}
 	}
 	for _, l := range said.Lines {
 		if err == nil {
@@ -146,10 +153,24 @@ func (s *standIn) plug(id, params json.RawMessage) {
 	recovery.Go("plugin", func() {
 		var body json.RawMessage
 		if said.Asks {
-			post := <-s.opencode.Posts()
-			body = post.Body
-			_ = s.opencode.Posted(post) // a deck that has gone needs none
+			body = (<-s.answers).Body
 		}
 		s.answer(id, body, nil)
 	})
+}
+
+// posts takes what the deck posts: answers, and prompts that the user types there.
+func (s *standIn) posts(o *standin.OpenCode) {
+	defer close(s.answers)
+	for p := range o.Posts() {
+		_ = o.Posted(p) // a deck that has gone needs none
+		var body struct{ Parts []struct{ Text string } }
+		if !strings.HasSuffix(p.Path, "/prompt_async") || json.Unmarshal(p.Body, &body) != nil || len(body.Parts) == 0 {
+			s.answers <- p
+			continue
+		}
+		for _, said := range [][2]string{{"user", body.Parts[0].Text}, {"assistant", "I will do that next."}} {
+			_ = o.Say("message."+said[0], map[string]any{"sessionID": opencodeSession, "at": time.Now().UnixMilli(), "messageID": fmt.Sprint(said[0], p.N), "text": said[1]})
+		}
+	}
 }

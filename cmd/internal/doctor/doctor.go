@@ -24,14 +24,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/push"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -48,11 +52,11 @@ func Command(a *cli.Globals) *cobra.Command {
 	var fix, asJSON bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check what the deck needs, and say how to fix what is missing", Args: cli.NoArgs,
-		Long: `Check what the deck needs, and say how to fix what is missing. All is checked, whatever is found; at the end
-stands what to do. It exits with 1 if something is broken.
+		Long: `Check what the deck needs, and say how to fix what is missing. Everything is checked,
+whatever is found; the last lines say what to do about it. It exits with 1 if something is broken.
 
 --json prints {"v", "checks"}. A check is a line: {"name", "ok", "detail", "fix"}, as in setup and
-status, with its "level": ok, note or bad. It is not ok if it is bad.`,
+status, with its "level": ok, note or bad. "ok" is false where that is bad.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			findings, err := examine(c, a, fix)
 			if err != nil {
@@ -61,7 +65,7 @@ status, with its "level": ok, note or bad. It is not ok if it is bad.`,
 			return report(c, findings, asJSON)
 		},
 	}
-	c.Flags().BoolVar(&fix, "fix", false, "install the stamp CLI into the deck's own folder if it is missing")
+	c.Flags().BoolVar(&fix, "fix", false, "install the stamp program into mcpdeck's own folder if it is missing")
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
@@ -84,29 +88,77 @@ func examine(c *cobra.Command, a *cli.Globals, fix bool) ([]finding, error) {
 	if cfg == nil {
 		return nil, broken
 	}
-	findings := []finding{{mark: "ok", what: "version", text: cli.Version()}, {mark: "ok", what: "state", text: cfg.Paths.State}}
-	findings = append(findings, checkConfig(cfg, broken)...)
+	state, usable := checkState(cfg)
+	findings := append([]finding{{mark: "ok", what: "version", text: cli.Version()}, state}, checkConfig(cfg, broken)...)
 	for _, text := range app.WaitingIn(ctx, cfg) {
-		findings = append(findings, finding{"note", "config", text, "restart the deck"})
+		findings = append(findings, finding{"note", "config", text, "restart mcpdeck"})
 	}
-	h, err := app.New(cfg, false, nil)
+	h, stop, err := assemble(cfg, usable)
 	if err != nil {
-		findings = append(findings, finding{"bad", "servers", err.Error(), ""})
+		findings = append(findings, finding{"bad", "servers", err.Error(), "edit " + cfg.Paths.Config})
 	} else {
-		defer h.Stop()
+		defer stop()
 		findings = append(findings, checkKeys(h)...)
 	}
 	findings = append(findings, checkClients(cfg)...)
 	if h != nil {
-		findings = append(findings, checkPrompts(h, ctx)...)
+		findings = append(findings, checkPrompts(h, ctx, cfg)...)
 	}
 	findings = append(findings, checkDeck(ctx, cfg), checkToken(cfg))
-	findings = append(findings, checkCertificates()...)
+	findings = append(findings, checkAway(cfg)...)
+	findings = append(findings, checkCertificates(x509.SystemCertPool)...)
 	findings = append(findings, checkCards(cfg)...)
 	if h != nil {
-		findings = append(findings, checkOwn(h, ctx, c, fix)...)
+		findings = append(findings, checkOwn(h, ctx, c, fix && usable)...)
 	}
 	return append(findings, checkTerminal()), nil
+}
+
+// checkState says whether the state folder can be used as it is.
+func checkState(cfg *config.Config) (f finding, usable bool) {
+	err := cfg.Paths.Make()
+	if err == nil {
+		return finding{"ok", "state", cfg.Paths.State, ""}, true
+	}
+	f = finding{"bad", "state", err.Error(), "mcpdeck --state DIR"}
+	var folder *file.FolderError
+	if errors.As(err, &folder) {
+		f.text = folder.Dir + ": " + folder.Err.Error()
+		dir := setup.Quoted(clients.Sh, folder.Dir)
+		switch {
+		case errors.Is(err, file.ErrShared):
+			f.text += fmt.Sprintf(" (mode %04o)", folder.Mode.Perm())
+			f.fix = "chmod 700 " + dir
+		case errors.Is(err, file.ErrForeign):
+			f.fix = "sudo chown -R $(id -u) " + dir
+		case errors.Is(err, file.ErrNotFolder):
+			f.fix = "mv " + dir + " " + setup.Quoted(clients.Sh, folder.Dir+".old")
+		}
+	}
+	return f, false
+}
+
+// assemble makes the deck whose parts are checked, without its state where that cannot be used.
+func assemble(cfg *config.Config, usable bool) (h *app.App, stop func(), err error) {
+	if usable {
+		if h, err = app.Assemble(cfg, false, nil); err != nil {
+			return nil, nil, err
+		}
+		return h, h.Stop, nil
+	}
+	dir, err := os.MkdirTemp(config.Temporary(), "mcpdeck-doctor-")
+	if err != nil {
+		return nil, nil, fmt.Errorf("make a folder for the checks: %w", err)
+	}
+	without := *cfg
+	if without.Paths, err = config.Where(config.Flags{State: dir, Name: cfg.Name(), File: cfg.Paths.Config}); err == nil {
+		h, err = app.New(&without, false, nil)
+	}
+	if err != nil {
+		_ = os.RemoveAll(dir) // the system sweeps it
+		return nil, nil, err
+	}
+	return h, func() { h.Stop(); _ = os.RemoveAll(dir) }, nil
 }
 
 // report prints what was found, and at the end what to do.
@@ -160,12 +212,15 @@ func sum(c *cobra.Command, findings []finding) error {
 			rows[at][1] += ", " + f.what
 		}
 	}
-	text := "\nNothing is broken"
-	if broken > 0 {
-		text = "\n" + humanize.Count(broken, "thing") + " broken"
+	text := "\nNothing is broken."
+	switch {
+	case broken == 1:
+		text = "\n1 thing is broken."
+	case broken > 1:
+		text = "\n" + humanize.Count(broken, "thing") + " are broken."
 	}
 	if len(rows) > 0 {
-		text += "; what to do, and for what:"
+		text += " What to do, and for what:"
 	}
 	c.Println(text)
 	return cli.PrintTable(c, rows, func(_, col int) lipgloss.Style { return lipgloss.NewStyle().Faint(col > 0) })
@@ -180,6 +235,9 @@ func checkConfig(cfg *config.Config, broken error) []finding {
 	}
 	if broken != nil {
 		out[0] = finding{"bad", "config", broken.Error() + "; mcpdeck does not start with it", "edit " + cfg.Paths.Config}
+	}
+	for _, f := range cfg.Former {
+		out = append(out, finding{"note", "config", f, "edit " + cfg.Paths.Config})
 	}
 	for _, w := range cfg.Warnings {
 		if _, mistake, _ := strings.Cut(w, " "); broken != nil && strings.Contains(broken.Error(), mistake) {
@@ -246,7 +304,7 @@ func checkDeck(ctx context.Context, cfg *config.Config) finding {
 	case errors.Is(err, transport.ErrNoDeck):
 		return finding{"note", "deck", "not running", "mcpdeck"}
 	case err != nil:
-		return finding{"bad", "deck", err.Error(), ""}
+		return finding{"bad", "deck", err.Error(), "restart mcpdeck"}
 	}
 	return finding{"ok", "deck", "running on " + cfg.Paths.Socket, ""}
 }
@@ -262,16 +320,41 @@ func checkToken(cfg *config.Config) finding {
 	return finding{"ok", "token", cfg.Paths.Token, ""}
 }
 
+// checkAway says whether what waits can go to the user's phone, if it is to.
+func checkAway(cfg *config.Config) []finding {
+	text, set := push.Check(cfg)
+	codes := cfg.File.Ask.CLIAnswers.Method() == userauth.Push
+	switch {
+	case text != "":
+		return []finding{{"bad", "notify", text, "edit " + cfg.Paths.Config}}
+	case !set && codes:
+		return []finding{{"bad", "notify", `ask.cli_answers is "push", but nothing is sent: notify.away names no server`, "edit " + cfg.Paths.Config}}
+	case !set:
+		return nil
+	}
+	return []finding{{"ok", "notify", "what waits while you are away goes to your phone; mcpdeck notify test tries it", ""}}
+}
+
 // checkCertificates says if no server that has an https address can be trusted.
-func checkCertificates() []finding {
-	pool, err := x509.SystemCertPool()
+func checkCertificates(system func() (*x509.CertPool, error)) []finding {
+	pool, err := system()
 	switch {
 	case err != nil:
-		return []finding{{"bad", "certificates", err.Error(), ""}}
+		return []finding{{"bad", "certificates", err.Error(), installing("ca-certificates")}}
 	case pool.Equal(x509.NewCertPool()):
-		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used", "install ca-certificates"}}
+		return []finding{{"note", "certificates", "this system trusts no authority, so servers with an https address cannot be used", installing("ca-certificates")}}
 	}
 	return nil
+}
+
+// installing is the command that installs a package of the system.
+func installing(name string) string {
+	for _, m := range [][2]string{{"apt", "install"}, {"dnf", "install"}, {"zypper", "install"}, {"apk", "add"}, {"pacman", "-S"}} {
+		if _, err := process.Find(m[0]); err == nil {
+			return "sudo " + m[0] + " " + m[1] + " " + name
+		}
+	}
+	return "install " + name
 }
 
 // checkCards says which servers of somebody else's cannot start, and why one failed last.
@@ -282,7 +365,7 @@ func checkCards(cfg *config.Config) (out []finding) {
 			mark = "bad" // it is on, and does not work
 		}
 		if why := whyNotStarted(cfg, s); why != "" {
-			out = append(out, finding{mark, "servers", s.Name + ": " + why, ""})
+			out = append(out, finding{mark, "servers", s.Name + ": " + why, "edit " + s.File})
 		}
 		if f := upstream.LastFault(app.FaultFile(cfg, s.Name)); f.Text != "" {
 			out = append(out, finding{"note", "servers", fmt.Sprintf("%s: failed %s: %s", s.Name, humanize.Ago(time.Since(f.Time)), f.Text), "mcpdeck server status " + s.Name + " --long"})
@@ -323,12 +406,12 @@ func checkOwn(h *app.App, ctx context.Context, c *cobra.Command, fix bool) (out 
 		if s.Doctor == nil {
 			continue
 		}
-		mark := "note"
-		ok, text := s.Doctor(ctx, install)
-		if ok {
-			mark = "ok"
+		text, fix := s.Doctor(ctx, install)
+		mark := "ok"
+		if fix != "" {
+			mark = "note"
 		}
-		out = append(out, finding{mark, s.Name(), text, ""})
+		out = append(out, finding{mark, s.Name(), text, fix})
 	}
 	return out
 }

@@ -2,13 +2,11 @@ package doctor
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -16,14 +14,17 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setupcmd"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
@@ -31,8 +32,7 @@ import (
 const probeWithin = 10 * time.Second
 
 // checkPrompts tries the way of each agent's own prompts to the deck.
-func checkPrompts(h *app.App, ctx context.Context) []finding {
-	cfg := h.Config
+func checkPrompts(h *app.App, ctx context.Context, cfg *config.Config) []finding {
 	p := setupcmd.PrompterOf(cfg)
 	all := setup.SurveyPrompts(p)
 	out := make([]finding, len(all))
@@ -49,7 +49,29 @@ func checkPrompts(h *app.App, ctx context.Context) []finding {
 	if len(out) == 0 {
 		return nil
 	}
-	return append([]finding{checkPromptSocket(ctx, cfg)}, out...)
+	out = append([]finding{checkPromptSocket(ctx, cfg)}, out...)
+	return append(out, checkMisread(ctx, cfg)...)
+}
+
+// checkMisread asks the deck of which sessions it has a prompt that it cannot read.
+func checkMisread(ctx context.Context, cfg *config.Config) []finding {
+	var now struct {
+		List sessions.List `json:"list"`
+	}
+	if transport.Ask(ctx, cfg.Paths.Socket, "sessions", struct{}{}, &now) != nil {
+		return nil // without a deck there is none, which another check says
+	}
+	return misread(now.List.Sessions)
+}
+
+// misread says of each such session what its prompt lacks.
+func misread(all []sessions.Session) (out []finding) {
+	for _, s := range all {
+		if strings.Contains(s.Note, snapshot.NotUnderstood) {
+			out = append(out, finding{"bad", s.Agent, sanitize.Line(s.Note), "answer it in its terminal, and update mcpdeck"})
+		}
+	}
+	return out
 }
 
 func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
@@ -64,7 +86,7 @@ func checkPromptSocket(ctx context.Context, cfg *config.Config) finding {
 // checkDoor says how one client's prompts reach the deck. Of a client that is not here it
 // says nothing.
 func checkDoor(h *app.App, ctx context.Context, p setup.Prompter, s setup.PromptStatus) finding {
-	version, installed := versionOf(ctx, h.Config, s.Client)
+	version, installed := setup.VersionOf(ctx, h.Config.Environ, s.Client)
 	if !installed && (s.State == setup.NotSetUp || s.Path == "") {
 		return finding{}
 	}
@@ -74,17 +96,25 @@ func checkDoor(h *app.App, ctx context.Context, p setup.Prompter, s setup.Prompt
 		f.mark, f.fix = "bad", "edit "+s.Path
 	case len(s.Missing) > 0:
 		f.mark = "bad"
-	case s.State != setup.SetUp, len(s.Off) > 0:
+	case len(s.Off) > 0:
+		f.mark, f.fix = "note", "edit "+s.Path
+	case s.State != setup.SetUp:
 		f.mark = "note"
 	}
-	if s.State == setup.NotSetUp || s.State == setup.Differs || len(s.Missing) > 0 {
+	switch {
+	case s.State == setup.NotSetUp && !s.Apart && len(s.Missing) == 0:
+		f.fix = "mcpdeck setup"
+	case s.State == setup.NotSetUp || s.State == setup.Differs || len(s.Missing) > 0:
 		p.Apart = s.Apart
-		f.fix = "mcpdeck " + p.Words(s.Client.ID)
+		if f.fix = "mcpdeck " + p.Words(s.Client.ID); s.Project {
+			f.fix += " --project"
+		}
 	}
 	if s.State == setup.SetUp && (s.Apart || s.Client.Prompts.Hooks != nil) {
 		took, err := probe(ctx, h.Config, p, s.Client)
 		if err != nil {
 			f.mark, f.text = "bad", f.text+fmt.Sprintf("; %s: %v", strings.Join(p.Hook, " "), err)
+			f.fix = cmp.Or(f.fix, "install mcpdeck again")
 		} else {
 			f.text += fmt.Sprintf("; %s took %d ms", strings.Join(p.Hook, " "), took.Milliseconds())
 		}
@@ -97,10 +127,15 @@ func checkDoor(h *app.App, ctx context.Context, p setup.Prompter, s setup.Prompt
 		if f.text = text; f.mark == "ok" || mark == "bad" {
 			f.mark = mark
 		}
+		if mark == "bad" {
+			f.fix = "restart " + s.Client.ID
+		}
 	}
-	switch tested := s.Client.Prompts.Tested; version {
-	case "":
-	case tested:
+	switch tested := s.Client.Prompts.Newest(); {
+	case version == "":
+	case tested == "":
+		f.text += "; untested with version " + version
+	case version == tested:
 		f.text += "; version " + version
 	default:
 		f.text += fmt.Sprintf("; version %s, tested with %s", version, tested)
@@ -135,50 +170,6 @@ func probe(ctx context.Context, cfg *config.Config, p setup.Prompter, c clients.
 		err = errors.New("it prints something although nothing was asked")
 	}
 	return time.Since(start), err
-}
-
-// versionOf returns what a client's program says its version is, and whether it is here.
-func versionOf(ctx context.Context, cfg *config.Config, c clients.Client) (version string, installed bool) {
-	for _, name := range c.Programs {
-		path, err := process.Find(name)
-		if err != nil {
-			continue
-		}
-		if version := packagedVersion(path, name); version != "" {
-			return version, true
-		}
-		ctx, cancel := context.WithTimeout(ctx, probeWithin)
-		defer cancel()
-		var out bytes.Buffer
-		_ = process.Run(ctx, process.Of([]string{path, "--version"}, process.Tool, cfg.Environ), process.Streams{Out: &out}) // what it said counts
-		return regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(out.String()), true
-	}
-	return "", false
-}
-
-// packagedVersion returns the version of the npm package that a program is of, "" if it is
-// of none. Some such programs take many seconds to say it themselves.
-func packagedVersion(path, name string) string {
-	path, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		return ""
-	}
-	const levels = 4 // of folders in a package
-	for range levels {
-		path = filepath.Dir(path)
-		b, err := file.Read(filepath.Join(path, "package.json"), 1<<20)
-		if err != nil {
-			continue
-		}
-		var p struct {
-			Version string
-			Bin     json.RawMessage
-		}
-		if json.Unmarshal(b, &p) == nil && p.Version != "" && bytes.Contains(p.Bin, []byte(`"`+name+`"`)) {
-			return p.Version
-		}
-	}
-	return ""
 }
 
 // needsNone says of a client that its prompts reach the deck by themselves.

@@ -42,7 +42,7 @@ func variablesHelp(c *cobra.Command) string {
 			examples = append(examples, "--"+f.Name+" by "+cli.Variable(c, f))
 		}
 	})
-	return "\nEnvironment:\n  A variable can stand for each flag: " + strings.Join(examples, ", ") +
+	return "\nEnvironment:\n  Each flag can be set by a variable: " + strings.Join(examples, ", ") +
 		".\n  A flag takes precedence over its variable, and that over config.toml.\n"
 }
 
@@ -50,11 +50,11 @@ func variablesHelp(c *cobra.Command) string {
 func groups() []struct{ title, commands string } {
 	return []struct{ title, commands string }{
 		{"To start", "demo setup doctor"},
-		{plugin.GroupQuestions, "call log sessions status tools"},
+		{plugin.GroupQuestions, "call log notify rules sessions status tools"},
 		{plugin.GroupServers, "accept add import lazy list off on remove restart server"},
 		{plugin.GroupPictures, ""},
-		{plugin.GroupStarted, "mcp serve"},
-		{"Housekeeping", "completion config help man token undo version"},
+		{plugin.GroupStarted, "acp mcp remote-end serve"},
+		{"Housekeeping", "completion config help hub join man remote token undo version"},
 	}
 }
 
@@ -72,6 +72,16 @@ func Group(root *cobra.Command) {
 	}
 	root.SetHelpCommandGroupID(of["help"])
 	root.SetCompletionCommandGroupID(of["completion"])
+	root.InitDefaultHelpCmd() // of which cobra says little
+	root.InitDefaultCompletionCmd()
+	for _, c := range root.Commands() {
+		switch c.Name() {
+		case "help":
+			c.Short, c.Long = "Explain a command", "Explain a command and its flags: mcpdeck help ask answer. Without a command, list all."
+		case "completion":
+			c.Short, c.Long = "Print the completion script of a shell", "Print the script with which a shell completes mcpdeck's commands, flags and values. The help of\neach says how to load it."
+		}
+	}
 }
 
 // paint colours a usage: its headings, and at the beginnings of its rows the names of

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // VersionCommand returns the command version.
@@ -26,7 +27,7 @@ func VersionCommand(a *cli.Globals) *cobra.Command {
 			p, err := sessions.PriceList(cfg)
 			if p != nil {
 				c.Printf("%s, %s\n", runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH)
-				c.Printf("prices of %d models: %s\n", p.Len(), p.Source)
+				c.Printf("prices of %s: %s\n", humanize.Count(p.Len(), "model"), p.Source)
 			}
 			return err
 		},

@@ -14,15 +14,20 @@ import (
 
 // Run is the whole of the program mcpdeck-hook, and of mcpdeck hook. The arguments are the
 // ID of the agent's program and the flags --name and --state; MCPDECK_NAME and
-// MCPDECK_STATE stand for these as for mcpdeck's. It prints a decision or nothing, never an
+// MCPDECK_STATE stand for these as for mcpdeck's; with [StatusLine] it runs the user's own
+// status line. Else it prints a decision or nothing, never an
 // error, since the agent's program would take any other output and any exit code but 0 for
 // an answer, or show it to the user.
 //
 // It reads the environment and writes to standard output by itself: the packages through
 // which all else does cost more time than a hook may take.
 func Run(args []string) {
+	if n := len(args) - 2; n > 0 && args[n] == StatusLine {
+		statusLine(args[:n], args[n+1])
+		return
+	}
 	agent, socket, ok := read(args, os.Getenv)
-	if !ok {
+	if !ok || os.Getenv(hook.Mirrored) != "" {
 		return
 	}
 	// Nothing else ends a read of standard input.

@@ -1,6 +1,8 @@
 package mockmodel
 
 import (
+	"fmt"
+	"hash/crc32"
 	"net/http"
 	"strconv"
 	"strings"
@@ -30,10 +32,17 @@ func (s *Server) anthropic(w http.ResponseWriter, body object) {
 			results[n-1] = text(c["content"])
 		}
 	}
+	if verdict := s.judged(body); len(offered) == 0 && verdict != "" {
+		answer(w, object{
+			"id": "judged", "type": "message", "role": "assistant", "model": "mock", "content": []any{object{"type": "text", "text": verdict}},
+			"stop_reason": "end_turn", "stop_sequence": nil, "usage": object{"input_tokens": 1, "output_tokens": 1},
+		})
+		return
+	}
 	moves, used := s.turns(first, offered, results)
 	in := object{"input_tokens": max(used.In, 1), "output_tokens": 1, "cache_read_input_tokens": used.CacheRead, "cache_creation_input_tokens": used.CacheWrite}
 	events := []event{{"message_start", object{"type": "message_start", "message": object{
-		"id": "m" + strconv.Itoa(len(results)), "type": "message", "role": "assistant", "model": "mock", "content": []any{},
+		"id": fmt.Sprintf("m%d-%x", len(results), crc32.ChecksumIEEE([]byte(first))), "type": "message", "role": "assistant", "model": "mock", "content": []any{},
 		"stop_reason": nil, "stop_sequence": nil, "usage": in,
 	}}}}
 	stop := "end_turn"
@@ -131,13 +140,14 @@ func (s *Server) chat(w http.ResponseWriter, body object) {
 			results = append(results, text(m["content"]))
 		}
 	}
-	m := s.next(offered, results)
-	finish, message := "stop", object{"role": "assistant", "content": m.words}
-	if m.tool != "" {
-		finish = "tool_calls"
-		message = object{"role": "assistant", "content": nil, "tool_calls": []any{
-			object{"index": 0, "id": m.id, "type": "function", "function": object{"name": m.tool, "arguments": string(m.args)}},
-		}}
+	moves, _ := s.turns("", offered, results)
+	finish, message := "stop", object{"role": "assistant", "content": moves[0].words}
+	if moves[0].tool != "" {
+		var calls []any
+		for i, m := range moves {
+			calls = append(calls, object{"index": i, "id": m.id, "type": "function", "function": object{"name": m.tool, "arguments": string(m.args)}})
+		}
+		finish, message = "tool_calls", object{"role": "assistant", "content": nil, "tool_calls": calls}
 	}
 	usage := object{"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 	if body["stream"] != true {

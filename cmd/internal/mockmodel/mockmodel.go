@@ -3,7 +3,7 @@
 // without an account. It speaks Anthropic's messages, OpenAI's responses and
 // chat completions, and Gemini's content generation.
 //
-// The "model" makes the calls of a script, one a turn unless a step says otherwise, and
+// The "model" takes the steps of a script, one a request unless a step says otherwise, and
 // then says END. Sub-agents can have scripts of their own.
 package mockmodel
 
@@ -19,13 +19,14 @@ import (
 	"testing"
 )
 
-// Step is one call that the model makes.
+// Step is one call that the model makes, or what it says at the end of a turn.
 type Step struct {
 	Before func()          // runs once, before the model answers; nil for nothing
 	Tool   string          // how the offered name must end: "pencil_batch_get"
 	Args   json.RawMessage // nil for none
-	// Along is set if the call is made in the same turn as the one before it. Only
-	// Anthropic's messages carry that; elsewhere it is a turn of its own.
+	Says   string          // what the model says in place of a call, which ends its turn
+	// Along is set if the call is made in the same turn as the one before it. Anthropic's
+	// messages and chat completions carry that; elsewhere it is a turn of its own.
 	Along bool
 	Usage Usage // that the model reports for the turn; only Anthropic's messages carry it
 }
@@ -52,6 +53,7 @@ type Server struct {
 	bodies []string
 	last   string
 	ending []string
+	judges string
 }
 
 // script is what one conversation does.
@@ -101,6 +103,23 @@ func (s *Server) Ending(pieces ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ending = pieces
+}
+
+// Judges has the model answer so when Claude Code's auto mode asks it to judge a call.
+func (s *Server) Judges(says string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.judges = says
+}
+
+// judged is that answer to a request without tools, "" if it asks for none.
+func (s *Server) judged(body map[string]any) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !strings.Contains(text(body["system"])+text(body["messages"]), `\u003cblock\u003e`) {
+		return ""
+	}
+	return s.judges
 }
 
 // SeenOf is Seen for the conversations with a word.
@@ -192,7 +211,14 @@ func (s *Server) turn(sc *script, offered, results []string) move {
 			}
 		}
 		sc.seen[sc.at].Offered = offered
-		i := slices.IndexFunc(offered, func(n string) bool { return strings.HasSuffix(n, step.Tool) })
+		if step.Says != "" {
+			sc.at++
+			return move{words: step.Says}
+		}
+		i := slices.Index(offered, step.Tool)
+		if i < 0 {
+			i = slices.IndexFunc(offered, func(n string) bool { return strings.HasSuffix(n, step.Tool) })
+		}
 		switch {
 		case i >= 0:
 			sc.seen[sc.at].Called = true

@@ -43,3 +43,12 @@ func TestATurnMayMakeSeveralCalls(t *testing.T) {
 		t.Errorf("seen is %+v", seen)
 	}
 }
+
+func TestAutoModeIsGivenItsVerdict(t *testing.T) {
+	s := New(t, "")
+	s.Judges("<block>yes</block>")
+	judged := says(t, s, `{"system":"begin with <block>","messages":[{"role":"user","content":"go"}]}`)
+	if other := says(t, s, `{"messages":[{"role":"user","content":"a title?"}]}`); !strings.Contains(judged, `\u003cblock\u003eyes`) || strings.Contains(other, `"judged"`) {
+		t.Errorf("judged: %s, else %s", judged, other)
+	}
+}

@@ -64,13 +64,8 @@ func (b bench) cards(ctx context.Context) error {
 		defer stop()
 		ways = append(ways, &way{name: p.name + ": HTTP → server", open: func() (client, error) { return newWeb(url, ""), nil }})
 	}
-	for range b.rounds {
-		for _, w := range ways {
-			w.wide = true
-			if err := b.round(w); err != nil {
-				return fmt.Errorf("%s: %w", w.name, err)
-			}
-		}
+	if err := b.all(ways, true); err != nil {
+		return err
 	}
 	printCards(ways)
 	out, err := exec.Command(b.self, "-role", "memory", "-dir", filepath.Join(b.dir, "memory")).Output()
@@ -238,7 +233,7 @@ func playMemory(dir string, out io.Writer) error {
 	for _, c := range all {
 		r, err := c.Call(ctx, upstream.Call{Tool: c.Name() + "_echo", Args: json.RawMessage(`{"text":"hi"}`)})
 		if err != nil || r.IsError {
-			return fmt.Errorf("call %s: %w %s", c.Name(), cmp.Or(err, io.ErrUnexpectedEOF), r.JSON())
+			return fmt.Errorf("call %s: %w %s", c.Name(), cmp.Or(err, io.ErrUnexpectedEOF), r.Raw)
 		}
 		u, err := usageOf(c.Status().PID)
 		if err != nil {

@@ -3,8 +3,8 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // client makes requests and waits for their answers, from several goroutines.
@@ -43,15 +45,9 @@ func shake(c client) error {
 
 // pipe is a server behind a stream of lines: a process, or a connection.
 type pipe struct {
-	in   io.WriteCloser
+	*rpc.Conn
+	in   io.Closer
 	wait func()
-
-	writing sync.Mutex
-	next    atomic.Int64
-
-	mu      sync.Mutex
-	waiting map[int64]chan []byte
-	ended   bool
 }
 
 func startProcess(env []string, args ...string) (*pipe, error) {
@@ -76,69 +72,18 @@ func startProcess(env []string, args ...string) (*pipe, error) {
 }
 
 func newPipe(in io.WriteCloser, out io.Reader, wait func()) *pipe {
-	p := &pipe{in: in, wait: wait, waiting: map[int64]chan []byte{}}
-	go p.read(bufio.NewReaderSize(out, 1<<20))
+	p := &pipe{rpc.New(rpc.Options{Name: "perf"}), in, wait}
+	p.Begin(in, out)
 	return p
 }
 
-func (p *pipe) read(out *bufio.Reader) {
-	for {
-		line, err := out.ReadBytes('\n')
-		if err != nil {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.ended = true
-			for _, ch := range p.waiting {
-				close(ch)
-			}
-			return
-		}
-		var e struct {
-			ID     *int64 `json:"id"`
-			Method string `json:"method"`
-		}
-		if json.Unmarshal(line, &e) != nil || e.ID == nil || e.Method != "" {
-			continue
-		}
-		p.mu.Lock()
-		ch := p.waiting[*e.ID]
-		delete(p.waiting, *e.ID)
-		p.mu.Unlock()
-		if ch != nil {
-			ch <- line
-		}
-	}
-}
-
 func (p *pipe) request(method, params string) ([]byte, error) {
-	id := p.next.Add(1)
-	ch := make(chan []byte, 1)
-	p.mu.Lock()
-	if p.ended {
-		p.mu.Unlock()
-		return nil, io.EOF
-	}
-	p.waiting[id] = ch
-	p.mu.Unlock()
-	if err := p.write(fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, id, method, params)); err != nil {
-		return nil, err
-	}
-	line, ok := <-ch
-	if !ok {
-		return nil, io.EOF
-	}
-	return line, nil
-}
-
-func (p *pipe) write(line string) error {
-	p.writing.Lock()
-	defer p.writing.Unlock()
-	_, err := io.WriteString(p.in, line+"\n")
-	return err
+	return p.Call(context.Background(), method, json.RawMessage(params))
 }
 
 func (p *pipe) notify(method string) error {
-	return p.write(fmt.Sprintf(`{"jsonrpc":"2.0","method":%q}`, method))
+	p.Say(rpc.Message{Method: method})
+	return nil
 }
 
 func (p *pipe) close() {

@@ -72,7 +72,6 @@ type way struct {
 	name string
 	tool string // "": echo
 	open func() (client, error)
-	wide bool // large calls of eight callers count, too
 
 	small, large, start []time.Duration
 	eight, largeEight   []time.Duration
@@ -105,12 +104,8 @@ func (b bench) paths(context.Context) error {
 		{name: "relay → deck → child over stdio (Pencil's path)", tool: "pencil_echo", open: func() (client, error) { return startProcess(proxy.env(), b.program, "mcp") }},
 		{name: "HTTP with token", open: func() (client, error) { return newWeb(plain.url, plain.token), nil }},
 	}
-	for range b.rounds {
-		for _, w := range ways {
-			if err := b.round(w); err != nil {
-				return fmt.Errorf("%s: %w", w.name, err)
-			}
-		}
+	if err := b.all(ways, false); err != nil {
+		return err
 	}
 	for range b.starts {
 		for _, w := range ways[:2] {
@@ -119,16 +114,28 @@ func (b bench) paths(context.Context) error {
 			}
 		}
 	}
-	idle, err := idleConnections(plain, 200)
+	idle, err := idleConnections(plain, 50)
 	if err != nil {
 		return err
 	}
 	printWays(ways)
-	fmt.Printf("\n200 idle connections: %.0f KB of memory each.\n\n", idle)
+	fmt.Printf("\n50 idle connections: %.0f KB of memory each.\n\n", idle)
 	return nil
 }
 
-func (b bench) round(w *way) error {
+// all runs the rounds; wide has large calls of eight callers count, too.
+func (b bench) all(ways []*way, wide bool) error {
+	for range b.rounds {
+		for _, w := range ways {
+			if err := b.round(w, wide); err != nil {
+				return fmt.Errorf("%s: %w", w.name, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (b bench) round(w *way, wide bool) error {
 	c, err := w.connect()
 	if err != nil {
 		return err
@@ -155,7 +162,7 @@ func (b bench) round(w *way) error {
 	w.perSecond = append(w.perSecond, float64(len(eight))/all.Seconds())
 	large, _, err := echoes(c, tool, max(b.calls/100, 10), 1, 256<<10)
 	w.large = append(w.large, large...)
-	if err != nil || !w.wide {
+	if err != nil || !wide {
 		return err
 	}
 	large, _, err = echoes(c, tool, max(b.calls/50, 16), 8, 256<<10)

@@ -20,8 +20,6 @@ import (
 // crew is ten sessions of agents beside a deck: four of Claude Code, three of Codex and
 // three of OpenCode.
 type crew struct {
-	home     string
-	hook     string // the program that Claude Code starts
 	claude   []*agenttest.Claude
 	codex    *standin.Codex
 	threads  []string
@@ -30,10 +28,10 @@ type crew struct {
 }
 
 func (b bench) crew(home string) (*crew, error) {
-	c := &crew{home: home, hook: filepath.Join(b.dir, "mcpdeck-hook")}
+	c := &crew{}
 	for i := range 4 {
 		id := "claude" + strconv.Itoa(i)
-		p, err := agenttest.NewClaude(agenttest.ClaudeOptions{ID: id, Folder: "/src/" + id, Home: home, Dir: filepath.Join(home, "hooks"), Hook: []string{c.hook, "claude"}})
+		p, err := agenttest.NewClaude(agenttest.ClaudeOptions{ID: id, Folder: "/src/" + id, Home: home, Dir: filepath.Join(home, "hooks"), Hook: []string{filepath.Join(b.dir, "mcpdeck-hook"), "claude"}})
 		if err != nil {
 			return nil, err
 		}
@@ -61,6 +59,12 @@ func (b bench) crew(home string) (*crew, error) {
 		}
 		c.opencode = append(c.opencode, o)
 		if err := o.Status(openID(i), "idle"); err != nil {
+			return nil, err
+		}
+		// One that was never asked for anything is not listed.
+		if err := o.Say("session.updated", map[string]any{"sessionID": openID(i), "info": map[string]any{
+			"id": openID(i), "directory": "/src/" + openID(i), "tokens": map[string]any{"input": 1, "output": 1},
+		}}); err != nil {
 			return nil, err
 		}
 	}
@@ -195,7 +199,7 @@ func (s *screen) prompt(c *crew, agent string, here bool, t *times) error {
 		return err
 	}
 	t.visible = append(t.visible, shown.Sub(begun))
-	time.Sleep(1500 * time.Millisecond) // keys right after it came are not meant for it
+	time.Sleep(3500 * time.Millisecond) // a key right after it came, or soon after the same key, is not meant for it
 	begun = time.Now()
 	if here {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -204,20 +208,20 @@ func (s *screen) prompt(c *crew, agent string, here bool, t *times) error {
 			return err
 		}
 		if err := a.answered(ctx); err != nil {
-			return err
+			return fmt.Errorf("%w:\n%s", err, s.Text())
 		}
 		t.effective = append(t.effective, time.Since(begun))
 	} else {
 		if err := a.terminal(); err != nil {
 			return err
 		}
-		gone, err := s.until(func(text string) bool { return strings.Contains(text, "answered in its terminal") })
+		gone, err := s.until(func(text string) bool { return strings.Contains(text, "Nothing needs you") })
 		if err != nil {
 			return err
 		}
 		t.withdrawn = append(t.withdrawn, gone.Sub(begun))
 	}
-	_, err = s.until(func(text string) bool { return !strings.Contains(text, command) })
+	_, err = s.until(func(text string) bool { return strings.Contains(text, "Nothing needs you") })
 	return err
 }
 
@@ -270,7 +274,11 @@ func (b bench) prompts(context.Context) error {
 	}
 	for i := range b.asks {
 		for _, agent := range agents {
-			if err := s.prompt(c, agent, i%3 != 0, all[agent]); err != nil {
+			here := i >= b.asks/3
+			if i == b.asks/3 && agent == agents[0] {
+				time.Sleep(6 * time.Second) // the cursor stays with what was answered elsewhere
+			}
+			if err := s.prompt(c, agent, here, all[agent]); err != nil {
 				return fmt.Errorf("%s: %w", agent, err)
 			}
 		}

@@ -23,7 +23,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
-	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
@@ -81,7 +80,7 @@ func playHost(o hostOptions, in io.Reader, out io.Writer) error {
 			return err
 		}
 		defer j.Close(context.Background()) //nolint:errcheck // its folder goes away
-		opt.Recorder, opt.Redact = j, redact.Rules{}.Body
+		opt.Recorder = j
 	}
 	var c *upstream.Card
 	if o.card != "" {

@@ -16,8 +16,8 @@ import (
 func (p *Plugin) aloneCommand(of *Program) *cobra.Command {
 	return &cobra.Command{
 		Use: p.Name() + "-server", Short: fmt.Sprintf("Serve the %s tools alone, without a deck, on standard input and output", p.Name()),
-		Long: fmt.Sprintf("Serve the tools of %[1]s over MCP on standard input and output. There is no deck: nobody is asked, and calls\n"+
-			"are in no log. With a deck, use mcpdeck mcp %[1]s.", p.Name()),
+		Long: fmt.Sprintf("Serve the tools of %[1]s over MCP on standard input and output. Without a deck, nobody is asked and no\n"+
+			"call is logged. With one, use mcpdeck mcp %[1]s.", p.Name()),
 		Args: cobra.NoArgs, GroupID: GroupStarted,
 		RunE: func(c *cobra.Command, _ []string) error {
 			cfg, err := of.Load()

@@ -28,7 +28,7 @@ func newAsk(e *Env) (*Instance, error) {
 		return &Instance{Server: mcpserver.InDeck(mcpserver.InProcess(e.Queue), e.Version)}, nil
 	}
 	// Without a user here, one may open a deck in the next moment.
-	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost, Version: e.Version})
+	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost})
 	return &Instance{Server: mcpserver.InDeck(mcpserver.Remote(client), e.Version), Move: client.Move}, nil
 }
 
@@ -48,7 +48,7 @@ func askCommands(p *Program) []*cobra.Command {
 		path, err := cfg.AskSocket()
 		s := ask.Settings{
 			Socket: path, Session: config.Env("MCPDECK_SESSION"), Root: cfg.ProjectRoot(), Roots: cfg.Roots, Program: program,
-			Version: p.Version, Hints: config.Hints(), Redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly}.Body,
+			Version: p.Version, Hints: config.Hints(), Redact: redact.Rules{ShapeOnly: cfg.File.Journal.ShapeOnly},
 		}
 		if cfg.File.Journal.Enabled {
 			s.Journal = journal.New(journal.Options{Spool: cfg.Paths.Spool, Warn: func(sentence string) { slog.Warn(sentence) }})

@@ -1,17 +1,9 @@
 package plugin
 
 import (
-	"context"
-	"crypto/rand"
-	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
-	"time"
 
-	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy/mcpserver"
 	screen "github.com/mcpdeck/mcpdeck/tui/page/clippy"
@@ -78,9 +70,6 @@ func clippyOptions(e *Env, bell *atomic.Pointer[screen.Bell]) clippy.Options {
 			return clippy.TerminalBell()
 		},
 	}
-	if e.Queue != nil {
-		o.Approve = e.approve
-	}
 	return o
 }
 
@@ -94,41 +83,6 @@ func clippySettings(c *config.Config) clippy.Settings {
 		Disabled: !f.Enabled, DisabledTools: f.DisabledTools, Policy: policy, DesktopDir: f.DesktopDir,
 		AllowAnyExtension: f.AllowAnyExtension, ProjectRoot: f.ProjectRoot, Muted: f.Muted,
 	}
-}
-
-// approve asks the user whether an agent may call a tool. No answer is a no.
-func (e *Env) approve(ctx context.Context, a clippy.Approval) bool {
-	const yes, wait = "Allow it", time.Minute
-	defer backend.CallFrom(ctx).WaitForUser()()
-	peer := ask.Peer{Key: a.AgentID}
-	for _, known := range e.Host().Snapshot().Agents {
-		if known.Agent == a.AgentID {
-			peer.PID, peer.Program, peer.Cwd = known.PID, known.Program, known.Folder()
-		}
-	}
-	r, err := e.Queue.Ask(ctx, ask.Request{
-		Local: true, Title: "Clippy", From: ask.From{Client: a.Agent}, Peer: peer, Timeout: wait,
-		Questions: []ask.Question{{
-			// The name differs each time, so that no earlier answer is taken for this one.
-			ID: "allow-" + rand.Text(), Header: "Allow", Kind: ask.Confirm, Required: true,
-			Question:    fmt.Sprintf("May %s use %s?", a.Agent, a.Tool),
-			Description: fenced(a.Detail),
-			Options:     []ask.Option{{Label: yes}, {Label: "Refuse"}},
-		}},
-	})
-	return err == nil && r.Status == ask.Answered && len(r.Results) == 1 && slices.Equal(r.Results[0].SelectedOptions, []string{yes})
-}
-
-// fenced is a line as Markdown that is drawn as it is written; "" stays.
-func fenced(line string) string {
-	fence := "```"
-	switch {
-	case line == "":
-		return ""
-	case strings.HasPrefix(line, fence): // which would end it
-		fence = "~~~"
-	}
-	return fence + "\n" + line + "\n" + fence
 }
 
 // clippyFollows returns what applies Clippy's settings when the configuration has changed.

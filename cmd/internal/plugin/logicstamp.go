@@ -141,15 +141,19 @@ func newLogicstamp(e *Env) (*Instance, error) {
 			page := drift.New(drift.Options{Source: service, Project: e.Config.ProjectRoot(), Editor: e.Config.Editor()})
 			return Screen{Page: page}
 		},
-		Doctor: func(ctx context.Context, install io.Writer) (bool, string) {
+		Doctor: func(ctx context.Context, install io.Writer) (text, fix string) {
 			path, number, err := service.CLI(ctx)
 			if err != nil && install != nil {
 				path, number, err = service.InstallCLI(ctx, func(line string) { fmt.Fprintln(install, line) })
 			}
-			if err != nil {
-				return false, problem.ForUser(err)
+			switch p := problem.Of(err); {
+			case p == nil:
+				return path + " " + number, ""
+			case p.Code == problem.CLINotFound && install == nil:
+				return p.Text + "; without it, contracts are read but not made", "mcpdeck doctor --fix"
+			default:
+				return p.Text, p.Next
 			}
-			return true, path + " " + number
 		},
 		// None are found without git or a repository, or where that is not to be read.
 		Files: func(ctx context.Context, project string) []string {

@@ -72,12 +72,12 @@ func newPencil(e *Env) (*Instance, error) {
 	p = pencil.New(pencilOptions(e, func() *pencil.Pencil { return p }))
 	return &Instance{
 		Server: mcpserver.New(p), Switch: pencilSwitch{p},
-		Doctor: func(context.Context, io.Writer) (bool, string) {
-			found, err := p.Find()
+		Doctor: func(context.Context, io.Writer) (text, fix string) {
+			found, _, err := p.Find()
 			if err != nil {
-				return false, err.Error()
+				return err.Error(), "install Pencil from pen.dev"
 			}
-			return true, found.Program + " (" + found.Source + ")"
+			return found.Program + " (" + found.Source + ")", ""
 		},
 		Screen: func() Screen {
 			feed := screen.Feed(p)

@@ -66,7 +66,7 @@ func newPixelsrc(e *Env) (*Instance, error) {
 	page := sync.OnceValue(func() *pixels.Page {
 		h := e.Host()
 		return pixels.New(pixels.Options{
-			Load: loadPixels(e.Config),
+			Load: loadPixels(e.Config), Editor: e.Config.Editor(),
 			Sources: []pixels.Source{
 				&pixels.Recent{Server: art, Hints: h.Subscribe},
 				&pixels.Shots{Host: h, Hints: h.Subscribe, Quiet: pixelsrcName},
@@ -142,7 +142,7 @@ func showHere(ctx context.Context, cfg *config.Config, files []string) error {
 	if err != nil {
 		return fmt.Errorf("ui.pictures: %w", err)
 	}
-	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg)})
+	page := pixels.New(pixels.Options{Open: files, Load: loadPixels(cfg), Editor: cfg.Editor()})
 	return tui.Run(ctx, tui.Options{
 		Pages: []tui.Page{page}, Theme: cfg.ThemeOptions(), Themes: cfg.Themes(), Background: ui.Background, Keys: cfg.File.Keys,
 		NoMouse: !ui.Mouse, Still: !ui.Motion, KeyRest: time.Duration(ui.KeyRest), Pictures: mode, Environ: cfg.Environ, Output: console.Bytes(console.Out()),

@@ -70,9 +70,9 @@ type Instance struct {
 	Apply func(*config.Config)
 	// Controls are requests that commands send to the running deck.
 	Controls map[string]transport.Control
-	// Doctor checks what the server needs: text says that it is there, or what is missing. With a
-	// writer, it installs that first, and tells there how it goes.
-	Doctor func(ctx context.Context, install io.Writer) (ok bool, text string)
+	// Doctor checks what the server needs: text says that it is there, or what is missing, which
+	// fix mends. With a writer, it installs that first, and tells there how it goes.
+	Doctor func(ctx context.Context, install io.Writer) (text, fix string)
 	// Move tells the server that a deck takes over; it returns what is done once it has.
 	Move func() (moved func())
 	// Files are those of a project that its version control does not ignore.

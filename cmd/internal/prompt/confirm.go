@@ -3,19 +3,26 @@ package prompt
 import (
 	"bufio"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/charmbracelet/x/term"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 )
 
-// Confirm asks a question that only y answers with yes. Without a terminal the answer is no.
-func Confirm(in io.Reader, out io.Writer, question string) bool {
-	if !term.IsTerminal(os.Stdin.Fd()) {
-		return false
+// Agreed asks whether what was shown is to be written, unless yes says so. Only y agrees, and
+// without a terminal nobody does: then it says how to, and returns [exit.Failed].
+func Agreed(c *cobra.Command, yes bool) error {
+	answer := map[bool]string{true: "y"}[yes]
+	if !yes && term.IsTerminal(os.Stdin.Fd()) {
+		fmt.Fprint(c.OutOrStdout(), "Write this? [y/N] ")
+		answer, _ = bufio.NewReader(c.InOrStdin()).ReadString('\n') // no answer is no
 	}
-	fmt.Fprint(out, question+" [y/N] ")
-	answer, _ := bufio.NewReader(in).ReadString('\n') // no answer is no
-	return strings.EqualFold(strings.TrimSpace(answer), "y")
+	if strings.EqualFold(strings.TrimSpace(answer), "y") {
+		return nil
+	}
+	c.Println("nothing was written; --yes writes without asking")
+	return exit.Failed
 }

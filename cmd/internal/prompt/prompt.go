@@ -21,13 +21,15 @@ import (
 // come from others.
 var ErrNoTerminal = errors.New("no terminal to prompt on")
 
-// Proof asks for what a deck wants to be shown: "pair" or "passphrase".
+// Proof asks for what a deck wants to be shown: "pair", "passphrase" or "push".
 func Proof(method string) (string, error) {
 	switch userauth.Method(method) {
 	case userauth.Pair:
-		return secret("Pairing code on the deck's screen: ")
+		return Secret("Pairing code on the deck's screen: ")
 	case userauth.Passphrase:
-		return secret("The deck's passphrase: ")
+		return Secret("The deck's passphrase: ")
+	case userauth.Push:
+		return Secret("Code in the notification of this question: ")
 	default:
 		return "", fmt.Errorf("the deck asks for %q, which this version of mcpdeck does not know", method)
 	}
@@ -43,8 +45,8 @@ func Terminal() bool {
 	return true
 }
 
-// secret reads a line from the process's terminal without echo.
-func secret(question string) (string, error) {
+// Secret reads a line from the process's terminal without echo.
+func Secret(question string) (string, error) {
 	if err := userauth.Hide(); err != nil {
 		return "", fmt.Errorf("keep other programs out of this process: %w", err)
 	}

@@ -3,6 +3,7 @@
 package prompt
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/charmbracelet/x/term"
@@ -47,5 +48,20 @@ func TestTheEchoIsOffBeforeTheQuestionShows(t *testing.T) {
 	}
 	if after, err := term.GetState(tty.Fd()); err != nil || *after != *before {
 		t.Errorf("the terminal is left as %+v, %v; want %+v", after, err, before)
+	}
+}
+
+func TestOnlyYAgreesAtATerminal(t *testing.T) {
+	user, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer user.Close()
+	defer tty.Close()
+	for text, want := range map[string]bool{"y\n": true, " Y \r\n": true, "n\n": false, "\n": false, "yes please\n": false, "": false} {
+		agreed, read := asked(t, tty, text, false)
+		if agreed != want || !strings.HasPrefix(read, "Write this? [y/N] ") || strings.Contains(read, "nothing was written") == want {
+			t.Errorf("%q: agreed %v, the user reads %q", text, agreed, read)
+		}
 	}
 }

@@ -76,11 +76,7 @@ not passed through a shell.`,
 			}
 			return nil
 		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
 			if f.entry == "-" {
 				b, err := io.ReadAll(io.LimitReader(c.InOrStdin(), 1<<20))
 				if err != nil {
@@ -96,7 +92,7 @@ not passed through a shell.`,
 				return addDescribed(c, cfg, f, path, card, notes)
 			}
 			return add(c, cfg, f, card, notes)
-		},
+		}),
 	}
 	c.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
 		return exit.Wrong(fmt.Errorf("%w; put -- before the command: mcpdeck add NAME -- COMMAND", cli.FlagError("", err)))
@@ -109,7 +105,7 @@ not passed through a shell.`,
 	fl.StringVar(&f.transport, "transport", "", "transport of the URL: auto, http or sse")
 	fl.StringVar(&f.title, "title", "", "display name")
 	fl.BoolVar(&f.on, "on", false, "turn it on whenever the deck starts")
-	fl.BoolVar(&f.lazy, "lazy", false, "the same, but on demand: agents search for its tools instead of listing them")
+	fl.BoolVar(&f.lazy, "lazy", false, "turn it on, on demand: agents search for its tools instead of listing them")
 	fl.StringVar(&f.entry, "json", "", "entry of a client's configuration as JSON; - reads it from standard input")
 	fl.IntVar(&f.pick, "package", 0, "which package or remote of the server.json to use, counted from 1")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input of the server.json or the entry, NAME=VALUE")
@@ -201,24 +197,16 @@ func (f addFlags) card(cfg *config.Config, args []string, dash int) (settings.Ca
 		if name, ok := strings.CutPrefix(v, "secret:"); ok {
 			v = "${secret:" + name + "}"
 		}
-		card.Env = with(card.Env, k, v)
+		card.Env = cards.Set(card.Env, k, v)
 	}
 	headers, err := pairs("--header", ":", f.headers)
 	if err != nil {
 		return card, nil, err
 	}
 	for k, v := range headers {
-		card.Headers = with(card.Headers, strings.TrimSpace(k), strings.TrimSpace(v))
+		card.Headers = cards.Set(card.Headers, strings.TrimSpace(k), strings.TrimSpace(v))
 	}
 	return card, notes, nil
-}
-
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
 }
 
 // pairs are the values of a flag, each a name and a value.
@@ -265,9 +253,8 @@ func add(c *cobra.Command, cfg *config.Config, f addFlags, card settings.Card, n
 	for _, n := range append(append(notes, warnings...), cardNotes(full)...) {
 		c.Println("  note       ", n)
 	}
-	if !f.yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-		c.Println("nothing was written; --yes writes without asking")
-		return exit.Failed
+	if err := prompt.Agreed(c, f.yes); err != nil {
+		return err
 	}
 	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("add "+card.Name, []change.Edit{edit, schema}, nil)
 	if err != nil {
@@ -363,10 +350,10 @@ func tryCard(c *cobra.Command, cfg *config.Config, card settings.Card) {
 		return
 	}
 	c.Printf("%s %s answers in %s, protocol %s\n", got.Server, got.Version, humanize.Took(got.Took), got.Protocol)
-	offers := fmt.Sprintf("%s, %s of context while on: %s", humanize.Count(len(got.Tools), "tool"), cards.Cost(got.Context), someOf(got.Tools, 12))
+	offers := fmt.Sprintf("%s, %s of context while on: %s", humanize.Count(len(got.Tools), "tool"), snapshot.ContextCost(got.Context), someOf(got.Tools, 12))
 	c.Println(console.Fold(c.OutOrStdout(), offers))
 	if got.Context > snapshot.LargeContext && card.Mode != app.LazyWord {
-		c.Printf("that is much: mcpdeck lazy %s has agents search for the tools instead of listing them\n", card.Name)
+		c.Printf("that's a lot: with mcpdeck lazy %s agents search for its tools instead\n", card.Name)
 	}
 }
 

@@ -42,25 +42,16 @@ func ImportCommand(a *cli.Globals) *cobra.Command {
 found on this machine, of one client, or of a file such as .mcp.json.
 
 mcpdeck shows what it found, asks, and writes one file per server. A server that
-several clients have is added once. The clients' files are only read, unless with
+several clients have is added once. The clients' files are only read, except with
 --take-over: then their entries start the servers through the deck, under the same
 names. mcpdeck undo reverts all of it.
 
 Clients: ` + strings.Join(setup.Names(), ", "),
 		Example: "  mcpdeck import --print\n  mcpdeck import claude\n  mcpdeck import codex --only github,files\n  mcpdeck import claude --take-over\n  mcpdeck import ../other/.mcp.json",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Usagef("name at most one client or file")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		Args:    cli.Args(0, 1, "name at most one client or file"),
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
 			return importServers(c, cfg, f, strings.Join(args, ""))
-		},
+		}),
 	}
 	c.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return setup.Names(), cobra.ShellCompDirectiveDefault // or a file
@@ -70,7 +61,7 @@ Clients: ` + strings.Join(setup.Names(), ", "),
 	fl.BoolVar(&f.takeOver, "take-over", false, "make the clients start these servers through the deck")
 	fl.BoolVar(&f.print, "print", false, "print what would be written, without writing it")
 	fl.StringArrayVar(&f.set, "set", nil, "value for an input that the client would ask for, ID=VALUE")
-	fl.BoolVar(&f.noTry, "no-try", false, "do not start the servers or connect to them once")
+	fl.BoolVar(&f.noTry, "no-try", false, "do not start the servers, or connect to them, to show their tools")
 	fl.BoolVar(&f.yes, "yes", false, "write without asking")
 	return c
 }
@@ -111,29 +102,29 @@ func importServers(c *cobra.Command, cfg *config.Config, f importFlags, from str
 		c.Println("nothing to import")
 		return nil
 	}
-	showEdits(c, edits, f.print, slices.Concat(plan.Cards, cfg.Cards))
-	if len(plan.Cards) > 0 {
-		schema, err := cards.Schema(cfg)
-		if err != nil {
-			return err
+	var shown []setupcmd.Diff
+	for _, e := range edits {
+		d := setupcmd.Diff{Path: e.Place.Path(), Edit: e}
+		if e.Place.Shared() {
+			d.Does = []string{"shared with others who work on the project; they will need mcpdeck, too"}
 		}
-		if !schema.Same() {
-			c.Println(schema.Place.Path()) // nobody wants to read what is in it
-			edits = append(edits, schema)
-		}
+		shown = append(shown, d)
 	}
+	if shown, err = setupcmd.Lines(cfg, shown, plan.Cards); err != nil {
+		return err
+	}
+	setupcmd.Show(cfg.Home, c.OutOrStdout(), shown)
 	if f.print {
 		return nil
 	}
-	if !f.yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-		c.Println("nothing was written; --yes writes without asking")
-		return exit.Failed
+	if err := prompt.Agreed(c, f.yes); err != nil {
+		return err
 	}
-	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply(strings.TrimSpace("import "+from), edits, nil)
+	id, err := setupcmd.Apply(cfg, strings.TrimSpace("import "+from), shown)
 	if err != nil {
 		return err
 	}
-	c.Printf("imported %s; undo with: mcpdeck undo %s\n", humanize.Count(len(plan.Cards), "server"), entry.ID)
+	c.Printf("imported %s; undo with: mcpdeck undo %s\n", humanize.Count(len(plan.Cards), "server"), id)
 	if f.takeOver {
 		c.Println("Restart the clients whose files were changed. They start these servers through the deck now.")
 	}
@@ -156,7 +147,7 @@ func CountServers(c *cobra.Command, cfg *config.Config, all []settings.Card, noS
 			say(name, "not counted; r on the Servers page counts its tools")
 		}
 	} else {
-		c.Println("starting or reaching each once; what has to be downloaded first takes a while ...")
+		c.Println("counting their tools: each is started, or reached, once; 20 s at most ...")
 		m, end := trials(cfg)
 		app.Count(c.Context(), cfg, m, all, say)
 		end()
@@ -244,25 +235,4 @@ func showImport(c *cobra.Command, plan cards.Import) error {
 	return cli.PrintTable(c, rows, func(row, _ int) lipgloss.Style {
 		return lipgloss.NewStyle().Faint(plan.Rows[row].Card == "")
 	})
-}
-
-// showEdits prints what becomes of files: of new ones with whole the text, else the
-// place. The secrets of cards are left out.
-func showEdits(c *cobra.Command, edits []change.Edit, whole bool, cards []settings.Card) {
-	var secrets []string
-	for _, card := range cards {
-		secrets = append(secrets, card.Secrets()...)
-	}
-	for _, e := range edits {
-		c.Println(e.Place.Path())
-		if e.Before == nil && !whole {
-			continue
-		}
-		for _, l := range change.Preview(e.Before, e.After, secrets...) {
-			c.Println("  " + l)
-		}
-		if e.Place.Shared() {
-			c.Println("  This file is shared with others who work on the project; they will need mcpdeck, too.")
-		}
-	}
 }

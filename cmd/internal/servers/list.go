@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -36,19 +37,10 @@ func RemoveCommand(a *cli.Globals) *cobra.Command {
 		Short: "Remove a server that was added to the deck",
 		Long: "Remove a server that was added to the deck, after asking, together with what you accepted of its tools and\n" +
 			"your consent to what it runs. mcpdeck undo restores all of it.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return exit.Usagef("name one server; mcpdeck list lists them")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		Args: cli.Args(1, 1, "name one server; mcpdeck list lists them"),
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
 			return remove(c, cfg, args[0], yes)
-		},
+		}),
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, nil, 1)
 	c.Flags().BoolVar(&yes, "yes", false, "remove without asking")
@@ -81,9 +73,8 @@ func remove(c *cobra.Command, cfg *config.Config, name string, yes bool) error {
 		c.Println(filepath.Join(cfg.Paths.CardState, name))
 		c.Println("  what is kept of it, such as what you accepted of it, and your consent to what it runs")
 	}
-	if !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-		c.Println("nothing was removed; --yes removes without asking")
-		return exit.Failed
+	if err := prompt.Agreed(c, yes); err != nil {
+		return err
 	}
 	entry, err := change.Journal{Dir: cfg.Paths.Undo}.Apply("remove "+name, edits, nil)
 	if err != nil {
@@ -114,12 +105,8 @@ func ListCommand(a *cli.Globals) *cobra.Command {
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "list", Short: "List the deck's servers: its own, and those you have added", Args: cli.NoArgs,
-		Long: "List the deck's servers: its own, and those you have added. While a deck runs, also how each stands,\nhow many tools agents have of it, about how many tokens of their context those take, the calls, how long 95 in 100\nof them took at most, and the era of the protocol that the server speaks: legacy (to 2025-11-25) or modern.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		Long: "List the deck's servers: its own, and those you have added. While a deck runs, it also shows\nthe state of each, how many tools agents get from it, about how many tokens of their context those take, how many\ncalls there were, the time within which 95 % of them ended, and the era of the protocol that the server speaks:\nlegacy (to 2025-11-25) or modern.",
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			all := listServers(cfg)
 			running := map[string]*app.Live{}
 			asked := transport.Ask(c.Context(), cfg.Paths.Socket, "list", struct{}{}, &running)
@@ -135,7 +122,7 @@ func ListCommand(a *cli.Globals) *cobra.Command {
 				return errors.Join(cli.PrintJSON(c, all, true), asked)
 			}
 			return errors.Join(printServers(c, cfg, all), asked)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -189,8 +176,11 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			what = lines[l.Name]
 		}
 		mode := l.Mode
-		if l.Error != "" {
+		switch {
+		case l.Error != "":
 			mode = "broken"
+		case mode == "last": // what that was
+			mode = cmp.Or(app.LastMode(cfg, l.Name), "off")
 		}
 		mode = inWords(mode)
 		rows[i] = []string{l.Name, mode, what}
@@ -202,11 +192,11 @@ func printServers(c *cobra.Command, cfg *config.Config, all []listed) error {
 			if l.Calls > 0 {
 				p95 = "p95 " + humanize.Took(time.Duration(l.P95)*time.Millisecond)
 			}
-			tools, tokens := fmt.Sprintf("%d tools", l.Tools), fmt.Sprintf("≈ %d tokens", snapshot.Tokens(l.Context))
+			tools, tokens := humanize.Count(l.Tools, "tool"), "≈ "+snapshot.AboutTokens(l.Context)+" tokens"
 			if n := l.Adds; n != (snapshot.Count{}) {
 				tools, tokens = "+"+humanize.Count(n.Tools, "tool"), "≈ +"+snapshot.AboutTokens(n.Context)+" tokens"
 			}
-			rows[i] = []string{l.Name, inWords(l.State), tools, tokens, fmt.Sprintf("%d calls", l.Calls), p95, l.Era, what}
+			rows[i] = []string{l.Name, cmp.Or(l.Missing, inWords(l.State)), tools, tokens, humanize.Count(l.Calls, "call"), p95, l.Era, what}
 		}
 	}
 	err := cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
@@ -28,12 +27,7 @@ func serverStatusCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status NAME", Short: "Show a server's state, program, tools and calls",
 		Long: "Show the state of a server of the running deck, what it costs, and what is called.",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
-				return exit.Usagef("name one server; mcpdeck list shows them")
-			}
-			return nil
-		},
+		Args: cli.Args(1, 1, "name one server; mcpdeck list shows them"),
 		RunE: func(c *cobra.Command, args []string) error { return serverStatus(c, a, args[0], long) },
 	}
 	c.ValidArgsFunction = cli.CompleteServers(a, plugin.Names(), 1)

@@ -48,18 +48,18 @@ func SwitchCommands(a *cli.Globals) []*cobra.Command {
 			wait.Flag(c)
 		case "on":
 			wait.Flag(c)
-			c.Flags().BoolVar(&lazy, "lazy", false, "as mcpdeck lazy does")
+			c.Flags().BoolVar(&lazy, "lazy", false, "on demand, as mcpdeck lazy does")
 		}
 		return c
 	}
 	return []*cobra.Command{
 		verb("on", "on", "Turn a server on: agents get its tools", "Turn a server of the running deck on: one of mcpdeck's own, or one that was added with\n"+
 			"mcpdeck add. Agents get its tools. The program of an added one is started when it is\nfirst needed. The deck remembers that the server is on.\n\n"+
-			"Turning a server on is the user's alone. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Servers page, and y where you have not agreed to what it runs."),
-		verb("lazy", app.LazyWord, "Turn a server on, on demand: agents search for its tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools: for\n"+
+			"Only you can turn a server on. The command asks for the proof that\nask.cli_answers names (a pairing code or a passphrase), or waits until you press\nspace on the server on the Servers page, and y where you have not agreed to what it runs."),
+		verb("lazy", app.LazyWord, "Have agents search for a server's tools instead of listing them", "Turn a server of the running deck on without filling agents' context with its tools. For\n"+
 			"all servers that are on demand, agents list two tools, find_tools and call_tool. A search\nreturns the tools that fit best, and a call is the same as a direct one.\n\n"+
-			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME lists the tools to all again."),
-		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nWhat was asked with ask can still be answered."),
+			"Clients that search long lists of tools by themselves, such as Claude Code, get the\nwhole list. mcpdeck on NAME has all agents list the tools again."),
+		verb("off", "off", "Turn a server off: agents see nothing of it", "Turn a server of the running deck off. Agents see nothing of it, and its program ends.\nQuestions that are open can still be answered."),
 		verb("restart", "reconnect", "Restart a server's program", "Restart the program of a server of the running deck."),
 		acceptCommand(a),
 	}
@@ -70,16 +70,11 @@ func acceptCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "accept NAME [TOOL...]", Short: "Offer tools of a server that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
-			"stays hidden until you accept the change: agents obey such texts. mcpdeck status NAME --long shows what changed.\n" +
-			"Without names of tools all changes are accepted.\n\n" +
-			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
+			"stays hidden until you accept the change: agents act on such texts. mcpdeck status NAME --long shows what changed.\n" +
+			"Without names of tools, all changes are accepted.\n\n" +
+			"Only you can accept. This command asks for the proof that ask.cli_answers\n" +
 			"names (a pairing code or a passphrase).",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usagef("name a server; mcpdeck list shows them")
-			}
-			return nil
-		},
+		Args: cli.Args(1, cli.Any, "name a server; mcpdeck list shows them"),
 		RunE: func(c *cobra.Command, args []string) error {
 			return askCard(c, a, &wait, app.CardRequest{Name: args[0], Request: upstream.Request{Verb: "accept", Tools: args[1:]}})
 		},

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
@@ -37,6 +38,7 @@ type Session struct {
 	Version    string       `json:"version,omitempty"`
 	PID        int          `json:"pid,omitempty"`
 	State      string       `json:"state"`
+	Kind       string       `json:"kind"` // what it does, in a word: "allow?", "plan?", "done"
 	Since      *time.Time   `json:"since,omitempty"`
 	WaitingFor string       `json:"waitingFor,omitempty"`
 	Note       string       `json:"note,omitempty"`
@@ -116,7 +118,7 @@ func newSessionList(all []snapshot.Session) List {
 
 func newSessionJSON(s *snapshot.Session) Session {
 	j := Session{
-		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), WaitingFor: s.WaitingFor, Note: s.Note,
+		ID: s.ID, Agent: s.Agent, Version: s.Version, PID: s.PID, State: string(s.State), Kind: s.Word(), WaitingFor: s.WaitingFor, Note: s.Note,
 		Cwd: s.Folder, Title: s.Name(), Name: cmp.Or(s.Title, s.Handle), Mode: s.Mode, Model: s.Model, Subagents: s.Subagents,
 		Tokens:    Tokens{s.Usage.In, s.Usage.Out, s.Usage.CacheRead, s.Usage.CacheWrite, s.Usage.Reasoning, s.Usage.Partial},
 		Connected: s.Connection != "", Headless: s.Headless, Verified: s.Verified, Unread: s.Unread, AlsoIn: s.Shared.With,
@@ -198,17 +200,14 @@ func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "sessions", Short: "List the sessions of all agents on this machine, with their state, tokens and cost", Args: cli.NoArgs,
 		Long: `List the sessions of all agents on this machine: whether one waits for you, works or is idle, what it did
-last, how full its context is, its tokens, and what they cost at list prices. A running deck tells;
-without one, the files of the agents' programs are read, which say less. Changes nothing.
+last, how full its context is, its tokens, and what they cost at list prices. A running deck supplies
+the data; without one, the files of the agents' programs are read, which say less. Changes nothing.
 
-States: permission and answer (it waits for you), working, background, idle, ended, unknown.`,
-		Example: "  mcpdeck sessions --wait idle --session 3f6c   # until the session whose ID begins so is done",
-		RunE: func(c *cobra.Command, _ []string) error {
-			if err := o.check(); err != nil {
-				return err
-			}
-			return listSessions(a, c, o)
-		},
+The states that --wait takes are permission and answer (it waits for you), working, background, idle,
+ended and unknown.`,
+		Example: "  mcpdeck sessions --wait idle --session 3f6c   # until the session whose ID begins with 3f6c is idle",
+		PreRunE: func(*cobra.Command, []string) error { return o.check() },
+		RunE:    a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error { return listSessions(c, cfg, o) }),
 	}
 	c.Flags().BoolVar(&o.json, "json", false, "print JSON")
 	c.Flags().BoolVar(&o.watch, "watch", false, "print the list again whenever it changes")
@@ -239,11 +238,7 @@ func (o *sessionsOptions) check() error {
 	return nil
 }
 
-func listSessions(a *cli.Globals, c *cobra.Command, o sessionsOptions) error {
-	cfg, err := a.Load()
-	if err != nil {
-		return err
-	}
+func listSessions(c *cobra.Command, cfg *config.Config, o sessionsOptions) error {
 	known := ""
 	for {
 		var r sessionsReply
@@ -286,7 +281,7 @@ func (o *sessionsOptions) reached(all []Session) (bool, error) {
 	case len(of) == 0:
 		return false, fmt.Errorf("wait for %q: no session has this ID; mcpdeck sessions lists them", o.session)
 	case len(of) > 1:
-		return false, fmt.Errorf("wait for %q: the IDs of %d sessions begin so", o.session, len(of))
+		return false, fmt.Errorf("wait for %q: the IDs of several sessions begin with it", o.session)
 	}
 	o.session = of[0].ID
 	state := snapshot.SessionState(of[0].State)
@@ -342,22 +337,9 @@ func sessionRow(s *Session) []string {
 	}
 	id, _, _ := strings.Cut(s.ID, "-")
 	return []string{
-		sessionWord(s), s.Agent, sanitize.Line(s.Project), sanitize.Cut(sanitize.Line(s.Title), 60), age,
+		cmp.Or(s.Kind, s.State), s.Agent, sanitize.Line(s.Project), sanitize.Cut(sanitize.Line(s.Title), 60), age,
 		snapshot.CountTokens(s.Tokens.In + s.Tokens.Out + s.Tokens.CacheRead + s.Tokens.CacheWrite), costWord(s), id, sanitize.Line(what),
 	}
-}
-
-// sessionWord is the state of a session for a reader.
-func sessionWord(s *Session) string {
-	switch state := snapshot.SessionState(s.State); {
-	case state == snapshot.WaitsForPermission:
-		return "allow?"
-	case state == snapshot.WaitsForAnswer:
-		return "answer?"
-	case state == snapshot.Idle && s.Unread:
-		return "done"
-	}
-	return s.State
 }
 
 func costWord(s *Session) string {

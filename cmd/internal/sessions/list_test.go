@@ -61,7 +61,7 @@ func TestWaitingForASession(t *testing.T) {
 		{"3f6c-1", "permission", true, ""},
 		{"3f6c-1", "answer", false, ""},
 		{"3f6c-2", "idle", true, ""},
-		{"3f6c", "idle", false, "the IDs of 2 sessions begin so"},
+		{"3f6c", "idle", false, "the IDs of several sessions begin with it"},
 		{"7", "ended", true, ""},
 		{"7", "idle", false, "has ended"},
 		{"8", "idle", false, "no session has this ID"},
@@ -93,9 +93,9 @@ func TestASessionAsJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"v":1,"sessions":[{"id":"s","agent":"claude","state":"permission","since":"1970-01-01T00:00:01Z","waitingFor":"Bash make","project":"shop","cwd":"/src/shop",` +
+	want := `{"v":1,"sessions":[{"id":"s","agent":"claude","state":"permission","kind":"allow?","since":"1970-01-01T00:00:01Z","waitingFor":"Bash make","project":"shop","cwd":"/src/shop",` +
 		`"title":"Build it","name":"Shop","prompt":"Build it","said":"Built.","changed":{"files":1,"added":3,"removed":1,"complete":true},"tokens":{"in":1,"out":2,"cacheRead":3,"cacheWrite":4,"reasoning":0},"cost":{"usd":0.5,"complete":false},"place":{"tmux":"%3"},"verified":false},` +
-		`{"id":"process 7","agent":"gemini","state":"unknown","note":"not set up","title":"no prompt yet","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
+		`{"id":"process 7","agent":"gemini","state":"unknown","kind":"unseen","note":"not set up","title":"no prompt yet","tokens":{"in":0,"out":0,"cacheRead":0,"cacheWrite":0,"reasoning":0},"cost":null,"verified":false}]}`
 	if string(b) != want {
 		t.Errorf("got  %s\nwant %s", b, want)
 	}
@@ -137,5 +137,12 @@ func TestSessionsAsJSONCanBeReadInATerminal(t *testing.T) {
 	}
 	if want := `"title": "make <all> && echo \u001b[2J"`; !strings.Contains(out.String(), want) {
 		t.Errorf("no %s in\n%s", want, out)
+	}
+}
+
+func TestTheListSaysThatAPlanWaits(t *testing.T) {
+	list := newSessionList([]snapshot.Session{{Agent: "claude", ID: "s", State: snapshot.WaitsForAnswer, Asks: "plan?"}})
+	if row := sessionRow(&list.Sessions[0]); row[0] != "plan?" || list.Sessions[0].State != "answer" {
+		t.Errorf("got %q, %+v", row, list.Sessions[0])
 	}
 }

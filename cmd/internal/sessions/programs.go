@@ -20,8 +20,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/reply"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	tokens "github.com/mcpdeck/mcpdeck/servers/agents/usage"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -36,7 +38,11 @@ type Programs struct {
 	now    *atomic.Pointer[config.Config] // the configuration as it is now; cfg is that at the start
 	Host   *router.Host                   // nil without a deck
 	queue  *ask.Queue
-	Roster *sessions.Roster              // empty when headless
+	Roster *sessions.Roster // empty when headless
+	Book   *book.Store      // the user's rules
+	Ruled  *approvals.ByRules
+	Outbox *reply.Outbox // of what the user sends to sessions; for the screen alone
+	watch  process.Watch
 	places places.Finder                 // of the terminals that they run in
 	Prices atomic.Pointer[tokens.Prices] // nil until they are read
 	Redact redact.Rules                  // how secrets are removed from what sessions recorded
@@ -46,8 +52,21 @@ type Programs struct {
 // New returns what is known of agents' programs: nothing yet. now is the configuration as it is
 // at any time, cfg that at the start.
 func New(cfg *config.Config, now *atomic.Pointer[config.Config], queue *ask.Queue) *Programs {
-	return &Programs{cfg: cfg, now: now, queue: queue, Roster: &sessions.Roster{}, places: places.Finder{Environ: cfg.Environ}}
+	p := &Programs{cfg: cfg, now: now, queue: queue, Roster: &sessions.Roster{}, Book: Book(cfg.Paths), places: places.Finder{Environ: cfg.Environ}}
+	p.Ruled = approvals.Ruled(queue, p.Book, cfg.Home, agents.Ruled())
+	p.Outbox = reply.New(reply.Options{
+		Roster: p.Roster, Off: func() bool { return now.Load().File.Sessions.Reply == "off" }, Notice: func(s string) { p.queue.Notice(s) },
+		Taken: func(agent, id, text string) {
+			if d := (ask.NextDrafts{Queue: p.queue}); d.NextDraft(agent, id) == text { // else the user has begun another
+				d.SetNextDraft(agent, id, "")
+			}
+		},
+	})
+	return p
 }
+
+// Book is the user's book of rules.
+func Book(p config.Paths) *book.Store { return book.NewStore(filepath.Dir(p.Config), p.State) }
 
 // Follow keeps the list of agents' sessions until ctx ends; the channel is closed
 // when what was counted is kept.
@@ -68,7 +87,7 @@ func (p *Programs) Follow(ctx context.Context) (done <-chan struct{}) {
 
 // running are the processes that may be agents' programs.
 func (p *Programs) running() []process.Running {
-	all := process.All()
+	all := p.watch.All()
 	if p.Alone {
 		all = slices.DeleteFunc(all, func(p process.Running) bool { return p.Parent != os.Getpid() })
 	}

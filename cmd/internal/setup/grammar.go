@@ -64,6 +64,41 @@ func Replace(g clients.Grammar, before []byte, path, drop []string, ms []clients
 	return editBy(set, g, before, place{path, gone}, ms)
 }
 
+// Remove returns the file without the entry that a path of keys leads to. All else stays as it
+// is, to the byte.
+func Remove(g clients.Grammar, before []byte, path []string) (after []byte, err error) {
+	write := func(text []byte) ([]byte, error) { return removeJSON(text, path) }
+	if g == clients.TOML {
+		write = func(text []byte) ([]byte, error) { return removeTOML(text, path) }
+	}
+	for _, emptied := range []bool{false, true} { // the table of the last entry may have been its header alone
+		want := func(old map[string]any) (map[string]any, error) {
+			return pruned(old, path, emptied), nil
+		}
+		if after, err = rewrite(before, g, want, write, func() []byte { return nil }); err == nil {
+			return after, nil
+		}
+	}
+	if errors.Is(err, errByHand) {
+		err = errors.New("its form is one in which only you can do that")
+	}
+	return nil, err
+}
+
+// pruned is a copy of a table without what a path leads to and, if emptied, without the tables
+// that are empty then.
+func pruned(in map[string]any, path []string, emptied bool) map[string]any {
+	out := maps.Clone(in)
+	if inner, ok := out[path[0]].(map[string]any); ok && len(path) > 1 {
+		left := pruned(inner, path[1:], emptied)
+		if out[path[0]] = left; len(left) > 0 || !emptied {
+			return out
+		}
+	}
+	delete(out, path[0])
+	return out
+}
+
 // editBy is Replace by a writer such as set.
 func editBy(write func(clients.Grammar, []byte, place, []clients.Member) ([]byte, error), g clients.Grammar, before []byte, at place, ms []clients.Member) ([]byte, error) {
 	return rewrite(

@@ -46,7 +46,9 @@ func hooksOf(c clients.Client, command string) hooks {
 	}
 }
 
-func (h hooks) own(command string) bool { return command == h.command || h.ours.MatchString(command) }
+func (h hooks) own(command string) bool {
+	return command == h.command || h.ours.MatchString(clients.Bare(command))
+}
 
 func (h hooks) group(e clients.Hook) group {
 	return group{e.Matcher, []hook{{"command", e.Name, h.command, e.Async, e.Timeout}}}
@@ -55,6 +57,9 @@ func (h hooks) group(e clients.Hook) group {
 // add returns the settings with the deck's group last in each event that has none of the
 // deck's. One that has keeps its place, and gets the command.
 func (h hooks) add(before []byte) ([]byte, error) {
+	if h.grammar == clients.TOML {
+		return rewrite(before, h.grammar, h.wantTOML, h.addTOML, h.snippet)
+	}
 	return rewrite(before, h.grammar, h.want, func(text []byte) ([]byte, error) {
 		if len(bytes.TrimSpace(text)) == 0 {
 			text = []byte("{}\n")
@@ -89,46 +94,27 @@ func (h hooks) add(before []byte) ([]byte, error) {
 // are any.
 func (h hooks) renew(list *hujson.Array) (found bool) {
 	for _, g := range list.Elements {
-		for _, inner := range elements(g, hooksKey) {
-			object, ok := inner.Value.(*hujson.Object)
-			if !ok {
+		inner, ok := member[*hujson.Array](g, hooksKey)
+		if !ok {
+			continue
+		}
+		for _, one := range inner.Elements {
+			if !h.is(one) {
 				continue
 			}
-			if command := lookup(object, "command"); command != nil && h.own(word(*command)) {
-				found = true
-				if word(*command) != h.command {
-					command.Value = hujson.String(h.command)
-				}
+			found = true
+			if command := lookup(one, "command"); command.Value.(hujson.Literal).String() != h.command {
+				command.Value = hujson.String(h.command)
 			}
 		}
 	}
 	return found
 }
 
-// elements are those of the list under a key, none if there is no such list.
-func elements(v hujson.Value, key string) []hujson.Value {
-	object, ok := v.Value.(*hujson.Object)
-	if !ok {
-		return nil
-	}
-	found := lookup(object, key)
-	if found == nil {
-		return nil
-	}
-	list, ok := found.Value.(*hujson.Array)
-	if !ok {
-		return nil
-	}
-	return list.Elements
-}
-
-// word is a string's, "" of anything else.
-func word(v hujson.Value) string {
-	l, ok := v.Value.(hujson.Literal)
-	if !ok || l.Kind() != '"' {
-		return ""
-	}
-	return l.String()
+// is reports whether an element of a group's list is a hook of the deck's.
+func (h hooks) is(one hujson.Value) bool {
+	command, ok := member[hujson.Literal](one, "command")
+	return ok && command.Kind() == '"' && h.own(command.String())
 }
 
 // append adds an element to a list, on a line of its own unless the others share one.
@@ -193,7 +179,7 @@ func (h hooks) each(list []any, do func(hook map[string]any)) (found int) {
 // state reports which of the events have the deck's hooks, and the commands that these
 // run.
 func (h hooks) state(file map[string]any) (State, []string) {
-	all, _ := file[hooksKey].(map[string]any)
+	all := h.byEvent(file)
 	var commands []string
 	with := 0
 	for _, e := range h.events {
@@ -216,6 +202,9 @@ func (h hooks) state(file map[string]any) (State, []string) {
 // remove returns the settings without the deck's hooks, and without the groups and lists
 // that are empty then.
 func (h hooks) remove(before []byte) ([]byte, error) {
+	if h.grammar == clients.TOML {
+		return rewrite(before, h.grammar, h.withoutTOML, h.removeTOML, h.snippet)
+	}
 	return rewrite(before, h.grammar, h.without, func(text []byte) ([]byte, error) {
 		root, err := hujson.Parse(text)
 		if err != nil {
@@ -225,21 +214,17 @@ func (h hooks) remove(before []byte) ([]byte, error) {
 		if !ok {
 			return text, nil
 		}
-		all, ok := member[*hujson.Object](object, hooksKey)
+		all, ok := member[*hujson.Object](root, hooksKey)
 		if !ok {
 			return text, nil
 		}
 		n := len(all.Members)
-		for i := 0; i < len(all.Members); i++ {
-			list, ok := all.Members[i].Value.Value.(*hujson.Array)
-			if ok && h.strip(list) && len(list.Elements) == 0 {
-				all.Members = cutMember(all.Members, i)
-				i--
-			}
-		}
+		all.Members = without(all.Members, func(m hujson.ObjectMember) bool {
+			list, ok := m.Value.Value.(*hujson.Array)
+			return ok && h.strip(list) && len(list.Elements) == 0
+		})
 		if len(all.Members) == 0 && n > 0 {
-			at := slices.IndexFunc(object.Members, func(m hujson.ObjectMember) bool { return name(m) == hooksKey })
-			object.Members = cutMember(object.Members, at)
+			object.Members = without(object.Members, named(hooksKey))
 		}
 		return root.Pack(), nil
 	}, h.snippet)
@@ -250,47 +235,23 @@ func name(m hujson.ObjectMember) string { return m.Name.Value.(hujson.Literal).S
 func blank(e hujson.Extra) bool { return len(bytes.TrimSpace(e)) == 0 }
 
 // member is the value under a name if it is of a kind.
-func member[T hujson.ValueTrimmed](o *hujson.Object, key string) (T, bool) {
-	var none T
-	v := lookup(o, key)
-	if v == nil {
-		return none, false
+func member[T hujson.ValueTrimmed](in hujson.Value, key string) (t T, ok bool) {
+	if v := lookup(in, key); v != nil {
+		t, ok = v.Value.(T)
 	}
-	t, ok := v.Value.(T)
 	return t, ok
-}
-
-// cutMember leaves one member out. Behind the last there is a comma if there was one.
-func cutMember(ms []hujson.ObjectMember, i int) []hujson.ObjectMember {
-	last := ms[len(ms)-1].Value.AfterExtra
-	ms = slices.Delete(ms, i, i+1)
-	if n := len(ms); n > 0 && last == nil {
-		ms[n-1].Value.AfterExtra = nil
-	}
-	return ms
 }
 
 // strip takes the deck's hooks out of an event's list, and reports whether there were
 // any.
 func (h hooks) strip(list *hujson.Array) (found bool) {
 	list.Elements = cut(list.Elements, func(g hujson.Value) bool {
-		object, ok := g.Value.(*hujson.Object)
-		if !ok {
-			return false
-		}
-		inner, ok := member[*hujson.Array](object, hooksKey)
+		inner, ok := member[*hujson.Array](g, hooksKey)
 		if !ok {
 			return false
 		}
 		n := len(inner.Elements)
-		inner.Elements = cut(inner.Elements, func(one hujson.Value) bool {
-			object, ok := one.Value.(*hujson.Object)
-			if !ok {
-				return false
-			}
-			command := lookup(object, "command")
-			return command != nil && h.own(word(*command))
-		})
+		inner.Elements = cut(inner.Elements, h.is)
 		found = found || len(inner.Elements) < n
 		return len(inner.Elements) == 0 && n > 0
 	})
@@ -348,6 +309,10 @@ func (h hooks) without(old map[string]any) (map[string]any, error) {
 
 // snippet is what a new file would hold.
 func (h hooks) snippet() []byte {
+	if h.grammar == clients.TOML {
+		text, _ := h.addTOML(nil) // nothing can be wrong in it
+		return text
+	}
 	want, err := h.want(map[string]any{})
 	if err != nil {
 		return nil

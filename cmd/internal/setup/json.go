@@ -3,7 +3,6 @@ package setup
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/tailscale/hujson"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
@@ -23,6 +23,10 @@ func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	}
 	w := jsonWriter{indent: indentOf(before)}
 	depth := len(at.path)
+	if all, ok := root.Value.(*hujson.Object); ok && depth == 0 {
+		w.merge(all, ms, "")
+		return root.Pack(), nil
+	}
 	parent, name, lead := &root, at.path[depth-1], ""
 	servers, ok := parent.Value.(*hujson.Object)
 	for _, key := range at.path[:depth-1] {
@@ -39,7 +43,7 @@ func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 		if !ok {
 			return nil, fmt.Errorf("find %q: it is not an object", name)
 		}
-		entry.Members = without(entry.Members, at.drop)
+		entry.Members = without(entry.Members, named(at.drop...))
 		w.merge(entry, ms, leadOf(inner.Name.BeforeExtra, lead))
 		return root.Pack(), nil
 	}
@@ -47,11 +51,30 @@ func setJSON(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	return root.Pack(), nil
 }
 
+func removeJSON(before []byte, path []string) ([]byte, error) {
+	root, err := hujson.Parse(before)
+	if err != nil {
+		return nil, err
+	}
+	at := &root
+	for _, key := range path[:len(path)-1] {
+		if at = lookup(*at, key); at == nil {
+			return nil, errByHand
+		}
+	}
+	o, ok := at.Value.(*hujson.Object)
+	if !ok {
+		return nil, errByHand
+	}
+	o.Members = without(o.Members, named(path[len(path)-1]))
+	return root.Pack(), nil
+}
+
 // without leaves members out. Behind the last there is a comma if there was one.
-func without(ms []hujson.ObjectMember, drop []string) []hujson.ObjectMember {
+func without(ms []hujson.ObjectMember, drop func(hujson.ObjectMember) bool) []hujson.ObjectMember {
 	var out []hujson.ObjectMember
 	for _, m := range ms {
-		if !slices.Contains(drop, m.Name.Value.(hujson.Literal).String()) {
+		if !drop(m) {
 			out = append(out, m)
 		}
 	}
@@ -59,6 +82,10 @@ func without(ms []hujson.ObjectMember, drop []string) []hujson.ObjectMember {
 		out[n-1].Value.AfterExtra = nil
 	}
 	return out
+}
+
+func named(keys ...string) func(hujson.ObjectMember) bool {
+	return func(m hujson.ObjectMember) bool { return slices.Contains(keys, name(m)) }
 }
 
 // jsonWriter adds members in the style of the file: below those that are there. Its
@@ -98,9 +125,11 @@ func memberOf(o *hujson.Object, key string) *hujson.ObjectMember {
 }
 
 // lookup is the value under a name, nil if there is none.
-func lookup(o *hujson.Object, name string) *hujson.Value {
-	if m := memberOf(o, name); m != nil {
-		return &m.Value
+func lookup(v hujson.Value, name string) *hujson.Value {
+	if o, ok := v.Value.(*hujson.Object); ok {
+		if m := memberOf(o, name); m != nil {
+			return &m.Value
+		}
 	}
 	return nil
 }
@@ -184,8 +213,8 @@ func (w jsonWriter) written(ms []clients.Member, outer string) hujson.Value {
 
 // literal is a value as people write it: a space behind each comma and colon.
 func literal(value any) hujson.Value {
-	b, _ := json.Marshal(value) // plain values always encode
-	v, _ := hujson.Parse(b)     // and read back
+	b, _ := rawjson.Encode(value, "") // plain values always encode
+	v, _ := hujson.Parse(b)           // and read back
 	for part := range v.All() {
 		switch t := part.Value.(type) {
 		case *hujson.Object:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
@@ -30,17 +31,44 @@ type Prompter struct {
 	Project bool     // the project's file instead of the user's own
 	Apart   bool     // the way of the sessions that the deck does not reach by itself
 	Signals bool     // also hooks that only tell what was answered elsewhere
+	Denied  bool     // also the hook that tells what the program has refused by itself
 	State   string   // folder that records what UndoPrompts needs
 	Folders clients.Folders
+	// Version returns that of a client's program, "" if it is unknown; nil: all are.
+	Version func(clients.Client) string
+}
+
+// plugin is the file that is all the deck's, by which a client's prompts reach it.
+func (p Prompter) plugin(c clients.Client) *approvals.Plugin {
+	a := agents.Of(c.ID)
+	switch known, _ := clients.Find(c.ID); {
+	case p.Apart:
+		return a.Apart
+	case a.Next != nil && c.Prompts == known.Prompts.Next:
+		return a.Next.Plugin
+	}
+	return a.Plugin
 }
 
 // command is the hook's, as a shell reads it.
 func (p Prompter) command(c clients.Client) string {
-	shell := clients.Sh
-	if runtime.GOOS == "windows" && c.Prompts != nil {
-		shell = c.Prompts.Windows
+	return commandLine(shellOf(c, runtime.GOOS), slices.Concat(p.Hook, []string{c.ID}, p.Options))
+}
+
+// shellOf is what reads the command of a client's hooks on a system.
+func shellOf(c clients.Client, system string) clients.Shell {
+	if system == "windows" && c.Prompts != nil {
+		return c.Prompts.Windows
 	}
-	return commandLine(shell, slices.Concat(p.Hook, []string{c.ID}, p.Options))
+	return clients.Sh
+}
+
+// hook is the command as a client's settings get it.
+func (p Prompter) hook(c clients.Client) string {
+	if p.Project && c.Prompts.Guarded {
+		return shellOf(c, runtime.GOOS).Guard(p.command(c))
+	}
+	return p.command(c)
 }
 
 // commandLine is a command as a shell reads it.
@@ -50,7 +78,7 @@ func commandLine(shell clients.Shell, words []string) string {
 		if shell == clients.GitBash { // which takes a backslash for a sign of its own
 			w = strings.ReplaceAll(w, `\`, "/")
 		}
-		line[i] = quoted(shell, w)
+		line[i] = Quoted(shell, w)
 	}
 	if shell == clients.PowerShell && line[0] != words[0] {
 		line[0] = "& " + line[0] // else it is a text
@@ -58,8 +86,8 @@ func commandLine(shell clients.Shell, words []string) string {
 	return strings.Join(line, " ")
 }
 
-// quoted is a word as a shell reads it.
-func quoted(shell clients.Shell, word string) string {
+// Quoted is a word as a shell reads it.
+func Quoted(shell clients.Shell, word string) string {
 	plain := "/._-+:="
 	switch shell {
 	case clients.Sh, clients.GitBash:
@@ -88,6 +116,14 @@ func (p Prompter) place(c clients.Client) (change.Place, error) {
 	return change.OfUser(c.Prompts.User(p.Folders))
 }
 
+// way is that of the version of a client's program that is installed.
+func (p Prompter) way(c clients.Client) *clients.Prompts {
+	if c.Prompts.Next == nil || p.Version == nil {
+		return c.Prompts
+	}
+	return c.Prompts.Of(p.Version(c))
+}
+
 // promptsOf finds a client, with the way of its prompts that is to be set up.
 func promptsOf(name string, p Prompter) (clients.Client, error) {
 	c, ok := clients.Find(name)
@@ -98,11 +134,20 @@ func promptsOf(name string, p Prompter) (clients.Client, error) {
 		return c, fmt.Errorf("set up hooks of %s: all its sessions are set up without --hooks", c.ID)
 	case p.Signals && len(c.Prompts.Signals) == 0:
 		return c, fmt.Errorf("set up signals of %s: it needs none", c.ID)
+	case p.Denied && c.Prompts.Denied.Event == "":
+		return c, fmt.Errorf("set up what %s denies: it does not tell", c.ID)
 	case p.Apart:
 		c.Prompts = c.Prompts.Apart
-	case p.Signals:
+	case c.Prompts.Next != nil:
+		c.Prompts = p.way(c)
+	case p.Signals || p.Denied:
 		all := *c.Prompts
-		all.Hooks = slices.Concat(all.Hooks, all.Signals)
+		if p.Signals {
+			all.Hooks = slices.Concat(all.Hooks, all.Signals)
+		}
+		if p.Denied {
+			all.Hooks = append(slices.Clip(all.Hooks), all.Denied)
+		}
 		c.Prompts = &all
 	}
 	return c, nil
@@ -116,6 +161,9 @@ func (p Prompter) Words(client string) string {
 	}
 	if p.Signals {
 		words += " --signals hooks"
+	}
+	if p.Denied {
+		words += " --denied"
 	}
 	return words
 }
@@ -143,18 +191,26 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Change{Path: at.Path(), what: p.Words(c.ID), state: p.State, edit: change.Edit{Place: at, Before: before}}
+	out := &Change{Path: at.Path(), Says: c.Prompts.Consent, what: p.Words(c.ID), state: p.State, edit: change.Edit{Place: at, Before: before}}
 	if c.Prompts.Hooks == nil {
-		plugin := agents.Of(c.ID).Plugin
+		plugin := p.plugin(c)
 		if _, ours := plugin.Own(before); before != nil && !ours {
 			return nil, fmt.Errorf("write %s: it is not as mcpdeck wrote it; move it away first", at.Path())
 		}
-		out.again = func([]byte) ([]byte, error) { return plugin.File(p.Socket), nil }
+		out.again = func([]byte) ([]byte, error) { return plugin.File(p.Socket, p.command(c)), nil }
 	} else {
-		out.again = hooksOf(c, p.command(c)).add
+		out.again = hooksOf(c, p.hook(c)).add
 	}
 	if out.edit.After, err = out.again(before); err != nil {
 		return nil, fmt.Errorf("edit %s: %w", at.Path(), err)
+	}
+	if out.also, err = p.need(c); err != nil {
+		return nil, err
+	}
+	if out.also == nil {
+		if out.also, err = p.other(c); err != nil {
+			return nil, err
+		}
 	}
 	if c.Prompts.Hooks != nil {
 		for _, off := range disabled(c, out.edit.After) {
@@ -168,13 +224,63 @@ func PlanPrompts(name string, p Prompter) (*Change, error) {
 		out.note(c.Prompts.Review)
 		for _, e := range c.Prompts.Hooks {
 			out.note("  Event     " + e.Event)
-			out.note("  Command   " + p.command(c))
+			out.note("  Command   " + p.hook(c))
 		}
 	}
 	if p.Project {
 		out.note(c.Prompts.ProjectNote)
 	}
 	return out, nil
+}
+
+// need works out the change of the setting that a client's prompts need; nil: there is none, or it
+// is as it has to be.
+func (p Prompter) need(c clients.Client) (*Change, error) {
+	need := c.Prompts.Needs
+	if need == nil {
+		return nil, nil
+	}
+	at, err := change.OfUser(need.File(p.Folders))
+	if err != nil {
+		return nil, fmt.Errorf("find the settings of %s: %w", c.ID, err)
+	}
+	out := &Change{Path: at.Path(), Does: need.Does, edit: change.Edit{Place: at}}
+	out.again = func(before []byte) ([]byte, error) {
+		return Replace(clients.JSONC, before, nil, nil, []clients.Member{{Key: need.Key, Value: true}})
+	}
+	if out.edit.Before, err = at.Read(); err == nil {
+		out.edit.After, err = out.again(out.edit.Before)
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("edit %s: %w", at.Path(), err)
+	case out.edit.Same():
+		return nil, nil
+	}
+	return out, nil
+}
+
+// other works out the removal of the file of the other versions of a client's program; nil: there
+// is none, or it is not as mcpdeck wrote it.
+func (p Prompter) other(c clients.Client) (*Change, error) {
+	known, _ := clients.Find(c.ID)
+	if known.Prompts.Next == nil || p.Apart {
+		return nil, nil
+	}
+	if known.Prompts == c.Prompts {
+		known.Prompts = known.Prompts.Next
+	}
+	at, now, err := locatePrompts(known, p)
+	if err != nil || now == nil {
+		return nil, err
+	}
+	if _, ours := p.plugin(known).Own(now); !ours {
+		return nil, nil
+	}
+	return &Change{
+		Path: at.Path(), Does: "removes the plugin for other versions of " + c.Title, edit: change.Edit{Place: at, Before: now},
+		again: func([]byte) ([]byte, error) { return nil, nil },
+	}, nil
 }
 
 // disabled are the settings that keep hooks from running.
@@ -225,12 +331,15 @@ func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
 		return undo, nil
 	}
 	if c.Prompts.Hooks == nil {
-		if _, ours := agents.Of(c.ID).Plugin.Own(now); !ours {
+		if err == nil && slices.ContainsFunc(undo.Files, func(r change.Restored) bool { return r.Path == at.Path() && r.Exact }) {
+			return undo, nil // with the setting that it needed, whatever else is in that file
+		}
+		if _, ours := p.plugin(c).Own(now); !ours {
 			return fail(errors.New("it is not as mcpdeck wrote it; remove it by hand"))
 		}
 		return j.Instead(*entry, at, now, nil), nil
 	}
-	h := hooksOf(c, p.command(c))
+	h := hooksOf(c, p.hook(c))
 	after, removeErr := h.remove(now)
 	if removeErr != nil {
 		return fail(removeErr)
@@ -248,6 +357,7 @@ func UndoPrompts(name string, p Prompter) (*change.Undo, error) {
 type PromptStatus struct {
 	Client  clients.Client
 	Apart   bool   // it is about the sessions that the deck does not reach by itself, too
+	Project bool   // it is the project's file
 	Path    string // of the file; "" if none is needed
 	State   State
 	Err     error    // why it is Broken
@@ -261,11 +371,12 @@ func SurveyPrompts(p Prompter) []PromptStatus {
 	var out []PromptStatus
 	for _, name := range PromptNames() {
 		c, _ := clients.Find(name)
+		c.Prompts = p.way(c)
 		s := promptStatus(c, p)
 		if own := p; s.State == NotSetUp && p.Root != "" && c.Prompts.Project != "" && !p.Project {
 			own.Project = true
 			if inProject := promptStatus(c, own); inProject.State == SetUp || inProject.State == Differs {
-				s = inProject
+				s, s.Project = inProject, true
 			}
 		}
 		out = append(out, s)
@@ -275,17 +386,24 @@ func SurveyPrompts(p Prompter) []PromptStatus {
 
 func promptStatus(c clients.Client, p Prompter) PromptStatus {
 	s := PromptStatus{Client: c}
-	if c.Prompts.User == nil {
+	if p.Apart = false; c.Prompts.User == nil {
 		s.State = SetUp
-		if c.Prompts.Apart != nil {
-			c.Prompts = c.Prompts.Apart
-			if apart := promptStatus(c, p); apart.State != NotSetUp {
-				apart.Client, apart.Apart = s.Client, true
-				return apart
-			}
-		}
-		return s
+	} else {
+		s = fileStatus(c, p)
 	}
+	if apart := c.Prompts.Apart; apart != nil && (s.State == NotSetUp || c.Prompts.User == nil) {
+		c.Prompts, p.Apart = apart, true
+		if other := fileStatus(c, p); other.State != NotSetUp {
+			other.Client, other.Apart = s.Client, true
+			return other
+		}
+	}
+	return s
+}
+
+// fileStatus is how the file of one way stands.
+func fileStatus(c clients.Client, p Prompter) PromptStatus {
+	s := PromptStatus{Client: c}
 	at, now, err := locatePrompts(c, p)
 	s.Path = at.Path()
 	if err != nil {
@@ -293,10 +411,13 @@ func promptStatus(c clients.Client, p Prompter) PromptStatus {
 		return s
 	}
 	if c.Prompts.Hooks == nil {
-		_, ours := agents.Of(c.ID).Plugin.Own(now)
+		_, ours := p.plugin(c).Own(now)
 		switch {
-		case bytes.Equal(now, agents.Of(c.ID).Plugin.File(p.Socket)):
+		case bytes.Equal(now, p.plugin(c).File(p.Socket, p.command(c))):
 			s.State = SetUp
+			if need, err := p.need(c); need != nil || err != nil {
+				s.State = Differs
+			}
 		case ours:
 			s.State = Differs
 		case now != nil:
@@ -309,7 +430,7 @@ func promptStatus(c clients.Client, p Prompter) PromptStatus {
 		s.State, s.Err = Broken, err
 		return s
 	}
-	h := hooksOf(c, p.command(c))
+	h := hooksOf(c, p.hook(c))
 	var commands []string
 	s.State, commands = h.state(file)
 	for _, command := range commands {
@@ -326,6 +447,7 @@ func promptStatus(c clients.Client, p Prompter) PromptStatus {
 
 // programOf is the program that a hook's command starts.
 func programOf(command string) string {
+	command = clients.Bare(command)
 	for _, q := range []string{"'", `"`} {
 		if inner, ok := strings.CutPrefix(command, q); ok {
 			program, _, _ := strings.Cut(inner, q)

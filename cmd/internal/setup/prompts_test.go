@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
@@ -112,7 +112,7 @@ func TestHooksAreAddedBehindOthersAndUndoneToTheByte(t *testing.T) {
 				t.Errorf("the user's hooks are not all there:\n%s", after)
 			}
 			if again := planned(t, tt.client, p); !again.Same() {
-				t.Errorf("a second run changes\n%s", strings.Join(again.Preview(), "\n"))
+				t.Errorf("a second run changes\n%s", again.Edit().After)
 			}
 			if !takenBack(t, tt.client, p) {
 				t.Error("undone, but not to what was there")
@@ -294,7 +294,7 @@ func TestThePluginIsWrittenAndRemovedWholly(t *testing.T) {
 	if err := change.Apply(); err != nil {
 		t.Fatal(err)
 	}
-	if version, ours := opencode.Own(change.edit.After); !ours || version != opencode.PluginVersion {
+	if version, ours := agents.Of("opencode").Plugin.Own(change.edit.After); !ours || version == 0 {
 		t.Errorf("the plugin does not know itself: %d, %v", version, ours)
 	}
 	if again := planned(t, "opencode", p); !again.Same() {
@@ -342,7 +342,7 @@ func TestCodexNeedsNoSetup(t *testing.T) {
 	if _, err := UndoPrompts("codex", p); err == nil || !strings.Contains(err.Error(), "need none") {
 		t.Errorf("got %v", err)
 	}
-	if _, err := PlanPrompts("zed", p); err == nil || !strings.Contains(err.Error(), "claude, codex, opencode, gemini") {
+	if _, err := PlanPrompts("zed", p); err == nil || !strings.Contains(err.Error(), "claude, codex, ") {
 		t.Errorf("got %v", err)
 	}
 }
@@ -444,5 +444,24 @@ func TestSignalsAreAddedAndUndoneByEitherCommand(t *testing.T) {
 	p.Signals = true
 	if _, err := PlanPrompts("gemini", p); err == nil {
 		t.Error("signals of Gemini CLI are set up")
+	}
+}
+
+func TestTheHookOfWhatIsDeniedIsAddedAndUndone(t *testing.T) {
+	p := prompter(t)
+	p.Denied = true
+	path := prepare(t, "claude", p, "{}\n")
+	if err := planned(t, "claude", p).Apply(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !strings.Contains(string(after), `"PermissionDenied"`) || !strings.Contains(string(after), `"PermissionRequest"`) {
+		t.Errorf("%v\n%s", err, after)
+	}
+	takenBack(t, "claude", p)
+	if now, _ := os.ReadFile(path); string(now) != "{}\n" {
+		t.Errorf("undone, it is\n%s", now)
+	}
+	if _, err := PlanPrompts("gemini", p); err == nil {
+		t.Error("denials of Gemini CLI are set up")
 	}
 }

@@ -20,12 +20,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/gemini"
 	socket "github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
@@ -42,6 +43,8 @@ type inbox struct {
 	q      *ask.Queue
 	roster *sessions.Roster
 	server *socket.Server
+
+	adapter approvals.Adapter
 }
 
 // newInbox sets up a client's prompts in a home of their own.
@@ -73,17 +76,12 @@ func newInbox(t *testing.T, name string) *inbox {
 func (b *inbox) open() {
 	b.t.Helper()
 	b.q, b.roster = ask.New(ask.Options{Hold: -1, StateFile: filepath.Join(b.home, "ask.json")}), &sessions.Roster{}
-	var a approvals.Adapter
-	if b.client.ID == "gemini" {
-		a = gemini.New(approvals.Deps{Queue: b.q, Roster: b.roster, Folder: filepath.Join(b.home, ".gemini")})
-	} else {
-		a = opencode.New(approvals.Deps{Queue: b.q, Roster: b.roster})
-	}
+	a := agents.Of(b.client.ID).New(approvals.Deps{Queue: b.q, Roster: b.roster, Folder: clients.Folders{Home: b.home}.Program(b.client.ID)})
 	s, err := socket.Listen(socket.Options{Path: socket.Path(socket.State(b.home), ""), Handlers: map[string]socket.Handler{b.client.ID: a.(socket.Handler)}})
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.server = s
+	b.server, b.adapter = s, a
 	ctx := b.t.Context()
 	go a.Run(ctx)
 }
@@ -161,16 +159,23 @@ func (b *inbox) terminal(env []string, args ...string) *terminal {
 	return t
 }
 
+// runs reports whether a process is the agent's, which a script may have started.
+func (t *terminal) runs(pid int) bool {
+	own := t.cmd.Process.Pid
+	return pid == own || slices.ContainsFunc(process.All(), func(p process.Running) bool { return p.PID == pid && p.Parent == own })
+}
+
 // press answers a prompt in its terminal. A key that comes before the dialog is drawn is
-// lost: it is pressed again.
+// lost: it is pressed again, late enough not to answer the next one where the machine is busy.
 func (t *terminal) press(keys string, it ask.Item) {
 	t.b.t.Helper()
-	var at time.Time
+	const again = 15 * time.Second
+	at := time.Now().Add(2*time.Second - again)
 	t.b.until("the terminal's answer", func() bool {
 		if !slices.ContainsFunc(t.b.q.Pending().Items, func(o ask.Item) bool { return o.ID == it.ID }) {
 			return true
 		}
-		if time.Since(at) > 5*time.Second {
+		if time.Since(at) > again {
 			at = time.Now()
 			if _, err := io.WriteString(t.tty, keys); err != nil {
 				t.b.t.Fatal(err)
@@ -236,15 +241,21 @@ func step(tool string, args map[string]any) mockmodel.Step {
 	return mockmodel.Step{Tool: tool, Args: raw}
 }
 
+// opencode configures OpenCode, or a program with its contract.
 func (b *inbox) opencode(url string) {
-	b.write(".config/opencode/opencode.json", `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
+	b.write(".config/"+b.client.ID+"/"+b.client.ID+".json", `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
 		"provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"`+url+`/v1","apiKey":"x"},"models":{"mock":{"name":"mock","tool_call":true}}}},
 		"permission":{"bash":"ask","edit":"ask"}}`)
 }
 
 // TestRealOpenCode answers all that OpenCode asks from the deck.
-func TestRealOpenCode(t *testing.T) {
-	b := newInbox(t, "opencode")
+func TestRealOpenCode(t *testing.T) { answersOpenCode(t, "opencode") }
+
+func TestRealKilo(t *testing.T) { answersOpenCode(t, "kilo") }
+
+func answersOpenCode(t *testing.T, id string) {
+	t.Helper()
+	b := newInbox(t, id)
 	question := map[string]any{"questions": []any{map[string]any{"question": "Which db?", "header": "DB", "options": []any{map[string]any{"label": "SQLite", "description": "small"}}}}}
 	model := mockmodel.New(
 		t, "deck",
@@ -256,13 +267,14 @@ func TestRealOpenCode(t *testing.T) {
 		step("question", question),
 		step("question", question),
 		step("bash", map[string]any{"command": "touch 5.txt", "description": "d"}),
+		step("edit", map[string]any{"filePath": filepath.Join(b.home, "project", "b.txt"), "oldString": "one", "newString": "1\n2"}),
 		step("bash", map[string]any{"command": "touch 6.txt", "description": "d"}),
 	)
 	b.opencode(model.URL)
 	term := b.terminal(nil, "--prompt", "go")
 
 	first := b.next("the first command", command("echo 1 > 1.txt"))
-	if p := first.Request.Prompt; p.Unconfirmed || p.Door != ask.Shared || first.Request.Peer.PID != term.cmd.Process.Pid {
+	if p := first.Request.Prompt; p.Unconfirmed || p.Door != ask.Shared || !term.runs(first.Request.Peer.PID) {
 		t.Errorf("the system does not confirm who asks: %+v", first.Request)
 	}
 	b.answer(first, "Allow once", ask.AnswerDraft{})
@@ -293,12 +305,13 @@ func TestRealOpenCode(t *testing.T) {
 	if h := b.q.Pending().History; !slices.ContainsFunc(h, func(r ask.Record) bool { return r.Delivery == ask.Elsewhere }) {
 		t.Errorf("history %+v", h)
 	}
+	b.answer(b.next("the second edit", func(r ask.Request) bool { return strings.Contains(r.Prompt.Diff, "+1") }), "Allow once", ask.AnswerDraft{})
 	b.answer(b.next("the sixth command", command("touch 6.txt")), "Deny and stop", ask.AnswerDraft{})
 	b.until("the end of the turn", func() bool {
 		all := b.roster.Sessions()
-		return len(all) == 1 && all[0].State == snapshot.Idle && all[0].Version == b.client.Prompts.Tested
+		return len(all) == 1 && all[0].State == snapshot.Idle && all[0].Version == b.client.Prompts.Newest()
 	})
-	for i, want := range []string{"", "", "", "use make", approvals.Denied, "a file", "another", ""} {
+	for i, want := range []string{"", "", "", "use make", approvals.Denied, "a file", "another", "", ""} {
 		if s := model.Seen()[i]; !s.Called || !strings.Contains(s.Result, want) {
 			t.Errorf("step %d: %+v, want %q", i, s, want)
 		}
@@ -310,6 +323,9 @@ func TestRealOpenCode(t *testing.T) {
 	}
 	if n := len(b.q.Pending().Items); n != 0 {
 		t.Errorf("%d are left", n)
+	}
+	if r := b.roster.Sessions()[0].Record; r == nil || len(r.Changed.Files) != 1 || r.Changed.Added != 2 || r.Changed.Removed != 1 {
+		t.Errorf("its session says %+v", r)
 	}
 	_ = term.cmd.Process.Kill()
 	b.until("the end of the session", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == snapshot.Ended })
@@ -370,4 +386,13 @@ func TestRealGemini(t *testing.T) {
 	if s := model.Seen(); !s[2].Called || !strings.Contains(s[1].Result, "SQLite") {
 		t.Errorf("the model saw %+v", s)
 	}
+	b.close() // another deck finds it by its files
+	b.open()
+	b.until("its session in another deck", func() bool { all := b.roster.Sessions(); return len(all) == 1 && all[0].State == snapshot.Idle })
+	program := usage.Program{Folder: clients.Folders{Home: b.home}.Program("gemini"), Format: agents.Of("gemini").Usage}
+	count := usage.New(usage.Options{Programs: map[string]usage.Program{"gemini": program}})
+	b.until("what was asked, and its tokens", func() bool {
+		f, _ := count.Look(&b.roster.Sessions()[0])
+		return f.Record != nil && f.Record.Prompt == "go" && f.Usage.In > 0
+	})
 }

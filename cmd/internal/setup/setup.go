@@ -26,11 +26,14 @@ type Entry struct {
 // Change is what a file becomes.
 type Change struct {
 	Path  string
+	Does  string   // what it does, of one that another needs
+	Says  string   // what the user should know before
 	Notes []string // what the user has to do beside it
 	what  string   // as the journal has it
 	edit  change.Edit
 	state string
 	again func(before []byte) ([]byte, error) // makes the change on top of other content
+	also  *Change                             // of another file, without which it has no effect
 }
 
 // Plan works out the change for a client. A client that is set up already has
@@ -83,7 +86,18 @@ func (c *Change) note(text string) {
 }
 
 // Same reports whether there is nothing to change.
-func (c *Change) Same() bool { return c.edit.Same() }
+func (c *Change) Same() bool { return len(c.Parts()) == 0 }
+
+// Parts are the changes that this one makes, each of one file.
+func (c *Change) Parts() []*Change {
+	var out []*Change
+	for _, part := range []*Change{c, c.also} {
+		if part != nil && !part.edit.Same() {
+			out = append(out, part)
+		}
+	}
+	return out
+}
 
 // Edit is what becomes of the file.
 func (c *Change) Edit() change.Edit { return c.edit }
@@ -97,10 +111,6 @@ func (c *Change) Onto(e change.Edit) (change.Edit, error) {
 	return change.Edit{Place: e.Place, Before: e.Before, After: after}, nil
 }
 
-// Preview is the change as lines with + and - before them, and up to two lines
-// around each place.
-func (c *Change) Preview() []string { return change.Preview(c.edit.Before, c.edit.After) }
-
 // Apply writes the file, and what Undo needs. It refuses when the file is no longer
 // the one that the plan was made from.
 func (c *Change) Apply() error {
@@ -110,10 +120,14 @@ func (c *Change) Apply() error {
 		return err
 	}
 	// What an earlier setup left as it was is still what Undo puts back.
-	if older != nil && !bytes.Equal(older.Files[0].After, c.edit.Before) {
+	if older != nil && !bytes.Equal(older.File(c.Path).After, c.edit.Before) {
 		older = nil
 	}
-	_, err = j.Apply(c.what, []change.Edit{c.edit}, older)
+	var edits []change.Edit
+	for _, part := range c.Parts() {
+		edits = append(edits, part.edit)
+	}
+	_, err = j.Apply(c.what, edits, older)
 	return err
 }
 
@@ -124,7 +138,7 @@ func last(j change.Journal, what, path string) (*change.Entry, error) {
 		return nil, err
 	}
 	for _, e := range entries {
-		if e.What == what && len(e.Files) == 1 && e.Files[0].Path() == path {
+		if e.What == what && e.File(path) != nil {
 			return &e, nil
 		}
 	}

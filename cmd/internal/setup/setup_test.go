@@ -54,13 +54,13 @@ func TestEveryClientGetsAnEntryItCanRead(t *testing.T) {
 				t.Fatalf("%v in\n%s", err, b)
 			}
 			// Those that never ask for a changed list of tools.
-			fixed := slices.Contains([]string{"claude-desktop", "codex", "cursor", "kiro"}, c.ID)
+			fixed := slices.Contains([]string{"claude-desktop", "codex", "cursor", "kimi", "kiro"}, c.ID)
 			if strings.Contains(string(b), "--gateway") != fixed {
 				t.Errorf("with the gateway: %v\n%s", !fixed, b)
 			}
 			again, err := Plan(c.ID, e)
 			if err != nil || !again.Same() {
-				t.Errorf("a second time changes something: %v\n%s", err, strings.Join(again.Preview(), "\n"))
+				t.Errorf("a second time changes something: %v\n%s", err, again.Edit().After)
 			}
 			if _, err := undo(c.ID, e); err != nil {
 				t.Fatal(err)

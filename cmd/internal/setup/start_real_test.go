@@ -56,22 +56,30 @@ func TestRealOpenCodeStartsNoLaterWithoutADeck(t *testing.T) {
 		return took
 	}
 	run(true) // it makes its files
-	const rounds = 3
+	// What else the machine does makes single starts late, by more than the plugin could: the least of
+	// some are compared, and of more of them where they differ, for what holds it up does so each time.
+	const rounds, most = 3, 12
 	var with, without []start
-	for range rounds {
+	late := func() (all []string) {
+		for what, of := range map[string]func(start) time.Duration{
+			"first frame": func(s start) time.Duration { return s.frame }, "first request": func(s start) time.Duration { return s.request },
+		} {
+			least := func(all []start) time.Duration {
+				return of(slices.MinFunc(all, func(a, b start) int { return cmp.Compare(of(a), of(b)) }))
+			}
+			on, off := least(with), least(without)
+			t.Logf("%s: with the plugin after %v at least, without it after %v", what, on, off)
+			if off <= 0 || on > off*3/2 {
+				all = append(all, what)
+			}
+		}
+		return all
+	}
+	for len(with) < rounds || len(with) < most && late() != nil {
 		without = append(without, run(false))
 		with = append(with, run(true))
 	}
-	for what, of := range map[string]func(start) time.Duration{
-		"first frame": func(s start) time.Duration { return s.frame }, "first request": func(s start) time.Duration { return s.request },
-	} {
-		least := func(all []start) time.Duration {
-			return of(slices.MinFunc(all, func(a, b start) int { return cmp.Compare(of(a), of(b)) }))
-		}
-		on, off := least(with), least(without)
-		t.Logf("%s: with the plugin after %v at least, without it after %v", what, on, off)
-		if off <= 0 || on > off*3/2 {
-			t.Errorf("the plugin holds up OpenCode's %s", what)
-		}
+	for _, what := range late() {
+		t.Errorf("the plugin holds up OpenCode's %s", what)
 	}
 }

@@ -42,6 +42,20 @@ func setTOML(before []byte, at place, ms []clients.Member) ([]byte, error) {
 	return e.Bytes(), e.err
 }
 
+// removeTOML takes out the tables and keys of an entry.
+func removeTOML(before []byte, path []string) ([]byte, error) {
+	text, err := tomledit.Parse(before)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range text.Entries {
+		if tomledit.Under(x.Path, path) {
+			text.Remove(x)
+		}
+	}
+	return text.Bytes(), nil
+}
+
 // tomlEdit writes an entry into a text.
 type tomlEdit struct {
 	*tomledit.Text

@@ -22,16 +22,18 @@ import (
 // Options are what the commands need of the program around them.
 type Options struct {
 	Load func() (*config.Config, error)
+	// Own are the servers that are parts of mcpdeck and on.
+	Own func(cfg *config.Config) []Own
 	// Count starts servers that were imported once and says what each would cost agents; with
 	// noStart it starts none.
 	Count func(c *cobra.Command, cfg *config.Config, all []settings.Card, noStart bool) error
 }
 
 type flags struct {
-	user, yes, undo, prompts, hooks, project, dryRun bool
-	noPrompts, noImport, noStart, json               bool
+	user, yes, undo, prompts, hooks, project, dryRun  bool
+	noPrompts, noImport, noStart, json, quota, denied bool
 
-	signals string
+	signals, acp string
 }
 
 // whole reports whether the command is about all that connects clients; of a single client, it
@@ -50,13 +52,13 @@ servers that it already has, which are imported and stay off, and a line for tmu
 entries for these servers stay as they are. If anything fails, nothing is changed; mcpdeck undo
 takes all of it back.
 
-Of one client, setup CLIENT writes its entry into the project's file, and setup CLIENT --prompts
-what brings its prompts to the inbox.
+For a single client, setup CLIENT writes its entry into the project's file, and setup CLIENT
+--prompts what brings its prompts to the inbox.
 
 --json prints {"v", "checks", "applied"}. A check is a client or a change: {"name", "ok", "detail",
 "fix"}, as in doctor and status, and the "diff" of a change; a change is ok once it is made.
 
-Clients: ` + strings.Join(setup.Names(), ", ") + "; with prompts: " + strings.Join(setup.PromptNames(), ", "),
+Clients: ` + rows(setup.Names()) + ";\nwith prompts: " + rows(setup.PromptNames()),
 		Example: "  mcpdeck setup\n  mcpdeck setup --yes --no-import\n  mcpdeck setup claude codex\n  mcpdeck setup cursor   # in this project",
 		Args:    func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(c *cobra.Command, args []string) error {
@@ -64,15 +66,10 @@ Clients: ` + strings.Join(setup.Names(), ", ") + "; with prompts: " + strings.Jo
 			if err != nil {
 				return err
 			}
-			switch {
-			case f.whole(args):
+			if f.whole(args) {
 				return connectAll(c, o, &f, cfg, args)
-			case f.prompts:
-				return setUpPrompts(c, f, cfg, args[0])
 			}
-			e := EntryOf(cfg)
-			e.User = f.user
-			return setUp(c, f, e, args[0])
+			return setUpOne(c, f, cfg, args[0])
 		},
 	}
 	fl := c.Flags()
@@ -82,11 +79,14 @@ Clients: ` + strings.Join(setup.Names(), ", ") + "; with prompts: " + strings.Jo
 	fl.BoolVar(&f.noPrompts, "no-prompts", false, "leave the clients' own prompts in their terminals")
 	fl.BoolVar(&f.noImport, "no-import", false, "do not import the clients' servers")
 	fl.BoolVar(&f.noStart, "no-start", false, "do not start imported servers once to count their tools")
-	fl.BoolVar(&f.project, "project", false, "the project's files instead of the user's own")
+	fl.BoolVar(&f.project, "project", false, "change the project's files instead of the user's own")
 	fl.BoolVar(&f.prompts, "prompts", false, "only bring the agents' own prompts to the inbox")
-	fl.BoolVar(&f.user, "user", false, "of one client: the user's own file instead of the project's")
-	fl.BoolVar(&f.undo, "undo", false, "of one client: put the file back as it was")
-	fl.BoolVar(&f.hooks, "hooks", false, "with codex --prompts: also of sessions that its daemon does not run")
+	fl.BoolVar(&f.user, "user", false, "for one client: the user's own file instead of the project's")
+	fl.BoolVar(&f.undo, "undo", false, "for one client: put the file back as it was")
+	fl.BoolVar(&f.hooks, "hooks", false, "with codex --prompts: also of sessions that its daemon does not run; with copilot: by a hook")
+	fl.BoolVar(&f.quota, "quota", false, "with claude: have its status line, within which yours runs as before, tell the deck what its account has used")
+	fl.StringVar(&f.acp, "acp", "", "with an editor: have it start this `agent`, such as \"opencode acp\", by mcpdeck acp")
+	fl.BoolVar(&f.denied, "denied", false, "with claude --prompts: also record what its auto mode denies")
 	fl.StringVar(&f.signals, "signals", "", "with claude --prompts: \"hooks\" also reports each tool call, if its files do not say what it waits for")
 	c.ValidArgsFunction = func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 		names := setup.Names()
@@ -99,10 +99,21 @@ Clients: ` + strings.Join(setup.Names(), ", ") + "; with prompts: " + strings.Jo
 	return c
 }
 
+// rows lists names in lines that no terminal has to break, which it would within a name.
+func rows(names []string) string {
+	const most = 8
+	var out []string
+	for row := range slices.Chunk(names, most) {
+		out = append(out, strings.Join(row, ", "))
+	}
+	return strings.Join(out, ",\n")
+}
+
 // check refuses flags that say nothing together.
 func (f *flags) check(args []string) error {
 	apart := clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && c.Prompts.Apart != nil })
 	signalled := clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && len(c.Prompts.Signals) > 0 })
+	tells := clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && c.Prompts.Denied.Event != "" })
 	names := setup.Names()
 	if f.prompts {
 		names = setup.PromptNames()
@@ -118,12 +129,20 @@ func (f *flags) check(args []string) error {
 	}
 	one := !f.whole(args)
 	switch {
+	case f.acp != "" && (!one || f.prompts || f.quota || f.project || len(strings.Fields(f.acp)) == 0):
+		return exit.Usagef("--acp belongs to setup of one editor, alone: mcpdeck setup zed --acp \"opencode acp\"")
+	case f.quota && (!one || !slices.Contains(setup.QuotaNames(), args[0])):
+		return exit.Usagef("--quota belongs to setup %s: its status line", strings.Join(setup.QuotaNames(), " or "))
+	case f.quota && (f.prompts || f.user || f.project):
+		return exit.Usagef("--quota writes the user's own file and nothing else: use it alone")
 	case f.hooks && (!f.prompts || !one || !slices.Contains(apart, args[0])):
-		return exit.Usagef("--hooks belongs to setup %s --prompts: for sessions that its daemon does not run", strings.Join(apart, " or "))
+		return exit.Usagef("--hooks belongs to setup %s --prompts", strings.Join(apart, " or "))
 	case f.hooks && f.project:
 		return exit.Usagef("--hooks writes the user's own file; it has no --project")
 	case f.signals != "" && (f.signals != "hooks" || !f.prompts || !one || !slices.Contains(signalled, args[0])):
 		return exit.Usagef("--signals hooks belongs to setup %s --prompts: for versions whose files do not say what it waits for", strings.Join(signalled, " or "))
+	case f.denied && (!f.prompts || !one || !slices.Contains(tells, args[0])):
+		return exit.Usagef("--denied belongs to setup %s --prompts", strings.Join(tells, " or "))
 	case f.user && f.prompts:
 		return exit.Usagef("--user is what --prompts does; --project edits the project's file")
 	case one && f.project && !f.prompts:
@@ -142,8 +161,13 @@ func (f *flags) check(args []string) error {
 
 // connectAll shows all that connects clients, asks, and makes it.
 func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names []string) error {
+	var own []Own
+	terminal := term.IsTerminal(os.Stdin.Fd())
+	if terminal && len(names) == 0 && !f.prompts && !f.project && !f.yes && !f.dryRun && !f.json {
+		own = o.Own(cfg)
+	}
 	p := New(cfg, Filter{
-		Clients: names, Project: f.project, NoEntries: f.prompts, NoPrompts: f.noPrompts, NoImport: f.noImport || f.prompts,
+		Own: own, Clients: names, Project: f.project, NoEntries: f.prompts, NoPrompts: f.noPrompts, NoImport: f.noImport || f.prompts,
 		NoLine: f.prompts || len(names) > 0 || f.project,
 	})
 	diffs, err := p.Diffs()
@@ -156,13 +180,19 @@ func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names
 		return p.nobody(c)
 	}
 	p.remarks(c)
+	if f.prompts {
+		for _, id := range p.names() {
+			if slices.Contains(setup.PromptNames(), id) {
+				c.Println(promptsOf(id, PrompterOf(cfg).Version))
+			}
+		}
+	}
 	if len(diffs) == 0 {
 		c.Println("every client found here has mcpdeck: " + strings.Join(p.names(), ", "))
 		return nil
 	}
-	terminal := term.IsTerminal(os.Stdin.Fd())
 	if !terminal || f.yes || f.dryRun {
-		p.show(c.OutOrStdout(), diffs)
+		Show(cfg.Home, c.OutOrStdout(), diffs)
 	}
 	switch {
 	case f.dryRun:
@@ -187,7 +217,7 @@ func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names
 	}
 	c.Printf("\nwritten; undo with: mcpdeck undo %s\n", id)
 	for _, line := range p.Then() {
-		c.Println(line)
+		c.Println(console.FoldLine(c.OutOrStdout(), line, 2))
 	}
 	if all := p.Cards(); len(all) > 0 {
 		return o.Count(c, cfg, all, f.noStart)

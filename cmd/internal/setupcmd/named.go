@@ -1,75 +1,106 @@
 package setupcmd
 
 import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
-// setUp adds mcpdeck to one client.
-func setUp(c *cobra.Command, f flags, e setup.Entry, client string) error {
+// setUpOne adds mcpdeck to one client, or brings its prompts to the inbox, or takes that back.
+func setUpOne(c *cobra.Command, f flags, cfg *config.Config, name string) error {
+	e, p := EntryOf(cfg), PrompterOf(cfg)
+	e.User, p.Project, p.Apart, p.Signals, p.Denied = f.user, f.project, f.hooks, f.signals != "", f.denied
+	plan := func() (*setup.Change, error) { return setup.Plan(name, e) }
+	undo := func() (*change.Undo, error) { return setup.Undo(name, e) }
+	back := "mcpdeck setup " + name + " --undo"
+	switch {
+	case f.acp != "":
+		agent := strings.Fields(f.acp)
+		title := filepath.Base(agent[0])
+		if known, ok := clients.Of(title); ok {
+			title = known.Title
+		}
+		editing := setup.Editing{Entry: e, Agent: agent, Title: title + " (mcpdeck)"}
+		plan = func() (*setup.Change, error) { return setup.PlanEditor(name, editing) }
+		undo = func() (*change.Undo, error) { return setup.UndoEditor(name, editing) }
+		back = "mcpdeck setup " + name + " --acp " + strconv.Quote(f.acp) + " --undo"
+		if client, _ := clients.Find(name); client.Agents == "" {
+			c.Printf("mcpdeck does not write the agents of %s. Have it start:\n\n    %s\n", client.Title, strings.Join(editing.Line(), " "))
+			return nil
+		}
+	case f.quota:
+		plan = func() (*setup.Change, error) { return setup.PlanQuota(name, p) }
+		undo = func() (*change.Undo, error) { return setup.UndoQuota(name, p) }
+		back = "mcpdeck setup " + name + " --quota --undo"
+	case f.prompts:
+		plan = func() (*setup.Change, error) { return setup.PlanPrompts(name, p) }
+		undo = func() (*change.Undo, error) { return setup.UndoPrompts(name, p) }
+		if back = "mcpdeck " + p.Words(name) + " --undo"; f.project {
+			back += " --project"
+		}
+	case f.user:
+		back += " --user"
+	}
 	if f.undo {
-		u, err := setup.Undo(client, e)
+		u, err := undo()
 		if err != nil {
 			return err
 		}
-		return takeBack(c, u, f.yes, f.dryRun)
+		return takeBack(c, u, cfg.Home, f.yes, f.dryRun)
 	}
-	change, err := setup.Plan(client, e)
+	made, err := plan()
 	if err != nil {
 		return err
 	}
-	undo := "mcpdeck setup " + client + " --undo"
-	if f.user {
-		undo += " --user"
-	}
-	return write(c, f, change, undo)
-}
-
-// setUpPrompts brings the prompts of one client to the inbox.
-func setUpPrompts(c *cobra.Command, f flags, cfg *config.Config, name string) error {
-	p := PrompterOf(cfg)
-	p.Project, p.Apart, p.Signals = f.project, f.hooks, f.signals != ""
-	client, _ := clients.Find(name)
-	if f.undo {
-		u, err := setup.UndoPrompts(client.ID, p)
-		if err != nil {
-			return err
-		}
-		return takeBack(c, u, f.yes, f.dryRun)
-	}
-	change, err := setup.PlanPrompts(client.ID, p)
-	if err != nil {
-		return err
-	}
-	if change == nil {
-		c.Printf("Nothing to set up: mcpdeck connects to %s by itself. prompts.%s = false in config.toml turns that off.\n", client.Title, client.ID)
+	switch client, _ := clients.Find(name); {
+	case made == nil:
+		c.Println(console.Fold(c.OutOrStdout(), fmt.Sprintf("Nothing to set up: mcpdeck connects to %s by itself. prompts.agents.%s = false in config.toml turns that off.", client.Title, name)))
 		if client.Prompts.Apart != nil {
-			c.Printf("Sessions that its daemon does not run need mcpdeck %s --hooks.\n", p.Words(client.ID))
+			c.Printf("Sessions that its daemon does not run need mcpdeck %s --hooks.\n", p.Words(name))
 		}
-		sayIfOff(c, cfg, client.ID)
-		return nil
+	case made.Same():
+		c.Println(made.Path, "already has mcpdeck")
+	default:
+		if err := write(c, f, cfg, made, back); err != nil {
+			return err
+		}
 	}
-	undo := "mcpdeck " + p.Words(client.ID) + " --undo"
-	if f.project {
-		undo += " --project"
+	if f.prompts {
+		c.Println(promptsOf(name, p.Version))
 	}
-	if err := write(c, f, change, undo); err != nil {
-		return err
+	if why := offBecause(cfg, name); f.prompts && why != "" {
+		c.Println("It has no effect as long as config.toml has " + why + ".")
 	}
-	sayIfOff(c, cfg, client.ID)
 	return nil
 }
 
-// sayIfOff says if the deck's own configuration leaves a client's prompts in its terminal.
-func sayIfOff(c *cobra.Command, cfg *config.Config, client string) {
-	if why := offBecause(cfg, client); why != "" {
-		c.Println("It has no effect as long as config.toml has " + why + ".")
+// promptsOf says what of an agent reaches the deck, what can be answered there, and with which
+// version that was tested.
+func promptsOf(agent string, version func(clients.Client) string) string {
+	client, _ := clients.Find(agent)
+	a := agents.Of(agent)
+	cells, tested := a.Cells, client.Prompts.Tested
+	if a.Next != nil && version != nil {
+		if v := version(client); !client.Prompts.Loads(v) {
+			cells, client.Title = a.Next.Cells, client.Title+" "+v
+		}
 	}
+	with := "untested"
+	if !cells.Untested() {
+		with = "tested with " + tested[0].Number + " on " + tested[0].Date
+	}
+	return fmt.Sprintf("%s: in the deck: %s; answered there: %s; %s", client.Title, cells.Shown(), cells.Answered(), with)
 }
 
 // offBecause is the setting that leaves a client's prompts in its terminal, "" if none does.
@@ -78,35 +109,42 @@ func offBecause(cfg *config.Config, client string) string {
 	case !f.Enabled:
 		return "prompts.enabled = false"
 	case !f.Shows(client):
-		return "prompts." + client + " = false"
+		return "prompts.agents." + client + " = false"
 	}
 	return ""
 }
 
 // write makes a change when the user has seen it and agrees.
-func write(c *cobra.Command, f flags, change *setup.Change, undo string) error {
-	if change.Same() {
-		c.Println(change.Path, "already has mcpdeck")
-		return nil
+func write(c *cobra.Command, f flags, cfg *config.Config, made *setup.Change, undo string) error {
+	var diffs []Diff
+	says := made.Says
+	for _, part := range made.Parts() {
+		diffs = append(diffs, Diff{Path: part.Path, Edit: part.Edit()})
+		if part.Does != "" {
+			says = "It " + part.Does + ". " + says
+		}
 	}
-	c.Println(change.Path)
-	for _, l := range change.Preview() {
-		c.Println("  " + l)
+	shown, err := Lines(cfg, diffs, nil)
+	if err != nil {
+		return err
+	}
+	Show(cfg.Home, c.OutOrStdout(), shown)
+	if says != "" {
+		c.Println(console.Fold(c.OutOrStdout(), says))
 	}
 	if f.dryRun {
 		c.Println("nothing was written")
 		return nil
 	}
-	if !f.yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-		c.Println("nothing was written; --yes writes without asking")
-		return exit.Failed
+	if err := prompt.Agreed(c, f.yes); err != nil {
+		return err
 	}
-	if err := change.Apply(); err != nil {
+	if err := made.Apply(); err != nil {
 		return err
 	}
 	c.Println("written;", undo, "puts it back")
-	for _, n := range change.Notes {
-		c.Println(n)
+	for _, n := range made.Notes {
+		c.Println(console.Fold(c.OutOrStdout(), n))
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package setupcmd
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,6 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/setup"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Filter leaves out parts of a plan.
@@ -23,6 +26,14 @@ type Filter struct {
 	NoPrompts bool
 	NoImport  bool
 	NoLine    bool // of tmux
+	Own       []Own
+}
+
+// Own is a server that is a part of mcpdeck and on, which the user may turn off.
+type Own struct {
+	Title string
+	Adds  snapshot.Count // to what each agent gets
+	Mode  string         // the file that says whether it is on
 }
 
 // Plan is what would connect the clients on this machine.
@@ -30,6 +41,7 @@ type Plan struct {
 	Clients []Client // those that are found
 	Items   []Item
 	Remarks []string // what is left as it is, and why
+	Own     string   // what the servers that are parts of mcpdeck cost; "" if none is on
 	cfg     *config.Config
 }
 
@@ -38,6 +50,7 @@ type Client struct {
 	ID    string
 	Files []string // that the plan changes, or that have the entry; ~ stands for the home
 	SetUp bool     // it needs nothing of the plan
+	Apart bool     // the plan brings its prompts, which stay in its terminal as it is
 	Now   string   // what the user does once the plan is made
 }
 
@@ -46,6 +59,7 @@ type Item struct {
 	Does string // "adds mcpdeck to Claude Code"
 	Off  bool   // the user does not want it
 
+	keeps  string // what stays if the user does not want it: a tick says so
 	client string
 	card   settings.Card // of a server that is imported
 	edit   change.Edit   // if it is the only one of its file
@@ -60,7 +74,7 @@ type Diff struct {
 	Path  string
 	Does  []string
 	Lines []string // with + and - before them; secrets are hidden
-	edit  change.Edit
+	Edit  change.Edit
 }
 
 // New looks for clients and plans what connects them. It writes nothing.
@@ -79,7 +93,9 @@ func New(cfg *config.Config, f Filter) *Plan {
 			c.Now = p.entry(e, s)
 		}
 		if i := slices.IndexFunc(states, func(s setup.PromptStatus) bool { return s.Client.ID == c.ID }); i >= 0 && !f.NoPrompts {
+			n := len(p.Items)
 			c.Now = strings.TrimSpace(c.Now + " " + p.prompts(prompts, states[i]))
+			c.Apart = len(p.Items) > n
 		}
 		for _, item := range p.Items {
 			if item.client == c.ID && !slices.Contains(c.Files, Short(cfg.Home, item.Path())) {
@@ -97,7 +113,32 @@ func New(cfg *config.Config, f Filter) *Plan {
 	if !f.NoLine {
 		p.line()
 	}
+	p.own(f.Own)
 	return p
+}
+
+// own lets the user turn parts of mcpdeck off, which stay on.
+func (p *Plan) own(all []Own) {
+	var costs []string
+	for _, o := range all {
+		place, err := change.OfUser(o.Mode)
+		if err != nil {
+			continue
+		}
+		before, err := place.Read()
+		if err != nil {
+			continue
+		}
+		cost := o.Title + " ≈ " + snapshot.AboutTokens(o.Adds.Context)
+		costs = append(costs, cost)
+		p.add(Item{
+			Does: "turns " + o.Title + " off, from the next start of mcpdeck", Off: true, keeps: o.Title + " stays on: " + humanize.Count(o.Adds.Tools, "tool") + ", ≈ " + snapshot.AboutTokens(o.Adds.Context) + " tokens per agent",
+			edit: change.Edit{Place: place, Before: before, After: []byte("off\n")},
+		})
+	}
+	if len(costs) > 0 {
+		p.Own = "mcpdeck's own servers stay on, for each agent: " + strings.Join(costs, ", ") + " tokens"
+	}
 }
 
 // entry plans the one of mcpdeck in a client, and returns what the user does then.
@@ -148,8 +189,11 @@ func (p *Plan) prompts(with setup.Prompter, s setup.PromptStatus) (now string) {
 	case change == nil || change.Same():
 		return ""
 	}
-	p.add(Item{Does: "brings the prompts of " + s.Client.Title + " to the inbox", client: s.Client.ID, edit: change.Edit(), onto: change.Onto})
-	return toDo(s.Client, change.Notes)
+	for _, part := range change.Parts() {
+		does := cmp.Or(part.Does, "brings the prompts of "+s.Client.Title+" to the inbox")
+		p.add(Item{Does: does, client: s.Client.ID, edit: part.Edit(), onto: part.Onto})
+	}
+	return toDo(s.Client, append(change.Notes, change.Says))
 }
 
 // servers plans the import of those that the clients have.
@@ -265,46 +309,55 @@ func (p *Plan) Cards() (out []settings.Card) {
 // Diffs are what becomes of each file by what is wanted.
 func (p *Plan) Diffs() ([]Diff, error) {
 	var out []Diff
-	var secrets []string
-	for _, c := range append(p.Cards(), p.cfg.Cards...) {
-		secrets = append(secrets, c.Secrets()...)
-	}
 	for _, i := range p.Items {
 		if i.Off {
 			continue
 		}
 		at := slices.IndexFunc(out, func(d Diff) bool { return d.Path == i.Path() })
 		if at < 0 {
-			out = append(out, Diff{Path: i.Path(), Does: []string{i.Does}, edit: i.edit})
+			out = append(out, Diff{Path: i.Path(), Does: []string{i.Does}, Edit: i.edit})
 			continue
 		}
-		edit, err := i.onto(out[at].edit)
+		edit, err := i.onto(out[at].Edit)
 		if err != nil {
 			return nil, err
 		}
-		out[at].Does, out[at].edit = append(out[at].Does, i.Does), edit
+		out[at].Does, out[at].Edit = append(out[at].Does, i.Does), edit
 	}
-	for i := range out {
-		out[i].Lines = change.Preview(out[i].edit.Before, out[i].edit.After, secrets...)
+	return Lines(p.cfg, out, p.Cards())
+}
+
+// Lines returns diffs with their lines and, where servers are imported, what becomes of the
+// schema of their files.
+func Lines(cfg *config.Config, all []Diff, imported []settings.Card) ([]Diff, error) {
+	var secrets []string
+	for _, c := range append(imported, cfg.Cards...) {
+		secrets = append(secrets, c.Secrets()...)
 	}
-	if len(p.Cards()) > 0 {
-		schema, err := cards.Schema(p.cfg)
+	for i := range all {
+		all[i].Lines = change.Preview(all[i].Edit.Before, all[i].Edit.After, secrets...)
+	}
+	if len(imported) > 0 {
+		schema, err := cards.Schema(cfg)
 		if err != nil {
 			return nil, err
 		}
 		if !schema.Same() { // nobody wants to read what is in it
-			out = append(out, Diff{Path: schema.Place.Path(), Does: []string{"tells editors what a server's file may hold"}, edit: schema})
+			all = append(all, Diff{Path: schema.Place.Path(), Does: []string{"tells editors what a server's file may hold"}, Edit: schema})
 		}
 	}
-	return out, nil
+	return all, nil
 }
 
 // Apply makes what was shown, all of it or nothing, and returns the ID by which it is undone.
-func (p *Plan) Apply(shown []Diff) (id string, err error) {
+func (p *Plan) Apply(shown []Diff) (id string, err error) { return Apply(p.cfg, "setup", shown) }
+
+// Apply makes what was shown, all of it or nothing, and returns the ID by which it is undone.
+func Apply(cfg *config.Config, what string, shown []Diff) (id string, err error) {
 	var edits []change.Edit
 	for _, d := range shown {
-		edits = append(edits, d.edit)
+		edits = append(edits, d.Edit)
 	}
-	e, err := change.Journal{Dir: p.cfg.Paths.Undo}.Apply("setup", edits, nil)
+	e, err := change.Journal{Dir: cfg.Paths.Undo}.Apply(what, edits, nil)
 	return e.ID, err
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/settings"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // three are clients with five servers, one of which two of them have.
@@ -253,10 +254,10 @@ func TestWhatCannotBeChangedIsSaidAndTheRestIsPlanned(t *testing.T) {
 	files[".codex/config.toml"] = "[["
 	files[".cursor/mcp.json"] = `{"mcpServers": {"mcpdeck": {"command": "other"}}}`
 	files[".gemini/settings.json"] = `{"mcpServers": {"bad": {"command": "run-it", "env": {"A": "${not a name}"}}}}`
-	files[".config/mcpdeck/config.toml"] = "[prompts]\nclaude = false\n"
+	files[".config/mcpdeck/config.toml"] = "[prompts.agents]\nclaude = false\n"
 	p := New(home(t, files), Filter{})
 	said := strings.Join(p.Remarks, "\n")
-	for _, want := range []string{"codex: left alone: ", "cursor: the entry in ~/.cursor/mcp.json is not the one", "config.toml: ", "claude: its prompts stay in its terminal: config.toml has prompts.claude = false"} {
+	for _, want := range []string{"codex: left alone: ", "cursor: the entry in ~/.cursor/mcp.json is not the one", "config.toml: ", "claude: its prompts stay in its terminal: config.toml has prompts.agents.claude = false"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no %q in\n%s", want, said)
 		}
@@ -332,7 +333,7 @@ func TestSetupPrintsItsPlanAsChecks(t *testing.T) {
 
 func TestNothingFoundNamesTheClientsAndGivesTheEntry(t *testing.T) {
 	out, code := run(t, home(t, nil))
-	if code != 0 || !strings.Contains(out, "Known are: claude, codex, ") || !strings.Contains(out, `"args": ["mcp"]`) {
+	if code != 0 || !strings.Contains(out, "mcpdeck knows: claude, codex, ") || !strings.Contains(out, `"args": ["mcp"]`) {
 		t.Errorf("exit %d:\n%s", code, out)
 	}
 }
@@ -343,7 +344,7 @@ func TestTheUserAgreesToWhatIsTicked(t *testing.T) {
 		changes  int // 0: nothing is agreed to
 		asked    string
 	}{
-		{"enter", "\n", 3, "Apply 3 changes to 3 files? [Y/n/choose] "},
+		{"enter", "\n", 3, "\n~/.claude.json: adds mcpdeck to Claude Code\n~/.codex/config.toml: adds mcpdeck to Codex\n~/.gemini/settings.json: adds mcpdeck to Gemini CLI\n\nApply 3 changes to 3 files? [Y/n/choose] "},
 		{"y", "y\n", 3, ""},
 		{"no", "n\n", 0, ""},
 		{"something else", "maybe\n", 0, ""},
@@ -352,9 +353,13 @@ func TestTheUserAgreesToWhatIsTicked(t *testing.T) {
 		{"one is unticked and ticked", "c\n2 9\n2\n\ny\n", 3, "there is no number 9"},
 		{"all are unticked", "c\n1 2 3\n\n", 0, ""},
 		{"giving up", "c\n1\nq\n", 0, ""},
+		{"a server of mcpdeck's own is unticked", "c\n4\n\ny\n", 4, "  4 [x] Clippy stays on: 4 tools, ≈ 480 tokens per agent"},
+		{"and ticked again", "c\n4\n4\n\ny\n", 3, "  4 [ ] Clippy stays on"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			p := New(home(t, three()), Filter{NoPrompts: true, NoImport: true})
+			cfg := home(t, three())
+			own := Own{Title: "Clippy", Adds: snapshot.Count{Tools: 4, Context: 1920}, Mode: filepath.Join(cfg.Paths.CardState, "clippy", "mode")}
+			p := New(cfg, Filter{NoPrompts: true, NoImport: true, Own: []Own{own}})
 			var out strings.Builder
 			diffs, err := p.agree(bufio.NewReader(strings.NewReader(tt.in)), &out)
 			if err != nil || (diffs != nil) != (tt.changes > 0) || len(diffs) != tt.changes || !strings.Contains(out.String(), tt.asked) {

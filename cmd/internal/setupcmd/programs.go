@@ -3,6 +3,7 @@
 package setupcmd
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"slices"
@@ -25,6 +26,10 @@ func EntryOf(cfg *config.Config) setup.Entry {
 // PrompterOf is what agents' programs run to reach the deck with their own prompts.
 func PrompterOf(cfg *config.Config) setup.Prompter {
 	p := setup.Prompter{Hook: hookProgram(), Options: deckOptions(cfg), Root: cfg.ProjectRoot(), State: cfg.Paths.State, Folders: cfg.ClientFolders()}
+	p.Version = func(c clients.Client) string {
+		version, _ := setup.VersionOf(context.Background(), cfg.Environ, c)
+		return version
+	}
 	if len(p.Options) > 0 {
 		p.Socket = cfg.Paths.Prompts
 	}

@@ -18,8 +18,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-// show prints what becomes of each file.
-func (p *Plan) show(w io.Writer, diffs []Diff) {
+// Show prints what becomes of each file; ~ stands for the home.
+func Show(home string, w io.Writer, diffs []Diff) {
 	paint := func(s lipgloss.Style, text string) string { return s.Render(sanitize.Output(text)) }
 	if console.ColorsOf(w) <= colorprofile.NoTTY || config.Env("NO_COLOR") != "" {
 		paint = func(_ lipgloss.Style, text string) string { return sanitize.Output(text) }
@@ -27,9 +27,9 @@ func (p *Plan) show(w io.Writer, diffs []Diff) {
 	plain := lipgloss.NewStyle()
 	out := &colorprofile.Writer{Forward: console.Bytes(w), Profile: console.ColorsOf(w)}
 	for _, d := range diffs {
-		_, _ = fmt.Fprintln(out, paint(plain.Bold(true), Short(p.cfg.Home, d.Path))) // nobody is left to be told
+		_, _ = fmt.Fprintln(out, console.Fold(w, paint(plain.Bold(true), Short(home, d.Path)))) // nobody is left to be told
 		for _, does := range d.Does {
-			_, _ = fmt.Fprintln(out, "  "+paint(plain.Foreground(lipgloss.Cyan), does))
+			_, _ = fmt.Fprintln(out, console.FoldLine(w, "  "+paint(plain.Foreground(lipgloss.Cyan), does), 2))
 		}
 		for _, l := range d.Lines {
 			style := plain.Faint(true)
@@ -39,9 +39,16 @@ func (p *Plan) show(w io.Writer, diffs []Diff) {
 			case "-":
 				style = plain.Foreground(lipgloss.Red)
 			}
-			_, _ = fmt.Fprintln(out, "    "+paint(style, l))
+			_, _ = fmt.Fprintln(out, console.FoldLine(w, "    "+paint(style, l), 4+textOf(l)))
 		}
 	}
+}
+
+// textOf is where the text of a line of a diff begins, behind its mark.
+func textOf(line string) int {
+	const mark = 2
+	text := line[min(mark, len(line)):]
+	return mark + len(text) - len(strings.TrimLeft(text, " "))
 }
 
 // Question is what the user is asked about what was shown.
@@ -58,11 +65,15 @@ func Question(diffs []Diff) string {
 func (p *Plan) choose(in *bufio.Reader, w io.Writer) bool {
 	for {
 		for i, item := range p.Items {
-			tick := "x"
-			if item.Off {
-				tick = " "
+			does, ticked := Short(p.cfg.Home, item.Path())+": "+item.Does, !item.Off
+			if item.keeps != "" {
+				does, ticked = item.keeps, item.Off
 			}
-			fmt.Fprintf(w, "%3d [%s] %s: %s\n", i+1, tick, Short(p.cfg.Home, item.Path()), item.Does)
+			tick := " "
+			if ticked {
+				tick = "x"
+			}
+			fmt.Fprintf(w, "%3d [%s] %s\n", i+1, tick, does)
 		}
 		fmt.Fprint(w, "Numbers to tick or untick, enter to see the changes, q to quit: ")
 		line, err := in.ReadString('\n')
@@ -92,7 +103,8 @@ func (p *Plan) agree(in *bufio.Reader, w io.Writer) ([]Diff, error) {
 		if err != nil || len(diffs) == 0 {
 			return nil, err
 		}
-		p.show(w, diffs)
+		Show(p.cfg.Home, w, diffs)
+		sum(p.cfg.Home, w, diffs)
 		fmt.Fprintf(w, "\n%s [Y/n/choose] ", Question(diffs))
 		line, err := in.ReadString('\n')
 		if err != nil { // no answer is no
@@ -112,16 +124,35 @@ func (p *Plan) agree(in *bufio.Reader, w io.Writer) ([]Diff, error) {
 	}
 }
 
+// sum says once more what becomes of each file, where that has scrolled away above the changes.
+func sum(home string, w io.Writer, diffs []Diff) {
+	const most = 20 // lines of changes
+	n := 0
+	for _, d := range diffs {
+		n += len(d.Lines)
+	}
+	if n <= most {
+		return
+	}
+	fmt.Fprintln(w)
+	for _, d := range diffs {
+		fmt.Fprintln(w, console.FoldLine(w, sanitize.Output(Short(home, d.Path)+": "+strings.Join(d.Does, "; ")), 2))
+	}
+}
+
 // remarks prints what is left as it is.
 func (p *Plan) remarks(c *cobra.Command) {
 	for _, r := range p.Remarks {
-		c.Println("note: " + r)
+		c.Println(console.FoldLine(c.OutOrStdout(), "note: "+r, len("note: ")))
+	}
+	if p.Own != "" {
+		c.Println(console.FoldLine(c.OutOrStdout(), "note: "+p.Own+"; choose turns them off", len("note: ")))
 	}
 }
 
 // nobody says which clients are known, and what connects any other.
 func (p *Plan) nobody(c *cobra.Command) error {
-	c.Println("No agent's client was found on this machine. Known are: " + strings.Join(setup.Names(), ", ") + ".\nTo connect another, copy this into its configuration:\n")
+	c.Println(console.Fold(c.OutOrStdout(), "No agent's client was found on this machine. Those that mcpdeck knows: "+strings.Join(setup.Names(), ", ")+".\nTo connect another, copy this into its configuration:\n"))
 	snippet, err := Snippet(p.cfg)
 	if err == nil {
 		c.Println(snippet)

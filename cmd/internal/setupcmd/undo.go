@@ -9,8 +9,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/change"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -31,12 +31,7 @@ Either all files of the change are restored, byte for byte, or none is.
 If a file has since changed elsewhere, only the change itself is undone.
 If it has changed in the same place, nothing is written.`,
 		Example: "  mcpdeck undo --list\n  mcpdeck undo\n  mcpdeck undo 12",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Usagef("undo takes at most one ID")
-			}
-			return nil
-		},
+		Args:    cli.Args(0, 1, "undo takes at most one ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := o.Load()
 			if err != nil {
@@ -44,9 +39,9 @@ If it has changed in the same place, nothing is written.`,
 			}
 			j := change.Journal{Dir: cfg.Paths.Undo}
 			if f.list {
-				return listChanges(c, j)
+				return listChanges(c, j, cfg.Home)
 			}
-			return undo(c, j, strings.Join(args, ""), f.yes)
+			return undo(c, j, strings.Join(args, ""), cfg.Home, f.yes)
 		},
 	}
 	c.Flags().BoolVar(&f.list, "list", false, "list the changes that can be undone")
@@ -66,7 +61,7 @@ If it has changed in the same place, nothing is written.`,
 	return c
 }
 
-func listChanges(c *cobra.Command, j change.Journal) error {
+func listChanges(c *cobra.Command, j change.Journal, home string) error {
 	entries, err := j.Entries()
 	if err != nil {
 		return err
@@ -78,10 +73,10 @@ func listChanges(c *cobra.Command, j change.Journal) error {
 	var rows [][]string
 	for _, e := range entries {
 		for i, f := range e.Files {
-			row := []string{"", "", "", f.Path()}
+			row := []string{"", "", "", Short(home, f.Path())}
 			if i == 0 {
 				age, _ := humanize.Age(time.Since(e.When))
-				row = []string{e.ID, age, e.What, f.Path()}
+				row = []string{e.ID, age, e.What, Short(home, f.Path())}
 			}
 			rows = append(rows, row)
 		}
@@ -90,7 +85,7 @@ func listChanges(c *cobra.Command, j change.Journal) error {
 }
 
 // undo takes back the change of an ID, "" for the last one.
-func undo(c *cobra.Command, j change.Journal, id string, yes bool) error {
+func undo(c *cobra.Command, j change.Journal, id, home string, yes bool) error {
 	entries, err := j.Entries()
 	if err != nil {
 		return err
@@ -110,33 +105,32 @@ func undo(c *cobra.Command, j change.Journal, id string, yes bool) error {
 		if err != nil {
 			return err
 		}
-		return takeBack(c, u, yes, false)
+		return takeBack(c, u, home, yes, false)
 	}
 	return fmt.Errorf("undo %s: %w; mcpdeck undo --list shows them", id, change.ErrNone)
 }
 
 // takeBack takes a change back when the user has seen what becomes of the files and
 // agrees. A dry run writes nothing.
-func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
+func takeBack(c *cobra.Command, u *change.Undo, home string, yes, dryRun bool) error {
 	for _, f := range u.Files {
-		showRestored(c, f)
+		showRestored(c, f, home)
 	}
 	if dryRun {
 		c.Println("nothing was written")
 		return nil
 	}
-	if len(u.Files) > 0 && !yes && !prompt.Confirm(c.InOrStdin(), c.OutOrStdout(), "Write this?") {
-		c.Println("nothing was written; --yes writes without asking")
-		return exit.Failed
+	if err := prompt.Agreed(c, yes || len(u.Files) == 0); err != nil {
+		return err
 	}
 	if err := u.Apply(); err != nil {
 		return err
 	}
 	for _, f := range u.Files {
 		if f.Gone() {
-			c.Println("removed", f.Path)
+			c.Println("removed", Short(home, f.Path))
 		} else {
-			c.Println("put back", f.Path)
+			c.Println("put back", Short(home, f.Path))
 		}
 	}
 	if len(u.Files) == 0 {
@@ -147,20 +141,20 @@ func takeBack(c *cobra.Command, u *change.Undo, yes, dryRun bool) error {
 
 // showRestored shows what becomes of a file. Of one that goes or comes back as a whole,
 // nobody wants to read what is in it.
-func showRestored(c *cobra.Command, f change.Restored) {
+func showRestored(c *cobra.Command, f change.Restored, home string) {
 	switch {
 	case f.Gone():
-		c.Println(f.Path)
+		c.Println(Short(home, f.Path))
 		c.Println("  the file is removed")
 		return
 	case f.Now == nil:
-		c.Println(f.Path)
+		c.Println(Short(home, f.Path))
 		c.Println("  the file is put back")
 		return
 	case f.Exact:
-		c.Println(f.Path)
+		c.Println(Short(home, f.Path))
 	default:
-		c.Println(f.Path, "has changed since; only this is changed:")
+		c.Println(Short(home, f.Path), "has changed since; only this is changed:")
 	}
 	for _, l := range change.Preview(f.Now, f.New) {
 		c.Println("  " + l)

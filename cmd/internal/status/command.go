@@ -46,15 +46,10 @@ always with 0.
 {failed} {cost} {first}: cost is what was spent today at list prices, first what has waited longest.
 Without a deck it prints nothing.
 
-mcpdeck status SERVER is mcpdeck server status SERVER.`,
+mcpdeck status SERVER is short for mcpdeck server status SERVER.`,
 		Example: "  mcpdeck status\n  mcpdeck status --format '{waiting} waiting, {cost} today'\n" +
 			"  set -g status-right '#(mcpdeck status --format tmux)'   # in ~/.tmux.conf",
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) > 1 {
-				return exit.Usagef("name one server; mcpdeck list shows them")
-			}
-			return nil
-		},
+		Args: cli.Args(0, 1, "name one server; mcpdeck list shows them"),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case len(args) == 1 && (asJSON || format != ""):
@@ -74,7 +69,7 @@ mcpdeck status SERVER is mcpdeck server status SERVER.`,
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	c.Flags().StringVar(&format, "format", "", "print `TEXT`: tmux, plain, waybar, starship, or with {waiting} and other names")
 	c.Flags().BoolVarP(&long, "long", "l", false, "of a server: also what changed, the instructions and the log")
-	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(FormatNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	_ = c.RegisterFlagCompletionFunc("format", cobra.FixedCompletions(formatNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	return c
 }
 

@@ -22,8 +22,8 @@ func formats() map[string]func(*Report) string {
 	}
 }
 
-// FormatNames are the names of the ready formats.
-func FormatNames() []string { return []string{"tmux", "plain", "waybar", "starship"} }
+// formatNames are the names of the ready formats.
+func formatNames() []string { return []string{"tmux", "plain", "waybar", "starship"} }
 
 // counts are the numbers that are not 0, each behind its sign.
 func counts(r *Report, paint func(color, text string) string) string {
@@ -95,7 +95,7 @@ func formatted(format string, r *Report) (string, error) {
 		value := values[strings.Trim(name, "{}")]
 		switch {
 		case value == nil:
-			wrong = exit.Usagef("--format: unknown name %s; use {waiting} {working} {done} {failed} {cost} {first}, or one of %s", name, strings.Join(FormatNames(), ", "))
+			wrong = exit.Usagef("--format: unknown name %s; use {waiting} {working} {done} {failed} {cost} {first}, or one of %s", name, strings.Join(formatNames(), ", "))
 			return ""
 		case r == nil:
 			return value(&zero)
@@ -103,7 +103,7 @@ func formatted(format string, r *Report) (string, error) {
 		return value(r)
 	})
 	if text == format && !strings.Contains(format, " ") && wrong == nil {
-		wrong = exit.Usagef("--format %q: use %s, or a text with {waiting} {working} {done} {failed} {cost} {first}", format, strings.Join(FormatNames(), ", "))
+		wrong = exit.Usagef("--format %q: use %s, or a text with {waiting} {working} {done} {failed} {cost} {first}", format, strings.Join(formatNames(), ", "))
 	}
 	if r == nil {
 		text = ""

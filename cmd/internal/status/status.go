@@ -5,7 +5,6 @@ package status
 import (
 	"cmp"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -69,11 +68,12 @@ func New(d Deck) Report {
 		if !it.Waits() {
 			continue
 		}
-		project := ""
-		if cwd := it.Request.Cwd(); cwd != "" {
-			project = filepath.Base(cwd)
+		project := it.Request.Project()
+		at := slices.IndexFunc(all, func(s snapshot.Session) bool { return asks(&it.Request, &s) })
+		if peer := it.Request.Peer.Agent; at < 0 && it.Request.Prompt == nil && peer != 0 {
+			at = slices.IndexFunc(all, func(s snapshot.Session) bool { return s.PID == peer })
 		}
-		if at := slices.IndexFunc(all, func(s snapshot.Session) bool { return asks(&it.Request, &s) }); at >= 0 {
+		if at >= 0 {
 			inQueue[at], project = true, cmp.Or(projects[at], project)
 		}
 		r.Rows = append(r.Rows, rowOfItem(it, project))
@@ -83,7 +83,7 @@ func New(d Deck) Report {
 		switch {
 		case s.State.Waits() && inQueue[i]:
 		case s.State.Waits():
-			row := newRow(waiting, s.Agent, projects[i], kindOf(s.State), cmp.Or(s.WaitingFor, s.Name()), s.Since)
+			row := newRow(waiting, s.Agent, projects[i], s.Word(), cmp.Or(s.WaitingFor, s.Name()), s.Since)
 			row.Fix = inTerminal
 			r.Rows = append(r.Rows, row)
 		case s.State == snapshot.Working || s.State == snapshot.Background:
@@ -118,7 +118,7 @@ func newRow(state, agent, project, kind, subject string, since time.Time) Row {
 }
 
 func rowOfItem(it *ask.Item, project string) Row {
-	kind, subject := kindOf(snapshot.WaitsForAnswer), it.Request.Title
+	subject := it.Request.Title
 	if qs := it.Request.Questions; len(qs) > 0 {
 		subject = qs[0].Question
 	}
@@ -126,7 +126,7 @@ func rowOfItem(it *ask.Item, project string) Row {
 	if p := it.Request.Prompt; p != nil {
 		agent = p.Agent
 		if it.Request.Decides() {
-			kind, fix = kindOf(snapshot.WaitsForPermission), "answer in the deck: mcpdeck"
+			fix = "answer in the deck: mcpdeck"
 		}
 		if p.Kind == ask.Permission {
 			subject = strings.TrimSpace(p.Tool + " " + cmp.Or(p.Subject(), p.Words))
@@ -135,7 +135,7 @@ func rowOfItem(it *ask.Item, project string) Row {
 			fix = inTerminal
 		}
 	}
-	r := newRow(waiting, agent, project, kind, subject, it.Arrived)
+	r := newRow(waiting, agent, project, it.Request.WaitsFor(), subject, it.Arrived)
 	r.Fix = fix
 	return r
 }
@@ -143,16 +143,9 @@ func rowOfItem(it *ask.Item, project string) Row {
 // asks reports whether a request is of a session.
 func asks(r *ask.Request, s *snapshot.Session) bool {
 	if p := r.Prompt; p != nil {
-		return p.Agent == s.Agent && p.Session == s.ID
+		return p.Agent == s.Agent && p.Session == s.ID && r.Peer.Host == s.Machine
 	}
-	return s.Connection != "" && r.Peer.Key == s.Connection || r.Peer.Agent != 0 && r.Peer.Agent == s.PID
-}
-
-func kindOf(s snapshot.SessionState) string {
-	if s == snapshot.WaitsForPermission {
-		return "allow?"
-	}
-	return "answer?"
+	return s.Connection != "" && r.Peer.Key == s.Connection
 }
 
 // activity is what a session is called, and what it does now.

@@ -74,6 +74,19 @@ func TestAReportHasOneRowForWhatNeedsWorksAndIsDone(t *testing.T) {
 	}
 }
 
+func TestAPlanIsCalledOne(t *testing.T) {
+	r := New(Deck{Items: []ask.Item{{Request: ask.Request{
+		Questions: []ask.Question{{Question: "Accept this plan?"}}, Prompt: &ask.Prompt{Kind: ask.Plan, Agent: "claude"},
+	}}}})
+	if len(r.Rows) != 1 || r.Rows[0].Kind != "plan?" || r.Rows[0].Detail != "Accept this plan?" {
+		t.Errorf("rows %+v", r.Rows)
+	}
+	r = New(Deck{Sessions: []snapshot.Session{{Agent: "claude", State: snapshot.WaitsForAnswer, Asks: "plan?"}}})
+	if len(r.Rows) != 1 || r.Rows[0].Kind != "plan?" {
+		t.Errorf("rows of sessions %+v", r.Rows)
+	}
+}
+
 func TestFormats(t *testing.T) {
 	r := New(busy(time.Now()))
 	for _, tt := range []struct{ format, deck, none string }{

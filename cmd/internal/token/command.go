@@ -17,21 +17,17 @@ import (
 func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "token", Short: "Print the path of the HTTP endpoint's token file", Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, Read) },
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error { return tokenFile(c, cfg, Read) }),
 	}
 	c.AddCommand(&cobra.Command{
 		Use: "rotate", Short: "Create a new token and revoke the old one", Args: cli.NoArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return tokenFile(c, a, rotate) },
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error { return tokenFile(c, cfg, rotate) }),
 	})
 	return c
 }
 
 // tokenFile prints the token's file once there is a token in it.
-func tokenFile(c *cobra.Command, a *cli.Globals, token func(config.Paths) (string, error)) error {
-	cfg, err := a.Load()
-	if err != nil {
-		return err
-	}
+func tokenFile(c *cobra.Command, cfg *config.Config, token func(config.Paths) (string, error)) error {
 	if err := cfg.Paths.Make(); err != nil {
 		return err
 	}

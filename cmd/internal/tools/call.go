@@ -14,8 +14,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -42,13 +44,10 @@ characters are removed from the output; --raw keeps them as escapes.
 		ValidArgsFunction: func(c *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return completeCall(c.Context(), a, args)
 		},
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return exit.Usagef("name a tool; mcpdeck tools lists them")
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, args []string) error { return callTool(c, a, f, args[0], args[1:]) },
+		Args: cli.Args(1, cli.Any, "name a tool; mcpdeck tools lists them"),
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
+			return callTool(c, cfg, f, args[0], args[1:])
+		}),
 	}
 	c.Flags().StringVar(&f.json, "json", "", "arguments as a JSON object")
 	c.Flags().BoolVar(&f.raw, "raw", false, "print the result as JSON")
@@ -62,13 +61,9 @@ characters are removed from the output; --raw keeps them as escapes.
 	return c
 }
 
-func callTool(c *cobra.Command, a *cli.Globals, f callFlags, tool string, pairs []string) error {
+func callTool(c *cobra.Command, cfg *config.Config, f callFlags, tool string, pairs []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	cfg, err := a.Load()
-	if err != nil {
-		return err
-	}
 	client, end, err := connect(ctx, cfg, nil)
 	if err != nil {
 		return err
@@ -91,7 +86,9 @@ func callTool(c *cobra.Command, a *cli.Globals, f callFlags, tool string, pairs 
 	if err != nil {
 		return err
 	}
-	return printResult(c, f, tool, result)
+	err = printResult(c, f, tool, result)
+	_ = client.Call(ctx, "ping", struct{}{}, nil) // a client that only leaves may have had no result
+	return err
 }
 
 func printResult(c *cobra.Command, f callFlags, tool string, result json.RawMessage) error {
@@ -145,7 +142,7 @@ func saveImage(dir, tool string, n int, kind, data string) (string, error) {
 		return "", fmt.Errorf("read an image of the result: %w", err)
 	}
 	if dir == "" {
-		return fmt.Sprintf("[%s, %d bytes; --save DIR saves it]", kind, len(b)), nil
+		return fmt.Sprintf("[%s, %s; --save DIR saves it]", kind, humanize.Bytes(len(b))), nil
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("save an image: %w", err)

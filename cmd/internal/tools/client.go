@@ -21,7 +21,7 @@ import (
 // connect shakes hands with the running deck, or with one in this process
 // when none runs. The returned function ends it.
 func connect(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, func(), error) {
-	c, err := ConnectDeck(ctx, cfg, names)
+	c, err := connectDeck(ctx, cfg, names)
 	if err == nil {
 		return c, func() { c.Close() }, nil
 	}
@@ -51,8 +51,8 @@ func connect(ctx context.Context, cfg *config.Config, names []string) (*transpor
 	return c, func() { c.Close(); h.Stop() }, nil
 }
 
-// ConnectDeck shakes hands with the running deck.
-func ConnectDeck(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, error) {
+// connectDeck shakes hands with the running deck.
+func connectDeck(ctx context.Context, cfg *config.Config, names []string) (*transport.Client, error) {
 	conn, err := app.Dialer(cfg)(ctx)
 	if errors.Is(err, socket.ErrUnsafe) {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -20,11 +21,7 @@ func Command(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "tools [SERVER...]", Short: "List the tools that agents see",
 		ValidArgsFunction: cli.CompleteServers(a, plugin.Names(), 0),
-		RunE: func(c *cobra.Command, args []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
 			client, end, err := connect(c.Context(), cfg, args)
 			if err != nil {
 				return err
@@ -37,7 +34,7 @@ func Command(a *cli.Globals) *cobra.Command {
 				return err
 			}
 			return printTools(c, list.Tools, raw)
-		},
+		}),
 	}
 	c.Flags().BoolVar(&raw, "json", false, "print the definitions as JSON")
 	return c

@@ -27,6 +27,13 @@ func Note(r ask.Result) string {
 	return strings.Join(all, "; ")
 }
 
+// Misread has a prompt answered in its agent's terminal that is not as the program was known to write it, and
+// its session say so.
+func Misread(r *ask.Request, err error) {
+	r.Prompt.Misread = err.Error()
+	InTerminal(r, "mcpdeck cannot show it ("+err.Error()+"); answer in its terminal.")
+}
+
 // InTerminal makes a request one that is shown but answered in its terminal, and says
 // why.
 func InTerminal(r *ask.Request, why string) {

@@ -57,6 +57,7 @@ type Item struct {
 	Request ask.Request
 
 	door  Door
+	queue Queue
 	rules RuleSource
 
 	call     *ask.Call
@@ -71,7 +72,7 @@ func NewItem(r ask.Request, rules RuleSource) *Item {
 
 // Open puts the prompt into a queue. The error says why it stays in its terminal.
 func (it *Item) Open(q Queue, d Door) (err error) {
-	it.door = d
+	it.door, it.queue = d, q
 	it.call, err = q.Open(it.Request)
 	return err
 }
@@ -103,11 +104,22 @@ func (it *Item) Follow(ctx context.Context) {
 		}
 		select {
 		case <-done:
-			if reply, err := it.call.Reply(); err == nil {
-				it.answered = true
-				if !it.door.Answer(reply) {
-					it.call.Delivered(ask.NotTaken)
+			reply, err := it.call.Reply()
+			if err == nil && !it.call.Holds() {
+				it.call.Gone("it changed before a rule answered: you are asked")
+				if call, err := it.queue.Open(it.Request); err == nil {
+					it.call, done, last = call, call.Done(), Fate{}
+					continue
 				}
+				err = ask.ErrWithdrawn // its terminal asks
+			}
+			if err == nil {
+				it.answered = true
+				became := ask.NotTaken
+				if it.door.Answer(reply) {
+					became = ask.Sent
+				}
+				it.call.Delivered(became)
 			}
 			it.over(&done)
 			released, hold = nil, nil
@@ -115,8 +127,8 @@ func (it *Item) Follow(ctx context.Context) {
 			it.door.(Holder).LetGo()
 			released, hold = nil, nil
 		case <-hold:
-			if !it.call.LetGo() {
-				hold = time.After(it.rules.Now().HoldAgain())
+			if !it.call.LetGo() { // since the user looks at it
+				hold = time.After(max(it.rules.Now().Hold, time.Second))
 			}
 		case <-gone:
 			gone = nil

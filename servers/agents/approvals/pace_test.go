@@ -41,6 +41,7 @@ func TestEachSessionHasItsOwnPromptsAMinute(t *testing.T) {
 type told []string
 
 func (q *told) Open(ask.Request) (*ask.Call, error) { return nil, errors.New("full") }
+func (q *told) Refused(ask.Request, ask.Refusal)    {}
 func (q *told) Notice(sentence string)              { *q = append(*q, sentence) }
 
 func TestASessionThatAsksTooMuchIsToldOfOnce(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Choice is one option of a permission or a plan, and what its agent is told for it.
@@ -35,6 +34,11 @@ func DenyAndStop(result json.RawMessage) Choice {
 // OnceOnly leaves out the options that allow or deny more than one call.
 func OnceOnly(all []Choice) []Choice {
 	return slices.DeleteFunc(all, func(c Choice) bool { return c.Grant.Scope != ask.Once })
+}
+
+// Retries returns the options for what an agent's program has refused already.
+func Retries() []Choice {
+	return []Choice{{"Let it try again", ask.Grant{Scope: ask.Once, Again: true}, nil}, {"Leave it denied", ask.Grant{Scope: ask.Once}, nil}}
 }
 
 // Permit makes choices the one question of a request. No two have the same label.
@@ -70,32 +74,4 @@ func Chosen(all []Choice, r ask.Reply) (c Choice, note string, ok bool) {
 		note = cmp.Or(Note(r.Results[0]), r.Results[0].CustomInput)
 	}
 	return all[i], strings.TrimSpace(note), true
-}
-
-// Decision is what a PermissionRequest hook prints: several agents' programs read it.
-type Decision struct {
-	Behavior    string            `json:"behavior"` // "allow" or "deny"
-	Message     string            `json:"message,omitempty"`
-	Interrupt   bool              `json:"interrupt,omitempty"`
-	Input       json.RawMessage   `json:"updatedInput,omitempty"`
-	Permissions []json.RawMessage `json:"updatedPermissions,omitempty"`
-}
-
-// Deny returns the decision that denies, for the reason that the user gave, if any.
-func Deny(reason string) Decision {
-	return Decision{Behavior: "deny", Message: cmp.Or(strings.TrimSpace(reason), Denied)}
-}
-
-// Printed returns what the hook prints.
-func (d Decision) Printed() string {
-	return HookOutput(map[string]any{"hookEventName": "PermissionRequest", "decision": d})
-}
-
-// HookOutput returns what a hook prints. Members that came as JSON keep their bytes.
-func HookOutput(v any) string {
-	b, err := rpc.Raw(map[string]any{"hookSpecificOutput": v})
-	if err != nil {
-		return ""
-	}
-	return string(b)
 }

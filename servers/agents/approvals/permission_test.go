@@ -39,17 +39,6 @@ func TestOnlyWhatTheUserChoseIsSent(t *testing.T) {
 	}
 }
 
-func TestADecisionIsPrintedAsHooksPrintIt(t *testing.T) {
-	for want, d := range map[string]approvals.Decision{
-		`{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"the user denied this"},"hookEventName":"PermissionRequest"}}`: approvals.Deny(" "),
-		`{"hookSpecificOutput":{"decision":{"behavior":"allow","updatedInput":{"a":"<b>"}},"hookEventName":"PermissionRequest"}}`:      {Behavior: "allow", Input: json.RawMessage(`{"a":"<b>"}`)},
-	} {
-		if got := d.Printed(); got != want {
-			t.Errorf("printed %s, want %s", got, want)
-		}
-	}
-}
-
 func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
 	r := approvals.Request(&snapshot.Session{Agent: "claude", ID: "s", Folder: "/p", Verified: true}, &ask.Prompt{Kind: ask.Permission, Tool: "Edit", Path: "/q/a", Door: ask.Shared})
 	approvals.MarkPath(r.Prompt, "/p")
@@ -59,7 +48,7 @@ func TestWhatCannotBeShownIsAnsweredInItsTerminal(t *testing.T) {
 		t.Errorf("%+v %+v", r, r.Prompt)
 	}
 	o, err := rawjson.SplitObject([]byte(`{"a":1,"b":2}`))
-	if left := approvals.Without(o, "a"); err != nil || string(left.JSON()) != `{"b":2}` {
+	if left := o.Without("a"); err != nil || string(left.JSON()) != `{"b":2}` {
 		t.Errorf("without a it is %s, %v", left.JSON(), err)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"strconv"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -78,11 +77,6 @@ func ServerForm(server, mode, message, page string, schema json.RawMessage) ([]a
 		Description: "The server " + server + " asks you to open a page of " + u.Host + ":\n\n    " + u.String() + "\n\nmcpdeck does not open it.",
 		Options:     []ask.Option{{Label: "Yes", Description: "I open this page myself"}, {Label: "No"}},
 	}}, nil
-}
-
-// Without returns an object's other members.
-func Without(o rawjson.Object, names ...string) rawjson.Object {
-	return slices.DeleteFunc(slices.Clone(o), func(m rawjson.Member) bool { return slices.Contains(names, m.Key) })
 }
 
 // MarkPath notices that an edit is of a file outside the project.

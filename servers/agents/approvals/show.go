@@ -6,19 +6,18 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Outside is what the deck notices about a command or an edit that names a path elsewhere.
-const Outside = "names a path outside the project"
+const Outside = "outside the project"
 
 // Marks returns what the deck notices about a command that is to run for a project. It is
 // no judgement of the command.
 func Marks(command, project string) (all []string) {
-	if strings.Contains(strings.TrimSpace(command), "\n") {
-		all = append(all, "several lines")
-	}
 	if sanitize.Hides(command) {
 		all = append(all, "invisible characters")
 	}
@@ -40,14 +39,6 @@ func standard(path string) bool {
 func Within(folder, path string) bool {
 	rel, err := filepath.Rel(folder, path)
 	return err == nil && filepath.IsLocal(rel)
-}
-
-// Tilde writes a path below the user's home as one that begins with ~.
-func Tilde(path, home string) string {
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok && home != "" {
-		return "~/" + filepath.ToSlash(rest)
-	}
-	return path
 }
 
 // Distinct numbers labels that stand twice, since answers name options by their labels.
@@ -73,4 +64,10 @@ func Answerable(options []ask.Option) bool {
 		labels[o.Label] = true
 	}
 	return len(options) <= ask.MaxOptions
+}
+
+// Unified writes the difference of two texts in the unified format.
+func Unified(name, before, after string) string {
+	text := string(diff.Diff(name, []byte(before), name, []byte(after)))
+	return strings.TrimPrefix(text, "diff "+name+" "+name+"\n")
 }

@@ -12,20 +12,20 @@ import (
 func TestWhatIsNoticedAboutACommand(t *testing.T) {
 	for command, want := range map[string]string{
 		"go test ./...":              "",
-		"rm -rf build\ngo test":      "several lines",
-		"cat ~/.ssh/id":              "names a path outside the project",
-		"cat ../x":                   "names a path outside the project",
-		"cat /p/sub/../../etc":       "names a path outside the project",
+		"rm -rf build\ngo test":      "",
+		"cat ~/.ssh/id":              "outside the project",
+		"cat ../x":                   "outside the project",
+		"cat /p/sub/../../etc":       "outside the project",
 		"cat /p/a >/dev/null":        "",
 		"x 2>/dev/null >/dev/stderr": "",
-		"cat /dev/null/../sda":       "names a path outside the project",
-		"cat /dev/sda":               "names a path outside the project",
-		"x >/dev/null 2>/p2":         "names a path outside the project",
+		"cat /dev/null/../sda":       "outside the project",
+		"cat /dev/sda":               "outside the project",
+		"x >/dev/null 2>/p2":         "outside the project",
 		"cat /p/a":                   "",
 		"a\n":                        "",
-		"ls a/../../b":               "names a path outside the project",
+		"ls a/../../b":               "outside the project",
 		"echo a\u202eb":              "invisible characters",
-		"X=/etc/passwd; cat \"$X":    "names a path outside the project",
+		"X=/etc/passwd; cat \"$X":    "outside the project",
 	} {
 		if got := strings.Join(approvals.Marks(command, "/p"), ", "); got != want {
 			t.Errorf("%q: %q, want %q", command, got, want)
@@ -51,14 +51,6 @@ func TestOptionsThatAnAnswerCannotTellApart(t *testing.T) {
 	} {
 		if got := approvals.Answerable(tt.options); got != tt.want {
 			t.Errorf("%s: %v", name, got)
-		}
-	}
-}
-
-func TestAPathBelowHome(t *testing.T) {
-	for path, want := range map[string]string{"/home/ana/x/y": "~/x/y", "/home/anax/y": "/home/anax/y", "/etc": "/etc"} {
-		if got := approvals.Tilde(path, "/home/ana"); got != want {
-			t.Errorf("%s: %s", path, got)
 		}
 	}
 }

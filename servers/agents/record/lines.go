@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -10,7 +11,10 @@ import (
 // Diff counts the lines that the hunks of a unified diff add and remove.
 func Diff(file string, diff string) snapshot.ChangedFile {
 	f := snapshot.ChangedFile{Path: file}
-	within := false // a hunk: what is before the first are names of files
+	if i := strings.Index("\n"+diff, "\n@@"); i >= 0 {
+		f.Diff = diff[i:] // without the names of files
+	}
+	within := false // a hunk
 	for line := range strings.Lines(diff) {
 		switch within = within || strings.HasPrefix(line, "@@"); {
 		case !within:
@@ -19,6 +23,22 @@ func Diff(file string, diff string) snapshot.ChangedFile {
 		case line[0] == '-':
 			f.Removed++
 		}
+	}
+	return f
+}
+
+// wholeNew begins the diff of a file that was added with all of its text.
+const wholeNew = "@@ -0,0 "
+
+// Whole is a file that was added, or removed, with all of its text.
+func Whole(path, text string, added bool) snapshot.ChangedFile {
+	f, n, sign, head := snapshot.ChangedFile{Path: path}, Count(text), "-", "@@ -1,%d +0,0 @@\n"
+	if f.Removed = n; added {
+		f.Added, f.Removed, sign, head = n, 0, "+", "@@ -0,0 +1,%d @@\n"
+	}
+	if n > 0 {
+		text = strings.TrimSuffix(cut(text, mostDiff), "\n")
+		f.Diff = fmt.Sprintf(head, n) + sign + strings.ReplaceAll(text, "\n", "\n"+sign)
 	}
 	return f
 }
@@ -32,9 +52,9 @@ func Count(text string) int {
 	return n
 }
 
-// MayWrite reports whether a command of a shell may change files: whether it is anything but
+// mayWrite reports whether a command of a shell may change files: whether it is anything but
 // programs that are known to read only.
-func MayWrite(command string) bool {
+func mayWrite(command string) bool {
 	for _, harmless := range []string{"2>&1", ">/dev/null", "> /dev/null"} {
 		command = strings.ReplaceAll(command, harmless, "")
 	}
@@ -63,7 +83,7 @@ func reads(words []string) bool {
 	case "git":
 		return len(words) > 1 && slices.Contains([]string{"blame", "diff", "grep", "log", "ls-files", "show", "status"}, words[1]) && !strings.Contains(strings.Join(words, " "), "--output")
 	case "go":
-		return len(words) > 1 && slices.Contains([]string{"doc", "env", "list", "test", "vet"}, words[1]) && !has("-w", "-u", "-c", "-o", "-update")
+		return len(words) > 1 && slices.Contains([]string{"doc", "env", "list", "test", "version", "vet"}, words[1]) && !has("-w", "-u", "-c", "-o", "-update")
 	}
 	return false
 }

@@ -20,8 +20,10 @@ const (
 	mostRead    = 8 << 10 // bytes of these in which secrets are looked for
 	mostSteps   = 40
 	mostFiles   = 200
-	mostPending = 1000 // calls that may have written and have not ended
-	mostOutcome = 60   // cells
+	mostDiffs   = 12       // files of which a diff is kept
+	mostDiff    = 16 << 10 // bytes of one
+	mostPending = 1000     // calls that may have written and have not ended
+	mostOutcome = 60       // cells
 )
 
 // Event is what a program recorded at some time. What it says nothing of is zero.
@@ -29,6 +31,7 @@ type Event struct {
 	When    time.Time
 	Prompt  string // what the user sent
 	ID      string // of Prompt, if it is recorded again as it grows
+	New     string // path of a file that the next call makes, or the end of that path
 	Repeat  bool   // Prompt repeats what may have been recorded before
 	Said    string // a message of the agent
 	Calls   []Call
@@ -39,6 +42,9 @@ type Event struct {
 type Call struct {
 	ID, Tool, Subject string
 	Writes            bool // it may change files, which its result does not tell
+	// Files are what it changes if it ends well, where its result does not tell. What a file that
+	// is written as a whole has lost is not known, unless it is new.
+	Files []snapshot.ChangedFile
 }
 
 // Result is the end of a call.
@@ -70,9 +76,17 @@ type Builder struct {
 	asked, spoke time.Time
 	steps        []step
 	changed      snapshot.Changed
-	pending      map[string]bool // calls that may write
+	diffs        []fileDiff         // the last changed one last
+	pending      map[string]pending // calls that may write
+	fresh        []string           // ends of the paths of files that are about to be made
 	folder       string
 	made         *snapshot.Record // nil if something has changed since
+}
+
+// pending is what a call changes that has not ended.
+type pending struct {
+	writes bool // it may change more than files
+	files  []snapshot.ChangedFile
 }
 
 // step is a step with what is not shown of it.
@@ -89,6 +103,13 @@ type text struct {
 	clean bool
 }
 
+// fileDiff is how a file was changed.
+type fileDiff struct {
+	path  string
+	words string
+	clean bool
+}
+
 func newText(words string) text {
 	return text{words: cut(strings.TrimSpace(words), mostRead)}
 }
@@ -98,6 +119,12 @@ func (t *text) shown(by redact.Rules) string {
 		t.words, t.clean = cut(by.Text(t.words), mostText), true
 	}
 	return t.words
+}
+
+// Shown returns what the record of a session shows of a prompt.
+func Shown(prompt string, by redact.Rules) string {
+	t := newText(prompt)
+	return t.shown(by)
 }
 
 // cut keeps the first bytes of a text, as whole runes. The memory of the rest is freed.
@@ -121,8 +148,16 @@ func (b *Builder) Skipped() {
 // Changed returns what was changed, with absolute paths.
 func (b *Builder) Changed() snapshot.Changed { return b.changed }
 
+// Ask notes what the user asked before what is known already.
+func (b *Builder) Ask(e *Event) {
+	b.prompt, b.id, b.asked, b.repeated, b.made = newText(e.Prompt), e.ID, e.When, false, nil
+}
+
 // Take takes in parts of an event.
 func (b *Builder) Take(e *Event, parts Part) {
+	if e.New != "" && len(b.fresh) < mostFiles {
+		b.fresh = append(b.fresh, string(filepath.Separator)+e.New)
+	}
 	if e.Prompt == "" && e.Said == "" && len(e.Calls) == 0 && len(e.Results) == 0 {
 		return
 	}
@@ -131,21 +166,47 @@ func (b *Builder) Take(e *Event, parts Part) {
 		b.take(e)
 	}
 	for _, c := range e.Calls {
-		if parts&Edits != 0 && c.Writes && c.ID != "" && len(b.pending) < mostPending {
-			if b.pending == nil {
-				b.pending = map[string]bool{}
-			}
-			b.pending[c.ID] = true
-		}
+		b.await(&c)
 		if parts&Words != 0 {
 			b.begin(c, e.When)
 		}
 	}
 	for _, r := range e.Results {
-		if again := parts&Words != 0 && b.end(&r, e.When); parts&Edits != 0 && !again {
-			b.change(&r)
+		p := b.pending[r.Call]
+		if delete(b.pending, r.Call); !r.Failed && !r.Denied && r.Files == nil {
+			r.Files = p.files
+		}
+		if parts&Words != 0 && b.end(&r, e.When) {
+			continue
+		}
+		if !r.Failed && !r.Denied {
+			b.keepDiffs(r.Files)
+		}
+		if parts&Edits != 0 {
+			b.change(&r, p.writes)
 		}
 	}
+}
+
+// await keeps what a call changes until it has ended.
+func (b *Builder) await(c *Call) {
+	p := pending{c.Writes, c.Files}
+	for _, f := range c.Files {
+		if !strings.HasPrefix(f.Diff, wholeNew) {
+			continue
+		}
+		n := len(b.fresh)
+		b.fresh = slices.DeleteFunc(b.fresh, func(end string) bool { return strings.HasSuffix(f.Path, end) })
+		known := slices.ContainsFunc(b.changed.Files, func(o snapshot.ChangedFile) bool { return o.Path == f.Path })
+		p.writes = p.writes || len(b.fresh) == n && !known
+	}
+	if c.ID == "" || len(b.pending) >= mostPending || !p.writes && p.files == nil {
+		return
+	}
+	if b.pending == nil {
+		b.pending = map[string]pending{}
+	}
+	b.pending[c.ID] = p
 }
 
 func (b *Builder) take(e *Event) {
@@ -211,9 +272,7 @@ func (b *Builder) end(r *Result, when time.Time) (counted bool) {
 }
 
 // change counts what a call has changed.
-func (b *Builder) change(r *Result) {
-	writes := b.pending[r.Call]
-	delete(b.pending, r.Call)
+func (b *Builder) change(r *Result, writes bool) {
 	if r.Denied {
 		return
 	}
@@ -221,19 +280,70 @@ func (b *Builder) change(r *Result) {
 	if r.Failed {
 		return
 	}
+	c := &b.changed
 	for _, f := range r.Files {
-		b.changed.Added += f.Added
-		b.changed.Removed += f.Removed
-		files := b.changed.Files
-		i := slices.IndexFunc(files, func(o snapshot.ChangedFile) bool { return o.Path == f.Path })
-		switch {
-		case i >= 0:
-			files[i].Added += f.Added
-			files[i].Removed += f.Removed
-		case len(files) < mostFiles:
-			b.changed.Files = append(files, f)
+		i := slices.IndexFunc(c.Files, func(o snapshot.ChangedFile) bool { return o.Path == f.Path })
+		if i < 0 {
+			if len(c.Files) == mostFiles {
+				c.Added, c.Removed = c.Added+f.Added, c.Removed+f.Removed
+				continue
+			}
+			i, c.Files = len(c.Files), append(c.Files, snapshot.ChangedFile{Path: f.Path, Runs: []int{0}})
+		}
+		to := &c.Files[i]
+		if len(to.Runs) > 1 && strings.HasPrefix(f.Diff, wholeNew) { // written anew: nothing of what was there is left
+			c.Partial = c.Partial || len(to.Runs) != 2 || to.Runs[0] != 0 // but of a file that is all the session's own
+			c.Added, c.Removed = c.Added-to.Added, c.Removed-to.Removed
+			to.Added, to.Removed, to.Runs = 0, 0, []int{0}
+		}
+		runs, added, removed, exact := net(to.Runs, f.Diff, f.Added, f.Removed)
+		if n := len(to.Runs); !exact && n == 2 && to.Runs[0] == 0 { // all of it is the session's own, wherever in it the change is
+			added, removed, exact = f.Added-f.Removed, 0, true
+			runs = []int{0, to.Runs[1] + added}
+		}
+		if to.Runs == nil || !exact {
+			runs, added, removed = nil, f.Added, f.Removed
+		}
+		to.Runs, to.Added, to.Removed = runs, to.Added+added, to.Removed+removed
+		c.Added, c.Removed = c.Added+added, c.Removed+removed
+		if runs != nil && to.Added == 0 && to.Removed == 0 { // made and removed again
+			c.Files = slices.Delete(c.Files, i, i+1)
 		}
 	}
+}
+
+// keepDiffs keeps how files were changed, the last hunks of each.
+func (b *Builder) keepDiffs(files []snapshot.ChangedFile) {
+	for _, f := range files {
+		if f.Diff == "" {
+			continue
+		}
+		d := fileDiff{path: f.Path}
+		if i := slices.IndexFunc(b.diffs, func(o fileDiff) bool { return o.path == f.Path }); i >= 0 {
+			d.words = b.diffs[i].words
+			b.diffs = slices.Delete(b.diffs, i, i+1)
+		} else if len(b.diffs) == mostDiffs {
+			b.diffs = slices.Delete(b.diffs, 0, 1)
+		}
+		if d.words += strings.TrimSuffix(f.Diff, "\n") + "\n"; len(d.words) > mostDiff {
+			d.words = f.Diff // its beginning: a secret is known by how it begins
+		}
+		d.words = strings.Clone(cut(d.words, mostDiff))
+		b.diffs = append(b.diffs, d)
+	}
+}
+
+// diff returns how a file was changed, without secrets.
+func (b *Builder) diff(path string) string {
+	i := slices.IndexFunc(b.diffs, func(d fileDiff) bool { return d.path == path })
+	if i < 0 {
+		return ""
+	}
+	d := &b.diffs[i]
+	if !d.clean {
+		d.words, d.clean = b.Redact.Text(d.words), true
+	}
+	return d.words
 }
 
 // Rest ends the steps that have begun before a time at which nothing was at work any more.
@@ -257,7 +367,8 @@ func (b *Builder) Record(folder string) *snapshot.Record {
 	r := &snapshot.Record{Prompt: b.prompt.shown(b.Redact), Asked: b.asked, Said: b.said.shown(b.Redact), SaidAt: b.spoke, Changed: b.changed}
 	r.Changed.Files = slices.Clone(b.changed.Files)
 	for i := range r.Changed.Files {
-		r.Changed.Files[i].Path = Within(folder, r.Changed.Files[i].Path)
+		f := &r.Changed.Files[i]
+		f.Path, f.Diff = Within(folder, f.Path), b.diff(f.Path)
 	}
 	for i := range b.steps {
 		s := &b.steps[i]

@@ -43,7 +43,7 @@ func Writes(args json.RawMessage) bool {
 	default:
 		return true
 	}
-	return command == "" || MayWrite(command)
+	return command == "" || mayWrite(command)
 }
 
 // beginning keeps the beginning of a text.

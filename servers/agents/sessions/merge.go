@@ -20,7 +20,9 @@ type open struct {
 	conn  string // ID of the connection, if an agent asks over one
 	state snapshot.SessionState
 	what  string
+	word  string
 	since time.Time
+	lacks string           // how the item is not as the deck reads such ones
 	asker snapshot.Session // what the item says of the session
 }
 
@@ -29,10 +31,10 @@ func openOf(s *ask.Snapshot) []open {
 	var out []open
 	for i := range s.Items {
 		it := &s.Items[i]
-		if !it.Waits() {
+		if !it.Waits() || it.Request.Peer.Host != "" {
 			continue
 		}
-		o := open{state: snapshot.WaitsForAnswer, since: it.Arrived, conn: it.Request.Peer.Key}
+		o := open{state: snapshot.WaitsForAnswer, word: it.Request.WaitsFor(), since: it.Arrived, conn: it.Request.Peer.Key}
 		if qs := it.Request.Questions; len(qs) > 0 {
 			o.what = qs[0].Question
 		}
@@ -42,7 +44,7 @@ func openOf(s *ask.Snapshot) []open {
 			o.asker = snapshot.Session{
 				Agent: p.Agent, ID: p.Session, PID: peer.Agent, State: snapshot.StateUnknown, Mode: p.Mode, Folder: peer.Cwd, Verified: it.Request.Verified(),
 			}
-			if p.Kind == ask.Permission {
+			if o.lacks = p.Misread; p.Kind == ask.Permission {
 				o.state = snapshot.WaitsForPermission
 				o.what = strings.TrimSpace(p.Tool + " " + cmp.Or(p.Command, p.Path, p.Words))
 			}
@@ -75,17 +77,60 @@ func (m *merge) ask(items []open) {
 	}
 }
 
+// movesWithin is how long a session that goes to the background may take to begin there.
+const movesWithin = 30 * time.Second
+
 // Why what is there has no row: a row is a conversation.
 const (
+	neverAsked     = "it has ended, and nothing was asked in it"
 	bareConnection = "a connection without a conversation that is known"
 	bareProcess    = "a process without a conversation that is known"
+	inBackground   = "its conversation goes on in the background"
 )
+
+// park hides the sessions that go on in a detached one, which is then where they were and
+// has what is recorded of them until it has a record of its own.
+func (m *merge) park() {
+	for i := range m.out {
+		o := &m.out[i]
+		if !o.Detached || o.Hidden != "" || o.State == snapshot.Ended {
+			continue
+		}
+		at := slices.IndexFunc(m.out, func(s snapshot.Session) bool { return goesOn(&s, o) })
+		if at < 0 {
+			continue
+		}
+		s := &m.out[at]
+		s.Hidden = inBackground
+		if s.State != snapshot.Ended {
+			o.PID, o.Place = s.PID, s.Place
+		}
+		o.Record = cmp.Or(o.Record, s.Record)
+	}
+}
+
+// goesOn reports whether all of a session is in a detached one, and nothing happens in it:
+// it has ended, or it rests and its program would not say that its terminal shows the other.
+// Before the other has a record of its own, it is named after the last prompt of the session that
+// ended when it began, or that rests as it does.
+func goesOn(s, o *snapshot.Session) bool {
+	if s.Agent != o.Agent || s.Folder != o.Folder || s.Detached || s.Hidden != "" {
+		return false
+	}
+	named := o.Record == nil && s.Record != nil && o.Title != "" && strings.HasPrefix(s.Record.Prompt, strings.TrimSuffix(o.Title, "…"))
+	if s.State != snapshot.Ended {
+		return s.Silent && s.State == snapshot.Idle && o.Started.After(s.Since) && (o.Shared.All == s.ID || named && o.State == snapshot.Idle)
+	}
+	return o.Shared.All == s.ID || named && o.Started.Sub(s.Since).Abs() < movesWithin
+}
 
 // connect gives connections to the deck to their sessions. Those of programs without one
 // are sessions themselves.
 func (m *merge) connect(conns []snapshot.Agent) {
 	reported := len(m.out)
-	for i := range conns {
+	conns = slices.Clone(conns)
+	slices.SortStableFunc(conns, func(a, b snapshot.Agent) int { return cmp.Compare(b.Session, "") - cmp.Compare(a.Session, "") })
+	for i := range conns { // those that name their session first: it is none of another's
 		a := &conns[i]
 		agent := a.Name()
 		at := m.shown(m.sessionOf(a, agent, reported))
@@ -127,11 +172,14 @@ func (m *merge) shown(at int) int {
 	return at
 }
 
-// sessionOf finds the session of a connection: the one that its environment names, else
-// the one of its process, of several the one in its folder, else, if the process of one of
-// them is unknown, the one in its folder; -1 if there is none. Of programs without a
-// session, the connections of one process are one.
+// sessionOf finds the session of a connection: the one that its calls or its environment
+// name, else the one of its process, of several the one in its folder, of those one that has
+// no connection yet, else, if the process of one of them is unknown, the one in its folder; -1
+// if there is none. Of programs without a session, the connections of one process are one.
 func (m *merge) sessionOf(a *snapshot.Agent, agent string, reported int) int {
+	if at, ok := m.at[key{agent, a.Session}]; ok {
+		return at
+	}
 	if c, ok := clients.Find(agent); ok {
 		for _, name := range c.Variables {
 			if at, ok := m.at[key{agent, a.Hints[name]}]; ok {
@@ -139,15 +187,18 @@ func (m *merge) sessionOf(a *snapshot.Agent, agent string, reported int) int {
 			}
 		}
 	}
-	process, folder := -1, -1
+	taken, process, folder := -1, -1, -1
 	for i := range m.out {
 		s := &m.out[i]
 		here := s.Folder == a.Folder()
 		switch {
 		case s.Agent != agent || s.State == snapshot.Ended:
 		case a.PID > 0 && s.PID == a.PID:
-			if here {
+			if here && s.Connection == "" {
 				return i
+			}
+			if taken < 0 && here {
+				taken = i
 			}
 			if process < 0 && i < reported {
 				process = i
@@ -156,8 +207,10 @@ func (m *merge) sessionOf(a *snapshot.Agent, agent string, reported int) int {
 			folder = i
 		}
 	}
-	if process >= 0 {
-		return process
+	for _, at := range []int{taken, process} {
+		if at >= 0 {
+			return at
+		}
 	}
 	return folder
 }
@@ -177,7 +230,10 @@ func (m *merge) wait(items []open) {
 		}
 		did[at] = true
 		s := &m.out[at]
-		s.State, s.Since, s.WaitingFor, s.Unread = o.state, o.since, o.what, false
+		s.State, s.Since, s.WaitingFor, s.Asks, s.Unread = o.state, o.since, o.what, o.word, false
+		if c, _ := clients.Find(s.Agent); o.lacks != "" {
+			s.Note = strings.TrimSpace(cmp.Or(c.Title, s.Agent)+" "+s.Version) + ": " + snapshot.NotUnderstood + " (" + o.lacks + ")"
+		}
 	}
 }
 
@@ -185,12 +241,16 @@ func (m *merge) wait(items []open) {
 func (m *merge) unreported(found []process.Running) {
 	for _, p := range found {
 		agent, _ := agentBehind(p)
+		note := "not set up"
+		if c, _ := clients.Find(agent); c.Prompts == nil {
+			note = "only its process is known"
+		}
 		if slices.ContainsFunc(m.out, func(s snapshot.Session) bool {
 			return s.Agent == agent && (s.PID == p.PID || s.PID == p.Parent) && s.State != snapshot.Ended
 		}) {
 			continue
 		}
-		m.add(snapshot.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: snapshot.StateUnknown, Note: "not set up", Verified: true, Hidden: bareProcess})
+		m.add(snapshot.Session{Agent: agent, ID: "process " + strconv.Itoa(p.PID), PID: p.PID, Folder: socket.Folder(p.PID), State: snapshot.StateUnknown, Note: note, Verified: true, Hidden: bareProcess})
 	}
 }
 
@@ -202,10 +262,12 @@ func agentBehind(p process.Running) (agent string, ok bool) {
 	case "node", "bun", "MainThread":
 		names = append(names, socket.Program(p.PID))
 	}
-	for _, name := range names {
-		if c, ok := clients.Find(name); ok && c.Silent && slices.Contains(c.Programs, name) {
-			return c.ID, true
-		}
+	all := clients.All()
+	i := slices.IndexFunc(all, func(c clients.Client) bool {
+		return c.Silent && slices.ContainsFunc(names, func(name string) bool { return slices.Contains(c.Programs, name) })
+	})
+	if i < 0 {
+		return "", false
 	}
-	return "", false
+	return all[i].ID, true
 }

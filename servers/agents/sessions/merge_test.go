@@ -127,6 +127,11 @@ func TestAnOpenPromptMakesItsSessionWaitWhateverElseIsReported(t *testing.T) {
 			t.Errorf("of the second prompt: %+v", s)
 		}
 		second.Settled("answered in its terminal")
+		plan := prompt("p3", ask.Plan)
+		if s := find(r, "s"); !s.State.Waits() || s.Word() != "plan?" {
+			t.Errorf("of a plan: %+v", s)
+		}
+		plan.Settled("answered in its terminal")
 		testwait.Pass(time.Second)
 		if s := find(r, "s"); s.State != snapshot.StateUnknown {
 			t.Errorf("without a prompt it is %s", s.State)
@@ -147,10 +152,14 @@ func TestAConnectionJoinsItsSession(t *testing.T) {
 		}
 		return c
 	}
+	named := caller("c9", "codex-mcp-client", "/src/twice", os.Getpid())
+	named.Session = "t3"
 	d := &fakeDeck{agents: []snapshot.Agent{
 		{Caller: caller("c1", "claude-code", "/elsewhere", 7, "CLAUDE_CODE_SESSION_ID", "s1")},
 		{Caller: caller("c2", "codex-mcp-client", "/src/menu", os.Getpid())},
 		{Caller: caller("c3", "codex-mcp-client", "/src/shop", os.Getpid())},
+		{Caller: caller("c8", "codex-mcp-client", "/src/twice", os.Getpid())},
+		{Caller: named},
 		{Caller: caller("c4", "cursor-vscode", "/src/till", 99), InFlight: []string{"pixelsrc_render"}},
 		{Caller: caller("c5", "cursor-vscode", "/src/till", 99)},
 		{Caller: caller("c6", "zed", "", 0), Gone: time.Now()},
@@ -160,12 +169,14 @@ func TestAConnectionJoinsItsSession(t *testing.T) {
 		r.Report(snapshot.Session{Agent: "claude", ID: "s1", State: snapshot.Idle})
 		r.Report(snapshot.Session{Agent: "codex", ID: "t1", PID: os.Getpid(), Folder: "/src/shop", State: snapshot.Idle})
 		r.Report(snapshot.Session{Agent: "codex", ID: "t2", PID: os.Getpid(), Folder: "/src/menu", State: snapshot.Idle})
+		r.Report(snapshot.Session{Agent: "codex", ID: "t3", PID: os.Getpid(), Folder: "/src/twice", State: snapshot.Idle})
+		r.Report(snapshot.Session{Agent: "codex", ID: "t4", PID: os.Getpid(), Folder: "/src/twice", State: snapshot.Idle})
 		var got []string
 		for _, s := range r.Sessions() {
 			got = append(got, fmt.Sprintf("%s %s %s %s", s.Agent, s.ID, s.State, s.Connection))
 		}
 		slices.Sort(got)
-		want := "claude s1 idle c1, codex t1 idle c3, codex t2 idle c2, cursor c4 working c4"
+		want := "claude s1 idle c1, codex t1 idle c3, codex t2 idle c2, codex t3 idle c9, codex t4 idle c8, cursor c4 working c4"
 		if s := strings.Join(got, ", "); s != want {
 			t.Errorf("got  %s\nwant %s", s, want)
 		}
@@ -243,15 +254,19 @@ func TestAProgramThatNobodyReportsIsNotSetUp(t *testing.T) {
 		{PID: 100000002, Parent: 100000001, Name: "opencode"},
 		{PID: 100000003, Name: "gemini"},
 		{PID: 100000004, Name: "vi"},
+		{PID: 100000005, Name: "kimi-code"},
+		{PID: 100000006, Name: "goose"},
 	}
 	run(t, sessions.Options{Running: func() []process.Running { return found }}, func(r *sessions.Roster) {
 		r.Report(snapshot.Session{Agent: "gemini", ID: "g", PID: 100000003, State: snapshot.Idle})
 		all := r.Sessions()
-		if len(all) != 2 {
+		if len(all) != 4 {
 			t.Fatalf("got %+v", all)
 		}
-		if s := find(r, "process 100000001"); s.Agent != "opencode" || s.State != snapshot.StateUnknown || s.Note != "not set up" {
-			t.Errorf("got %+v", s)
+		for id, want := range map[string][2]string{"process 100000001": {"opencode", "not set up"}, "process 100000005": {"kimi", "not set up"}, "process 100000006": {"goose", "only its process is known"}} {
+			if s := find(r, id); s.Agent != want[0] || s.State != snapshot.StateUnknown || s.Note != want[1] {
+				t.Errorf("got %+v", s)
+			}
 		}
 	})
 }
@@ -325,16 +340,30 @@ func TestOtherOptionsHoldForSessionsThatHaveEnded(t *testing.T) {
 	})
 }
 
-func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
+// recorded returns options that have sessions counted by what Claude Code records of them, and
+// what writes its record of the session s.
+func recorded(t *testing.T) (o sessions.Options, write func(line string)) {
+	t.Helper()
 	home := t.TempDir()
 	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, []byte(`{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
+	o.Usage = usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})
+	return o, func(line string) {
+		if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
-	run(t, sessions.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})}, func(r *sessions.Roster) {
+}
+
+// tenTokens is what it records of a message.
+const tenTokens = `{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`
+
+func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
+	o, write := recorded(t)
+	write(tenTokens)
+	run(t, o, func(r *sessions.Roster) {
 		for i := range 20 {
 			r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle, Title: fmt.Sprint(i)})
 			testwait.Pass(100 * time.Millisecond)
@@ -348,24 +377,36 @@ func TestSessionsThatChangeAllTheTimeAreCountedAllTheSame(t *testing.T) {
 // TestTheFirstSessionIsCountedSoon reports one right after the first look, which found
 // none: mcpdeck sessions waits 400 ms for more to be known.
 func TestTheFirstSessionIsCountedSoon(t *testing.T) {
-	home := t.TempDir()
-	path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(`{"message":{"id":"a","model":"odd","usage":{"input_tokens":10,"output_tokens":2}}}`+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	o, write := recorded(t)
+	write(tenTokens)
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		r := &sessions.Roster{}
-		go r.Run(ctx, sessions.Options{Usage: usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}})})
+		go r.Run(ctx, o)
 		testwait.Pass(10 * time.Millisecond)
 		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Idle})
 		testwait.Pass(399 * time.Millisecond)
 		if s := find(r, "s"); s.Usage.In != 10 {
 			t.Errorf("its tokens are %+v", s.Usage)
+		}
+	})
+}
+
+// TestWhatWasAskedInANewSessionIsReadSoon has its program record that after the session was
+// looked at for the first time.
+func TestWhatWasAskedInANewSessionIsReadSoon(t *testing.T) {
+	o, write := recorded(t)
+	run(t, o, func(r *sessions.Roster) {
+		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: snapshot.Working})
+		testwait.Pass(1500 * time.Millisecond)
+		if s := find(r, "s"); s.Name() != snapshot.Unseen {
+			t.Errorf("it is called %q", s.Name())
+		}
+		write(`{"type":"user","message":{"role":"user","content":"Mend the tests"}}`)
+		testwait.Pass(600 * time.Millisecond)
+		if s := find(r, "s"); s.Name() != "Mend the tests" {
+			t.Errorf("it is called %q", s.Name())
 		}
 	})
 }
@@ -397,76 +438,6 @@ func TestSubAgentsOfASessionAreThoseAtWork(t *testing.T) {
 			}
 			if n := find(r, "s").Subagents; n != w.want {
 				t.Errorf("%s: %d sub-agents, want %d", w.state, n, w.want)
-			}
-		}
-	})
-}
-
-func TestWhatASessionSpentTodayCountsAfterItHasLeftTheList(t *testing.T) {
-	run(t, sessions.Options{}, func(r *sessions.Roster) {
-		now := time.Now()
-		y, m, d := now.Date()
-		testwait.Pass(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
-		ended := snapshot.Session{Agent: "opencode", ID: "s", State: snapshot.Ended, Since: time.Now(), Cost: snapshot.Cost{USD: 3, Today: 1.5, Known: true}}
-		r.Report(ended)
-		testwait.Pass(59 * time.Minute)
-		if s := find(r, "s"); s.Cost.Today != 1.5 || r.Spent() != 0 {
-			t.Errorf("in the list it spent %v, beside it %v", s.Cost.Today, r.Spent())
-		}
-		testwait.Pass(2 * time.Minute)
-		if s := find(r, "s"); s.ID != "" || r.Spent() != 1.5 {
-			t.Errorf("after an hour: %+v, spent %v", s, r.Spent())
-		}
-		r.Report(ended)
-		if r.Spent() != 0 {
-			t.Error("back in the list, it counts twice")
-		}
-		testwait.Pass(24 * time.Hour)
-		if r.Spent() != 0 {
-			t.Error("it counts for the next day")
-		}
-	})
-}
-
-func TestWithOtherPricesASessionThatHasLeftTheListCostsWhatItCostsByThem(t *testing.T) {
-	home := t.TempDir()
-	table := func(text string) *usage.Prices {
-		p, err := usage.ParsePrices([]byte(text), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
-	}
-	var prices atomic.Pointer[usage.Prices]
-	prices.Store(table(`{"m":{"input_cost_per_token":2}}`))
-	count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, Prices: prices.Load, State: t.TempDir()})
-	run(t, sessions.Options{Usage: count}, func(r *sessions.Roster) {
-		now := time.Now()
-		y, m, d := now.Date()
-		testwait.Pass(time.Date(y, m, d+1, 12, 0, 0, 0, time.Local).Sub(now)) // far from midnight
-		path := filepath.Join(home, "projects", "-src-shop", "s.jsonl")
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		text := fmt.Sprintf(`{"timestamp":%q,"message":{"id":"a","model":"m","usage":{"input_tokens":10}}}`+"\n", time.Now().Format(time.RFC3339))
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		ended := snapshot.Session{State: snapshot.Ended, Since: time.Now(), Folder: "/src/shop"}
-		ended.Agent, ended.ID = "claude", "s"
-		r.Report(ended)
-		ended.Agent, ended.Cost = "opencode", snapshot.Cost{USD: 3, Today: 3, Known: true}
-		r.Report(ended)
-		testwait.Pass(2 * time.Hour)
-		if got := r.Spent(); got != 23 {
-			t.Errorf("%v was spent, want 23", got)
-		}
-		for text, want := range map[string]float64{`{"m":{"input_cost_per_token":3}}`: 33, `{"other":{"input_cost_per_token":2}}`: 3} {
-			prices.Store(table(text))
-			r.Look()
-			testwait.Pass(time.Minute)
-			if got := r.Spent(); got != want {
-				t.Errorf("with %s, %v was spent, want %v", text, got, want)
 			}
 		}
 	})

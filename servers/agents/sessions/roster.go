@@ -21,16 +21,17 @@ import (
 // and ready. It knows what adapters report; while [Roster.Run] works, also what sessions
 // cost, what waits in the queue, and who is connected.
 type Roster struct {
-	mu    sync.Mutex
-	all   map[key]*row
-	open  []open
-	conns []snapshot.Agent
-	found []process.Running // agents' programs that nobody reports
-	keep  func() time.Duration
-	spent map[key]float64 // on that day, by sessions that may not be in the list any more
-	day   time.Time
-	poke  chan struct{} // tells Run that something differs; nil while it does not work
-	hints notify.Feed
+	mu     sync.Mutex
+	all    map[key]*row
+	open   []open
+	conns  []snapshot.Agent
+	found  []process.Running // agents' programs that nobody reports
+	keep   func() time.Duration
+	spent  map[key]float64 // on that day, by sessions that may not be in the list any more
+	day    time.Time
+	quotas []quota
+	poke   chan struct{} // tells Run that something differs; nil while it does not work
+	hints  notify.Feed
 }
 
 type key struct{ agent, id string }
@@ -45,8 +46,10 @@ type row struct {
 	dead   bool      // and that for long
 	seen   time.Time // when its state was first told
 	look   bool      // its files have not been looked at since the last report
+	turned bool      // nor since it began to do something else
 	unread bool      // its last turn has ended, and the user has not looked since
-	known  bool      // what was kept of it has been taken
+	next   snapshot.Next
+	known  bool // what was kept of it has been taken
 	// When its files were last looked at, and what was counted kept.
 	counted, saved time.Time
 }
@@ -73,7 +76,7 @@ func (r *Roster) Report(s snapshot.Session) {
 	}
 	changed := !had || w.told != s
 	if !had || w.told.State != s.State {
-		w.seen = time.Now()
+		w.seen, w.turned = time.Now(), true
 		w.turn(&s)
 	}
 	if !had || w.told.PID != s.PID {
@@ -87,6 +90,21 @@ func (r *Roster) Report(s snapshot.Session) {
 		}
 	}
 	w.told, w.look = s, w.look || changed
+	r.mu.Unlock()
+	if changed {
+		r.hints.Send()
+		r.Look()
+	}
+}
+
+// SetNext notes which prompt is under way to a session.
+func (r *Roster) SetNext(agent, id string, n snapshot.Next) {
+	r.mu.Lock()
+	w := r.all[key{agent, id}]
+	changed := w != nil && w.next != n
+	if changed {
+		w.next = n
+	}
 	r.mu.Unlock()
 	if changed {
 		r.hints.Send()
@@ -136,6 +154,7 @@ func (r *Roster) Sessions() []snapshot.Session {
 	for i := range m.out {
 		m.at[key{m.out[i].Agent, m.out[i].ID}] = i
 	}
+	m.park()
 	m.ask(r.open)
 	m.connect(r.conns)
 	m.wait(r.open)
@@ -205,7 +224,7 @@ func (w *row) session() snapshot.Session {
 	if s.Cost == (snapshot.Cost{}) {
 		s.Cost = f.Cost
 	}
-	s.Shared = f.Shared
+	s.Shared, s.Next = f.Shared, w.next
 	switch {
 	case s.State == snapshot.Ended:
 		s.Subagents = 0
@@ -214,6 +233,9 @@ func (w *row) session() snapshot.Session {
 	}
 	if s.State == snapshot.Ended && s.Since.Before(midnight(time.Now())) {
 		s.Cost.Today, s.Shared.Today = 0, 0 // its files are not looked at any more
+	}
+	if s.State == snapshot.Ended && s.Name() == snapshot.NoPrompt { // as one that went on under another ID
+		s.Hidden = cmp.Or(s.Hidden, neverAsked)
 	}
 	s.Place, s.Unread = w.at(), w.isUnread(&s)
 	s.Context.Used, s.Context.Window = cmp.Or(s.Context.Used, f.Context.Used), cmp.Or(s.Context.Window, f.Context.Window)
@@ -242,6 +264,9 @@ const (
 	rests
 	ended
 )
+
+// Sort puts sessions in the order of the list.
+func Sort(all []snapshot.Session) { slices.SortStableFunc(all, order) }
 
 func order(a, b snapshot.Session) int {
 	at, since := rank(&a), a.Since.Compare(b.Since)

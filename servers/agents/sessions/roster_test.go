@@ -1,6 +1,7 @@
 package sessions_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,5 +39,29 @@ func TestSessionsThatWaitLongestComeFirst(t *testing.T) {
 	r.Gone("claude", "none")
 	if len(hints) != 0 {
 		t.Error("a hint although nothing changed")
+	}
+}
+
+// A row is a conversation: a session that ends without one, such as one that goes on under
+// another ID, has none.
+func TestASessionThatEndedWithoutAPromptHasNoRow(t *testing.T) {
+	var r sessions.Roster
+	for id, s := range map[string]snapshot.Session{
+		"moved":  {State: snapshot.Ended, Handle: "shop-de"},
+		"asked":  {State: snapshot.Ended, Record: &snapshot.Record{Prompt: "Build it"}},
+		"called": {State: snapshot.Ended, Title: "Release", Named: true},
+		"new":    {State: snapshot.Idle},
+	} {
+		s.Agent, s.ID, s.Since = "claude", id, time.Now()
+		r.Report(s)
+	}
+	var rows []string
+	for _, s := range r.Sessions() {
+		if s.Hidden == "" {
+			rows = append(rows, s.ID)
+		}
+	}
+	if slices.Sort(rows); !slices.Equal(rows, []string{"asked", "called", "new"}) {
+		t.Errorf("rows of %q", rows)
 	}
 }

@@ -48,8 +48,10 @@ type Deck interface {
 }
 
 const (
-	// lookEvery is how often files and processes of sessions at work are looked at.
-	lookEvery = 2 * time.Second
+	// lookEvery is how often files and processes of sessions at work are looked at, and
+	// turnedEvery the same after a session began to do something else.
+	lookEvery   = time.Second
+	turnedEvery = lookEvery / 2
 	// restEvery is the same while nothing is at work, and for programs that nobody reports.
 	restEvery = 10 * time.Second
 	// saveEvery is how often what was counted of a session at work is kept.
@@ -92,7 +94,7 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 			continue
 		case <-heard: // of every call
 			heard = nil
-			calm.Reset(lookEvery / 10)
+			calm.Reset(lookEvery / 5)
 			continue
 		case <-calm.C:
 			heard = conns
@@ -101,7 +103,7 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		case <-poke: // soon, but not for each of many reports
 			if !soon {
 				soon = true
-				timer.Reset(max(lookEvery/10, lookEvery/2-time.Since(looked)))
+				timer.Reset(max(lookEvery/5, turnedEvery-time.Since(looked)))
 			}
 			continue
 		case <-timer.C:
@@ -118,18 +120,43 @@ func (r *Roster) Run(ctx context.Context, o Options) {
 		}
 		busy := r.check(now)
 		r.reprice(o.Usage)
-		busy = r.count(o.Usage, now, rest) || busy
+		due := r.count(o.Usage, now, rest)
 		r.see(ctx, o.Shown, now, rest)
 		r.save(o.Usage, now)
 		if o.Looked != nil {
 			o.Looked()
 		}
 		next := restEvery
-		if busy {
+		switch {
+		case r.anyNew(now):
+			next = turnedEvery
+		case busy:
 			next = lookEvery
+		}
+		if due > 0 {
+			next = min(next, due)
 		}
 		timer.Reset(next)
 	}
+}
+
+// isNew reports whether a session has just begun to work and nothing of it is recorded yet, not
+// even what was asked, or is being sent a prompt.
+func (w *row) isNew(now time.Time) bool {
+	return w.next.State == snapshot.NextSending || w.told.State == snapshot.Working && (w.counts.Record == nil || w.counts.Record.Prompt == "") && now.Sub(w.seen) < restEvery
+}
+
+// anyNew reports whether a session is: it is called by what was asked, so that is looked for
+// more often.
+func (r *Roster) anyNew(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, w := range r.all {
+		if w.isNew(now) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Roster) any() bool {
@@ -271,12 +298,13 @@ func (r *Roster) check(now time.Time) (busy bool) {
 }
 
 // count looks into the files of sessions that are at work or have just been reported; with
-// all, of all that have not ended. It tells whether some were looked at too recently.
-func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
+// all, of all that have not ended. It tells after how long those are due that were looked at too
+// recently; 0: there are none.
+func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (next time.Duration) {
 	if c == nil {
-		return false
+		return 0
 	}
-	due, more := r.toCount(now, all)
+	due, next := r.toCount(now, all)
 	c.Round()
 	for _, s := range due {
 		found, changed := c.Look(&s)
@@ -297,24 +325,28 @@ func (r *Roster) count(c *usage.Counter, now time.Time, all bool) (more bool) {
 			r.hints.Send()
 		}
 	}
-	return more
+	return next
 }
 
-func (r *Roster) toCount(now time.Time, all bool) (due []snapshot.Session, more bool) {
+func (r *Roster) toCount(now time.Time, all bool) (due []snapshot.Session, next time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, w := range r.all {
-		at := w.told.State == snapshot.Working || w.told.State == snapshot.Background
-		switch {
+		at := w.told.State == snapshot.Working || w.told.State == snapshot.Background || w.next.State == snapshot.NextSending
+		every := lookEvery
+		if w.turned || w.isNew(now) {
+			every = turnedEvery
+		}
+		switch left := every - now.Sub(w.counted); {
 		case !w.look && !at && (!all || w.told.State == snapshot.Ended):
-		case now.Sub(w.counted) < lookEvery:
-			more = more || w.look
-		default:
-			w.look, w.counted = false, now
+		case left <= 0:
+			w.look, w.turned, w.counted = false, false, now
 			due = append(due, w.told)
+		case w.look && (next == 0 || left < next):
+			next = left
 		}
 	}
-	return due, more
+	return due, next
 }
 
 // save keeps what was counted of sessions that are not at work, and of the others now and

@@ -134,25 +134,27 @@ func TestUnreadIsKeptBetweenRuns(t *testing.T) {
 		count := usage.New(usage.Options{Programs: map[string]usage.Program{"claude": {Folder: home, Format: usage.Claude()}}, State: state})
 		run(t, sessions.Options{Usage: count}, test)
 	}
-	report := func(r *sessions.Roster, s snapshot.SessionState) {
-		r.Report(snapshot.Session{Agent: "claude", ID: "s", Folder: "/src/shop", State: s})
-		testwait.Pass(3 * time.Second)
+	for _, agent := range []string{"claude", "opencode"} { // the one has files, the other says what is in them
+		report := func(r *sessions.Roster, s snapshot.SessionState) {
+			r.Report(snapshot.Session{Agent: agent, ID: "s", Folder: "/src/shop", State: s})
+			testwait.Pass(3 * time.Second)
+		}
+		again(func(r *sessions.Roster) {
+			report(r, snapshot.Working)
+			report(r, snapshot.Idle)
+		})
+		again(func(r *sessions.Roster) {
+			if report(r, snapshot.Idle); !find(r, "s").Unread {
+				t.Error(agent, "is in another run not known to be unread")
+			}
+			r.MarkRead(agent, "s")
+		})
+		again(func(r *sessions.Roster) {
+			if report(r, snapshot.Idle); find(r, "s").Unread {
+				t.Error(agent, "is in another run not known to be read")
+			}
+		})
 	}
-	again(func(r *sessions.Roster) {
-		report(r, snapshot.Working)
-		report(r, snapshot.Idle)
-	})
-	again(func(r *sessions.Roster) {
-		if report(r, snapshot.Idle); !find(r, "s").Unread {
-			t.Error("another run does not know that it is unread")
-		}
-		r.MarkRead("claude", "s")
-	})
-	again(func(r *sessions.Roster) {
-		if report(r, snapshot.Idle); find(r, "s").Unread {
-			t.Error("another run does not know that it was read")
-		}
-	})
 }
 
 func TestWhatIsNoConversationHasNoRow(t *testing.T) {

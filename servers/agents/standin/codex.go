@@ -38,6 +38,8 @@ type Codex struct {
 	heard   chan struct{}
 	nextID  int
 	fails   map[string]bool // methods that are answered with an error
+	quota   any             // of its account; nil: it has an API key
+	cuts    map[string]bool // methods at which it hangs up, once: before or after its answer
 }
 
 // thread is a session of the daemon.
@@ -86,7 +88,7 @@ func (s Status) MarshalJSON() ([]byte, error) {
 func NewCodex(home string) (*Codex, error) {
 	d := &Codex{
 		Home: home, Path: filepath.Join(home, "run", "socket"),
-		threads: map[string]*thread{}, fails: map[string]bool{}, heard: make(chan struct{}, 1),
+		threads: map[string]*thread{}, fails: map[string]bool{}, cuts: map[string]bool{}, heard: make(chan struct{}, 1),
 	}
 	for _, dir := range []string{"app-server-control", "run"} {
 		if err := os.MkdirAll(filepath.Join(home, dir), 0o700); err != nil {
@@ -102,12 +104,17 @@ func (d *Codex) Start() error {
 	if err != nil {
 		return err
 	}
+	recovery.Go("daemon of Codex", func() { _ = d.Serve(l) }) // until it is closed
+	return nil
+}
+
+// Serve has the daemon listen to connections until it is stopped.
+func (d *Codex) Serve(l net.Listener) error {
 	s := &http.Server{Handler: http.HandlerFunc(d.serve), ReadHeaderTimeout: time.Minute}
 	d.mu.Lock()
 	d.server = s
 	d.mu.Unlock()
-	recovery.Go("daemon of Codex", func() { _ = s.Serve(l) }) // until it is closed
-	return nil
+	return s.Serve(l)
 }
 
 // Stop ends the daemon and its connection.
@@ -139,8 +146,16 @@ func (d *Codex) serve(w http.ResponseWriter, r *http.Request) {
 		}
 		d.mu.Lock()
 		d.calls = append(d.calls, m)
-		d.answer(m)
+		answered, cut := d.cuts[m.Method]
+		delete(d.cuts, m.Method)
+		if !cut || answered {
+			d.answer(m)
+		}
 		d.mu.Unlock()
+		if cut {
+			_ = c.CloseNow()
+			return
+		}
 		select {
 		case d.heard <- struct{}{}:
 		default: // somebody is told already
@@ -172,10 +187,12 @@ func (d *Codex) answer(m Message) {
 	switch {
 	case m.Method == "":
 		d.resolve(m.ID)
-	case d.fails[m.Method]:
+	case d.fails[m.Method], m.Method == "account/rateLimits/read" && d.quota == nil:
 		d.send(Message{ID: m.ID, Error: raw(map[string]any{"code": -32600, "message": "refused"})})
 	case m.Method == "initialize":
 		reply(map[string]any{"userAgent": "codex-tui/0.169.0 (Debian; x86_64) xterm (mcpdeck; 1)", "codexHome": d.Home})
+	case m.Method == "account/rateLimits/read":
+		reply(map[string]any{"rateLimits": d.quota})
 	case m.Method == "thread/loaded/list":
 		reply(map[string]any{"data": slices.Sorted(maps.Keys(d.threads)), "nextCursor": nil})
 	case m.Method == "thread/list":
@@ -192,6 +209,8 @@ func (d *Codex) answer(m Message) {
 		for _, o := range t.open {
 			d.send(o)
 		}
+	case m.Method == "thread/turns/list":
+		reply(map[string]any{"data": []any{map[string]any{"id": "turn of " + p.ThreadID, "status": "inProgress", "items": []any{}}}})
 	case m.Method == "thread/unsubscribe":
 		delete(d.joined, p.ThreadID)
 		reply(map[string]any{"status": "unsubscribed"})
@@ -275,11 +294,26 @@ func (d *Codex) Did(id string, items ...json.RawMessage) {
 	d.threads[id].items = items
 }
 
+// Limits sets what the daemon says of what its account has used.
+func (d *Codex) Limits(quota any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.quota = quota
+}
+
 // Refuses has the daemon answer a method with an error.
 func (d *Codex) Refuses(method string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fails[method] = true
+}
+
+// HangsUp has the daemon end the connection when a method is called the next time, before or
+// after it has answered.
+func (d *Codex) HangsUp(method string, answered bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cuts[method] = answered
 }
 
 // Set pushes the state of a session.

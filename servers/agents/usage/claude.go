@@ -18,6 +18,9 @@ func claudeMain(look Lookup, id string) string {
 			return name
 		}
 	}
+	if look.near {
+		return ""
+	}
 	return look.Newest("projects/*/" + id + ".jsonl")
 }
 
@@ -33,7 +36,7 @@ type claudeRecord struct {
 	CustomTitle string `json:"customTitle"`
 	AITitle     string `json:"aiTitle"`
 	Summary     string `json:"summary"`
-	Timestamp   moment
+	Timestamp   Moment
 	Mode        string `json:"permissionMode"`
 	Denial      string `json:"toolDenialKind"`
 	Message     struct {

@@ -2,11 +2,11 @@ package usage
 
 import (
 	"encoding/json"
+	"fmt"
 	"regexp"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/record"
-	"github.com/mcpdeck/mcpdeck/servers/support/diff"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -28,21 +28,6 @@ func claudeParts(content json.RawMessage) []claudePart {
 	return parts
 }
 
-// claudeText is the text of a message, whether it is nothing else or one of its parts.
-func claudeText(content json.RawMessage) string {
-	var text string
-	if json.Unmarshal(content, &text) == nil {
-		return text
-	}
-	var all []string
-	for _, p := range claudeParts(content) {
-		if p.Type == "text" {
-			all = append(all, p.Text)
-		}
-	}
-	return strings.Join(all, "\n")
-}
-
 // claudeEvent is what a line says of the conversation.
 func claudeEvent(rec *claudeRecord) record.Event {
 	e := record.Event{When: rec.Timestamp.Time}
@@ -50,7 +35,7 @@ func claudeEvent(rec *claudeRecord) record.Event {
 	case rec.Type == "last-prompt": // on one line, and cut
 		e.Prompt, e.Repeat = rec.LastPrompt, true
 	case rec.Type == "attachment" && rec.Attachment.Type == "queued_command" && (rec.Attachment.Mode == "" || rec.Attachment.Mode == "prompt"):
-		e.Prompt = claudeText(rec.Attachment.Prompt)
+		e.Prompt = TextOf(rec.Attachment.Prompt)
 	case rec.Type == "user":
 		for _, p := range claudeParts(rec.Message.Content) {
 			if p.Type == "tool_result" {
@@ -67,7 +52,7 @@ func claudeEvent(rec *claudeRecord) record.Event {
 			}
 		}
 		if !rec.IsSidechain && (rec.Message.Model != "<synthetic>" || rec.IsError) {
-			e.Said = claudeText(rec.Message.Content)
+			e.Said = TextOf(rec.Message.Content)
 		}
 	}
 	return e
@@ -78,7 +63,7 @@ var claudeCommand = regexp.MustCompile(`(?s)<command-name>(.*?)</command-name>(?
 
 // claudePrompt is what the user sent, "" if a message is not the user's.
 func claudePrompt(rec *claudeRecord) string {
-	text := claudeText(rec.Message.Content)
+	text := TextOf(rec.Message.Content)
 	switch {
 	case rec.Origin.Kind == "human":
 		if c := claudeCommand.FindStringSubmatch(text); c != nil {
@@ -99,16 +84,19 @@ func claudePrompt(rec *claudeRecord) string {
 func claudeResult(rec *claudeRecord, p *claudePart) record.Result {
 	r := record.Result{Call: p.Use, Failed: p.IsError, Denied: rec.Denial != ""}
 	var did struct {
-		Type        string
-		Path        string `json:"filePath"`
-		Notebook    string `json:"notebook_path"`
-		Content     string
-		Patch       []struct{ Lines []string } `json:"structuredPatch"`
-		Original    *string                    `json:"original_file"`
-		Updated     *string                    `json:"updated_file"`
+		Type     string
+		Path     string `json:"filePath"`
+		Notebook string `json:"notebook_path"`
+		Content  string
+		Patch    []struct {
+			OldStart, OldLines, NewStart, NewLines int
+			Lines                                  []string
+		} `json:"structuredPatch"`
+		Original    *string `json:"original_file"`
+		Updated     *string `json:"updated_file"`
 		Interrupted bool
 	}
-	text := strings.TrimPrefix(claudeText(p.Content), "<tool_use_error>")
+	text := strings.TrimPrefix(TextOf(p.Content), "<tool_use_error>")
 	switch says := string(rec.Result); {
 	case p.IsError:
 		if code, is := strings.CutPrefix(text, "Exit code "); is {
@@ -120,45 +108,17 @@ func claudeResult(rec *claudeRecord, p *claudePart) record.Result {
 	case did.Interrupted:
 		r.Failed, r.Outcome = true, "interrupted"
 	case did.Notebook != "" && did.Original != nil && did.Updated != nil:
-		r.Files = []snapshot.ChangedFile{compared(did.Notebook, *did.Original, *did.Updated)}
+		r.Files = []snapshot.ChangedFile{record.Compared(did.Notebook, *did.Original, *did.Updated)}
 	case did.Path != "":
-		f := snapshot.ChangedFile{Path: did.Path}
-		for _, hunk := range did.Patch {
-			for _, line := range hunk.Lines {
-				switch {
-				case strings.HasPrefix(line, "+"):
-					f.Added++
-				case strings.HasPrefix(line, "-"):
-					f.Removed++
-				}
-			}
+		var hunks strings.Builder
+		for _, h := range did.Patch {
+			fmt.Fprintf(&hunks, "@@ -%d,%d +%d,%d @@\n%s\n", h.OldStart, h.OldLines, h.NewStart, h.NewLines, strings.Join(h.Lines, "\n"))
 		}
+		f := record.Diff(did.Path, hunks.String())
 		if did.Type == "create" {
-			f.Added = record.Count(did.Content)
+			f = record.Whole(did.Path, did.Content, true)
 		}
 		r.Files = []snapshot.ChangedFile{f}
 	}
 	return r
-}
-
-// mostCompared is how many pairs of lines are compared to count those that differ.
-const mostCompared = 4_000_000
-
-// compared counts the lines that differ.
-func compared(path, before, after string) snapshot.ChangedFile {
-	a, b := strings.Split(before, "\n"), strings.Split(after, "\n")
-	f := snapshot.ChangedFile{Path: path, Added: max(len(b)-len(a), 0), Removed: max(len(a)-len(b), 0)}
-	if len(a)*len(b) > mostCompared {
-		return f
-	}
-	f.Added, f.Removed = 0, 0
-	for _, s := range diff.Steps(a, b, func(a, b string) bool { return a == b }) {
-		switch {
-		case s.Old < 0:
-			f.Added++
-		case s.New < 0:
-			f.Removed++
-		}
-	}
-	return f
 }

@@ -16,6 +16,9 @@ func codexMain(look Lookup, id string) string {
 			if name := look.Newest("sessions/" + at.AddDate(0, 0, day).Format("2006/01/02") + "/rollout-*-" + id + ".jsonl"); name != "" {
 				return name
 			}
+			if look.near {
+				return ""
+			}
 		}
 	}
 	return look.Newest("sessions/*/*/*/rollout-*-" + id + ".jsonl")
@@ -49,7 +52,7 @@ func (t codexTokens) reply() *Reply {
 // codexRecord is a line of Codex's rollout.
 type codexRecord struct {
 	Type      string
-	Timestamp moment
+	Timestamp Moment
 	Payload   struct {
 		Type, Name, Model string
 		Approval          string `json:"approval_policy"`

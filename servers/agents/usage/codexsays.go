@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/record"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // codexItem is something that has happened in a turn.
@@ -20,7 +19,6 @@ type codexItem struct {
 	Content          []struct{ Text string }
 	ExitCode         *int `json:"exit_code"`
 	Duration         struct{ Secs, Nanos int64 }
-	Command          []string
 	Changes          map[string]struct {
 		Type, Content string
 		Diff          string `json:"unified_diff"`
@@ -84,13 +82,9 @@ func codexDid(it *codexItem, e *record.Event) {
 			r.Outcome = "exit " + strconv.Itoa(*it.ExitCode)
 		}
 		for _, path := range slices.Sorted(maps.Keys(it.Changes)) {
-			f, c := snapshot.ChangedFile{Path: path}, it.Changes[path]
-			switch c.Type {
-			case "add":
-				f.Added = record.Count(c.Content)
-			case "delete":
-				f.Removed = record.Count(c.Content)
-			default:
+			c := it.Changes[path]
+			f := record.Whole(path, c.Content, c.Type == "add")
+			if c.Type != "add" && c.Type != "delete" {
 				f = record.Diff(cmp.Or(c.Move, path), c.Diff)
 			}
 			r.Files = append(r.Files, f)

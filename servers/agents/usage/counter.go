@@ -52,7 +52,7 @@ func New(o Options) *Counter {
 	if o.Prices == nil {
 		o.Prices = func() *Prices { return nil }
 	}
-	return &Counter{opts: o, prices: o.Prices(), sessions: map[key]*session{}, reading: reading{first: firstRead, older: olderRead, times: olderReads}}
+	return &Counter{opts: o, prices: o.Prices(), sessions: map[key]*session{}, reading: reading{first: firstRead, growth: mostGrowth, past: pastRead, run: pastRun, left: pastRead, began: time.Now()}}
 }
 
 // Reprice takes another table of prices if one is in use, and tells whether that is so: what
@@ -75,14 +75,12 @@ type session struct {
 	Files   []*tail // the session's own first
 	Models  []string
 	Replies map[uint64]Reply // by identity
-	First   uint64           // identity of the first one; a fork begins with those of another session
+	First   uint64           // identity of the first one that was read; a fork begins with those of another session
+	FirstAt int64            `json:",omitempty"` // where in the session's own file
+	Since   time.Time        `json:",omitzero"`  // the first one was made
 	Total   Reply            // as the program counts, if it does
-	Current int              // index of the model in use
-	Filled  int64
-	Window  int64
-
-	Title, Mode, Model, Tool string
-	Named                    bool `json:",omitempty"` // the user chose Title
+	present
+	Tool string
 
 	Changed snapshot.Changed `json:",omitzero"`
 	Unread  bool             `json:",omitempty"`
@@ -92,6 +90,7 @@ type session struct {
 
 	record  record.Builder
 	kept    bool   // and its words have not been read again
+	seeks   bool   // what the user asked is not known yet
 	subject string // of the last call
 	call    string // ID of the last call
 
@@ -110,20 +109,39 @@ type session struct {
 	told    Found     // last
 }
 
-const version = 4
+// present is how a session is by what was read last.
+type present struct {
+	Current        int // index of the model in use
+	Filled, Window int64
 
-var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	Title, Mode, Model string
+	Named              bool `json:",omitempty"` // the user chose Title
+}
 
-// Round begins a round of looks at all sessions. In each, the past of one large file is read a
+// or returns p with what is known only from before.
+func (p present) or(before present) present {
+	p.Filled, p.Window = cmp.Or(p.Filled, before.Filled), cmp.Or(p.Window, before.Window)
+	p.Mode, p.Model = cmp.Or(p.Mode, before.Mode), cmp.Or(p.Model, before.Model)
+	if p.Title == "" || before.Named && !p.Named {
+		p.Title, p.Named = before.Title, before.Named
+	}
+	return p
+}
+
+const version = 5
+
+var plainID = regexp.MustCompile(`^[A-Za-z0-9_-]+$`)
+
+// Round begins a round of looks at all sessions. In each, the past of large files is read a
 // little further; what is still missing after a few minutes stays so for this run.
-func (c *Counter) Round() { c.reading.done = false }
+func (c *Counter) Round() { c.reading.left = min(c.reading.past, c.reading.run) }
 
 // Look reads what the session's program has written since the last look. It returns what
 // is known, and whether that has changed.
 func (c *Counter) Look(of *snapshot.Session) (Found, bool) {
 	prog := c.opts.Programs[of.Agent]
 	home := prog.Folder
-	if prog.Format == nil || home == "" || !plainID.MatchString(of.ID) {
+	if len(of.ID) > 128 || !plainID.MatchString(of.ID) {
 		return Found{}, false
 	}
 	k := key{of.Agent, of.ID}
@@ -134,6 +152,9 @@ func (c *Counter) Look(of *snapshot.Session) (Found, bool) {
 		s.key, s.format, s.record.Redact = k, prog.Format, c.opts.Redact
 		c.price(s)
 		c.sessions[k] = s
+	}
+	if prog.Format == nil || home == "" { // it has no files to read, and says itself what is in them
+		return Found{Unread: s.Unread}, fresh
 	}
 	s.folder = of.Folder
 	root, err := file.Root(home)
@@ -165,18 +186,35 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 		}
 		s.addFile(main, false)
 		s.addSubagents(root, main)
-		again := false
-		r := &c.reading
-		if s.format.Total {
-			r = &reading{first: r.first} // the end says all
-		}
 		s.recall(root)
+		did, again := c.readAll(s, root)
+		if changed = changed || did; !again {
+			return changed
+		}
+		s.restart()
+		changed = true
+	}
+	return changed
+}
+
+// readAll reads on in the files of a session: the ends of all, then what is before these. It
+// reports whether one was replaced.
+func (c *Counter) readAll(s *session, root *os.Root) (changed, again bool) {
+	for _, past := range []bool{false, true} {
+		if past && s.format.Total {
+			break // the end says all
+		}
 		for _, t := range slices.Clone(s.Files) {
-			did, err := t.read(root, r, func(text []byte, at int64) { c.take(s, text, at, t) })
-			if s.format.Total {
-				if t.Older = t.From; t.From > 0 {
-					s.record.Skipped()
-				}
+			do := func(text []byte, at int64) { c.take(s, text, at, t) }
+			var did bool
+			var err error
+			if past {
+				now := s.present
+				s.present, s.seeks = present{Current: now.Current}, !t.Sub && s.Asked == 0
+				did, err = t.readPast(root, &c.reading, do)
+				s.present = now.or(s.present)
+			} else {
+				did, err = t.read(root, &c.reading, do)
 			}
 			switch {
 			case errors.Is(err, errReplaced):
@@ -185,16 +223,13 @@ func (c *Counter) look(s *session, root *os.Root, home, transcript string) (chan
 				s.Files = slices.DeleteFunc(s.Files, func(o *tail) bool { return o == t }) // what it said still counts
 			case err != nil:
 				slog.Debug("count tokens", "session", s.id, "error", err)
+			case t.From > 0 || t.later: // what is read later is out of order
+				s.record.Skipped()
 			}
 			changed = changed || did
 		}
-		if !again {
-			return changed
-		}
-		s.restart()
-		changed = true
 	}
-	return changed
+	return changed, again
 }
 
 // restart forgets what was counted.
@@ -204,7 +239,7 @@ func (s *session) restart() {
 
 // mainFile returns the name of the session's own file below home, "" if there is none yet.
 func (s *session) mainFile(root *os.Root, home, transcript string) string {
-	look := Lookup{root, s.folder}
+	look := Lookup{root: root, folder: s.folder}
 	if name := below(home, transcript); name != "" && look.Is(name) {
 		return name
 	}
@@ -212,10 +247,9 @@ func (s *session) mainFile(root *os.Root, home, transcript string) string {
 		return s.Files[0].Name
 	}
 	const again = 20 * time.Second
-	if time.Now().Before(s.find) {
-		return ""
+	if look.near = time.Now().Before(s.find); !look.near {
+		s.find = time.Now().Add(again)
 	}
-	s.find = time.Now().Add(again)
 	return s.format.Main(look, s.id)
 }
 
@@ -282,35 +316,39 @@ func (s *session) modelOf(r *Reply) string {
 
 // take counts what a line of a file says.
 func (c *Counter) take(s *session, text []byte, at int64, of *tail) {
+	if text == nil { // too long
+		s.record.Skipped()
+		return
+	}
 	sub := of.Sub
 	l, ok := s.format.Parse(text, sub)
 	if !ok {
 		return
 	}
 	of.turned(&l)
-	s.Mode = cmp.Or(l.Mode, s.Mode)
+	s.takeEvent(&l, at, of)
+	s.Mode, s.Window, s.Filled = cmp.Or(l.Mode, s.Mode), cmp.Or(l.Window, s.Window), cmp.Or(l.Filled, s.Filled)
 	if l.Title != "" && (l.Named || !s.Named) {
 		s.Title, s.Named = l.Title, l.Named
 	}
-	s.takeEvent(&l, at, of)
 	if l.Model != "" {
 		s.Current = s.index(l.Model)
 		if !sub {
 			s.Model = l.Model
 		}
 	}
-	if l.Filled > 0 {
-		s.Filled = l.Filled
-	}
-	s.Window = cmp.Or(l.Window, s.Window)
+	day := dayOf(l.When)
 	switch {
 	case l.Total != nil:
-		c.takeTotal(s, l.Total, dayOf(l.When))
+		if of.From > 0 && s.Total == (Reply{}) {
+			day = 0 // most of it is from before
+		}
+		c.takeTotal(s, l.Total, day)
 	case l.Reply != nil:
-		l.Reply.Model, l.Reply.Day = s.Current, dayOf(l.When)
+		l.Reply.Model, l.Reply.Day = s.Current, day
 		id := hashOf([]byte(l.ID))
-		if s.First == 0 && !sub {
-			s.First = id
+		if !sub && (s.First == 0 || at < s.FirstAt) {
+			s.First, s.FirstAt, s.Since = id, at, l.When
 		}
 		c.count(s, id, l.Reply)
 	}
@@ -381,7 +419,9 @@ func (c *Counter) found(s *session) Found {
 	}
 	f.Record, f.Unread = s.record.Record(s.folder), s.Unread
 	f.Shared = c.shared(s)
-	f.Usage.Partial = slices.ContainsFunc(s.Files, (*tail).partial)
+	if f.Usage.Partial = !s.format.Total && slices.ContainsFunc(s.Files, (*tail).partial); f.Usage.Partial {
+		f.Usage.Since = s.Since
+	}
 	if s.priced {
 		f.Cost = snapshot.Cost{USD: max(s.usd, 0), Today: max(s.today, 0), Undated: s.undated || f.Usage.Partial, Known: true, Partial: s.unknown || f.Usage.Partial, Source: c.prices.Source}
 	}
@@ -392,7 +432,11 @@ func (c *Counter) found(s *session) Found {
 type Lookup struct {
 	root   *os.Root
 	folder string // in which the session works
+	near   bool   // look where the file is expected only
 }
+
+// Near reports whether to look only where the file is expected.
+func (l Lookup) Near() bool { return l.near }
 
 // Is reports whether there is a regular file with a name.
 func (l Lookup) Is(name string) bool {

@@ -15,7 +15,8 @@ func TestWhatAForkSharesIsCountedInEachAndSharedInOne(t *testing.T) {
 	first := said("a", "r1", 100, 0, 10) + said("b", "r2", 100, 0, 10)
 	h.add("projects/-src-shop/s1.jsonl", first+said("c", "r3", 5, 0, 0))
 	h.add("projects/-src-shop/s2.jsonl", first+said("d", "r4", 7, 0, 0))
-	h.add("projects/-src-shop/s3.jsonl", said("x", "r1", 9, 0, 0)+said("a", "r1", 100, 0, 10))
+	h.add("projects/-src-shop/s3.jsonl", said("x", "r5", 9, 0, 0)+said("y", "r6", 100, 0, 10))
+	h.add("projects/-src-shop/s4.jsonl", said("z", "r7", 9, 0, 0)+first)
 	if f := h.look("claude", "s1"); f.Shared != (snapshot.Shared{}) {
 		t.Errorf("alone, it shares %+v", f.Shared)
 	}
@@ -31,6 +32,9 @@ func TestWhatAForkSharesIsCountedInEachAndSharedInOne(t *testing.T) {
 	}
 	if f := h.look("claude", "s3"); f.Shared != (snapshot.Shared{}) {
 		t.Errorf("one with another beginning shares %+v", f.Shared)
+	}
+	if s := h.look("claude", "s4").Shared; s.With != "s1" || s.Tokens != 220 {
+		t.Errorf("a fork whose newest reply was written first shares %+v", s)
 	}
 }
 

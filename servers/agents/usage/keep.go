@@ -63,10 +63,7 @@ func (c *Counter) Save(agent, id string) error {
 	}
 	data, err := json.Marshal(s)
 	if err == nil {
-		err = file.Folder(c.opts.State)
-	}
-	if err == nil {
-		err = file.Write(c.path(k), data, file.Options{Fleeting: true})
+		err = file.Write(c.path(k), data, file.Options{Folder: true, Fleeting: true})
 	}
 	s.dirty = err != nil
 	return err

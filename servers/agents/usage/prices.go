@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,7 +12,7 @@ import (
 	"sync"
 )
 
-//go:generate go run ./internal/pricegen 1.109.1
+//go:generate go run ../../../cmd/internal/pricegen 1.109.1
 
 //go:embed prices.json
 var embedded []byte
@@ -71,12 +72,8 @@ func ParsePrices(data []byte, source string) (*Prices, error) {
 
 // Over returns a table with the models of p, and those of base that p does not have.
 func (p *Prices) Over(base *Prices) *Prices {
-	out := &Prices{Source: p.Source, models: map[string]*model{}}
-	for _, t := range []*Prices{base, p} {
-		for name, m := range t.models {
-			out.models[name] = m
-		}
-	}
+	out := &Prices{Source: p.Source, models: maps.Clone(base.models)}
+	maps.Copy(out.models, p.models)
 	return out
 }
 

@@ -20,15 +20,21 @@ func (s *session) takeEvent(l *Line, at int64, of *tail) {
 		parts |= record.Words
 		if e.Prompt != "" && !e.Repeat {
 			s.Asked = at
+			s.Tool, s.subject, s.call = "", "", "" // of the turn before
 		}
 		if e.Said != "" {
 			s.Said = at
 		}
+	} else if s.seeks && e.Prompt != "" && !e.Repeat && !of.Sub {
+		s.Asked = at
+		s.record.Ask(e)
 	}
 	s.record.Take(e, parts)
 	s.Changed = s.record.Changed()
 	for _, c := range e.Calls {
-		s.Tool, s.subject, s.call = c.Tool, c.Subject, c.ID
+		if at >= of.From {
+			s.Tool, s.subject, s.call = c.Tool, c.Subject, c.ID
+		}
 	}
 	for _, r := range e.Results {
 		if r.Denied && r.Call == s.call { // it never ran
@@ -44,7 +50,7 @@ func (s *session) recall(root *os.Root) {
 	}
 	s.kept = false
 	s.record.Resume(s.Changed)
-	err := s.Files[0].again(root, min(s.Asked, s.Said), func(text []byte, _ int64) {
+	err := s.Files[0].again(root, s.Asked, s.Said, func(text []byte) {
 		if l, ok := s.format.Parse(text, false); ok {
 			if l.Event.When.IsZero() {
 				l.Event.When = l.When

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -14,111 +13,152 @@ import (
 )
 
 const (
-	// firstRead is how much of a file is read at once when it is new; what is before
-	// that is read a little at a time.
-	firstRead = 64 << 20
-	// olderRead is how much of that is read at a time, and olderReads how many times in all:
-	// whatever there is, reading it ends after a few minutes.
-	olderRead  = 16 << 20
-	olderReads = 16
-	// mostAgain is how much of a file is read once more for what is not kept.
-	mostAgain = 16 << 20
-	// longestLine is how long a line may be to be read.
-	longestLine = 16 << 20
+	// firstRead is how much of a file's end is read when it is new; what is before that is
+	// read a little at a time, latest first.
+	firstRead = 4 << 20
+	// mostGrowth is how much a file may have grown to be read on from where reading ended.
+	mostGrowth = 4 * firstRead
+	// pastRead is how much of what is before the end is read in a round, and pastRun in all, in
+	// a run: whatever there is, reading it ends after a few minutes.
+	pastRead = 4 << 20
+	pastRun  = 64 << 20
+	// longestLine is how long a line may be to be read. No model's reply is longer.
+	longestLine = pastRead
 	// headSize is how much of a file tells it from another one in its place.
 	headSize = 512
 )
 
 // reading bounds what a Counter reads.
 type reading struct {
-	first int64 // how much of a new file is read at once
-	older int64 // how much of what is before that is read at a time
-	times int   // how many more times, in this run
-	done  bool  // in this round
+	first  int64     // how much of a new file is read at once
+	growth int64     // how much a file may have grown to be read on
+	past   int64     // how much of what is before is read at a time, once a round
+	run    int64     // how much more of that, in this run
+	left   int64     // of past, in this round
+	began  time.Time // what was written since is no past
 
 	opened int   // how many times a file was opened, for tests
 	bytes  int64 // how much was read, for tests
 }
 
-// past reports whether what is before the beginning of a file may be read now.
-func (r *reading) past(t *tail) bool { return t.partial() && r.times > 0 && !r.done }
+// spend notes that something of the past was read.
+func (r *reading) spend(n int64) { r.left, r.run = r.left-n, r.run-n }
 
-// tail is how far a file has been read. It is kept as JSON.
+// tail is how far a file has been read: from From to At, and what is before Done. It is kept
+// as JSON.
 type tail struct {
-	Name  string // below the program's folder
-	Sub   bool   `json:",omitempty"` // a sub-agent's
-	Head  uint64 // hash of the first HeadLen bytes
-	HLen  int
-	From  int64 `json:",omitempty"` // where the first look began
-	Older int64 `json:",omitempty"` // how far what is before From has been read
-	At    int64
+	Name string // below the program's folder
+	Sub  bool   `json:",omitempty"` // a sub-agent's
+	Head uint64 // hash of the first HeadLen bytes
+	HLen int
+	From int64 `json:",omitempty"`
+	Done int64 `json:",omitempty"`
+	Lost bool  `json:",omitempty"` // something before Done was not read either
+	At   int64
 	// Last is when a sub-agent wrote its last message, Over whether that is its final one.
 	Last time.Time `json:",omitzero"`
 	Over bool      `json:",omitempty"`
 
-	size int64
-	mod  time.Time
+	size  int64
+	mod   time.Time
+	later bool // nothing is read yet, since it is not its turn
 }
 
-// partial tells whether something before what was read is not read yet.
-func (t *tail) partial() bool { return t.Older < t.From }
+// partial reports whether something of what was there is not read.
+func (t *tail) partial() bool { return t.From > t.Done || t.Lost || t.later }
 
 // errReplaced says that another file is in a file's place, or that it was cut.
 var errReplaced = errors.New("the file was replaced")
 
-// read passes on the whole lines that are new, with where they begin. It reports whether the
-// file had any.
+// read passes on the whole lines that are new, with where they begin; of a file that was not
+// read yet, or has grown by much, only the end. Text is nil for a line that is too long. It
+// reports whether the file had any.
 func (t *tail) read(root *os.Root, r *reading, do func(text []byte, at int64)) (changed bool, err error) {
 	info, err := root.Stat(t.Name)
-	if err != nil {
+	if err != nil || info.Size() == t.size && info.ModTime().Equal(t.mod) {
 		return false, err
 	}
-	if info.Size() == t.size && info.ModTime().Equal(t.mod) && !r.past(t) {
+	past := t.Sub && t.At == 0 && info.ModTime().Before(r.began)
+	if t.later = past && r.left <= 0; t.later {
 		return false, nil
 	}
-	r.opened++
-	f, err := file.OpenInside(root, t.Name)
+	f, size, err := t.open(root, r)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return false, err
-	}
-	if err := t.same(f, info.Size()); err != nil {
-		return false, err
-	}
-	if t.At == 0 && info.Size() > r.first {
-		if err := t.skip(f, info.Size()-r.first); err != nil {
-			return false, err
+	if grown := size - t.At; t.At == 0 && grown > r.first || grown > r.growth {
+		t.Lost, t.Done = t.partial(), t.At
+		if t.From, err = lineAfter(f, size-r.first, size); err != nil {
+			return false, fmt.Errorf("read %s: %w", t.Name, err)
 		}
+		t.At = t.From
 	}
-	n, err := lines(f, t.At, info.Size(), do)
+	n, err := file.Lines(f, t.At, size, longestLine, do)
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", t.Name, err)
 	}
 	t.At += n
 	r.bytes += n
-	t.size, t.mod = info.Size(), info.ModTime()
-	if !r.past(t) {
-		return n > 0, nil
+	if past {
+		r.spend(n)
 	}
-	r.done = true
-	r.times--
-	m, err := lines(f, t.Older, min(t.Older+r.older, t.From), do)
+	t.size, t.mod = size, info.ModTime()
+	return n > 0, nil
+}
+
+// readPast passes on the latest whole lines before From that are not read, if there are any
+// and some may be read now.
+func (t *tail) readPast(root *os.Root, r *reading, do func(text []byte, at int64)) (changed bool, err error) {
+	if t.From <= t.Done || r.left <= 0 {
+		return false, nil
+	}
+	f, _, err := t.open(root, r)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	from := max(t.From-r.past, t.Done)
+	start := from
+	if from > t.Done {
+		start, err = lineAfter(f, from, t.From)
+	}
+	if err == nil && start < t.From {
+		_, err = file.Lines(f, start, t.From, longestLine, do)
+	}
 	if err != nil {
 		return false, fmt.Errorf("read %s: %w", t.Name, err)
 	}
-	if m == 0 { // a line is longer than that; the rest of it will make no sense
-		m = min(r.older, t.From-t.Older)
+	r.bytes += t.From - from
+	r.spend(t.From - from)
+	if start == t.From { // within a line that is too long
+		start = from
 	}
-	t.Older += m
+	t.From = start
 	return true, nil
 }
 
-// again passes on the lines from a place to where the file has been read, of which there
-// may be too many: then the last ones.
-func (t *tail) again(root *os.Root, from int64, do func(text []byte, at int64)) error {
+// open opens the file, if it is the one that was read before, and returns its size.
+func (t *tail) open(root *os.Root, r *reading) (*os.File, int64, error) {
+	r.opened++
+	f, err := file.OpenInside(root, t.Name)
+	if err != nil {
+		return nil, 0, err
+	}
+	info, err := f.Stat()
+	if err == nil {
+		err = t.same(f, info.Size())
+	}
+	if err != nil {
+		_ = f.Close() // it was only read
+		return nil, 0, err
+	}
+	return f, info.Size(), nil
+}
+
+// again passes on the line that begins at asked and those since said, up to where the file
+// has been read, of which there may be too many: then the last ones.
+func (t *tail) again(root *os.Root, asked, said int64, do func(text []byte)) error {
 	f, err := file.OpenInside(root, t.Name)
 	if err != nil {
 		return err
@@ -127,7 +167,17 @@ func (t *tail) again(root *os.Root, from int64, do func(text []byte, at int64)) 
 	if err := t.same(f, t.At); err != nil {
 		return err
 	}
-	_, err = lines(f, max(from, t.At-mostAgain), t.At, do) // half a line makes no sense, and does no harm
+	from := max(min(asked, said), t.At-firstRead) // half a line makes no sense, and does no harm
+	if asked < from && (asked > 0 || t.From == 0) {
+		_, err = file.Lines(f, asked, min(asked+longestLine, from), longestLine, func(text []byte, at int64) {
+			if at == asked {
+				do(text)
+			}
+		})
+	}
+	if err == nil {
+		_, err = file.Lines(f, from, t.At, longestLine, func(text []byte, _ int64) { do(text) })
+	}
 	return err
 }
 
@@ -154,49 +204,16 @@ func hashOf(b []byte) uint64 {
 	return h.Sum64()
 }
 
-// skip begins at the first line behind a place.
-func (t *tail) skip(f *os.File, at int64) error {
-	r := bufio.NewReader(io.NewSectionReader(f, at, longestLine))
+// lineAfter returns where the first line begins behind a place; to if none does before that.
+func lineAfter(f io.ReaderAt, at, to int64) (int64, error) {
+	r := bufio.NewReader(io.NewSectionReader(f, at, to-at))
 	for {
 		part, err := r.ReadSlice('\n')
-		at += int64(len(part))
-		switch {
-		case err == nil:
-			t.From, t.At = at, at
-			return nil
+		switch at += int64(len(part)); {
+		case err == nil, errors.Is(err, io.EOF):
+			return at, nil
 		case !errors.Is(err, bufio.ErrBufferFull):
-			return err
+			return 0, err
 		}
-	}
-}
-
-// lines passes on the whole lines from a place to another, with where they begin, and returns
-// how long they are together. Lines that are too long are left out.
-func lines(f io.ReaderAt, from, to int64, do func(text []byte, at int64)) (n int64, err error) {
-	b := bufio.NewReaderSize(io.NewSectionReader(f, from, to-from), 64<<10)
-	var long []byte
-	var length int64
-	for {
-		part, err := b.ReadSlice('\n')
-		length += int64(len(part))
-		switch {
-		case errors.Is(err, bufio.ErrBufferFull):
-			if length <= longestLine {
-				long = append(long, part...)
-			}
-			continue
-		case errors.Is(err, io.EOF):
-			return n, nil // the rest is no whole line yet
-		case err != nil:
-			return n, err
-		}
-		if length <= longestLine {
-			if len(long) > 0 {
-				part = append(long, part...)
-			}
-			do(bytes.TrimSpace(part), from+n)
-		}
-		n += length
-		long, length = long[:0], 0
 	}
 }

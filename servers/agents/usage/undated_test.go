@@ -35,7 +35,6 @@ func TestAReplyCountsWhateverItsLineSaysOfTheTime(t *testing.T) {
 		"claude": {conversation, said("a", "r1", 10, 0, 1)},
 		"codex": {"sessions/2026/11/22/rollout-2026-11-22T10-00-00-" + id + ".jsonl", `{"type":"turn_context","payload":{"model":"m"}}` + "\n" +
 			`{"type":"event_msg","payload":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"output_tokens":1},"last_token_usage":{"input_tokens":10,"output_tokens":1}}}}` + "\n"},
-		"gemini": {"tmp/shop/chats/session-2026-11-22T10-00-019a9b1c.jsonl", `{"id":"a","type":"gemini","model":"m","tokens":{"input":10,"output":1}}` + "\n"},
 	} {
 		for _, at := range []string{`1795428000000`, `"yesterday"`, `""`, `null`, `{}`} {
 			t.Run(agent+" "+at, func(t *testing.T) {

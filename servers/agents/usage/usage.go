@@ -3,6 +3,8 @@
 package usage
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/record"
@@ -59,15 +61,32 @@ func dayOf(t time.Time) int64 {
 	return time.Date(y, m, d, 0, 0, 0, 0, time.UTC).Unix() / (24 * 60 * 60)
 }
 
-// moment is when a line was written. What is no time is none: the line still counts.
-type moment struct{ time.Time }
+// Moment is when a line was written. What is no time is none: the line still counts.
+type Moment struct{ time.Time }
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (m *moment) UnmarshalJSON(b []byte) error {
+func (m *Moment) UnmarshalJSON(b []byte) error {
 	if m.Time.UnmarshalJSON(b) != nil {
 		m.Time = time.Time{}
 	}
 	return nil
+}
+
+// TextOf is the text of a message, whether it is nothing else or in some of its parts.
+func TextOf(content json.RawMessage) string {
+	var text string
+	if json.Unmarshal(content, &text) == nil {
+		return text
+	}
+	var parts []struct{ Type, Text string }
+	_ = json.Unmarshal(content, &parts) // another shape says nothing
+	var all []string
+	for _, p := range parts {
+		if p.Text != "" && (p.Type == "" || p.Type == "text") {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, "\n")
 }
 
 // Line is what a line of a conversation's file says that counts.
@@ -89,11 +108,14 @@ type Line struct {
 
 // Format is how one agent's program keeps conversations.
 type Format struct {
-	// Main finds the file of a session below the program's folder; "" if there is none.
+	// Main finds the file of a session below the program's folder; "" if there is none. A near look
+	// is only at the place where the file is expected: it is made often, until there is one.
 	Main func(look Lookup, id string) string
 	// Subagents returns the folder of the files of a session's sub-agents, with the pattern
 	// of their names; nil: they have none.
 	Subagents func(main, id string) (folder, pattern string)
+	// Vendor is who makes the program's models, as the price list has it.
+	Vendor string
 	// Total is set if the program counts itself: the last count says all.
 	Total bool
 	// Parse reads a line. sub is set if a sub-agent wrote it.
@@ -102,13 +124,10 @@ type Format struct {
 
 // Claude returns the format of Claude Code's transcripts.
 func Claude() *Format {
-	return &Format{Main: claudeMain, Subagents: claudeSubagents, Parse: claudeLine}
+	return &Format{Vendor: "anthropic", Main: claudeMain, Subagents: claudeSubagents, Parse: claudeLine}
 }
 
 // Codex returns the format of Codex's rollouts.
-func Codex() *Format { return &Format{Main: codexMain, Total: true, Parse: codexLine} }
-
-// Gemini returns the format of Gemini CLI's chats.
-func Gemini() *Format {
-	return &Format{Main: geminiMain, Subagents: geminiSubagents, Parse: geminiLine}
+func Codex() *Format {
+	return &Format{Vendor: "openai", Main: codexMain, Total: true, Parse: codexLine}
 }

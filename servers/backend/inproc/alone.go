@@ -6,8 +6,10 @@ import (
 	"io"
 	"log/slog"
 
+	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -15,6 +17,14 @@ import (
 // fails its call.
 func (s *Server) ServeAlone(ctx context.Context, in io.Reader, out io.Writer) error {
 	server.WithRecovery()(s.server)
+	server.WithToolHandlerMiddleware(func(next server.ToolHandlerFunc) server.ToolHandlerFunc {
+		return func(ctx context.Context, r mcp.CallToolRequest) (*mcp.CallToolResult, error) {
+			if s.o.Ask != nil && s.o.Ask(r.Params.Name) {
+				return mcp.NewToolResultError(backend.NobodyAsked(r.Params.Name)), nil
+			}
+			return next(ctx, r)
+		}
+	})(s.server)
 	if s.o.Start != nil {
 		if err := s.o.Start(ctx, logged{}); err != nil {
 			return err

@@ -25,6 +25,7 @@ type Options struct {
 	Info   backend.Info
 	Policy func(tool string) backend.Policy
 	Off    func(tool string) string // why a tool is turned off; "": it is not
+	Ask    func(tool string) bool   // the user is asked for each call of a tool
 
 	// Start and Stop are those of what is behind the server, see [backend.Server].
 	Start func(ctx context.Context, e backend.Events) error
@@ -50,6 +51,7 @@ var _ interface {
 	backend.Resolver
 	backend.Subscriber
 	backend.SessionEnder
+	backend.Namer
 } = (*Server)(nil)
 
 // New makes one of a server that build makes with options.
@@ -123,6 +125,11 @@ func (s *Server) SessionEnded(session string) {
 	if s.o.Ended != nil {
 		s.o.Ended(session)
 	}
+}
+
+// Called implements [backend.Namer].
+func (s *Server) Called(r *backend.Request) backend.Called {
+	return backend.Called{Tool: r.Key, Args: r.Args, Ask: s.o.Ask != nil && s.o.Ask(r.Key)}
 }
 
 // Catalogue implements [backend.Server]. It has the tools that are turned off, too, which the

@@ -10,73 +10,85 @@ import (
 
 const startingEvery = 5 * time.Second // between notes to the waiting agent
 
-// reach finds the child that serves f and starts it if necessary. check returns an error if
-// the request cannot be answered at all; it is called again after each change. told reports
-// how long the start takes. If err is nil, the caller holds the slot until it calls leave:
-// the child is not ended for being idle, and is restarted if it ends unexpectedly.
-func (c *Card) reach(ctx context.Context, f From, told *child.Steps, check func(*Published) error) (*slot, *link, error) {
-	w := &waiter{card: c, from: f, began: time.Now(), told: told}
-	defer w.end()
-	for {
-		now := c.Published()
+// waiter is a request that waits for a child, and then works with it.
+type waiter struct {
+	card    *Card
+	from    From
+	told    *child.Steps // told how long the start takes; nil if nobody is
+	arrived time.Time
+
+	slot     *slot  // held by the request: its child is not ended for being idle, and not given up if it is lost before the request has it
+	child    *link  // nil until there is one
+	worksFor string // what it was started to work with
+	heard    bool   // the request saw the child start, and returns the error if that fails
+	wakes    bool   // start the child if necessary
+
+	patience *time.Timer
+	still    *time.Ticker
+}
+
+// reach finds the child that serves the request and starts it if necessary. check returns an
+// error if the request cannot be answered at all; it is called again after each change. The
+// caller must call release afterwards, also after an error.
+func (w *waiter) reach(ctx context.Context, check func(*Published) error) error {
+	defer w.stop()
+	for w.child, w.heard = nil, false; ; {
+		now := w.card.Published()
 		if err := check(now); err != nil {
-			return nil, nil, err
+			return err
 		}
-		l, err := w.look(ctx)
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case l != nil:
-			s := w.slot
-			w.slot = nil // released by the caller
-			return s, l, nil
-		case w.wakes:
+		if err := w.look(ctx); err != nil || w.child != nil {
+			return err
+		}
+		if w.wakes {
 			changed, err := w.wake(ctx)
 			if err != nil {
-				return nil, nil, err
+				return err
 			}
 			if changed {
 				continue
 			}
 		}
 		if err := w.wait(ctx, now); err != nil {
-			return nil, nil, err
+			return err
 		}
 	}
 }
 
-// leave ends what [Card.reach] began.
-func (c *Card) leave(s *slot) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s.held--
-	s.used = time.Now()
+// stop ends the clocks of the wait.
+func (w *waiter) stop() {
+	if w.patience != nil {
+		w.patience.Stop()
+		w.still.Stop()
+		w.patience = nil
+	}
 }
 
-// waiter is a request that waits for a child.
-type waiter struct {
-	card  *Card
-	from  From
-	slot  *slot // held by the request
-	told  *child.Steps
-	began time.Time
-	heard bool // it saw the child start, and returns the error if that fails
-	wakes bool // start the child if necessary
-
-	patience *time.Timer
-	still    *time.Ticker
+// release ends what reach began.
+func (w *waiter) release() {
+	if w.slot != nil {
+		w.card.mu.Lock()
+		w.slot.held--
+		w.slot.used = time.Now()
+		w.card.mu.Unlock()
+	}
 }
 
 // look finds the slot and its child, if there is one. An error is final: it says why there
 // is no child.
-func (w *waiter) look(ctx context.Context) (*link, error) {
+func (w *waiter) look(ctx context.Context) error {
 	c := w.card
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := ctx.Err(); err != nil { // the agent may be gone: start nothing for it
-		return nil, err
+		return err
 	}
-	s, taken := c.slotFor(w.from)
+	f := w.from
+	if now, known := c.wanted[f.Agent]; known {
+		f.Root = now.Root // the agent may have moved after it made the request, or while the card was off
+	}
+	s, taken := c.slotFor(f)
+	c.moved(f)
 	if taken {
 		c.warm()
 	}
@@ -93,19 +105,19 @@ func (w *waiter) look(ctx context.Context) (*link, error) {
 		select {
 		case <-s.child.Done(): // the child is ending
 		default:
-			return s.child, nil
+			w.child, w.worksFor = s.child, s.found.For
 		}
 	case Connecting, Lost:
 		w.heard = true
 	case LinkFailed:
 		if w.heard && c.opts.OnDemand {
-			return nil, &refusal{c.opts.notStarted(s.fault)}
+			return &refusal{c.opts.notStarted(s.fault)}
 		}
 		w.wakes, w.heard = c.opts.OnDemand, true
 	default:
 		w.wakes = c.opts.OnDemand
 	}
-	return nil, nil
+	return nil
 }
 
 // wait waits until now is out of date.
@@ -123,23 +135,13 @@ func (w *waiter) wait(ctx context.Context, now *Published) error {
 			return nil
 		case <-w.still.C:
 			if o.OnDemand {
-				w.told.Note(fmt.Sprintf("starting %s (%d s)", o.Title, int(time.Since(w.began).Seconds())))
+				w.told.Note(fmt.Sprintf("starting %s (%d s)", o.Title, int(time.Since(w.arrived).Seconds())))
 			}
 		case <-w.patience.C:
 			return &refusal{o.lost("")}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}
-}
-
-func (w *waiter) end() {
-	if w.patience != nil {
-		w.patience.Stop()
-		w.still.Stop()
-	}
-	if w.slot != nil {
-		w.card.leave(w.slot)
 	}
 }
 

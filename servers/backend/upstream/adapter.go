@@ -39,6 +39,7 @@ var _ interface {
 	backend.SessionEnder
 	backend.Refresher
 	backend.Quitter
+	backend.Namer
 } = (*Adapter)(nil)
 
 // NewAdapter makes the adapter of a card.
@@ -145,8 +146,8 @@ func (a *Adapter) Catalogue() *backend.Catalogue {
 	case listed == nil, a.o.Plain:
 		as.Fallback, as.Refuse = c.Fallback, c.Refuse
 	default:
-		as.ServerInfo, as.Capabilities, as.Instructions = listed.Server, listed.Capabilities, listed.Guide
-		as.Refuse = func(tool string) string { return a.c.Published().RefuseAsIs(tool) }
+		as.ServerInfo, as.Capabilities, as.Instructions = listed.Listing.Server, listed.Listing.Capabilities, listed.Verdict.Instructions
+		as.Refuse = func(tool string) string { return a.c.Published().RefusePassthrough(tool) }
 		for i := range listed.Tools {
 			as.Tools = append(as.Tools, waits(listed.Tools[i].Original, listed.Tools[i].Raw))
 		}

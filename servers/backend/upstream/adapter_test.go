@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -41,5 +41,38 @@ func TestTheStatusToolIsThereWhenThereIsNoOther(t *testing.T) {
 	}
 	if on := stub(); on || len(m.Catalogue().Tools) == 0 {
 		t.Error("a card that is on lists more than the server does")
+	}
+}
+
+// TestACallIsOfTheToolBehindItsName holds which tool the user is asked about.
+func TestACallIsOfTheToolBehindItsName(t *testing.T) {
+	server := new(fake.Server)
+	c := New(Options{
+		Name: "git", OnDemand: true, Start: func(process.Command) (*process.Child, error) { return server.Start() },
+		Hooks:   Hooks{Find: func(From) (Found, error) { return Found{}, nil }},
+		Gateway: Gateway{Tool: "git_tools", Audience: AllClients}, Ask: func(tool string) bool { return tool == "echo" },
+	})
+	m := NewAdapter(c, AdapterOptions{})
+	c.Start(Events{})
+	t.Cleanup(func() { _ = c.Stop(context.Background()) })
+	if _, err := c.Control(t.Context(), Request{Verb: "on"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []struct {
+		key, args   string
+		passthrough bool
+		want        backend.Called
+	}{
+		{"git_echo", `{"n":1}`, false, backend.Called{Tool: "echo", Args: json.RawMessage(`{"n":1}`), Ask: true}},
+		{"echo", `{"n":1}`, true, backend.Called{Tool: "echo", Args: json.RawMessage(`{"n":1}`), Ask: true}},
+		{"git_tools", `{"tool":"git_echo","arguments":{"n":1}}`, false, backend.Called{Tool: "echo", Args: json.RawMessage(`{"n":1}`), Ask: true}},
+		{"git_tools", `{"action":"call","tool":"echo","arguments_json":"{\"n\":1}"}`, false, backend.Called{Tool: "echo", Args: json.RawMessage(`{"n":1}`), Ask: true}},
+		{"git_tools", `{"action":"describe","tool":"echo"}`, false, backend.Called{Tool: "git_tools", Args: json.RawMessage(`{"action":"describe","tool":"echo"}`)}},
+		{"git_gone", `{}`, false, backend.Called{Tool: "gone", Args: json.RawMessage(`{}`)}},
+	} {
+		got := m.Called(&backend.Request{Key: w.key, Args: json.RawMessage(w.args), Passthrough: w.passthrough})
+		if got.Tool != w.want.Tool || string(got.Args) != string(w.want.Args) || got.Ask != w.want.Ask {
+			t.Errorf("%s %s: %s with %s, %v", w.key, w.args, got.Tool, got.Args, got.Ask)
+		}
 	}
 }

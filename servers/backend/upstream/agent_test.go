@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // able plays a test with agents that have declared capabilities, over each carrier.
@@ -116,7 +117,7 @@ func TestWhatAnAgentDoesNotAnswerIsDeclined(t *testing.T) {
 func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
 	own(t, func(t *testing.T, s stage) {
 		t.Helper()
-		for name, spec := range map[string]router.ViewSpec{"merged": {}, "as it is": {Servers: []string{"one"}, AsIs: true}} {
+		for name, spec := range map[string]router.ViewSpec{"merged": {}, "as it is": {Servers: []string{"one"}, Passthrough: true}} {
 			t.Run(name, func(t *testing.T) {
 				var agents []transporttest.Talker
 				for range 2 {
@@ -126,7 +127,7 @@ func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
 					agents = append(agents, a)
 				}
 				tool, want := "one_news", []string{`"method":"notifications/elicitation/complete","params":` + fake.PageNews}
-				if spec.AsIs {
+				if spec.Passthrough {
 					tool = "news"
 					want = append(want, `"method":"notifications/tasks/status","params":`+fake.TaskNews)
 				}
@@ -134,12 +135,12 @@ func TestNewsOfAPageOrATaskIsForItsAgent(t *testing.T) {
 					t.Fatal(got)
 				}
 				got := agents[0].Say(t, "tools/call", `{"name":"`+tool+`"}`, "1")
-				until(t, "the news", func() bool { // over HTTP it has a stream of its own
+				testwait.Until(t, "the news", func() bool { // over HTTP it has a stream of its own
 					got = append(got, agents[0].Say(t, "ping", `{}`, "2")...)
 					all := strings.Join(got, "\n")
 					return !slices.ContainsFunc(want, func(w string) bool { return !strings.Contains(all, w) })
 				})
-				if all := strings.Join(got, "\n"); !spec.AsIs && strings.Contains(all, "tasks/status") {
+				if all := strings.Join(got, "\n"); !spec.Passthrough && strings.Contains(all, "tasks/status") {
 					t.Errorf("an agent that knows no tasks was told %s", all)
 				}
 				if others := agents[1].Say(t, "ping", `{}`, "2"); len(others) != 1 {
@@ -167,10 +168,10 @@ func TestAServerIsToldOfAnotherProject(t *testing.T) {
 				t.Fatalf("asked %s, %v", asked.JSON(), err)
 			}
 			a.Answer(t, `{"jsonrpc":"2.0","id":`+string(asked.Get("id"))+`,"result":{"roots":[{"uri":"file://`+root+`"}]}}`)
-			until(t, "the project "+root, func() bool {
+			testwait.Until(t, "the project "+root, func() bool {
 				return strings.Contains(ask(t, a, false, "tools/call", `{"name":"one_where"}`), `file://`+root)
 			})
 		}
-		until(t, "the word of it", func() bool { return s.server.Count("notifications/roots/list_changed") > 0 })
+		testwait.Until(t, "the word of it", func() bool { return s.server.Count("notifications/roots/list_changed") > 0 })
 	}
 }

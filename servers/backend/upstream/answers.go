@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -102,7 +103,7 @@ func (l *link) passOn(ctx context.Context, can Answers, method string, params js
 		if in.Ask == nil {
 			continue
 		}
-		l.log.Note(fmt.Sprintf("%s: passed on to %s, %d bytes", method, sanitize.Line(in.Agent), len(params)))
+		l.log.Note(fmt.Sprintf("%s: passed on to %s, %s", method, sanitize.Line(in.Agent), humanize.Bytes(len(params))))
 		raw, err := in.Ask(ctx, method, params)
 		if _, theirs := errors.AsType[*rpc.Error](err); err == nil || theirs {
 			return raw, err

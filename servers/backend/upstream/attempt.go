@@ -14,14 +14,12 @@ import (
 
 // attempt is an attempt to start a child, and what comes of it.
 type attempt struct {
-	card    *Card
-	child   *link
-	listing catalogue.Listing
-	verdict catalogue.Verdict
-	offer   *catalogue.Catalogue
-	found   Found
-	has     resources
-	err     error // its text is for the user
+	card  *Card
+	child *link
+	offer *catalogue.Catalogue
+	found Found
+	has   resources
+	err   error // its text is for the user
 }
 
 // run starts a child for a slot.
@@ -56,7 +54,7 @@ func (a *attempt) open(ctx context.Context, s *slot, from From) ([]json.RawMessa
 	}
 	l.root.Store(&root)
 	opts := child.Options{Name: s.name, Limit: o.Limits.Start, Version: o.Version, Log: s.log, Era: o.Era, Remembered: c.remembered(), Settle: o.Era == ""}
-	opts.Told = func(method string, params json.RawMessage) { c.told(l, method, params) }
+	opts.Told = func(method string, params json.RawMessage) { c.handleNotification(l, method, params) }
 	if a.found.Open != nil {
 		opts.Open = func() (child.Link, error) { return a.found.Open(s.log) }
 	} else {
@@ -91,19 +89,17 @@ func (a *attempt) open(ctx context.Context, s *slot, from From) ([]json.RawMessa
 func (a *attempt) inspect(list []json.RawMessage) {
 	c := a.card
 	tools, notes := catalogue.Read(list)
-	a.listing = catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
-	a.more(&a.listing)
-	if a.listing.Empty() && len(a.has.all) == 0 {
+	l := catalogue.Listing{Tools: tools, Notes: notes, Instructions: a.child.Instructions, Version: a.child.Version, Program: a.found.Program}
+	a.more(&l)
+	if l.Empty() && len(a.has.all) == 0 {
 		a.err = errors.New(c.opts.server() + " offered no tools")
 		return
 	}
-	a.verdict, a.err = c.pins.Check(a.listing)
-	if a.err == nil {
-		a.offer = catalogue.New(a.listing, a.verdict, c.opts.Catalogue)
+	v, err := c.pins.Check(l)
+	if err == nil && c.opts.OnDemand {
+		err = c.pins.Spoke(string(a.child.Era()), a.child.Version, c.remembered() != child.Legacy)
 	}
-	if a.err == nil && c.opts.OnDemand {
-		a.err = c.pins.Spoke(string(a.child.Era()), a.child.Version, c.remembered() != child.Legacy)
-	}
+	a.offer, a.err = catalogue.New(l, v, c.opts.Catalogue), err
 }
 
 // more reads what a child lists besides tools, if it declares such capabilities. Failures

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -9,27 +10,16 @@ import (
 	_ "image/gif"  // for image sizes
 	_ "image/jpeg" // for image sizes
 	_ "image/png"  // for image sizes
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
-
-// CallFact describes one call that reached the child, without its contents.
-type CallFact struct {
-	Agent   string
-	Tool    string // original name
-	Started time.Time
-	Wait    time.Duration // before it was sent
-	Run     time.Duration
-	Outcome string // "ok", "error", "lost", "deadline", "cancelled"
-	In, Out int    // size in bytes of the arguments and of the result
-	Images  []ImageFact
-}
 
 // ImageFact describes one image in a result.
 type ImageFact struct {
@@ -40,9 +30,9 @@ type ImageFact struct {
 
 func (f ImageFact) String() string {
 	if f.Width == 0 {
-		return fmt.Sprintf("%s, %d bytes", f.Type, f.Bytes)
+		return f.Type + ", " + humanize.Bytes(f.Bytes)
 	}
-	return fmt.Sprintf("%s, %d×%d, %d bytes", f.Type, f.Width, f.Height, f.Bytes)
+	return fmt.Sprintf("%s, %d×%d, %s", f.Type, f.Width, f.Height, humanize.Bytes(f.Bytes))
 }
 
 // Picture is the most recent image that a call returned.
@@ -62,57 +52,51 @@ func (p Picture) Image() (image.Image, error) {
 	return img, nil
 }
 
-const keptCalls = 100
+const lookEvery = 20 * time.Millisecond // between looks at calls that have ended
 
-// callLog holds the facts of recent calls and the most recent picture.
+// callLog counts the calls, and holds the most recent picture.
 type callLog struct {
 	mu         sync.Mutex
-	last       []CallFact
 	ok, failed int
 	picture    Picture
 }
 
-// record stores the facts of a finished call.
-func (c *call) record(o Outcome, began time.Time) {
-	f := CallFact{
-		Agent: c.in.Agent, Tool: c.tool.Original, Started: c.arrived,
-		Wait: began.Sub(c.arrived), Run: time.Since(began), In: len(c.in.Args), Out: len(o.Raw),
-	}
-	switch {
-	case c.withdrawn:
-		f.Outcome = "cancelled"
-	case o.Lost:
-		f.Outcome = "lost"
-	case o.Deadline:
-		f.Outcome = "deadline"
-	case o.Result.IsError:
-		f.Outcome = "error"
-	default:
-		f.Outcome = "ok"
-	}
+// record notes how a call has ended, and the picture that it has brought.
+func (c *call) record(o Outcome) {
 	picture := Picture{}
-	for _, raw := range o.Result.Content {
+	var blocks []json.RawMessage
+	if bytes.Contains(o.Raw, []byte(`"image"`)) {
+		blocks = o.Result.Content()
+	}
+	for _, raw := range blocks {
 		if fact, data, ok := imageFact(raw); ok {
-			f.Images = append(f.Images, fact)
 			picture = Picture{ImageFact: fact, Tool: c.tool.Original, Time: time.Now(), data: data}
 		}
 	}
-	c.card.calls.add(f, picture)
-	c.card.hints.Send()
-	c.card.mu.Lock()
-	look := c.card.events.Look
-	c.card.mu.Unlock()
-	tell(look)
+	c.card.calls.add(!c.withdrawn && !o.Lost && !o.Deadline && !o.Result.IsError, picture)
+	c.card.lookSoon()
 }
 
-func (l *callLog) add(f CallFact, picture Picture) {
+// lookSoon has everybody look again, once for the calls that end at about the same time.
+func (c *Card) lookSoon() {
+	if c.lookDue.Swap(true) {
+		return
+	}
+	time.AfterFunc(lookEvery, func() {
+		defer recovery.Recover(c.opts.Name + " look")
+		c.lookDue.Store(false)
+		c.mu.Lock()
+		look := c.events.Look
+		c.mu.Unlock()
+		c.hints.Send()
+		tell(look)
+	})
+}
+
+func (l *callLog) add(ok bool, picture Picture) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.last) >= 2*keptCalls {
-		l.last = slices.Clone(l.last[len(l.last)-keptCalls+1:])
-	}
-	l.last = append(l.last, f)
-	if f.Outcome == "ok" {
+	if ok {
 		l.ok++
 	} else {
 		l.failed++

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
@@ -17,15 +16,15 @@ import (
 
 // Call is one request of an agent: a tool call unless stated otherwise.
 type Call struct {
-	Tool     string               // exposed name
-	AsIs     bool                 // names are the server's own, without a prefix
-	Args     json.RawMessage      // as received; nil if there are none
-	More     rawjson.Object       // other members of the params
-	Meta     json.RawMessage      // an object without the agent's progress token; nil if there is none
-	Modern   bool                 // the agent speaks protocol version 2026-07-28
-	Agent    string               // name of the agent, for the list of calls
-	From     From                 // on whose behalf the request is made
-	Progress func(child.Progress) // nil if the agent wants no progress; must not block
+	Tool        string               // exposed name
+	Passthrough bool                 // names are the server's own, without a prefix
+	Args        json.RawMessage      // as received; nil if there are none
+	More        rawjson.Object       // other members of the params
+	Meta        json.RawMessage      // an object without the agent's progress token; nil if there is none
+	Modern      bool                 // the agent speaks protocol version 2026-07-28
+	Agent       string               // name of the agent, for the list of calls
+	From        From                 // on whose behalf the request is made
+	Progress    func(child.Progress) // nil if the agent wants no progress; must not block
 	// Said passes the server's notifications about the request to the agent. It may be nil
 	// and must not block.
 	Said func(method string, params json.RawMessage)
@@ -38,30 +37,33 @@ type Call struct {
 	WaitForUser func() (done func())
 }
 
-// Result is the result of a call for the agent. Its content is the child's own JSON.
+// Result is the result of a call for the agent, as JSON: the child's own as received, unless
+// mcpdeck made it.
 type Result struct {
-	Raw        json.RawMessage   `json:"-"` // the child's result as received; nil if mcpdeck made the result
-	Content    []json.RawMessage `json:"content"`
-	Structured json.RawMessage   `json:"structuredContent,omitempty"` // nil if there is none
-	Meta       json.RawMessage   `json:"_meta,omitempty"`             // nil if there is none
-	IsError    bool              `json:"isError,omitempty"`
+	Raw     json.RawMessage
+	IsError bool
 }
 
-// JSON returns the result in the protocol's encoding.
-func (r Result) JSON() json.RawMessage {
-	if r.Raw != nil {
-		return r.Raw
-	}
-	raw, _ := rpc.Raw(r) // cannot fail: all parts are valid JSON
-	return raw
+// Content returns the blocks of the result.
+func (r Result) Content() []json.RawMessage {
+	o, _ := rawjson.SplitObject(r.Raw) // anything else has no content
+	all, _ := rawjson.SplitArray(o.Get("content"))
+	return all
 }
 
 // Text is a result of mcpdeck's own.
 func Text(s string) Result { return textResult(s, false) }
 
 func textResult(s string, isError bool) Result {
-	block := append([]byte(`{"type":"text","text":`), rawjson.Quote(s)...)
-	return Result{Content: []json.RawMessage{append(block, '}')}, IsError: isError}
+	o := rawjson.Object{{Key: "content", Value: rawjson.Array(textBlock(s))}}
+	if isError {
+		o = append(o, rawjson.Member{Key: "isError", Value: json.RawMessage("true")})
+	}
+	return Result{o.JSON(), isError}
+}
+
+func textBlock(s string) json.RawMessage {
+	return rawjson.Object{{Key: "type", Value: json.RawMessage(`"text"`)}, {Key: "text", Value: rawjson.Quote(s)}}.JSON()
 }
 
 const (
@@ -74,73 +76,82 @@ const (
 // Call makes a tool call. The error is the server's, an *[rpc.Error], or that of ctx. If
 // ctx ends, Call returns at once, although the child may still be working on the call.
 func (c *Card) Call(ctx context.Context, in Call) (Result, error) {
-	told := child.NewSteps(in.Progress)
-	defer told.End()
-	arrived := time.Now()
-	var tool *catalogue.Tool
-	offered := func(now *Published) (err error) {
-		tool, err = now.tool(in)
+	r := c.request(ctx, toolsCall, in)
+	err := r.enter(func(now *Published) (err error) {
+		r.tool, err = now.tool(in)
 		return err
-	}
-	to, child, leave, err := c.enter(ctx, in.From, told, offered)
+	})
 	if err != nil {
 		return refused(err)
 	}
-	made := &call{card: c, in: in, method: "tools/call", tool: tool, slot: to, child: child, told: told, arrived: arrived, cancelled: ctx.Done()}
-	return await(ctx, c.opts.Name+" call", func(answer func(Result, error)) {
-		defer leave()
-		made.run(func(r Result, err error) {
-			leave() // before answering: the agent may make its next call as soon as it has the answer
-			answer(r, err)
-		})
+	return r.roundTrip(r.finish)
+}
+
+// request makes a request of an agent.
+func (c *Card) request(ctx context.Context, method string, in Call) *call {
+	return &call{waiter: waiter{card: c, from: in.From, told: child.NewSteps(in.Progress), arrived: time.Now()}, in: in, ctx: ctx, method: method}
+}
+
+// enter waits for the child that serves the request and for the request's turn, during which
+// the child may be replaced. Unless there is an error, the caller must call leave when the
+// request has ended.
+func (c *call) enter(check func(*Published) error) error {
+	err := c.reach(c.ctx, check)
+	if err == nil {
+		if c.queue = c.slot.queue; !c.queue.TryEnter() {
+			err = c.queue.Enter(c.ctx, func(n int) { c.told.Note(c.card.opts.waiting(n)) })
+			if err == nil {
+				if err = c.reach(c.ctx, check); err != nil {
+					c.queue.Leave()
+				}
+			}
+		}
+	}
+	if err != nil {
+		c.told.End()
+		c.release()
+		return err
+	}
+	c.child.Busy.Add(1)
+	return nil
+}
+
+// leave ends what enter began.
+func (c *call) leave() {
+	c.told.End()
+	c.child.Busy.Add(-1)
+	c.queue.Leave()
+	c.release()
+}
+
+// roundTrip sends a request and returns what finish makes of its outcome, or the error of ctx as
+// soon as that ends. What has to wait for something else than the reply does so in a goroutine
+// of its own.
+func (c *call) roundTrip(finish func(Outcome) (Result, error)) (Result, error) {
+	left := false
+	defer func() {
+		if !left {
+			c.leave()
+		}
+	}()
+	o := c.begin()
+	if c.settled(o) {
+		return finish(o)
+	}
+	left = true
+	var answer Result
+	var err error
+	done := make(chan struct{})
+	recovery.Go(c.card.opts.Name+" request", func() {
+		defer close(done)
+		defer c.leave() // before answering: the agent may make its next request as soon as it has the answer
+		answer, err = finish(c.goOn(o))
 	})
-}
-
-// enter waits for the child that serves f and for the request's turn. The caller must call
-// leave when the request has ended.
-func (c *Card) enter(ctx context.Context, f From, told *child.Steps, check func(*Published) error) (to *slot, l *link, leave func(), err error) {
-	first, _, err := c.reach(ctx, f, told, check)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	queue := first.queue
-	err = queue.Enter(ctx, func(n int) { told.Note(c.opts.waiting(n)) })
-	if err != nil {
-		c.leave(first)
-		return nil, nil, nil, err
-	}
-	// The child may have been replaced while the request waited.
-	to, l, err = c.reach(ctx, f, told, check)
-	c.leave(first)
-	if err != nil {
-		queue.Leave()
-		return nil, nil, nil, err
-	}
-	l.Busy.Add(1)
-	c.leave(to)
-	return to, l, sync.OnceFunc(func() {
-		l.Busy.Add(-1)
-		queue.Leave()
-		c.mu.Lock()
-		to.used = time.Now()
-		c.mu.Unlock()
-	}), nil
-}
-
-// await runs work and returns its answer, or returns when ctx ends; work then continues.
-func await[T any](ctx context.Context, name string, work func(answer func(T, error))) (T, error) {
-	type ended struct {
-		result T
-		err    error
-	}
-	done := make(chan ended, 1)
-	recovery.Go(name, func() { work(func(r T, err error) { done <- ended{r, err} }) })
 	select {
-	case e := <-done:
-		return e.result, e.err
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
+	case <-done:
+		return answer, err
+	case <-c.ctx.Done():
+		return Result{}, c.ctx.Err()
 	}
 }
 
@@ -163,16 +174,16 @@ func (o *Options) patience() time.Duration {
 
 // call is one request on its way to the child and back.
 type call struct {
-	card      *Card
+	waiter
+	ctx       context.Context //nolint:containedctx // the agent's wait for it
 	in        Call
 	method    string
 	tool      *catalogue.Tool // nil if the request is not a tool call
 	params    rawjson.Object  // of other requests, without _meta
-	slot      *slot
-	child     *link
-	told      *child.Steps
-	arrived   time.Time
-	cancelled <-chan struct{}
+	queue     *child.Queue
+	began     time.Time
+	asTask    bool   // the tool is to run as a task
+	sent      *sent  // what waits for its reply; nil if nothing does
 	withdrawn bool   // the agent stopped waiting
 	filled    []told // of forms whose answers go with the next request
 }
@@ -188,12 +199,45 @@ type Outcome struct {
 	Age      time.Duration   // of the connection
 	For      string          // what the server was started to work with
 	Result   Result          // what the agent gets; set for Observe only
+
+	parts rawjson.Object // of Raw; nil if that is no object
 }
 
-// run makes the call, passes the result to answer, and records the facts.
-func (c *call) run(answer func(Result, error)) {
-	began := time.Now()
-	o := c.exchange()
+// begin sends the request and waits for the reply, or until the agent stops waiting.
+func (c *call) begin() Outcome {
+	c.began = time.Now()
+	c.asTask = !c.card.opts.ToolsOnly && c.tool != nil && c.tool.TaskOnly && c.child.Era() == child.Legacy && c.in.More.Get("task") == nil
+	if c.asTask {
+		c.in.More = append(slices.Clip(c.in.More), rawjson.Member{Key: "task", Value: json.RawMessage(`{"ttl":3600000}`)})
+	}
+	return c.try()
+}
+
+// settled reports whether an outcome is the answer, and nothing has to be waited for.
+func (c *call) settled(o Outcome) bool {
+	if c.withdrawn || o.Lost || c.asTask || c.asks(o) {
+		return false
+	}
+	if c.tool == nil {
+		return true
+	}
+	_, wait := c.card.opts.Hooks.Repeat(o)
+	return wait == 0
+}
+
+// goOn returns the outcome of a request that is not settled.
+func (c *call) goOn(o Outcome) Outcome {
+	if c.sent != nil {
+		o = c.wait()
+	}
+	if c.asTask {
+		return c.task(o)
+	}
+	return c.exchange(o)
+}
+
+// finish returns what the agent gets of a tool call, and records the facts.
+func (c *call) finish(o Outcome) (Result, error) {
 	if !c.withdrawn {
 		if note, wait := c.card.opts.Hooks.Repeat(o); wait > 0 {
 			c.told.Note(note)
@@ -204,12 +248,11 @@ func (c *call) run(answer func(Result, error)) {
 	}
 	var err error
 	o.Result, err = c.result(o)
-	c.told.End()
 	if c.card.opts.Hooks.Observe(o) {
 		c.card.update(func() {})
 	}
-	answer(o.Result, err)
-	c.record(o, began)
+	c.record(o)
+	return o.Result, err
 }
 
 // pause waits for d, and returns false if the agent withdraws or the child ends first.
@@ -220,119 +263,161 @@ func (c *call) pause(d time.Duration) bool {
 	case <-t.C:
 		return true
 	case <-c.child.Gone():
-	case <-c.cancelled:
+	case <-c.ctx.Done():
 		c.withdrawn = true
 	}
 	return false
 }
 
+// sent is a request that waits for its reply.
+type sent struct {
+	*rpc.Request
+	began  time.Time
+	before time.Duration // that the child had waited for the user
+	late   *time.Timer   // nil if it may take any time
+	still  *time.Ticker  // between messages to the agent; nil if it wants none
+	silent <-chan time.Time
+}
+
 // send sends the call and waits for its answer, its deadline or the end of the child. If
 // the agent withdraws, its own wait ends elsewhere; the child keeps its place in the queue,
 // because it is still working.
-func (c *call) send() (o Outcome) {
-	began, before := time.Now(), c.child.person.took()
-	// Time that the user takes to answer the child does not count.
-	ran := func() time.Duration { return time.Since(began) - (c.child.person.took() - before) }
-	defer c.child.person.join(c)()
-	o.Tool, o.For = c.tool, c.worksWith()
-	defer func() { o.Took, o.Age = ran(), time.Since(c.child.Ready) }()
-	ctx, most := context.Background(), c.card.opts.Limits.Call
-	var late <-chan time.Time
+func (c *call) send() Outcome {
+	o := c.try()
+	if c.sent != nil {
+		o = c.wait()
+	}
+	return o
+}
+
+// try sends the request, and waits. If it cannot be sent, that is the outcome.
+func (c *call) try() Outcome {
+	most := c.card.opts.Limits.Call
+	s := &sent{began: time.Now(), before: c.child.person.join(c)}
+	ctx := c.ctx
 	if most > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, most)
 		defer cancel()
-		limit := time.NewTimer(most)
-		defer limit.Stop()
-		late = limit.C
+		s.late = time.NewTimer(most)
 	}
+	c.sent = s
 	meta := c.wantLog()
-	req, err := c.child.Start(ctx, c.method, func(id string) []byte { return c.sent(id, meta) }, c.told.Step)
-	if err != nil {
-		o.Lost = errors.Is(err, rpc.ErrGone)
-		o.Deadline = !o.Lost
-		return o
-	}
-	var still <-chan time.Time
+	var err error
+	var step func(json.RawMessage)
 	if c.told != nil {
-		t := time.NewTicker(stillEvery)
-		defer t.Stop()
-		still = t.C
+		step = c.told.Step
 	}
-	cancelled, silent := c.cancelled, (<-chan time.Time)(nil)
+	s.Request, err = c.child.Start(ctx, c.method, func(id string) rawjson.Object { return c.passed(id, meta) }, step)
+	if err != nil {
+		c.withdrawn = c.withdrawn || c.ctx.Err() != nil
+		gone := errors.Is(err, rpc.ErrGone)
+		return c.over(Outcome{Lost: gone, Deadline: !gone})
+	}
+	if c.told != nil {
+		s.still = time.NewTicker(stillEvery)
+	}
+	return c.wait()
+}
+
+// over ends the wait for a reply. Time that the user took to answer the child does not count.
+func (c *call) over(o Outcome) Outcome {
+	s := c.sent
+	c.sent = nil
+	waited := c.child.person.leave(c) - s.before
+	if s.late != nil {
+		s.late.Stop()
+	}
+	if s.still != nil {
+		s.still.Stop()
+	}
+	o.Tool, o.For, o.Took, o.Age = c.tool, c.worksFor, time.Since(s.began)-waited, time.Since(c.child.Ready)
+	return o
+}
+
+// wait waits for the reply. When the agent withdraws it returns, with the request still sent:
+// waiting again waits for what the child still does.
+func (c *call) wait() (o Outcome) {
+	s, most := c.sent, c.card.opts.Limits.Call
+	var late, still <-chan time.Time
+	if s.late != nil {
+		late = s.late.C
+	}
+	if s.still != nil {
+		still = s.still.C
+	}
+	cancelled := c.ctx.Done()
+	if c.withdrawn {
+		cancelled = nil
+	}
 	for {
 		select {
-		case r := <-req.Reply:
+		case r := <-s.Reply:
 			switch {
 			case r.Err == nil:
 				o.Raw = r.Result
+				o.parts, _ = rawjson.SplitObject(r.Result) // nil with an error
 			case errors.Is(r.Err, rpc.ErrGone), errors.Is(r.Err, child.ErrBroken):
 				o.Lost = true
 			default:
 				o.Err = r.Err
 			}
-			return o
+			return c.over(o)
 		case <-late:
-			if left := most - ran(); left > 0 {
-				late = time.After(max(left, time.Second)) // the clock may be stopped
+			if left := most - time.Since(s.began) + c.child.person.took() - s.before; left > 0 {
+				s.late.Reset(max(left, time.Second)) // the clock may be stopped
 				continue
 			}
-			req.Forget()
-			c.child.Offer(req.Cancelled(""))
+			s.Forget()
+			c.child.Offer(s.Cancelled(""))
 			o.Deadline = true
-			return o
+			return c.over(o)
 		case <-still:
 			c.told.Note(c.card.opts.Title + " " + c.child.person.stillText())
 		case <-cancelled:
-			cancelled, c.withdrawn = nil, true
+			c.withdrawn = true
 			c.told.End()
-			c.child.Offer(req.Cancelled(cancelReason))
+			c.child.Offer(s.Cancelled(cancelReason))
 			if most == 0 {
-				silent = time.After(cancelGrace)
+				s.silent = time.After(cancelGrace)
 			}
-		case <-silent: // no answer is expected any more
-			req.Forget()
 			return o
+		case <-s.silent: // no answer is expected any more
+			s.Forget()
+			return c.over(o)
 		}
 	}
 }
 
-// sent returns the params for the child: with its own name for the tool and mcpdeck's
+// passed returns the params for the child: with its own name for the tool and mcpdeck's
 // progress token, and otherwise as received.
-func (c *call) sent(id string, meta json.RawMessage) []byte {
-	o := c.params
+func (c *call) passed(id string, meta json.RawMessage) rawjson.Object {
+	const others = 3 // name, arguments, _meta
+	o := append(make(rawjson.Object, 0, len(c.params)+len(c.in.More)+others), c.params...)
 	if c.tool != nil {
-		o = rawjson.Object{{Key: "name", Value: rawjson.Quote(c.tool.Original)}}
+		o = append(o, rawjson.Member{Key: "name", Value: rawjson.Quote(c.tool.Original)})
 		if c.in.Args != nil {
 			o = append(o, rawjson.Member{Key: "arguments", Value: c.in.Args})
 		}
 	}
-	o = slices.Concat(o, c.in.More)
+	o = append(o, c.in.More...)
 	if can := c.card.opts.passedWith(c.in.From); c.child.Era() == child.Modern && can.any() {
 		meta = child.Declaring(meta, c.card.opts.capabilities(can, `{}`))
 	}
-	if meta := callMeta(meta, id, c.told != nil); meta != nil {
+	if c.told != nil {
+		meta = withProgress(meta, id)
+	}
+	if meta != nil {
 		o = append(o, rawjson.Member{Key: "_meta", Value: meta})
 	}
-	return o.JSON()
+	return o
 }
 
-func callMeta(meta json.RawMessage, id string, progress bool) []byte {
-	if !progress {
-		return meta
-	}
-	b := []byte(`{"progressToken":"` + id + `"`)
-	if o, err := rawjson.Parse(meta); err == nil {
-		for _, m := range o {
-			if m.Key != "progressToken" {
-				b = append(b, ',')
-				b = append(b, rawjson.Quote(m.Key)...)
-				b = append(b, ':')
-				b = append(b, m.Value...)
-			}
-		}
-	}
-	return append(b, '}')
+// withProgress returns the _meta of a request, an object or nil, with mcpdeck's progress token.
+func withProgress(meta json.RawMessage, id string) json.RawMessage {
+	own, _ := rawjson.SplitObject(meta) // nil has no members
+	token := rawjson.Member{Key: "progressToken", Value: rawjson.Quote(id)}
+	return append(rawjson.Object{token}, own.Without(token.Key)...).JSON()
 }
 
 // Message returns the server's description of what went wrong, or "" if nothing did.
@@ -340,18 +425,14 @@ func (o Outcome) Message() string {
 	if o.Err != nil {
 		return o.Err.Error()
 	}
-	r, err := rawjson.SplitObject(o.Raw)
-	if err != nil || !r.Flag("isError") {
+	if !o.parts.Flag("isError") {
 		return ""
 	}
-	list, ok := rawjson.SplitArray(r.Get("content"))
-	if !ok || len(list) == 0 {
+	list, _ := rawjson.SplitArray(o.parts.Get("content"))
+	if len(list) == 0 {
 		return ""
 	}
-	first, err := rawjson.SplitObject(list[0])
-	if err != nil {
-		return ""
-	}
+	first, _ := rawjson.SplitObject(list[0]) // anything else says nothing
 	return first.Str("text")
 }
 
@@ -370,15 +451,12 @@ func (c *call) result(o Outcome) (Result, error) {
 	} else if o.Err != nil {
 		return textResult(c.unreached(o.Err), true), nil
 	}
-	raw, err := rawjson.SplitObject(o.Raw)
-	if err != nil {
+	raw := o.parts
+	if raw == nil {
+		_, err := rawjson.SplitObject(o.Raw)
 		return textResult(c.card.opts.Title+" tool error: the answer is "+err.Error(), true), nil
 	}
-	r := Result{Raw: o.Raw, Structured: raw.Some("structuredContent"), Meta: raw.Some("_meta"), IsError: raw.Flag("isError")}
-	if list, ok := rawjson.SplitArray(raw.Get("content")); ok {
-		r.Content = list
-	}
-	return r, nil
+	return Result{o.Raw, raw.Flag("isError")}, nil
 }
 
 // trouble describes why the server did not answer; "" if it did.
@@ -415,10 +493,4 @@ func (c *call) closed() bool {
 	c.card.mu.Lock()
 	defer c.card.mu.Unlock()
 	return c.card.life.Err() != nil
-}
-
-func (c *call) worksWith() string {
-	c.card.mu.Lock()
-	defer c.card.mu.Unlock()
-	return c.slot.found.For
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -45,6 +46,8 @@ type Options struct {
 	Root     string    // of the deck's project; "" if there is none
 	Era      child.Era // protocol era of the server; "" detects it
 
+	// Ask reports whether the user is asked for each call of a tool, by its original name; nil: of none.
+	Ask func(tool string) bool
 	// Elicit shows a form of the server to the user and waits for the answer, until ctx
 	// ends. It returns an error for a form that cannot be shown. If Elicit is nil, the
 	// server is told that elicitation is not supported.
@@ -67,6 +70,8 @@ type Options struct {
 	Secrets *redact.Known // values of its settings that the user sees nowhere; nil for none
 
 	Start func(process.Command) (*process.Child, error) // starts the program; nil means process.Start
+
+	status string // see [Options.StatusTool]
 }
 
 // Hooks customize a card for a server. Find is required; any other hook may be nil.
@@ -161,6 +166,8 @@ type Card struct {
 	hints  notify.Feed
 	work   tasks
 
+	lookDue atomic.Bool // a call has ended that nobody has looked at
+
 	now atomic.Pointer[Published]
 
 	mu sync.Mutex
@@ -239,6 +246,7 @@ func (o Options) filled() Options {
 		h.State = func() (string, string) { return "", "" }
 	}
 	o.Texts = o.sentences()
+	o.status = cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status"
 	return o
 }
 
@@ -250,7 +258,7 @@ func (c *Card) Options() *Options { return &c.opts }
 
 // StatusTool returns the name of the tool that a connection to this card alone has if there
 // would be no other.
-func (o *Options) StatusTool() string { return cmp.Or(o.Catalogue.Prefix, o.ownPrefix()) + "status" }
+func (o *Options) StatusTool() string { return o.status }
 
 func (o *Options) ownPrefix() string { return strings.ReplaceAll(o.Name, "-", "_") + "_" }
 
@@ -322,7 +330,13 @@ func (c *Card) update(fn func()) {
 
 // Reoffer rebuilds the offer after a change of what the Off and Without functions of
 // [catalogue.Options] return.
-func (c *Card) Reoffer() { c.update(c.rebuild) }
+func (c *Card) Reoffer() {
+	c.update(func() {
+		if c.offer != nil {
+			c.offers(c.offer.Again(c.offer.Verdict, c.opts.Catalogue))
+		}
+	})
+}
 
 // Brief returns the current state as a sentence for an agent.
 func (c *Card) Brief() string {
@@ -330,7 +344,7 @@ func (c *Card) Brief() string {
 	if s.Mode == Off {
 		return c.Published().refusal
 	}
-	return fmt.Sprintf("%s is %s: %d tools.\n", c.opts.Texts.Mode, s.Mode, len(s.Tools))
+	return fmt.Sprintf("%s is %s: %s.\n", c.opts.Texts.Mode, s.Mode, humanize.Count(len(s.Tools), "tool"))
 }
 
 // Note adds a line to the log of the connection.

@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // A client that connects anew for every call does not start a program for each, which
@@ -27,18 +28,18 @@ func TestThereIsABoundOnChildren(t *testing.T) {
 		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: first}) }()
 		synctest.Wait()
 		for i := range maxChildren + 8 {
-			if got := s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}); got != "1" {
+			if got := s.finished(t, From{Agent: fmt.Sprint(i), Root: "/shop"}); got != "1" {
 				t.Fatalf("%d counts %s", i, got)
 			}
-			time.Sleep(time.Second)
+			testwait.Pass(time.Second)
 		}
 		if st := s.Status(); len(st.Children) != maxChildren || st.Running != 1 {
 			t.Errorf("%d children, %d calls at work", len(st.Children), st.Running)
 		}
-		if got := s.counted(t, From{Agent: fmt.Sprint(maxChildren), Root: "/shop"}); got != "2" {
+		if got := s.finished(t, From{Agent: fmt.Sprint(maxChildren), Root: "/shop"}); got != "2" {
 			t.Errorf("one that was used lately counts %s", got)
 		}
-		if got := s.counted(t, From{Agent: "0", Root: "/shop"}); got != "1" {
+		if got := s.finished(t, From{Agent: "0", Root: "/shop"}); got != "1" {
 			t.Errorf("the first of those that ended counts %s", got)
 		}
 		for i := range maxChildren - 1 {
@@ -48,8 +49,8 @@ func TestThereIsABoundOnChildren(t *testing.T) {
 			synctest.Wait()
 		}
 		r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: From{Agent: "late", Root: "/shop"}})
-		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake is busy: it is running for 32 other agents.") {
-			t.Errorf("got %s, %v", r.JSON(), err)
+		if err != nil || !r.IsError || !strings.Contains(string(r.Raw), "fake is busy: it is running for 32 other agents.") {
+			t.Errorf("got %s, %v", r.Raw, err)
 		}
 	})
 }
@@ -63,7 +64,7 @@ func TestEachChildHasAQueueOfItsOwn(t *testing.T) {
 		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
 		go func() { _, _ = s.Call(ctx, Call{Tool: "fake_wait", From: From{Agent: "ada", Root: "/shop"}}) }()
 		synctest.Wait()
-		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "1" {
+		if got := s.finished(t, From{Agent: "bob", Root: "/shop"}); got != "1" {
 			t.Errorf("bob's counts %s", got)
 		}
 		synctest.Wait()
@@ -83,8 +84,8 @@ func TestOutputThatIsNoMessageDegradesTheCard(t *testing.T) {
 			p.Out = chatty{io.MultiReader(strings.NewReader(strings.Repeat("Server running\n", maxStrays+1)), p.Out), p.Out}
 			return p, err
 		}
-		s.counted(t, From{Agent: "ada", Root: "/shop"})
-		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "11 lines of its output are no messages" {
+		s.finished(t, From{Agent: "ada", Root: "/shop"})
+		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "its output has 11 lines that are not MCP messages" {
 			t.Errorf("sign %+v", sign)
 		}
 	})
@@ -107,7 +108,7 @@ func TestTheEraOfAServerIsRemembered(t *testing.T) {
 		}{{"1", 1}, {"1", 1}, {"2", 1}, {"2", 2}, {"2", 2}} {
 			server.Version = row.version
 			s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
-			s.counted(t, From{Agent: "ada", Root: "/shop"})
+			s.finished(t, From{Agent: "ada", Root: "/shop"})
 			if err := s.Stop(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -127,7 +128,7 @@ func TestWhoSharesAChildIsKnownFromTheLastRun(t *testing.T) {
 		s := shares(t, server, Options{Share: ShareAuto, Pins: pins})
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() { s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
+			all.Go(func() { s.finished(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
 		}
 		all.Wait()
 		if got := s.started(); len(got) != 1 {
@@ -142,20 +143,17 @@ func TestASubscriptionKeepsAChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareProject})
 		s.Subscribed("ada", backend.Subscriptions{Root: "/shop", Resources: []string{"fake://a"}})
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		testwait.Pass(time.Hour)
 		if got := len(s.Status().Children); got != 1 {
 			t.Fatalf("%d children", got)
 		}
 		s.kills[1]()
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		testwait.Pass(time.Minute)
 		if got := len(s.Status().Children); got != 1 {
 			t.Errorf("%d children after it ended", got)
 		}
 		s.Subscribed("ada", backend.Subscriptions{Root: "/shop"})
-		time.Sleep(time.Hour)
-		synctest.Wait()
+		testwait.Pass(time.Hour)
 		if got := len(s.Status().Children); got != 0 {
 			t.Errorf("%d children without a subscription", got)
 		}

@@ -6,7 +6,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/backendtest"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 )
 
 func TestCardsKeepTheContract(t *testing.T) {

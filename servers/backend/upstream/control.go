@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -62,13 +63,13 @@ func (c *Card) Confirm(ctx context.Context, on string) (Reply, error) {
 	case s.Link == LinkFailed && s.Error != "":
 		return Reply{}, errors.New(s.Error)
 	case s.Mode == On:
-		text := fmt.Sprintf("%s %s: %d tools offered.", c.opts.Texts.Mode, on, len(s.Tools))
+		text := fmt.Sprintf("%s %s: %s offered.", c.opts.Texts.Mode, on, humanize.Count(len(s.Tools), "tool"))
 		if len(s.Held) > 0 {
 			text += fmt.Sprintf(" Hidden until you accept the change: %s; see %s, then %s.", s.Holding(), c.opts.Texts.Command("status --long"), c.opts.Texts.Command("accept"))
 		}
 		return Reply{text}, nil
 	case s.Link == LinkReady:
-		return Reply{fmt.Sprintf("%s is off; %s answers with %d tools.", c.opts.Texts.Mode, c.opts.server(), len(s.Tools))}, nil
+		return Reply{fmt.Sprintf("%s is off; %s answers with %s.", c.opts.Texts.Mode, c.opts.server(), humanize.Count(len(s.Tools), "tool"))}, nil
 	}
 	return Reply{c.opts.Texts.Mode + " is off."}, nil
 }
@@ -83,12 +84,12 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 		return 0, err
 	}
 	c.mu.Lock()
-	l, held := c.listing, c.verdict.Held
+	offer := c.offer
 	c.mu.Unlock()
-	if l.Empty() {
+	if offer == nil {
 		return len(shown), nil // without a child, they take effect at its next start
 	}
-	v, err := c.pins.Check(l)
+	v, err := c.pins.Check(*offer.Listing)
 	if err == nil && len(v.Held) == 0 && len(v.Gone) > 0 {
 		err = c.pins.Forget(v.Gone)
 		v.Gone = nil
@@ -97,13 +98,11 @@ func (c *Card) Accept(shown []catalogue.Held) (int, error) {
 		return 0, err
 	}
 	c.update(func() {
-		if !c.listing.Same(l) {
-			return // the child has been replaced
+		if c.offer != nil && c.offer.Listing == offer.Listing { // else the child has been replaced
+			c.offers(c.offer.Again(v, c.opts.Catalogue))
 		}
-		c.verdict = v
-		c.rebuild()
 	})
-	return len(held) - len(v.Held), nil
+	return len(offer.Verdict.Held) - len(v.Held), nil
 }
 
 // AcceptShown is [Card.Accept] with an answer for the user.
@@ -115,7 +114,7 @@ func (c *Card) AcceptShown(shown []catalogue.Held) (Reply, error) {
 	case len(shown) == 0:
 		return Reply{"Nothing was accepted: the definitions have changed since."}, nil
 	}
-	return Reply{fmt.Sprintf("Accepted %d of %d definitions.", n, len(shown))}, nil
+	return Reply{fmt.Sprintf("Accepted %d of %s.", n, humanize.Count(len(shown), "definition"))}, nil
 }
 
 // maxAsking is the maximum number of commands that wait for the user at once.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // What a server would add is known while it is off: from its own last list, whichever deck
@@ -47,7 +48,7 @@ func TestAnOffServerKnowsItsLastCount(t *testing.T) {
 		failing["tools/list"] = `{"jsonrpc":"2.0","id":ID,"error":{"code":-32603,"message":"fetch failed"}}`
 		next := over(t, failing, o)
 		next.On()
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if got := next.Status(); got.Mode != Off || got.Adds.Tools != 2 {
 			t.Errorf("%s, after a start that failed: %+v", got.Mode, got.Adds)
 		}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // demanded is a card whose program runs on demand, of which a list was accepted; starts
@@ -55,16 +56,14 @@ func TestWhatWasAcceptedIsListedWithoutTheProgram(t *testing.T) {
 		c.mu.Unlock()
 		for range 3 {
 			if r, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil || r.IsError {
-				t.Fatalf("got %s, %v", r.JSON(), err)
+				t.Fatalf("got %s, %v", r.Raw, err)
 			}
 		}
 		if starts.Load() != 1 || listed != 0 {
 			t.Errorf("started %d times, %d notifications of an equal list", starts.Load(), listed)
 		}
 		c.Off()
-		synctest.Wait()
-		time.Sleep(time.Second)
-		synctest.Wait()
+		testwait.Pass(time.Second)
 		if s := c.Status(); s.PID != 0 || s.Listed {
 			t.Errorf("off: process %d, listed %v", s.PID, s.Listed)
 		}
@@ -78,9 +77,9 @@ func TestAProgramOnDemandIsStartedAgainByTheNextCall(t *testing.T) {
 		c.switchedOn(t)
 		for range maxFailures + 2 {
 			if r, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil || r.IsError {
-				t.Fatalf("got %s, %v", r.JSON(), err)
+				t.Fatalf("got %s, %v", r.Raw, err)
 			}
-			time.Sleep(stableAfter)
+			testwait.Pass(stableAfter)
 			kill()
 			synctest.Wait()
 			if s := c.Status(); !s.Listed || s.Link != NoLink {
@@ -101,8 +100,8 @@ func TestACallHearsWhyTheProgramCannotBeStarted(t *testing.T) {
 		began := time.Now()
 		for i := range maxFailures + 2 {
 			r, err := c.Call(t.Context(), Call{Tool: "git_echo"})
-			if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "git could not be started: git's MCP server failed to start: no answer within 5 s.") {
-				t.Fatalf("call %d got %s, %v", i, r.JSON(), err)
+			if err != nil || !r.IsError || !strings.Contains(string(r.Raw), "git could not be started: git's MCP server failed to start: no answer within 5 s.") {
+				t.Fatalf("call %d got %s, %v", i, r.Raw, err)
 			}
 		}
 		if starts.Load() != maxFailures || time.Since(began) != maxFailures*5*time.Second {
@@ -169,22 +168,22 @@ func TestAServerThatIsOnByItsSettingsIsTriedUntilItIsListed(t *testing.T) {
 			mu.Unlock()
 		}})
 		t.Cleanup(func() { _ = c.Stop(t.Context()) })
-		time.Sleep(time.Second)
+		testwait.Pass(time.Second)
 		if s := c.Status(); !s.Broken || s.Error != "git's MCP server failed to start: tools/list: fetch failed" || c.Published().Catalogue() != nil {
 			t.Errorf("%s, broken %v: %s", s.Mode, s.Broken, s.Error)
 		}
 		if got := c.Published().Refuse("git_echo"); got != "git needs the user in mcpdeck: git's MCP server failed to start: tools/list: fetch failed." {
 			t.Errorf("a call is told %q", got)
 		}
-		time.Sleep(retryFirst)
+		testwait.Pass(retryFirst)
 		if starts.Load() != 2 || c.Published().Catalogue() != nil {
 			t.Errorf("started %d times", starts.Load())
 		}
-		time.Sleep(2 * retryFirst)
+		testwait.Pass(2 * retryFirst)
 		if starts.Load() != 3 || c.Published().Catalogue() == nil {
 			t.Errorf("started %d times: %s", starts.Load(), c.Status().Error)
 		}
-		time.Sleep(24 * time.Hour)
+		testwait.Pass(24 * time.Hour)
 		mu.Lock()
 		defer mu.Unlock()
 		if starts.Load() != 3 || len(warned) != 1 {
@@ -201,7 +200,7 @@ func TestAServerThatTheUserTurnedOnIsTriedOnce(t *testing.T) {
 		o.Hooks.Find = func(From) (Found, error) { starts.Add(1); return Found{}, errors.New("no such server") }
 		c := made(t, o, works().start)
 		c.On()
-		time.Sleep(24 * time.Hour)
+		testwait.Pass(24 * time.Hour)
 		if s := c.Status(); starts.Load() != 1 || !s.Broken {
 			t.Errorf("started %d times, broken %v", starts.Load(), s.Broken)
 		}

@@ -50,9 +50,7 @@ func (s Status) Details() snapshot.Details {
 		}
 	}
 	d.Without = slices.Clone(s.Without)
-	for _, c := range s.Children {
-		d.Children = append(d.Children, snapshot.Child(c))
-	}
+	d.Children = slices.Clone(s.Children)
 	slices.SortStableFunc(d.Children, func(a, b snapshot.Child) int { return a.Since.Compare(b.Since) })
 	for _, l := range s.Log {
 		d.Log = append(d.Log, snapshot.LogLine{Time: l.Time, Child: l.Child, From: l.From, Text: l.Text})
@@ -65,15 +63,11 @@ func toolOf(t catalogue.Tool, v snapshot.Verdict, why string) snapshot.Tool {
 		t.Bytes = len(t.Raw)
 	}
 	return snapshot.Tool{
-		Name: t.Name, Original: t.Original, Description: t.Description, Input: t.Input, Output: t.Output, Annotations: t.Annotations, ReadOnly: t.ReadOnly,
+		Name: t.Name, Original: t.Original, Description: t.Description, Input: t.Input, Output: t.Output, Annotations: t.Annotations,
 		Context: t.Context(), Bytes: t.Bytes, Trimmed: t.Trimmed, Verdict: v, Why: why,
 	}
 }
 
 func heldOf(h catalogue.Held) snapshot.Held {
-	out := snapshot.Held{Kind: string(h.Kind), Tool: h.Tool, New: h.New, Was: h.Was, Now: h.Now, Digest: h.Digest()}
-	for _, l := range h.Diff {
-		out.Diff = append(out.Diff, snapshot.DiffLine(l))
-	}
-	return out
+	return snapshot.Held{Kind: string(h.Kind), Tool: h.Tool, What: h.What(), Diff: h.Diff, Digest: h.Digest()}
 }

@@ -63,11 +63,11 @@ func TestDetailsShowEveryToolWithItsVerdict(t *testing.T) {
 	want("another is off", map[string]snapshot.Verdict{"log": snapshot.OnHold, "push": snapshot.Allow, "a.b": snapshot.Denied, "a_b": snapshot.Allow, "new": snapshot.OnHold}, nil)
 
 	held := c.Status().Details().Held
-	if len(held) != 2 || held[0].Tool != "log" || held[0].New || !slices.Contains(held[0].Diff, snapshot.DiffLine{Mark: '+', Text: `  "description": "y",`}) {
+	if len(held) != 2 || held[0].Tool != "log" || !slices.Contains(held[0].Diff, snapshot.DiffLine{Mark: '+', Text: `  "description": "y",`}) {
 		t.Fatalf("held: %+v", held)
 	}
 	held[1].Digest = "seen before it changed again"
-	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Accepted 1 of 1 definitions." {
+	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Accepted 1 of 1 definition." {
 		t.Errorf("accepted: %+v, %v", r, err)
 	}
 	if r, err := c.AcceptShown(c.Status().Seen(held)); err != nil || r.Text != "Nothing was accepted: the definitions have changed since." {

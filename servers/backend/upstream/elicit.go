@@ -284,6 +284,11 @@ func (p *userWait) asked() bool {
 func (p *userWait) took() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	return p.total()
+}
+
+// total is took for a caller that holds mu.
+func (p *userWait) total() time.Duration {
 	if len(p.forms) == 0 {
 		return p.spent
 	}
@@ -303,8 +308,9 @@ func (p *userWait) stillText() string {
 	return "is still working on it"
 }
 
-// join makes a call wait for the user whenever the child does, until leave is called.
-func (p *userWait) join(c *call) (leave func()) {
+// join makes a call wait for the user whenever the child does, until it leaves. Both return
+// how long the child has waited in total.
+func (p *userWait) join(c *call) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.calls == nil {
@@ -314,14 +320,17 @@ func (p *userWait) join(c *call) (leave func()) {
 	if len(p.forms) > 0 {
 		p.calls[c] = c.in.wait()
 	}
-	return func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if done := p.calls[c]; done != nil {
-			done()
-		}
-		delete(p.calls, c)
+	return p.total()
+}
+
+func (p *userWait) leave(c *call) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if done := p.calls[c]; done != nil {
+		done()
 	}
+	delete(p.calls, c)
+	return p.total()
 }
 
 // wait records that the call is waiting for the user.

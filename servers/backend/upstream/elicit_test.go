@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // However many forms a server asks for, the user sees a bounded number of them.
@@ -94,9 +95,7 @@ func TestAFormIsDeliveredOnlyToAChildThatLives(t *testing.T) {
 				})
 				c.switchedOn(t)
 				close(begin)
-				synctest.Wait()
-				time.Sleep(tt.after)
-				synctest.Wait()
+				testwait.Pass(tt.after)
 				if got := fmt.Sprint(told); got != tt.want {
 					t.Errorf("told is %s, want %s", got, tt.want)
 				}

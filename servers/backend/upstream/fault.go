@@ -1,14 +1,11 @@
 package upstream
 
 import (
-	"encoding/json"
 	"errors"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -18,33 +15,8 @@ type Fault struct {
 	Text string    `json:"text"` // safe to show, without secrets
 }
 
-const maxFault = 64 << 10 // bytes of the file
-
 // LastFault reads the fault that a card has kept in a file; the zero Fault if there is none.
-func LastFault(path string) (f Fault) {
-	b, err := file.Read(path, maxFault)
-	if err != nil || json.Unmarshal(b, &f) != nil {
-		return Fault{} // it only serves to say more
-	}
-	return f
-}
-
-func (f Fault) keep(path string, failing bool) error {
-	if !failing {
-		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	b, err := json.Marshal(f)
-	if err != nil {
-		return err
-	}
-	if err := file.Folder(filepath.Dir(path)); err != nil {
-		return err
-	}
-	return file.Write(path, append(b, '\n'), file.Options{})
-}
+func LastFault(path string) Fault { return kept[Fault](path) }
 
 // faults is what went wrong last, and how often in a row.
 type faults struct {
@@ -79,5 +51,13 @@ func (f *faults) keep() {
 		return
 	}
 	last, failing, path := f.last, f.open, f.path
-	f.work.save("what failed", func() error { return last.keep(path, failing && last.Text != "") })
+	f.work.save("what failed", func() error {
+		if failing && last.Text != "" {
+			return keep(path, last)
+		}
+		if err := os.Remove(path); !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		return nil
+	})
 }

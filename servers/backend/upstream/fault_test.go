@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // A program that ends early at each call is not shown as working, whichever agents call.
@@ -20,7 +21,7 @@ func TestAServerThatKeepsCrashingIsNotShownAsWorking(t *testing.T) {
 				}
 				for i := range maxFailures {
 					agent := From{Agent: strings.Repeat("a", i+1)}
-					s.counted(t, agent)
+					s.finished(t, agent)
 					s.mu.Lock()
 					kill := s.kills[len(s.kills)-1]
 					s.mu.Unlock()
@@ -43,12 +44,11 @@ func TestAServerThatKeepsCrashingIsNotShownAsWorking(t *testing.T) {
 				_ = again.Stop(t.Context())
 				s.Reconnect() // the user asks for it
 				synctest.Wait()
-				s.counted(t, From{Agent: "b"})
+				s.finished(t, From{Agent: "b"})
 				if st := s.Status(); st.Sign().Tone != Good {
 					t.Errorf("while it runs, it is shown as %+v", st.Sign())
 				}
-				time.Sleep(stableAfter)
-				synctest.Wait()
+				testwait.Pass(stableAfter)
 				if f := LastFault(path); f != (Fault{}) {
 					t.Errorf("once it has lived, %+v is still kept", f)
 				}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
@@ -15,22 +14,14 @@ import (
 // error is the server's, an *[rpc.Error], that of ctx, or one whose text is meant for the
 // agent.
 func (c *Card) Forward(ctx context.Context, method string, params rawjson.Object, in Call) (json.RawMessage, error) {
-	told := child.NewSteps(in.Progress)
-	defer told.End()
-	to, l, leave, err := c.enter(ctx, in.From, told, isUsable)
-	if err != nil {
+	in.Args, in.More = nil, nil
+	r := c.request(ctx, method, in)
+	r.params = params
+	if err := r.enter(isUsable); err != nil {
 		return nil, err
 	}
-	in.Args, in.More = nil, nil
-	made := &call{card: c, in: in, method: method, params: params, slot: to, child: l, told: told, arrived: time.Now(), cancelled: ctx.Done()}
-	return await(ctx, c.opts.Name+" request", func(answer func(json.RawMessage, error)) {
-		defer leave()
-		o := made.exchange()
-		told.End()
-		raw, err := made.reply(o)
-		leave()
-		answer(raw, err)
-	})
+	answer, err := r.roundTrip(r.reply)
+	return answer.Raw, err
 }
 
 // isUsable checks that anything is offered.
@@ -40,28 +31,29 @@ func isUsable(now *Published) error {
 }
 
 // reply returns the result of a request other than a tool call.
-func (c *call) reply(o Outcome) (json.RawMessage, error) {
+func (c *call) reply(o Outcome) (Result, error) {
 	text := c.trouble(o)
 	switch own, ok := errors.AsType[*rpc.Error](o.Err); {
 	case ok:
-		return nil, own
+		return Result{}, own
 	case text != "":
-		return nil, &refusal{text}
+		return Result{}, &refusal{text}
 	case o.Err != nil:
-		return nil, &refusal{c.unreached(o.Err)}
+		return Result{}, &refusal{c.unreached(o.Err)}
 	}
-	return o.Raw, nil
+	return Result{Raw: o.Raw}, nil
 }
 
 // Watch subscribes to a resource, or unsubscribes. If several agents subscribe through one
 // child, only the last to unsubscribe ends the subscription.
 func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Object, in Call) (json.RawMessage, error) {
 	done := json.RawMessage("{}")
-	to, l, leave, err := c.enter(ctx, in.From, nil, isUsable)
-	if err != nil {
+	w := &waiter{card: c, from: in.From}
+	defer w.release()
+	if err := w.reach(ctx, isUsable); err != nil {
 		return nil, err
 	}
-	leave()
+	to, l := w.slot, w.child
 	if l.Era() == child.Modern { // the host's call of Wants tells the child
 		return done, nil
 	}
@@ -71,9 +63,9 @@ func (c *Card) Watch(ctx context.Context, uri string, on bool, params rawjson.Ob
 	if others {
 		return done, nil
 	}
-	method := "resources/unsubscribe"
+	method := unsubscribe
 	if on {
-		method = "resources/subscribe"
+		method = subscribe
 	}
 	raw, err := c.Forward(ctx, method, params, in)
 	if err == nil {

@@ -88,9 +88,23 @@ func (c *Card) Gateway(ctx context.Context, in Call) (Result, error) {
 	in.Tool, in.Args = tool.Name, args
 	r, err := c.Call(ctx, in)
 	if err == nil && r.IsError {
-		r.Raw, r.Content = nil, append(r.Content, textResult(gatewayHint, true).Content...)
+		o, _ := rawjson.SplitObject(r.Raw) // it says that it is an error
+		r.Raw = o.With("content", rawjson.Array(append(r.Content(), textBlock(gatewayHint))...)).JSON()
 	}
 	return r, err
+}
+
+// behind returns the tool that a call of the gateway is of, and its arguments; nil if it is of none.
+func behind(listed *catalogue.Catalogue, raw json.RawMessage) (*catalogue.Tool, json.RawMessage) {
+	o, err := rawjson.Parse(raw)
+	if action := o.Str("action"); err != nil || listed == nil || action != "" && action != "call" {
+		return nil, raw
+	}
+	args, problem := gatewayArgs(o)
+	if problem != "" {
+		return nil, raw
+	}
+	return listed.Lookup(o.Str("tool")), args
 }
 
 // gatewayArgs extracts a tool's arguments from those of the gateway.
@@ -116,17 +130,7 @@ func gatewayArgs(o rawjson.Object) (args json.RawMessage, problem string) {
 	if _, err := rawjson.Parse([]byte(s)); err != nil {
 		return nil, "arguments_json: " + err.Error() + "."
 	}
-	return compact(s), ""
-}
-
-// compact removes line breaks, which would end the message, from valid JSON.
-func compact(s string) json.RawMessage {
-	return json.RawMessage(strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\r' {
-			return ' ' // between values: those in strings are escaped
-		}
-		return r
-	}, s))
+	return rawjson.OneLine([]byte(s)), ""
 }
 
 func toolLines(c *catalogue.Catalogue) string {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -42,7 +42,7 @@ func TestHeldPromptsAndTemplatesReachNoAgent(t *testing.T) {
 		for _, view := range []string{"", "one"} {
 			spec, path := router.ViewSpec{}, "/"
 			if view != "" {
-				spec, path = router.ViewSpec{Servers: []string{view}, AsIs: true}, "/one?as-is"
+				spec, path = router.ViewSpec{Servers: []string{view}, Passthrough: true}, "/one?as-is"
 			}
 			stream := func(modern bool) func(t *testing.T) transporttest.Talker {
 				return func(t *testing.T) transporttest.Talker {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
@@ -23,22 +22,19 @@ const (
 	lookLeast  = 100 * time.Millisecond // minimum interval for polling a task
 )
 
-// exchange sends a request and answers the server's input requests: a server of the newer
-// era returns them as a result, and the request is sent again with the answers. A tool that
-// runs only as a task is run as one.
-func (c *call) exchange() Outcome {
-	if c.card.opts.ToolsOnly {
-		return c.send()
-	}
-	if c.tool != nil && c.tool.TaskOnly && c.child.Era() == child.Legacy && c.in.More.Get("task") == nil {
-		return c.task()
-	}
-	o := c.send()
+// asks reports whether a server of the newer era asks for input.
+func (c *call) asks(o Outcome) bool {
+	return !c.card.opts.ToolsOnly && c.child.Era() == child.Modern && o.parts.Str("resultType") == inputRequired
+}
+
+// exchange answers the server's input requests: a server of the newer era returns them as a
+// result, and the request is sent again with the answers.
+func (c *call) exchange(o Outcome) Outcome {
 	for range maxRounds {
-		r, err := rawjson.SplitObject(o.Raw)
-		if err != nil || r.Str("resultType") != inputRequired || c.child.Era() != child.Modern || c.withdrawn {
+		if c.withdrawn || !c.asks(o) {
 			return o
 		}
+		r := o.parts
 		if c.in.Modern && c.card.opts.passedWith(c.in.From).toAll(r.Get("inputRequests")) {
 			return o // the agent answers with its next request
 		}
@@ -47,7 +43,7 @@ func (c *call) exchange() Outcome {
 			o.Raw, o.Err = nil, err
 			return o
 		}
-		c.in.More = slices.DeleteFunc(slices.Clone(c.in.More), func(m rawjson.Member) bool { return m.Key == "inputResponses" || m.Key == "requestState" })
+		c.in.More = c.in.More.Without("inputResponses", "requestState")
 		if responses != nil {
 			c.in.More = append(c.in.More, rawjson.Member{Key: "inputResponses", Value: responses})
 		} else if !c.pause(roundPause) {
@@ -116,7 +112,8 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, t
 	l.person.begin(id, cancel)
 	l.person.mu.Unlock()
 	defer l.person.end(id)
-	defer l.person.join(c)()
+	l.person.join(c)
+	defer l.person.leave(c)
 	type answer struct {
 		raw  json.RawMessage
 		told told
@@ -142,7 +139,7 @@ func (c *call) answer(name string, ask func(context.Context) (json.RawMessage, t
 			return a.raw, a.err
 		case <-still.C:
 			c.told.Note(c.card.opts.Title + " " + l.person.stillText())
-		case <-c.cancelled:
+		case <-c.ctx.Done():
 			c.withdrawn = true
 			return nil, context.Canceled
 		case <-l.Gone():
@@ -166,12 +163,10 @@ func (c *call) tell() {
 	})
 }
 
-// task runs a tool as a task and returns its result as if it had been called directly.
-func (c *call) task() Outcome {
-	c.in.More = append(slices.Clip(c.in.More), rawjson.Member{Key: "task", Value: json.RawMessage(`{"ttl":3600000}`)})
-	o := c.send()
-	made, _ := rawjson.SplitObject(o.Raw) // an error has no result
-	task, err := rawjson.SplitObject(made.Get("task"))
+// task follows the task as which a tool runs, and returns its result as if the tool had been
+// called directly.
+func (c *call) task(o Outcome) Outcome {
+	task, err := rawjson.SplitObject(o.parts.Get("task")) // an error has no result
 	if err != nil {
 		return o // the server answered at once
 	}
@@ -191,7 +186,7 @@ func (c *call) task() Outcome {
 			return Outcome{Tool: c.tool, Lost: !c.withdrawn}
 		}
 		o = c.aside("tasks/get", id)
-		if task, err = rawjson.SplitObject(o.Raw); err != nil {
+		if task = o.parts; task == nil {
 			return o
 		}
 	}
@@ -199,7 +194,7 @@ func (c *call) task() Outcome {
 
 // aside sends another request on behalf of a call.
 func (c *call) aside(method string, params rawjson.Object) Outcome {
-	other := &call{card: c.card, in: Call{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, slot: c.slot, child: c.child, told: c.told, cancelled: c.cancelled}
+	other := &call{waiter: c.waiter, in: Call{From: c.in.From, Agent: c.in.Agent, Tool: c.in.Tool, WaitForUser: c.in.WaitForUser}, method: method, params: params, ctx: c.ctx}
 	o := other.send()
 	o.Tool, c.withdrawn = c.tool, other.withdrawn
 	return o

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -56,7 +57,7 @@ func FuzzTake(f *testing.F) {
 			t.Fatal(err)
 		}
 		defer func() { p.Kill(); <-l.Gone() }()
-		if _, err := l.Start(t.Context(), "tools/call", func(string) []byte { return nil }, child.NewSteps(func(child.Progress) {}).Step); err != nil {
+		if _, err := l.Start(t.Context(), "tools/call", func(string) rawjson.Object { return nil }, child.NewSteps(func(child.Progress) {}).Step); err != nil {
 			t.Fatal(err)
 		}
 		recovery.Go("child", func() {

@@ -18,35 +18,35 @@ const freshFor = 5 * time.Second
 
 // listings is what the server has listed, and what of it agents have.
 type listings struct {
-	opts    *Options
-	listing catalogue.Listing    // of the most recent child, kept after its end
-	verdict catalogue.Verdict    // on the listing
-	asked   []string             // programs that wait for the user to accept held definitions
-	offer   *catalogue.Catalogue // built from the listing
-	listed  *catalogue.Catalogue // what agents have; nil if nothing
-	has     resources            // of the most recent child
-	count   snapshot.Count       // of the last offer
-	lists   uint64               // number of requests for resources
+	opts   *Options
+	asked  []string             // programs that wait for the user to accept held definitions
+	offer  *catalogue.Catalogue // of the most recent child, kept after its end; nil if there is none
+	listed *catalogue.Catalogue // what agents have; nil if nothing
+	has    resources            // of the most recent child
+	count  snapshot.Count       // of the last offer
+	lists  uint64               // number of requests for resources
 }
 
 // adopt takes what a child has listed.
 func (l *listings) adopt(a attempt) {
-	l.listing, l.verdict, l.offer, l.has = a.listing, a.verdict, a.offer, a.has.newer(l.has)
+	l.has = a.has.newer(l.has)
+	l.offers(a.offer)
 }
 
-// rebuild makes the offer anew.
-func (l *listings) rebuild() {
-	if !l.listing.Empty() {
-		l.offer = catalogue.New(l.listing, l.verdict, l.opts.Catalogue)
-		l.relisted()
-	}
-}
-
-// relisted offers the current catalogue, if anything is offered.
-func (l *listings) relisted() {
+// offers changes the offer, and what agents have if anything is offered to them.
+func (l *listings) offers(c *catalogue.Catalogue) {
+	l.offer = c
 	if l.listed != nil {
-		l.listed = l.offer
+		l.listed = c
 	}
+}
+
+// verdict returns that on what is listed.
+func (l *listings) verdict() (v catalogue.Verdict) {
+	if l.offer != nil {
+		v = l.offer.Verdict
+	}
+	return v
 }
 
 // counted reports what the offer comes to, and whether that is news.

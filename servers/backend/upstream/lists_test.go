@@ -4,9 +4,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // A list that was asked for before the server told of a change counts no more, however late
@@ -40,7 +40,7 @@ func TestAnOlderListOfResourcesDoesNotReplaceANewerOne(t *testing.T) {
 		}
 		c := made(t, Options{Hooks: Hooks{Find: func(From) (Found, error) { return Found{}, nil }}}, start)
 		c.switchedOn(t)
-		time.Sleep(freshFor)
+		testwait.Pass(freshFor)
 		wait := make(chan struct{})
 		hold.Store(&wait)
 		c.Refresh()
@@ -49,7 +49,7 @@ func TestAnOlderListOfResourcesDoesNotReplaceANewerOne(t *testing.T) {
 		if _, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(relistEvery)
+		testwait.Pass(relistEvery)
 		if all := c.Published().Resources(); len(all) != 1 || all[0].Name != "fake://new" {
 			t.Errorf("after the change: %v", all)
 		}

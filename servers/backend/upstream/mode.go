@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -209,7 +210,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		c.faults.remember(a.err.Error())
 		return false
 	case a.err != nil:
-		c.listing, c.offer, c.verdict = catalogue.Listing{}, nil, catalogue.Verdict{}
+		c.offer = nil
 		if c.mode == On && !asked {
 			c.lose(a.err.Error())
 		} else {
@@ -220,7 +221,7 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 	c.era, s.link, c.lostAt = a.child.Era(), LinkReady, time.Time{}
 	c.adopt(a)
 	c.opts.Hooks.Ready()
-	s.log.Note(fmt.Sprintf("ready: %d tools, %s %s, protocol %s", len(a.offer.Tools), a.child.Server, a.child.Version, a.child.Protocol))
+	s.log.Note(fmt.Sprintf("ready: %s, %s %s, protocol %s", humanize.Count(len(a.offer.Tools), "tool"), a.child.Server, a.child.Version, a.child.Protocol))
 	c.warnOfHeld()
 	if c.mode == TurningOn {
 		c.mode, c.trying, s.attempts = On, 0, 0
@@ -246,24 +247,17 @@ func (c *Card) attached(s *slot, epoch int, a attempt) bool {
 		}
 	})
 	c.work.spawn("what agents want", func() { c.heed(s, a.child) })
-	a.child.OnChange(a.child.relists(func() { c.relist(a.child) }))
-	c.work.spawn("child watch", func() {
-		<-a.child.Gone()
-		c.update(func() { c.childGone(s, a.child) })
-	})
+	c.work.spawn("child watch", func() { c.watchChild(s, a.child) })
 	return true
 }
 
 // warnOfHeld tells the user that there are held definitions to accept.
 func (c *Card) warnOfHeld() {
-	n, warn := len(c.verdict.Held), c.events.Warn
+	n, warn := len(c.offer.Verdict.Held), c.events.Warn
 	if n == 0 || warn == nil {
 		return
 	}
-	text := fmt.Sprintf("%d definitions of %s's server are new or changed, and hidden until you accept them. Look at them and accept them %s.", n, c.opts.Title, c.opts.Texts.Accept)
-	if n == 1 {
-		text = fmt.Sprintf("A definition of %s's server is new or changed, and hidden until you accept it. Look at it and accept it %s.", c.opts.Title, c.opts.Texts.Accept)
-	}
+	text := fmt.Sprintf("%s: %s new or changed, hidden until accepted. Review and accept %s.", c.opts.Title, humanize.Count(n, "definition"), c.opts.Texts.Accept)
 	c.work.spawn("warning", func() { warn(text) })
 }
 
@@ -289,7 +283,7 @@ func (c *Card) childGone(s *slot, child *link) {
 		c.faults.inRow++
 		s.link = NoLink
 		c.faults.remember(text)
-		if s.held > 0 || c.subscribed(s) || c.opts.Warm && s == c.main {
+		if s.held > int(child.Busy.Load()) || c.subscribed(s) || c.opts.Warm && s == c.main {
 			c.restart(s)
 		}
 		return
@@ -320,7 +314,7 @@ func (c *Card) recall() {
 		if c.faults.last.Text == "" {
 			c.faults.last, c.faults.open = Fault{fault.Time, sanitize.Line(fault.Text)}, fault.Text != ""
 		}
-		c.listing, c.verdict, c.offer, c.era = l, v, offer, era
+		c.offer, c.era = offer, era
 	})
 }
 

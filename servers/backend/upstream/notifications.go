@@ -40,13 +40,16 @@ func (n *notifications) watched(s *slot, uri, but string) bool {
 
 // wants returns what the agents that a slot serves want.
 func (n *notifications) wants(s *slot) (level string, uris map[string]bool) {
-	uris = map[string]bool{}
 	for agent, w := range n.wanted {
-		if s.isFor(agent) {
-			level = verbose(level, w.Level)
-			for _, uri := range w.Resources {
-				uris[uri] = true
+		if !s.isFor(agent) {
+			continue
+		}
+		level = verbose(level, w.Level)
+		for _, uri := range w.Resources {
+			if uris == nil {
+				uris = map[string]bool{}
 			}
+			uris[uri] = true
 		}
 	}
 	return level, uris
@@ -90,13 +93,13 @@ func (c *Card) watchFor(f From) {
 	c.mu.Lock()
 	life := c.life
 	c.mu.Unlock()
-	s, l, err := c.reach(life, f, nil, isUsable)
-	if err != nil {
+	w := &waiter{card: c, from: f}
+	defer w.release()
+	if err := w.reach(life, isUsable); err != nil {
 		c.log.Note("tell of resources: " + err.Error())
 		return
 	}
-	c.heed(s, l)
-	c.leave(s)
+	c.heed(w.slot, w.child)
 }
 
 // heeded is what a child was asked to report.
@@ -123,19 +126,13 @@ func (h *heeded) watch(uri string, on bool) {
 	}
 }
 
-// levels returns the log levels, the most verbose first.
-func levels() []string {
-	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-}
-
-// verbose returns the more verbose of two levels; "" means none.
+// verbose returns the more verbose of two log levels; "" means none.
 func verbose(a, b string) string {
-	switch i, j := slices.Index(levels(), a), slices.Index(levels(), b); {
-	case j < 0, i >= 0 && i < j:
+	levels := backend.LogLevels()
+	if i, j := slices.Index(levels, a), slices.Index(levels, b); j < 0 || i >= 0 && i < j {
 		return a
-	default:
-		return b
 	}
+	return b
 }
 
 // heed asks a child to report what the agents it serves want. Failures are logged.
@@ -157,8 +154,8 @@ func (l *link) heed(level string, uris map[string]bool) {
 	case l.Era() == child.Modern:
 		l.Listen(slices.Sorted(maps.Keys(uris)))
 	default:
-		l.askOf("resources/subscribe", uris, h.uris)
-		l.askOf("resources/unsubscribe", h.uris, uris)
+		l.askOf(subscribe, uris, h.uris)
+		l.askOf(unsubscribe, h.uris, uris)
 	}
 	h.uris = uris
 	// A child of the newer era is told the level in every request.
@@ -182,7 +179,7 @@ func (l *link) askOf(method string, uris, others map[string]bool) {
 // late.
 func (l *link) ask(method string, params rawjson.Object) (answered context.Context) {
 	answered, done := context.WithTimeout(context.Background(), linkPatience)
-	r, err := l.Start(answered, method, func(string) []byte { return params.JSON() }, nil)
+	r, err := l.Start(answered, method, func(string) rawjson.Object { return params }, nil)
 	if err != nil { // it is gone, or is not reading
 		done()
 		return answered
@@ -200,7 +197,10 @@ func (l *link) ask(method string, params rawjson.Object) (answered context.Conte
 	return answered
 }
 
-const metaLogLevel = "io.modelcontextprotocol/logLevel"
+const (
+	metaLogLevel     = "io.modelcontextprotocol/logLevel"
+	metaSubscription = "io.modelcontextprotocol/subscriptionId"
+)
 
 // wantLog has the child log at the level that the agent wants for a request. For a child of
 // the newer era, that is part of the request's _meta, which is returned; otherwise the level
@@ -241,13 +241,13 @@ func (c *call) awaitLevel() {
 	}
 	select {
 	case <-due.Done():
-	case <-c.cancelled:
+	case <-c.ctx.Done():
 	}
 }
 
-// told handles a notification that is not part of a request. It is called by the reading
+// handleNotification handles a notification that is not part of a request. It is called by the reading
 // goroutine, possibly before l.Conn is set.
-func (c *Card) told(l *link, method string, params json.RawMessage) {
+func (c *Card) handleNotification(l *link, method string, params json.RawMessage) {
 	switch method {
 	case "notifications/cancelled":
 		l.person.withdrawn(params)
@@ -296,17 +296,14 @@ func ofNoSubscription(params json.RawMessage) json.RawMessage {
 		return params
 	}
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
-	rest := slices.DeleteFunc(slices.Clone(meta), func(m rawjson.Member) bool { return m.Key == "io.modelcontextprotocol/subscriptionId" })
-	if err != nil || len(rest) == len(meta) {
+	rest := meta.Without(metaSubscription)
+	switch {
+	case err != nil || len(rest) == len(meta):
 		return params
+	case len(rest) == 0:
+		return o.Without("_meta").JSON()
 	}
-	o = slices.Clone(o)
-	for i := range o {
-		if o[i].Key == "_meta" {
-			o[i].Value = rest.JSON()
-		}
-	}
-	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" && len(rest) == 0 }).JSON()
+	return o.With("_meta", rest.JSON()).JSON()
 }
 
 // logged passes on a log message that belongs to a request: any from a child of the newer

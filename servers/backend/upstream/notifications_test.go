@@ -80,7 +80,7 @@ func levelled(t *testing.T, slow time.Duration) {
 	for i := range 2 {
 		began := time.Now()
 		if r, err := c.Call(t.Context(), Call{Tool: "git_echo", Args: json.RawMessage(`{}`), From: from}); err != nil || r.IsError {
-			t.Errorf("call %d: %s, %v", i+1, r.JSON(), err)
+			t.Errorf("call %d: %s, %v", i+1, r.Raw, err)
 		}
 		switch took := time.Since(began); {
 		case slow > linkPatience && i == 0 && took != linkPatience:

@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // pool are the places for children.
@@ -176,7 +178,7 @@ func (p *pool) sum(s *Status) {
 		if len(s.Children) == 0 {
 			s.PID, s.Since, s.Server, s.Version, s.Protocol = conn.PID, conn.Ready, sanitize.Line(conn.Server), sanitize.Line(conn.Version), conn.Protocol
 		}
-		f := ChildFact{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: sanitize.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
+		f := snapshot.Child{Name: at.name, PID: conn.PID, Since: conn.Ready, Root: sanitize.Line(at.from.Root), Agents: slices.Sorted(maps.Keys(at.agents)), Running: int(conn.Busy.Load())}
 		s.Children = append(s.Children, f)
 		s.Running += f.Running
 		strays += conn.Strays()
@@ -185,6 +187,6 @@ func (p *pool) sum(s *Status) {
 	s.For, s.Source, s.Program, s.Searched = found.For, found.Source, found.Program, slices.Clone(found.Searched)
 	s.Agents, s.GaveUp = len(agents), gaveUp && len(s.Children) == 0
 	if p.opts.OnDemand && strays > maxStrays {
-		s.stray = fmt.Sprintf("%d lines of its output are no messages", strays)
+		s.stray = fmt.Sprintf("its output has %s that are not MCP messages", humanize.Count(strays, "line"))
 	}
 }

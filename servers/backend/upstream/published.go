@@ -55,7 +55,7 @@ func (p *Published) tool(in Call) (*catalogue.Tool, error) {
 		return nil, err
 	}
 	tool := all.Exposed(in.Tool)
-	if in.AsIs {
+	if in.Passthrough {
 		tool = all.Original(in.Tool)
 	}
 	if tool == nil {
@@ -88,9 +88,9 @@ func (p *Published) Refuse(tool string) string {
 	return p.opts.noTool(listed, tool)
 }
 
-// RefuseAsIs is [Published.Refuse] for a tool's original name. Any name that the server does
+// RefusePassthrough is [Published.Refuse] for a tool's original name. Any name that the server does
 // not list does not belong to it.
-func (p *Published) RefuseAsIs(tool string) string {
+func (p *Published) RefusePassthrough(tool string) string {
 	if p.listed.Withheld(p.opts.Catalogue.Expose(tool)) != catalogue.NotWithheld {
 		return p.opts.noTool(p.listed, tool)
 	}

@@ -32,14 +32,14 @@ func TestARealServerIsACard(t *testing.T) {
 		}
 		r, err := c.Call(t.Context(), Call{Tool: "everything_echo", Args: json.RawMessage(`{"message":"hi"}`)})
 		if err != nil || !strings.Contains(string(r.Raw), "Echo: hi") {
-			t.Errorf("got %s, %v", r.JSON(), err)
+			t.Errorf("got %s, %v", r.Raw, err)
 		}
 		var steps []child.Progress
 		in := Call{Tool: "everything_trigger-long-running-operation", Args: json.RawMessage(`{"duration":1,"steps":3}`), Progress: func(p child.Progress) { steps = append(steps, p) }}
 		if r, err := c.Call(t.Context(), in); err != nil || r.IsError || len(steps) < 3 {
-			t.Errorf("got %s, %v, steps %v", r.JSON(), err, steps)
+			t.Errorf("got %s, %v, steps %v", r.Raw, err, steps)
 		}
-		if s := c.kept(t, 2); len(s.Held) != 0 || s.OK != 2 {
+		if s := c.finished(t, 2); len(s.Held) != 0 || s.OK != 2 {
 			t.Errorf("held %v, %d calls\n%s", s.Held, s.OK, s.Text(true))
 		}
 		pid := c.Status().PID
@@ -73,7 +73,7 @@ func TestARealServerKeepsTheThoughtsOfAgentsApart(t *testing.T) {
 					Args: json.RawMessage(`{"thought":"x","thoughtNumber":1,"totalThoughts":1,"nextThoughtNeeded":false}`),
 				})
 				if err != nil || !strings.Contains(strings.ReplaceAll(string(r.Raw), `\`, ""), `"thoughtHistoryLength": `+row.want[i]) {
-					t.Errorf("%s got %s, %v", agent, r.JSON(), err)
+					t.Errorf("%s got %s, %v", agent, r.Raw, err)
 				}
 			}
 		})

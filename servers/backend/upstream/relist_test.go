@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // counted counts the lines with a text that are written to it.
@@ -44,8 +45,7 @@ func TestAStormOfChangesIsReadOnceASecond(t *testing.T) {
 			if _, err := c.Call(t.Context(), Call{Tool: "git_echo"}); err != nil {
 				t.Fatal(err)
 			}
-			time.Sleep(10 * time.Second)
-			synctest.Wait()
+			testwait.Pass(10 * time.Second)
 			if n := lists.Load(); n < 1 || n > 2 {
 				t.Errorf("a thousand changes at once: the tools were read %d times", n)
 			}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -59,6 +60,33 @@ func (a *Adapter) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 	return backend.Reply{Result: result}
 }
 
+// Called implements [backend.Namer]. Which tool a call of the gateway is of, its arguments say.
+func (a *Adapter) Called(r *backend.Request) backend.Called {
+	o, listed := a.c.Options(), a.c.Published().Catalogue()
+	c := backend.Called{Tool: r.Key, Args: r.Args}
+	var tool *catalogue.Tool
+	switch {
+	case r.Key == o.Gateway.Tool && !r.Passthrough:
+		if tool, c.Args = behind(listed, r.Args); tool == nil {
+			return c // it lists or describes tools, or fails
+		}
+	case a.isStatus(r):
+		return c
+	case listed == nil:
+	case r.Passthrough && !a.o.Plain:
+		tool = listed.Original(r.Key)
+	default:
+		tool = listed.Exposed(r.Key)
+	}
+	if tool != nil {
+		c.Tool = tool.Original
+	} else if !r.Passthrough {
+		c.Tool = strings.TrimPrefix(r.Key, o.Catalogue.Prefix)
+	}
+	c.Ask = o.Ask != nil && o.Ask(c.Tool)
+	return c
+}
+
 // isStatus reports whether a call is of the status tool, and not of a tool of that name that
 // the server has.
 func (a *Adapter) isStatus(r *backend.Request) bool {
@@ -78,28 +106,15 @@ func (a *Adapter) isStatus(r *backend.Request) bool {
 // passed returns the params for the server of a request that is not a tool call: without
 // _meta, and with the server's name for a prompt.
 func (a *Adapter) passed(r *backend.Request) rawjson.Object {
-	params := slices.DeleteFunc(slices.Clone(r.Params), func(p rawjson.Member) bool { return p.Key == "_meta" })
-	listed := a.c.Published().Catalogue()
+	params, listed := r.Params.Without("_meta"), a.c.Published().Catalogue()
 	if r.Kind != backend.Prompt || r.Passthrough || listed == nil || listed.Prompt(r.Key) == nil {
 		return params
 	}
 	own := rawjson.Quote(listed.Prompt(r.Key).Original)
-	for i, p := range params {
-		switch p.Key {
-		case "name":
-			params[i].Value = own
-		case "ref":
-			ref, _ := rawjson.SplitObject(p.Value) // valid: the prompt was found by it
-			ref = slices.Clone(ref)
-			for j := range ref {
-				if ref[j].Key == "name" {
-					ref[j].Value = own
-				}
-			}
-			params[i].Value = ref.JSON()
-		}
+	if ref, err := rawjson.SplitObject(params.Get("ref")); err == nil {
+		return params.With("ref", ref.With("name", own).JSON())
 	}
-	return params
+	return params.With("name", own)
 }
 
 // invocation converts a request for the card. What _meta has for the connection between
@@ -107,7 +122,7 @@ func (a *Adapter) passed(r *backend.Request) rawjson.Object {
 func invocation(ctx context.Context, r *backend.Request, plain bool) Call {
 	deck := backend.CallFrom(ctx)
 	in := Call{
-		Tool: r.Key, AsIs: r.Passthrough, Modern: r.Stateless(), Agent: deck.Caller.Name(), From: From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
+		Tool: r.Key, Passthrough: r.Passthrough, Modern: r.Stateless, Agent: deck.Caller.Name(), From: From{Agent: deck.Caller.Agent, Root: deck.Caller.Root},
 		WaitForUser: deck.WaitForUser, Said: r.Client.Notify,
 	}
 	if in.From.Answers = answers(r); in.From.Answers != (Answers{}) {
@@ -150,7 +165,7 @@ func answers(r *backend.Request) (a Answers) {
 		a.Forms = modes.Some("form") != nil || !a.Pages // forms are older than pages and the default
 	}
 	a.Sampling = string(can.Some("sampling"))
-	a.Roots = r.Stateless() && can.Some("roots") != nil
+	a.Roots = r.Stateless && can.Some("roots") != nil
 	return a
 }
 
@@ -195,9 +210,9 @@ func (a *Adapter) replyTo(result Result, err error) backend.Reply {
 	case err != nil:
 		return a.failed(err)
 	case a.o.Plain:
-		return backend.Reply{Result: plain(result)}
+		return backend.Reply{Result: plain(result.Raw)}
 	}
-	return backend.Reply{Result: result.JSON()}
+	return backend.Reply{Result: result.Raw}
 }
 
 // codeCapability is the error code for a client that has not declared a capability which
@@ -220,25 +235,15 @@ func (a *Adapter) failed(err error) backend.Reply {
 }
 
 // plain rebuilds a result from the members that every client knows.
-func plain(r Result) json.RawMessage {
+func plain(result json.RawMessage) json.RawMessage {
+	r, _ := rawjson.SplitObject(result) // the deck passes on nothing else
+	content, _ := rawjson.SplitArray(r.Get("content"))
+	r = r.With("content", rawjson.Array(content...))
 	var o rawjson.Object
-	if r.Meta != nil {
-		o = append(o, rawjson.Member{Key: "_meta", Value: r.Meta})
-	}
-	content := json.RawMessage{'['}
-	for i, block := range r.Content {
-		if i > 0 {
-			content = append(content, ',')
+	for _, key := range []string{"_meta", "content", "isError", "structuredContent"} {
+		if v := r.Some(key); v != nil && (key != "isError" || r.Flag(key)) {
+			o = append(o, rawjson.Member{Key: key, Value: v})
 		}
-		content = append(content, block...)
-	}
-	content = append(content, ']')
-	o = append(o, rawjson.Member{Key: "content", Value: content})
-	if r.IsError {
-		o = append(o, rawjson.Member{Key: "isError", Value: json.RawMessage("true")})
-	}
-	if r.Structured != nil {
-		o = append(o, rawjson.Member{Key: "structuredContent", Value: r.Structured})
 	}
 	return o.JSON()
 }

@@ -52,7 +52,7 @@ type slot struct {
 	fault     string    // why it failed
 	reconnect bool      // requested by the user: no second attempt
 
-	held int       // requests waiting for the child, and other reasons not to end it
+	held int       // requests that wait for the child, or that it works on
 	used time.Time // the last request
 }
 
@@ -98,7 +98,7 @@ func (c *Card) drop(s *slot) {
 
 // busy reports whether the child of a slot must not be ended for being idle.
 func (s *slot) busy() bool {
-	return s.held > 0 || s.child.Busy.Load() > 0 || s.child.person.asked()
+	return s.held > 0 || s.child.person.asked()
 }
 
 // watchIdle waits for d, and then ends the child if it has been idle for that long.

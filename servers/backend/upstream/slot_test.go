@@ -14,9 +14,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // shared is a card that is on, over a server inside the test; starts are the folders
@@ -62,13 +64,13 @@ func shares(t *testing.T, server *fake.Server, o Options) *shared {
 func legacy() *fake.Server { return &fake.Server{NoModern: true} }
 
 // counted is how often the agent's child was called by the tool that counts that.
-func (s *shared) counted(t *testing.T, f From) string {
+func (s *shared) finished(t *testing.T, f From) string {
 	t.Helper()
 	r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: f})
-	if err != nil || r.IsError || len(r.Content) != 1 {
-		t.Fatalf("got %s, %v", r.JSON(), err)
+	if err != nil || r.IsError || len(r.Content()) != 1 {
+		t.Fatalf("got %s, %v", r.Raw, err)
 	}
-	text := strings.TrimPrefix(string(r.Content[0]), `{"type":"text","text":"`)
+	text := strings.TrimPrefix(string(r.Content()[0]), `{"type":"text","text":"`)
 	return strings.TrimSuffix(text, `"}`)
 }
 
@@ -92,7 +94,7 @@ func TestWhoSharesAChild(t *testing.T) {
 				s := shares(t, row.server, Options{Share: row.share})
 				var got []string
 				for _, f := range []From{ada, bob, cy, ada} {
-					got = append(got, s.counted(t, f))
+					got = append(got, s.finished(t, f))
 				}
 				if strings.Join(got, " ") != row.want || !slices.Equal(s.started(), row.starts) {
 					t.Errorf("counted %v, started for %q", got, s.started())
@@ -102,6 +104,28 @@ func TestWhoSharesAChild(t *testing.T) {
 	}
 }
 
+// A request says where its agent worked when it was made, which may be some time before it is
+// served.
+func TestAChildWorksWhereItsAgentDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := legacy()
+		s := shares(t, server, Options{Share: ShareSession, Limits: Limits{Keep: time.Hour}})
+		s.Subscribed("ada", backend.Subscriptions{Root: "/shop"})
+		s.finished(t, From{Agent: "ada", Root: "/before"})
+		if got, want := s.started(), []string{"", "ada/shop"}; !slices.Equal(got, want) {
+			t.Errorf("started for %q, want %q", got, want)
+		}
+		s.Off()
+		s.Subscribed("ada", backend.Subscriptions{Root: "/else"})
+		s.switchedOn(t)
+		s.finished(t, From{Agent: "ada", Root: "/else"})
+		synctest.Wait()
+		if n := server.Count("notifications/roots/list_changed"); n != 1 || len(s.started()) != 2 || s.Status().Children[0].Root != "/else" {
+			t.Errorf("told %d times of another project, started for %q, %+v", n, s.started(), s.Status().Children)
+		}
+	})
+}
+
 // A card whose server's era is not known yet learns it from the first child.
 func TestTheFirstChildOfTheNewerEraBecomesTheProjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -109,10 +133,10 @@ func TestTheFirstChildOfTheNewerEraBecomesTheProjects(t *testing.T) {
 		s.update(func() { s.era = "" })
 		var all sync.WaitGroup
 		for i := range 4 {
-			all.Go(func() { s.counted(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
+			all.Go(func() { s.finished(t, From{Agent: fmt.Sprint(i), Root: "/shop"}) })
 		}
 		all.Wait()
-		if got := s.counted(t, From{Agent: "late", Root: "/shop"}); got != "5" || len(s.Status().Children) != 1 {
+		if got := s.finished(t, From{Agent: "late", Root: "/shop"}); got != "5" || len(s.Status().Children) != 1 {
 			t.Errorf("counted %s, %d children", got, len(s.Status().Children))
 		}
 	})
@@ -133,7 +157,7 @@ func TestManyRequestsStartOneChild(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
 		var all sync.WaitGroup
 		for range 8 {
-			all.Go(func() { s.counted(t, From{Agent: "ada", Root: "/shop"}) })
+			all.Go(func() { s.finished(t, From{Agent: "ada", Root: "/shop"}) })
 		}
 		all.Wait()
 		if got := s.started(); len(got) != 2 {
@@ -145,9 +169,9 @@ func TestManyRequestsStartOneChild(t *testing.T) {
 func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{Agent: "ada", Root: "/shop"})
-		s.counted(t, From{Agent: "bob", Root: "/shop"})
-		time.Sleep(24 * time.Hour)
+		s.finished(t, From{Agent: "ada", Root: "/shop"})
+		s.finished(t, From{Agent: "bob", Root: "/shop"})
+		testwait.Pass(24 * time.Hour)
 		if st := s.Status(); len(st.Children) != 2 || st.Agents != 2 || st.Doing() != "running, 2 agents" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
 		}
@@ -159,7 +183,7 @@ func TestAnAgentsChildEndsWithItAndNotBefore(t *testing.T) {
 		if st := s.Status(); len(st.Children) != 1 || st.Doing() != "running, 1 agent" {
 			t.Errorf("%d children, %s", len(st.Children), st.Doing())
 		}
-		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
+		if got := s.finished(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
 		gone, cancel := context.WithCancel(t.Context())
@@ -197,14 +221,13 @@ func TestASharedChildEndsWhenNobodyNeedsIt(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := shares(t, legacy(), row.options)
 				ada := From{Agent: "ada", Root: "/shop"}
-				s.counted(t, ada)
+				s.finished(t, ada)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
 				if row.busy != "" {
 					go func() { _, _ = s.Call(ctx, Call{Tool: row.busy, From: ada}) }()
 				}
-				time.Sleep(row.after)
-				synctest.Wait()
+				testwait.Pass(row.after)
 				if got := len(s.Status().Children); got != row.want {
 					t.Errorf("%d children", got)
 				}
@@ -219,16 +242,14 @@ func TestASharedChildEndsWhenNobodyNeedsIt(t *testing.T) {
 func TestTheChildThatIsKeptIsTheFirstAgentsOfTheProject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Warm: true, Root: "/shop"})
-		s.counted(t, From{Agent: "ada", Root: "/shop"})
+		s.finished(t, From{Agent: "ada", Root: "/shop"})
 		synctest.Wait()
-		s.counted(t, From{Agent: "cy", Root: "/else"})
+		s.finished(t, From{Agent: "cy", Root: "/else"})
 		if got := s.started(); !slices.Equal(got, []string{"", "", "cy/else"}) {
 			t.Errorf("started for %q", got)
 		}
 		s.Off()
-		synctest.Wait()
-		time.Sleep(time.Minute)
-		synctest.Wait()
+		testwait.Pass(time.Minute)
 		if got := len(s.Status().Children); got != 0 {
 			t.Errorf("off: %d children", got)
 		}
@@ -240,8 +261,8 @@ func TestTheEndOfAChildIsItsOwnAgentsMatter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
 		ada, bob := From{Agent: "ada", Root: "/shop"}, From{Agent: "bob", Root: "/shop"}
-		s.counted(t, ada)
-		s.counted(t, bob)
+		s.finished(t, ada)
+		s.finished(t, bob)
 		ended := make(chan Result, 1)
 		go func() {
 			r, _ := s.Call(t.Context(), Call{Tool: "fake_wait", From: ada})
@@ -249,13 +270,13 @@ func TestTheEndOfAChildIsItsOwnAgentsMatter(t *testing.T) {
 		}()
 		synctest.Wait()
 		s.kills[1]()
-		if r := <-ended; string(r.JSON()) != `{"content":[{"type":"text","text":"fake stopped (code 0). The call may have taken effect: check, then retry."}],"isError":true}` {
-			t.Errorf("got %s", r.JSON())
+		if r := <-ended; string(r.Raw) != `{"content":[{"type":"text","text":"fake stopped (code 0). The call may have taken effect: check, then retry."}],"isError":true}` {
+			t.Errorf("got %s", r.Raw)
 		}
-		if got := s.counted(t, bob); got != "2" {
+		if got := s.finished(t, bob); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
-		if got := s.counted(t, ada); got != "1" {
+		if got := s.finished(t, ada); got != "1" {
 			t.Errorf("ada's new one counts %s", got)
 		}
 	})
@@ -267,11 +288,11 @@ func TestALostChildIsStartedAgainForThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto, Limits: Limits{InFlight: 1}})
 		ada := From{Agent: "ada", Root: "/shop"}
-		s.counted(t, ada)
+		s.finished(t, ada)
 		go func() { _, _ = s.Call(t.Context(), Call{Tool: "fake_wait", From: ada}) }()
 		synctest.Wait()
 		count := make(chan string, 1)
-		go func() { count <- s.counted(t, ada) }()
+		go func() { count <- s.finished(t, ada) }()
 		synctest.Wait()
 		began := time.Now()
 		s.kills[1]()
@@ -284,7 +305,7 @@ func TestALostChildIsStartedAgainForThoseWhoWait(t *testing.T) {
 func TestRestartingEndsEveryChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{Agent: "ada", Root: "/shop"})
+		s.finished(t, From{Agent: "ada", Root: "/shop"})
 		if _, err := s.Control(t.Context(), Request{Verb: "reconnect"}); err != nil {
 			t.Fatal(err)
 		}
@@ -292,7 +313,7 @@ func TestRestartingEndsEveryChild(t *testing.T) {
 		if got := len(s.Status().Children); got != 0 {
 			t.Errorf("%d children", got)
 		}
-		if got := s.counted(t, From{Agent: "ada", Root: "/shop"}); got != "1" {
+		if got := s.finished(t, From{Agent: "ada", Root: "/shop"}); got != "1" {
 			t.Errorf("the new one counts %s", got)
 		}
 	})
@@ -302,16 +323,16 @@ func TestRestartingEndsEveryChild(t *testing.T) {
 func TestAChildThatCannotStartDegradesTheCard(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shares(t, legacy(), Options{Share: ShareAuto})
-		s.counted(t, From{Agent: "bob", Root: "/shop"})
+		s.finished(t, From{Agent: "bob", Root: "/shop"})
 		s.opts.Hooks.Find = func(From) (Found, error) { return Found{}, errors.New("it needs ${root}") }
 		r, err := s.Call(t.Context(), Call{Tool: "fake_count", From: From{Agent: "ada", Root: ""}})
-		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "fake could not be started: it needs ${root}.") {
-			t.Errorf("got %s, %v", r.JSON(), err)
+		if err != nil || !r.IsError || !strings.Contains(string(r.Raw), "fake could not be started: it needs ${root}.") {
+			t.Errorf("got %s, %v", r.Raw, err)
 		}
 		if sign := s.Status().Sign(); sign.Tone != Warning || sign.Note != "it needs ${root}" {
 			t.Errorf("sign %+v", sign)
 		}
-		if got := s.counted(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
+		if got := s.finished(t, From{Agent: "bob", Root: "/shop"}); got != "2" {
 			t.Errorf("bob's counts %s", got)
 		}
 		s.SessionEnded("ada")
@@ -364,8 +385,8 @@ func TestHowLongTheEndOfAServerTakes(t *testing.T) {
 					p.Kill = func() { kill(); gone <- time.Now() }
 					return p, err
 				}
-				s.counted(t, From{Agent: "ada", Root: "/shop"})
-				s.counted(t, From{Agent: "bob", Root: "/shop"})
+				s.finished(t, From{Agent: "ada", Root: "/shop"})
+				s.finished(t, From{Agent: "bob", Root: "/shop"})
 				began := time.Now()
 				row.end(s.Card)
 				for range 2 { // side by side

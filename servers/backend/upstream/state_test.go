@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // shown is what a server shows the user.
@@ -89,6 +90,6 @@ func TestTheStateOfACardIsThatOfItsChildren(t *testing.T) {
 		{"what it lists has changed", func() { server.Change(); call("ada") }, "degraded hidden until you accept the change: 1 new"},
 	} {
 		row.do()
-		until(t, row.name+": "+row.want, func() bool { return s.now() == row.want })
+		testwait.Until(t, row.name+": "+row.want, func() bool { return s.now() == row.want })
 	}
 }

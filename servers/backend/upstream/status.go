@@ -21,7 +21,7 @@ type Status struct {
 	Detail  string // about what it works with
 	Trouble string // a problem with that; "" if none
 
-	Children         []ChildFact
+	Children         []snapshot.Child
 	PID              int       // of the first child; 0 if there is none
 	Since            time.Time // when the child was ready; zero if there is none
 	Server, Version  string    // as reported by the child
@@ -51,7 +51,6 @@ type Status struct {
 	Adds         snapshot.Count // what it would add to an agent's list, as listed last
 
 	OK, Failed int // number of calls that reached the child
-	Calls      []CallFact
 	Picture    Picture
 
 	Error    string // the most recent error
@@ -71,15 +70,16 @@ func (s Status) Tokens() int { return snapshot.Tokens(s.Context) }
 // Status returns the current status. It does not block.
 func (c *Card) Status() Status {
 	c.mu.Lock()
+	v := c.verdict()
 	s := Status{
 		Mode: c.mode, Restarts: c.restarts, Era: c.era,
-		Held: slices.Clone(c.verdict.Held), Asked: slices.Clone(c.asked), Updated: c.verdict.Updated, Accepted: sanitize.Line(c.verdict.Was), Listed: c.listed != nil,
+		Held: slices.Clone(v.Held), Asked: slices.Clone(c.asked), Updated: v.Updated, Accepted: sanitize.Line(v.Was), Listed: c.listed != nil,
 		Adds: c.count, Error: c.faults.last.Text, ErrorAt: c.faults.last.Time, Failures: c.faults.inRow, Broken: !c.failedAt.IsZero(), OnDemand: c.opts.OnDemand, opts: &c.opts,
 	}
 	c.sum(&s)
-	s.Listing, s.TurnedOff = c.listing.Tools, map[string]bool{}
+	s.TurnedOff = map[string]bool{}
 	if o := c.offer; o != nil {
-		s.Tools, s.Notes, s.Context, s.Instructions = o.Tools, o.Notes, o.Context, o.Instructions
+		s.Listing, s.Tools, s.Notes, s.Context, s.Instructions = o.Listing.Tools, o.Tools, o.Notes, o.Context, o.Instructions
 	}
 	c.mu.Unlock()
 	if off := c.opts.Catalogue.Off; off != nil {
@@ -98,7 +98,6 @@ func (c *Card) Status() Status {
 	s.Detail, s.Trouble = c.opts.Hooks.State()
 	c.calls.mu.Lock()
 	s.OK, s.Failed, s.Picture = c.calls.ok, c.calls.failed, c.calls.picture
-	s.Calls = slices.Clone(c.calls.last[max(0, len(c.calls.last)-keptCalls):])
 	c.calls.mu.Unlock()
 	s.Log = c.log.Tail(lastLines)
 	return s
@@ -136,7 +135,7 @@ func (s Status) Sign() Sign {
 	case s.Mode == On && s.Trouble != "":
 		return Sign{Warning, s.Trouble}
 	case s.Mode == On:
-		note := fmt.Sprintf("%d tools", len(s.Tools))
+		note := humanize.Count(len(s.Tools), "tool")
 		if n := len(s.Held); n > 0 {
 			note += fmt.Sprintf(", %d to accept", n)
 		}
@@ -190,7 +189,7 @@ func (s Status) Text(long bool, more ...Fact) string {
 		if s.Listed {
 			cost = "offered"
 		}
-		row("tools", "%d, %s; %d bytes, about %d tokens while on", len(s.Tools), cost, s.Context, s.Tokens())
+		row("tools", "%d, %s; %s while on", len(s.Tools), cost, snapshot.ContextCost(s.Context))
 	} else if s.Mode == Off && s.Adds.Tools > 0 {
 		row("tools", "%s while on, as counted last", s.Adds)
 	}

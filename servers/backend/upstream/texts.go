@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -99,11 +100,11 @@ func (o *Options) notStarted(why string) string {
 }
 
 func (o *Options) busy(waiting int) string {
-	return fmt.Sprintf("%s is busy: %d calls are waiting. Try again later.", o.Title, waiting)
+	return fmt.Sprintf("%s is busy, with %s waiting. Try again later.", o.Title, humanize.Count(waiting, "call"))
 }
 
 func (o *Options) crowded(children int) string {
-	return fmt.Sprintf("%s is busy: it is running for %d other agents. Try again later.", o.Title, children)
+	return fmt.Sprintf("%s is busy: it is running for %s. Try again later.", o.Title, humanize.Count(children, "other agent"))
 }
 
 // barred says what cannot be done with a server that has a URL.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 )
 
 // In either era, a call finds out that nobody is at the URL any more.
@@ -30,7 +30,7 @@ func TestACallOfAURLThatIsGoneFails(t *testing.T) {
 			web.CloseClientConnections()
 			web.Close()
 			if r, err := c.Call(t.Context(), Call{Tool: "far_echo"}); err == nil && !r.IsError {
-				t.Errorf("from nowhere came %s", r.JSON())
+				t.Errorf("from nowhere came %s", r.Raw)
 			}
 		})
 	}
@@ -50,8 +50,8 @@ func TestAgentsHaveSessionsOfTheirOwn(t *testing.T) {
 	c.switchedOn(t)
 	for _, row := range []struct{ agent, want string }{{"ada", "1"}, {"bob", "1"}, {"ada", "2"}} {
 		r, err := c.Call(t.Context(), Call{Tool: "far_count", From: From{Agent: row.agent}})
-		if err != nil || !strings.Contains(string(r.JSON()), `"text":"`+row.want+`"`) {
-			t.Errorf("%s got %s, %v", row.agent, r.JSON(), err)
+		if err != nil || !strings.Contains(string(r.Raw), `"text":"`+row.want+`"`) {
+			t.Errorf("%s got %s, %v", row.agent, r.Raw, err)
 		}
 	}
 	c.SessionEnded("ada")
@@ -101,12 +101,12 @@ func TestAServerThatWantsASignInIsSaidToWantOne(t *testing.T) {
 		closed.Store(false)
 		c.switchedOn(t)
 		if r, err := c.Call(t.Context(), Call{Tool: "far_echo"}); err != nil || r.IsError {
-			t.Fatalf("got %s, %v", r.JSON(), err)
+			t.Fatalf("got %s, %v", r.Raw, err)
 		}
 		closed.Store(true)
 		r, err := c.Call(t.Context(), Call{Tool: "far_echo"})
-		if err != nil || !r.IsError || !strings.Contains(string(r.JSON()), "far cannot be used: "+want) {
-			t.Errorf("in the middle: %s, %v", r.JSON(), err)
+		if err != nil || !r.IsError || !strings.Contains(string(r.Raw), "far cannot be used: "+want) {
+			t.Errorf("in the middle: %s, %v", r.Raw, err)
 		}
 	}
 }

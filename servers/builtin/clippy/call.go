@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-const approvalWait = 60 * time.Second
-
 // Call is one call of a tool.
 type Call struct {
 	Tool    string
@@ -24,7 +22,7 @@ func Do[T any](ctx context.Context, s *Service, c Call, run func(context.Context
 	start, log := time.Now(), s.opt.logger().With("tool", c.Tool, "client", c.By.Name)
 	log.Debug("tool called")
 	var value T
-	err := s.permit(ctx, c)
+	err := s.permit(c)
 	if err == nil {
 		value, err = within(ctx, s.disk, c.Writes, run)
 	}
@@ -37,9 +35,8 @@ func Do[T any](ctx context.Context, s *Service, c Call, run func(context.Context
 	return value, nil
 }
 
-// permit holds the rate and the user's policy. A call that cannot work counts for
-// neither.
-func (s *Service) permit(ctx context.Context, c Call) error {
+// permit holds the rate. A call that cannot work does not count.
+func (s *Service) permit(c Call) error {
 	if errors.As(c.Invalid, new(*fault)) {
 		return c.Invalid
 	} else if c.Invalid != nil {
@@ -51,19 +48,13 @@ func (s *Service) permit(ctx context.Context, c Call) error {
 	if off := s.Off(c.Tool); off != "" {
 		return say("%s", off)
 	}
-	switch s.Settings().Policy[c.Tool] {
-	case "", Allow:
-	default: // a word that nobody knows was meant as a restriction
-		ctx, cancel := context.WithTimeout(ctx, approvalWait)
-		defer cancel()
-		if s.opt.Approve == nil {
-			return say("the user must approve each call of %s, and no deck is open to ask them; ask the user to run mcpdeck", c.Tool)
-		}
-		if !s.opt.Approve(ctx, Approval{Tool: c.Tool, Agent: c.By.Name, AgentID: c.By.ID, Detail: c.Detail}) {
-			return say("the user did not allow this call")
-		}
-	}
 	return nil
+}
+
+// Asks reports whether the user is asked for each call of a tool.
+func (s *Service) Asks(tool string) bool {
+	p := s.Settings().Policy[tool]
+	return p != "" && p != Allow // a word that nobody knows was meant as a restriction
 }
 
 // rate is the one of a call's tool; its zero value has no limit.

@@ -46,9 +46,6 @@ type Options struct {
 	Environ []string
 	// Bell rings the terminal's bell. nil: there is no terminal.
 	Bell func() error
-	// Approve asks the user about a call under the policy Ask and returns
-	// once they have decided or ctx ends. nil: there is no person to ask.
-	Approve func(ctx context.Context, what Approval) bool
 	// Log gets calls and raw system errors, never contents or values. nil: the
 	// default logger of the moment.
 	Log *slog.Logger
@@ -74,17 +71,9 @@ type Settings struct {
 	Muted             bool
 }
 
-// Approval is what the user is asked to allow.
-type Approval struct {
-	Tool    string
-	Agent   string // name for people
-	AgentID string // of the connection
-	Detail  string // one line: "note.txt (12 bytes)"
-}
-
 // Caller is who is behind a call.
 type Caller struct {
-	Name, ID string              // of the agent, as in Approval
+	Name, ID string              // of the agent: for people, and of the connection
 	Root     string              // project folder; "": the deck's working folder
 	Refused  *roots.RefusedError // why it has none; nil: it may have the deck's
 }
@@ -100,9 +89,12 @@ type Service struct {
 
 	mu       sync.Mutex
 	settings Settings
-	changed  func()            // other tools are turned off
-	trouble  func(text string) // with the memory; "" when all is well
-	rates    map[string]*rate  // by tool
+	changed  func()           // other tools are turned off
+	rates    map[string]*rate // by tool
+
+	telling sync.Mutex        // guards what follows
+	trouble func(text string) // with the memory; "" when all is well
+	told    string            // of it last
 }
 
 // New makes a service. It touches nothing yet.
@@ -205,16 +197,6 @@ func (s Settings) off() []string {
 // MemoryPath is the absolute path of the memory file.
 func (s *Service) MemoryPath() string { return s.memory.path }
 
-// CheckMemory reads the memory file. The error is a sentence for the user.
-func (s *Service) CheckMemory() (keys int, err error) {
-	all, err := s.memory.load()
-	if errors.Is(err, fs.ErrNotExist) {
-		return 0, nil
-	}
-	s.note(err)
-	return len(all), err
-}
-
 // RepairMemory sets a corrupted memory file aside and puts the last good copy,
 // or an empty memory, in its place. It returns the path of the bad file. It is
 // for the user alone.
@@ -228,31 +210,34 @@ func (s *Service) RepairMemory(ctx context.Context) (aside string, err error) {
 
 // Begin removes what killed processes left and looks at the memory.
 func (s *Service) Begin(trouble func(text string)) {
-	s.mu.Lock()
-	s.trouble = trouble
-	s.mu.Unlock()
+	s.telling.Lock()
+	s.trouble, s.told = trouble, "nothing yet"
+	s.telling.Unlock()
 	s.sounds.open()
 	recovery.Go("clippy start", func() {
 		s.memory.sweep()
-		_, _ = s.CheckMemory() // trouble is told by note
+		if _, err := s.memory.load(); !errors.Is(err, fs.ErrNotExist) {
+			s.note(err)
+		}
 	})
 }
 
 // End kills the players.
 func (s *Service) End() { s.sounds.close() }
 
-// note reports whether the memory is corrupted.
+// note tells whether the memory is corrupted, if that is news.
 func (s *Service) note(err error) {
-	s.mu.Lock()
-	trouble := s.trouble
-	s.mu.Unlock()
-	if trouble == nil {
+	text := ""
+	if isCorrupted(err) {
+		text = sentence(err)
+	} else if err != nil {
 		return
 	}
-	if isCorrupted(err) {
-		trouble(sentence(err))
-	} else if err == nil {
-		trouble("")
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	if s.trouble != nil && text != s.told {
+		s.told = text
+		s.trouble(text)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // maxNote is the largest note in bytes.
@@ -41,7 +42,7 @@ func (n Note) check(set Settings) error {
 		return err
 	}
 	if len(n.Content) > maxNote {
-		return say("content is too large (%d bytes, max %d)", len(n.Content), maxNote)
+		return say("content is too large (%s, max %d)", humanize.Count(len(n.Content), "byte"), maxNote)
 	}
 	return nil
 }

@@ -48,16 +48,8 @@ func wording(err error) string {
 	if !errors.As(err, &no) {
 		return "the operation failed"
 	}
-	switch kindOf(no) {
-	case kindFull:
-		return "the disk is full"
-	case kindReadOnly:
-		return "the file system is read-only"
-	case kindNameLength:
-		return "the name is too long"
-	case kindLoop:
-		return "too many symbolic links"
-	default:
+	if text := known(no); text != "" {
+		return text
 	}
 	if name := errnoName(no); name != "" {
 		return "the operation failed (" + name + ")"
@@ -65,15 +57,12 @@ func wording(err error) string {
 	return "the operation failed"
 }
 
-// kind sorts the error numbers of all systems.
-type kind int
-
+// What the error numbers of all systems that an agent can do something about mean.
 const (
-	kindOther kind = iota
-	kindFull
-	kindReadOnly
-	kindNameLength
-	kindLoop
+	full       = "the disk is full"
+	readOnly   = "the file system is read-only"
+	nameLength = "the name is too long"
+	loop       = "too many symbolic links"
 )
 
 // sentence is the text of err for an agent.

@@ -15,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 const (
@@ -91,7 +93,7 @@ func (m *memory) write(ctx context.Context, key, value string) error {
 		return err
 	}
 	if len(value) > maxValue {
-		return say("value is too large (%d bytes, max %d)", len(value), maxValue)
+		return say("value is too large (%s, max %d)", humanize.Count(len(value), "byte"), maxValue)
 	}
 	return m.locked(ctx, func() error {
 		all, err := m.load()
@@ -132,17 +134,14 @@ func text(v json.RawMessage) (string, bool) {
 // encode is JSON with keys sorted, signs like < as they are, and, with an
 // indent, a final line break.
 func encode(v any, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", indent)
-	if err := e.Encode(v); err != nil {
+	b, err := rawjson.Encode(v, indent)
+	switch {
+	case err != nil:
 		return nil, system(err)
+	case indent != "":
+		b = append(b, '\n')
 	}
-	if indent == "" {
-		return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-	}
-	return b.Bytes(), nil
+	return b, nil
 }
 
 // locked runs fn while no other goroutine and no other process writes.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func testMemory(t testing.TB, content ...string) *memory {
@@ -301,4 +303,33 @@ func FuzzMParse(f *testing.F) {
 			t.Fatalf("%q became %q", data, again)
 		}
 	})
+}
+
+func TestTheStateOfTheMemoryIsToldWhenItChanges(t *testing.T) {
+	s := New(Options{Dir: testwait.TempDir(t), Home: testwait.TempDir(t)})
+	told := make(chan string, 100)
+	s.Begin(func(trouble string) { told <- trouble })
+	defer s.End()
+	for range 3 {
+		if _, err := s.Recall("k"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(s.MemoryPath(), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := s.Recall("k"); err == nil {
+			t.Fatal("read what is damaged")
+		}
+	}
+	if _, err := s.RepairMemory(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(told); n != 3 {
+		t.Fatalf("told %d times, want 3", n)
+	}
+	if well, broken, mended := <-told, <-told, <-told; well != "" || broken == "" || mended != "" {
+		t.Errorf("told %q, then %q, then %q", well, broken, mended)
+	}
 }

@@ -14,18 +14,19 @@ const (
 	keepsFolders = true // a folder that is open may still be renamed and removed
 )
 
-func kindOf(no syscall.Errno) kind {
+// known is what an error number means, "" for most.
+func known(no syscall.Errno) string {
 	switch no {
 	case syscall.ENOSPC, syscall.EDQUOT:
-		return kindFull
+		return full
 	case syscall.EROFS:
-		return kindReadOnly
+		return readOnly
 	case syscall.ENAMETOOLONG:
-		return kindNameLength
+		return nameLength
 	case syscall.ELOOP:
-		return kindLoop
+		return loop
 	default:
-		return kindOther
+		return ""
 	}
 }
 

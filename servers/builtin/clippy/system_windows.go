@@ -13,18 +13,20 @@ const (
 	keepsFolders = false // nobody could rename or remove a folder that is open
 )
 
-func kindOf(no syscall.Errno) kind {
+// known is what an error number means, "" for most.
+func known(no syscall.Errno) string {
 	switch no {
 	case windows.ERROR_DISK_FULL, windows.ERROR_HANDLE_DISK_FULL, windows.ERROR_DISK_QUOTA_EXCEEDED:
-		return kindFull
+		return full
 	case windows.ERROR_WRITE_PROTECT:
-		return kindReadOnly
+		return readOnly
 	case windows.ERROR_FILENAME_EXCED_RANGE:
-		return kindNameLength
+		return nameLength
 	case windows.ERROR_CANT_RESOLVE_FILENAME:
-		return kindLoop
+		return loop
+	default:
+		return ""
 	}
-	return kindOther
 }
 
 func errnoName(no syscall.Errno) string { return "code " + strconv.Itoa(int(no)) }

@@ -181,35 +181,36 @@ func newOutcome(ctx context.Context, call Call, base, cur *side, args CompareArg
 
 // baseline finds the side to compare with, apart from git's.
 func (cp *comparer) baseline(call Call, project, name string) (*side, error) {
+	e, said, err := cp.named(call, project, name)
 	switch {
-	case name == "disk" || name == "snapshot":
-		e, said, err := cp.baselines.own(call, project)
-		if err != nil {
-			return nil, err
-		}
-		if e == nil {
-			word := "disk "
-			if name == "snapshot" {
-				word = ""
-			}
-			return nil, problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot before the edit; to see drift since a commit use baseline git:HEAD",
+	case err != nil:
+		return nil, err
+	case e == nil:
+		return cp.pathSide(call, project, name)
+	}
+	out, err := cp.entrySide(e)
+	if said != nil && err == nil {
+		out.warnings = append(out.warnings, *said)
+	}
+	return out, err
+}
+
+// named is the snapshot that the name of a baseline means, which becomes that of a caller
+// without one; nil if the name means something else. said is as in own.
+func (cp *comparer) named(call Call, project, name string) (e *store.Entry, said *problem.Warning, err error) {
+	if id, is := strings.CutPrefix(name, "snapshot:"); is {
+		e, err = cp.ws.snapshot(call, id, project)
+	} else if name == "disk" || name == "snapshot" {
+		if e, said, err = cp.baselines.own(call, project); e == nil && err == nil {
+			word := map[string]string{"disk": "disk "}[name]
+			err = problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot before the edit; to see drift since a commit use baseline git:HEAD",
 				"No snapshot found for %scomparison", word)
 		}
-		cp.baselines.adopts(call, e)
-		out, err := cp.entrySide(e)
-		if said != nil && err == nil {
-			out.warnings = append(out.warnings, *said)
-		}
-		return out, err
-	case strings.HasPrefix(name, "snapshot:"):
-		e, err := cp.ws.snapshot(call, strings.TrimPrefix(name, "snapshot:"), project)
-		if err != nil {
-			return nil, err
-		}
-		cp.baselines.adopts(call, e)
-		return cp.entrySide(e)
 	}
-	return cp.pathSide(call, project, name)
+	if e != nil && err == nil {
+		cp.baselines.adopts(call, e)
+	}
+	return e, said, err
 }
 
 // snapshot finds a snapshot that the caller may use; project is "" for any.

@@ -68,7 +68,7 @@ func (cp *comparer) current(ctx context.Context, call Call, project string, want
 	}
 	var failed error
 	if force == nil {
-		out, err := cp.regenerate(ctx, call, project, want, false, boolPtr(false))
+		out, err := cp.regenerate(ctx, call, project, want, false, new(false))
 		if err == nil {
 			out.warnings = append(watched, out.warnings...)
 			return out, nil
@@ -90,8 +90,6 @@ func (cp *comparer) current(ctx context.Context, call Call, project string, want
 	}
 	return out, nil
 }
-
-func boolPtr(b bool) *bool { return &b }
 
 // orderFresh puts first what was made with the options of the other side.
 func orderFresh(own, kept *candidate, want contract.Analysis) []*candidate {
@@ -156,7 +154,7 @@ func (ws *workspace) candidates(ctx context.Context, project string, want contra
 		if err != nil {
 			continue
 		}
-		f := entryFreshness(then, now)
+		f := freshnessOf(now.Since(then))
 		if kept == nil || (kept.freshness.State != fresh && f.State == fresh) {
 			kept = &candidate{context: c, entry: e, freshness: f}
 		}

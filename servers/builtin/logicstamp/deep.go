@@ -43,7 +43,6 @@ func shows(c *contract.Context, paths []string) bool {
 
 // DeeperRun is an analysis in the background that reaches deeper.
 type DeeperRun struct {
-	Since time.Time
 	// Limit is when it is given up.
 	Limit  time.Duration
 	cancel context.CancelFunc
@@ -83,7 +82,7 @@ func (d *deepener) later(project string, work func(ctx context.Context) error) (
 		return compare.DeeperStopped
 	}
 	bound, cancel := context.WithCancel(bound)
-	run := &DeeperRun{Since: d.opts.Now(), Limit: d.opts.DeepTimeout, cancel: cancel}
+	run := &DeeperRun{Limit: d.opts.DeepTimeout, cancel: cancel}
 	d.mu.Lock()
 	d.running[project] = run
 	d.mu.Unlock()

@@ -93,12 +93,6 @@ func unrecordedChanges(c *contract.Context, now *manifest.Manifest, times bool) 
 	return changes
 }
 
-// entryFreshness compares the sources a kept context was made from with those
-// of now.
-func entryFreshness(then, now *manifest.Manifest) *compare.Freshness {
-	return freshnessOf(now.Since(then))
-}
-
 func freshnessOf(c manifest.Changes) *compare.Freshness {
 	if c.Empty() {
 		return &compare.Freshness{State: fresh}

@@ -5,9 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/store"
 )
 
@@ -18,15 +16,10 @@ type ListArgs struct {
 
 // Listed is the result of List.
 type Listed struct {
-	SnapshotID   string             `json:"snapshotId,omitempty"`
-	ProjectPath  string             `json:"projectPath"`
-	TotalBundles int                `json:"totalBundles"`
-	Bundles      []BundleInfo       `json:"bundles"`
-	WatchMode    *WatchMode         `json:"watchMode,omitempty"`
-	Freshness    *compare.Freshness `json:"freshness,omitempty"`
-	Warnings     []problem.Warning  `json:"warnings,omitempty"`
-	// Stamp changes when the context is replaced.
-	Stamp string `json:"-"`
+	Origin
+	TotalBundles int          `json:"totalBundles"`
+	Bundles      []BundleInfo `json:"bundles"`
+	WatchMode    *WatchMode   `json:"watchMode,omitempty"`
 }
 
 // BundleInfo describes one bundle.
@@ -55,10 +48,7 @@ func (s *Service) List(ctx context.Context, call Call, args ListArgs) (*Listed, 
 	all := bundleInfos(src.context)
 	prefix := cleanPrefix(args.FolderPrefix)
 	all = slices.DeleteFunc(all, func(b BundleInfo) bool { return !under(b.Folder, prefix) })
-	return &Listed{
-		SnapshotID: src.snapshotID, ProjectPath: src.project, TotalBundles: len(all), Bundles: all,
-		WatchMode: src.watch, Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
-	}, nil
+	return &Listed{src.Origin, len(all), all, src.watch}, nil
 }
 
 func cleanPrefix(p string) string {

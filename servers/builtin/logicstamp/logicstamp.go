@@ -162,9 +162,9 @@ func New(opts Options) (*Service, error) {
 	}
 	s := &Service{opts: &opts, life: newLifetime(), access: &access{&opts}}
 	s.workspace = &workspace{opts: s.opts, access: s.access, store: st, known: map[string]*manifest.Manifest{}}
-	s.baselines = &baselines{store: st, now: opts.Now, byKey: map[baselineKey]string{}}
+	s.baselines = &baselines{store: st, byKey: map[baselineKey]string{}}
 	s.refresher = &refresher{
-		opts: s.opts, ws: s.workspace, baselines: s.baselines, cli: stampcli.New(opts.CLI), gate: newGate(),
+		ws: s.workspace, baselines: s.baselines, cli: stampcli.New(opts.CLI), gate: newGate(),
 		flights: flights{life: s.life, list: map[string]*flight{}}, duration: map[string]time.Duration{},
 	}
 	s.deeper = &deepener{

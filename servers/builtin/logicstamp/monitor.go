@@ -164,26 +164,14 @@ func (m *monitor) fix(ctx context.Context, call Call) error {
 		m.baseline, m.ref = "git:"+commit.Hash, commit.Ref
 		return nil
 	}
-	switch m.baseline {
-	case "disk", "snapshot":
-		e, _, err := m.comparer.baselines.own(call, m.project)
-		if err != nil {
-			return err
-		}
-		if e == nil {
-			return problem.New(problem.NoSnapshot, "call logicstamp_refresh_snapshot first, or use baseline git:HEAD", "No snapshot found for comparison")
-		}
-		m.comparer.baselines.adopts(call, e)
-		m.baseline = "snapshot:" + e.ID
+	e, _, err := m.comparer.named(call, m.project, m.baseline)
+	if e == nil || err != nil {
+		return err
 	}
-	if id, ok := strings.CutPrefix(m.baseline, "snapshot:"); ok {
-		if _, err := m.comparer.ws.snapshot(call, id, m.project); err != nil {
-			return err
-		}
-		if !m.comparer.ws.store.Pinned(id) {
-			m.pinned = id
-			return m.comparer.ws.store.Hold(id)
-		}
+	m.baseline = "snapshot:" + e.ID
+	if !m.comparer.ws.store.Pinned(e.ID) {
+		m.pinned = e.ID
+		return m.comparer.ws.store.Hold(e.ID)
 	}
 	return nil
 }
@@ -266,7 +254,7 @@ func awaitQuiet(ctx context.Context, changed <-chan struct{}) bool {
 // and told.
 func (m *monitor) compare(ctx context.Context) {
 	start := time.Now()
-	result, later, err := m.comparer.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: boolPtr(false)})
+	result, later, err := m.comparer.compareSides(ctx, m.call, m.project, CompareArgs{Baseline: m.baseline, Publish: new(false)})
 	if ctx.Err() != nil {
 		return
 	}

@@ -17,7 +17,6 @@ type baselineKey struct{ client, project string }
 // baselines are the snapshots to compare with, by session and project.
 type baselines struct {
 	store *store.Store
-	now   func() time.Time
 
 	mu    sync.Mutex
 	byKey map[baselineKey]string
@@ -74,8 +73,7 @@ func (b *baselines) own(call Call, project string) (e *store.Entry, said *proble
 	if past != nil && past.Owner == call.Identity {
 		why = "this client's last snapshot of the project, " + past.ID + ", can be used no more"
 	}
-	w := problem.Warn(problem.BaselineAdopted, "%s; the baseline is %s, which %s made %s ago",
-		why, e.ID, madeBy(e), b.now().Sub(e.CreatedAt).Round(time.Second))
+	w := problem.Warn(problem.BaselineAdopted, "%s; the baseline is %s, which %s made at %s", why, e.ID, madeBy(e), e.CreatedAt.UTC().Format(time.RFC3339))
 	return e, &w, nil
 }
 

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/support/fuzzy"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // ReadArgs are the arguments of Read.
@@ -22,18 +22,13 @@ type ReadArgs struct {
 // ReadFile is the result of Read: the index, a text, or the bundles of a file or
 // the one that was asked for.
 type ReadFile struct {
-	SnapshotID  string             `json:"snapshotId,omitempty"`
-	ProjectPath string             `json:"projectPath"`
-	BundlePath  string             `json:"bundlePath"`
-	Index       json.RawMessage    `json:"index,omitempty"`
-	Format      string             `json:"format,omitempty"`
-	Text        string             `json:"text,omitempty"`
-	Freshness   *compare.Freshness `json:"freshness,omitempty"`
-	Warnings    []problem.Warning  `json:"warnings,omitempty"`
+	Origin
+	BundlePath string          `json:"bundlePath"`
+	Index      json.RawMessage `json:"index,omitempty"`
+	Format     string          `json:"format,omitempty"`
+	Text       string          `json:"text,omitempty"`
 
 	Bundles []*contract.Bundle `json:"-"`
-	// Stamp changes when the context is replaced.
-	Stamp string `json:"-"`
 }
 
 // Read gives the bundles of one file of a context as the CLI wrote them.
@@ -45,10 +40,7 @@ func (s *Service) Read(ctx context.Context, call Call, args ReadArgs) (*ReadFile
 	if err != nil {
 		return nil, err
 	}
-	out := &ReadFile{
-		SnapshotID: src.snapshotID, ProjectPath: src.project, BundlePath: args.BundlePath,
-		Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
-	}
+	out := &ReadFile{Origin: src.Origin, BundlePath: args.BundlePath}
 	wanted := strings.TrimPrefix(strings.ReplaceAll(args.BundlePath, `\`, "/"), "./")
 	if wanted == contract.IndexFile {
 		out.Index = contract.Compact(src.context.RawIndex)
@@ -119,7 +111,7 @@ func pickBundle(c *contract.Context, bundles []*contract.Bundle, name string) (*
 		case len(found) == 1:
 			return found[0], nil
 		case len(found) > 1:
-			return nil, problem.New(problem.AmbiguousComponent, "pass one of these paths as rootComponent", "%q names %d roots: %s", name, len(found), strings.Join(paths, ", "))
+			return nil, problem.New(problem.AmbiguousComponent, "pass one of these paths as rootComponent", "%q names %s: %s", name, humanize.Count(len(found), "root"), strings.Join(paths, ", "))
 		}
 	}
 	return nil, notARoot(c, bundles, name, wanted)
@@ -143,7 +135,7 @@ func notARoot(c *contract.Context, bundles []*contract.Bundle, name, wanted stri
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
 		return problem.New(problem.ComponentNotFound, "read one of these roots: "+strings.Join(ids[:min(len(ids), 10)], ", "),
-			"%q is not a root of this file; it is part of the bundles of %d roots", name, len(ids))
+			"%q is not a root of this file; it is part of the bundles of %s", name, humanize.Count(len(ids), "root"))
 	}
 	var roots []string
 	for _, b := range bundles {

@@ -22,7 +22,6 @@ import (
 
 // refresher runs the stamp command and keeps what it makes.
 type refresher struct {
-	opts      *Options
 	ws        *workspace
 	baselines *baselines
 	cli       *stampcli.Runner

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/search"
@@ -23,15 +22,10 @@ type SearchArgs struct {
 
 // Found is the result of Search.
 type Found struct {
-	SnapshotID  string             `json:"snapshotId,omitempty"`
-	ProjectPath string             `json:"projectPath"`
-	Total       int                `json:"total"`
-	Hits        []FoundContract    `json:"hits"`
-	Coverage    HiddenCoverage     `json:"coverage"`
-	Freshness   *compare.Freshness `json:"freshness,omitempty"`
-	Warnings    []problem.Warning  `json:"warnings,omitempty"`
-	// Stamp changes when the context is replaced.
-	Stamp string `json:"-"`
+	Origin
+	Total    int             `json:"total"`
+	Hits     []FoundContract `json:"hits"`
+	Coverage HiddenCoverage  `json:"coverage"`
 }
 
 // FoundContract is one found contract and where to read it.
@@ -86,10 +80,7 @@ func (s *Service) Search(ctx context.Context, call Call, args SearchArgs) (*Foun
 		return nil, err
 	}
 	hits := s.searches.get(src.context).Find(args.Query)
-	out := &Found{
-		SnapshotID: src.snapshotID, ProjectPath: src.project, Total: len(hits), Hits: []FoundContract{},
-		Coverage: hiddenOf(src.context, src.sources), Freshness: src.freshness, Warnings: src.warnings, Stamp: src.stamp,
-	}
+	out := &Found{src.Origin, len(hits), []FoundContract{}, hiddenOf(src.context, src.sources)}
 	bundles := src.context.Bundles()
 	from := min(max(args.From, 0), len(hits))
 	for _, h := range hits[from:min(from+cmp.Or(args.Limit, 20), len(hits))] {

@@ -11,17 +11,22 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/watch"
 )
 
+// Origin is the context that an answer is read from.
+type Origin struct {
+	SnapshotID  string             `json:"snapshotId,omitempty"`
+	ProjectPath string             `json:"projectPath"`
+	Freshness   *compare.Freshness `json:"freshness,omitempty"`
+	Warnings    []problem.Warning  `json:"warnings,omitempty"`
+	// Stamp changes when the context is replaced.
+	Stamp string `json:"-"`
+}
+
 // source is the context that a reading tool answers from.
 type source struct {
-	context    *contract.Context
-	project    string
-	snapshotID string
-	// stamp changes when the context is replaced.
-	stamp     string
-	freshness *compare.Freshness
-	sources   *manifest.Manifest
-	warnings  []problem.Warning
-	watch     *WatchMode
+	Origin
+	context *contract.Context
+	sources *manifest.Manifest
+	watch   *WatchMode
 }
 
 // source finds the context of a snapshot, else of a project: its own if fresh,
@@ -62,16 +67,16 @@ func (ws *workspace) source(ctx context.Context, call Call, snapshotID, project 
 		_, err := contract.Read(full, contract.Options{Project: full})
 		return nil, err
 	}
-	out := &source{context: best.context, project: full, stamp: best.context.Stamp, sources: now, watch: watchMode(watch.Look(full))}
+	out := &source{Origin: Origin{ProjectPath: full, Stamp: best.context.Stamp}, context: best.context, sources: now, watch: watchMode(watch.Look(full))}
 	if best.entry != nil {
-		out.stamp = best.entry.ID
+		out.Stamp = best.entry.ID
 		ws.store.Touch(best.entry)
 	}
 	if best.freshness.State != fresh {
-		out.freshness = best.freshness
-		out.warnings = append(out.warnings, problem.Warn(problem.StaleContext, "the context is older than the sources; call logicstamp_refresh_snapshot to update it"))
+		out.Freshness = best.freshness
+		out.Warnings = append(out.Warnings, problem.Warn(problem.StaleContext, "the context is older than the sources; call logicstamp_refresh_snapshot to update it"))
 	}
-	out.warnings = append(out.warnings, best.context.Warnings...)
+	out.Warnings = append(out.Warnings, best.context.Warnings...)
 	return out, nil
 }
 
@@ -84,8 +89,5 @@ func (ws *workspace) entrySource(e *store.Entry) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &source{
-		context: c, project: e.Project, snapshotID: e.ID, stamp: e.ID, sources: sources,
-		warnings: c.Warnings, watch: watchMode(watch.Look(e.Project)),
-	}, nil
+	return &source{Origin{SnapshotID: e.ID, ProjectPath: e.Project, Warnings: c.Warnings, Stamp: e.ID}, c, sources, watchMode(watch.Look(e.Project))}, nil
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/stampcli"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/store"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // stamped is a kept context of a project as it is.
@@ -63,7 +64,7 @@ func (rf *refresher) stamp(ctx context.Context, call Call, project string, a con
 			return nil, refuseForeign(out.foreign)
 		}
 		if files := moved; attempt == 2 {
-			out.warnings = append(out.warnings, problem.Warn(problem.SourcesMoving, "%d files changed while they were analysed: %s", len(files), strings.Join(files[:min(len(files), 10)], ", ")))
+			out.warnings = append(out.warnings, problem.Warn(problem.SourcesMoving, "%s changed during the analysis: %s", humanize.Count(len(files), "file"), strings.Join(files[:min(len(files), 10)], ", ")))
 			break
 		}
 	}

@@ -240,7 +240,6 @@ type SnapshotInfo struct {
 	ID        string
 	CreatedAt time.Time
 	Pinned    bool
-	Tool      string
 	// MadeBy is the client that asked for it, "" for the user.
 	MadeBy string
 }

@@ -44,7 +44,7 @@ func (s *Service) State() State {
 	s.comparer.results.mu.Unlock()
 	snapshots := map[string][]SnapshotInfo{}
 	for _, e := range s.workspace.store.List("", store.Snapshot) {
-		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.workspace.store.Pinned(e.ID), e.Tool, e.MadeBy})
+		snapshots[e.Project] = append(snapshots[e.Project], SnapshotInfo{e.ID, e.CreatedAt, s.workspace.store.Pinned(e.ID), e.MadeBy})
 		if latest[e.Project].Before(e.CreatedAt) {
 			latest[e.Project] = e.CreatedAt
 		}

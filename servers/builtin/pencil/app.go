@@ -100,7 +100,7 @@ func (w *appWatch) saw(o upstream.Outcome) bool {
 
 // documentIn is the first word of a result that names a document.
 func documentIn(r upstream.Result) string {
-	for _, raw := range r.Content {
+	for _, raw := range r.Content() {
 		o, err := rawjson.SplitObject(raw)
 		if err != nil {
 			continue

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil/internal/standin"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -55,8 +56,8 @@ func TestErrorsAreReadByTheirText(t *testing.T) {
 				if app, _ := w.app.get(); app != tt.app {
 					t.Errorf("app %q, want %q", app, tt.app)
 				}
-				if len(r.Content) != 1 || r.IsError != (tt.app != AppReachable) {
-					t.Errorf("error %v, %d blocks", r.IsError, len(r.Content))
+				if len(r.Content()) != 1 || r.IsError != (tt.app != AppReachable) {
+					t.Errorf("error %v, %d blocks", r.IsError, len(r.Content()))
 				}
 			})
 		})
@@ -157,7 +158,7 @@ func TestQueueOfCallsHasAnEnd(t *testing.T) {
 			go w.Call(ctx, upstream.Call{Tool: "pencil_batch_get"})
 			synctest.Wait()
 		}
-		if got := firstText(w.call(t, "pencil_batch_get", "")); got != fmt.Sprintf("Pencil is busy: %d calls are waiting. Try again later.", child.MaxWaiting) {
+		if got := firstText(w.call(t, "pencil_batch_get", "")); got != fmt.Sprintf("Pencil is busy, with %d calls waiting. Try again later.", child.MaxWaiting) {
 			t.Errorf("got %q", got)
 		}
 		cancel()
@@ -212,8 +213,8 @@ func TestWithdrawnCallFreesTheAgentNotTheSlot(t *testing.T) {
 		if took := time.Since(began); took != 40*time.Second {
 			t.Errorf("the next call ended after %v", took)
 		}
-		if s := w.Status(); s.Calls[0].Outcome != "cancelled" {
-			t.Errorf("outcome %q", s.Calls[0].Outcome)
+		if s := w.Status(); s.Failed != 2 || s.OK != 0 {
+			t.Errorf("%d calls failed, %d did not", s.Failed, s.OK)
 		}
 	})
 }
@@ -250,8 +251,9 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 			t.Fatal(err)
 		}
 		var all []string
-		for _, c := range r.Content {
-			all = append(all, firstText(upstream.Result{Content: []json.RawMessage{c}}))
+		for _, c := range r.Content() {
+			o, _ := rawjson.SplitObject(c)
+			all = append(all, o.Str("text"))
 		}
 		return strings.Join(all, "\n"), r.IsError
 	}
@@ -270,7 +272,7 @@ func TestGatewayListsDescribesAndCalls(t *testing.T) {
 		{"describe", `{"action":"describe","tool":"batch_get"}`, `"name":"pencil_batch_get"`, false},
 		{"describe has the instructions", `{"action":"describe","tool":"pencil_batch_get"}`, "This is a stand-in", false},
 		{"call", `{"tool":"batch_get","arguments":{"n":9007199254740993}}`, `{"n":9007199254740993}`, false},
-		{"call with a string", `{"tool":"pencil_batch_get","arguments_json":"{\"a\":\n\"x\\ny\"}"}`, `{"a": "x\ny"}`, false},
+		{"call with a string", `{"tool":"pencil_batch_get","arguments_json":"{\"a\":\n\"x\\ny\"}"}`, `{"a":"x\ny"}`, false},
 		{"empty arguments beside a string", `{"tool":"batch_get","arguments":{},"arguments_json":"{}"}`, `{}`, false},
 		{"both", `{"tool":"batch_get","arguments":{"a":1},"arguments_json":"{}"}`, "not both", true},
 		{"string is no JSON", `{"tool":"batch_get","arguments_json":"{"}`, "not valid JSON", true},
@@ -291,8 +293,8 @@ func TestFailedGatewayCallSaysToDescribe(t *testing.T) {
 	w := start(t, "--result", "error")
 	w.switchedOn(t)
 	r, err := w.Gateway(t.Context(), upstream.Call{Args: json.RawMessage(`{"tool":"batch_get"}`)})
-	if err != nil || len(r.Content) != 2 || !strings.Contains(string(r.Content[1]), "describe") {
-		t.Errorf("%s %v", r.Content, err)
+	if err != nil || len(r.Content()) != 2 || !strings.Contains(string(r.Content()[1]), "describe") {
+		t.Errorf("%s %v", r.Raw, err)
 	}
 }
 
@@ -336,8 +338,8 @@ func TestManyCallsWhileTheSwitchMoves(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i+1)*time.Millisecond)
 				r, err := w.Call(ctx, upstream.Call{Tool: "pencil_batch_get", Agent: fmt.Sprint(i), Progress: func(child.Progress) {}})
 				cancel()
-				if err == nil && len(r.Content) != 1 {
-					t.Errorf("%d blocks", len(r.Content))
+				if err == nil && len(r.Content()) != 1 {
+					t.Errorf("%d blocks", len(r.Content()))
 					return
 				}
 				w.Status()
@@ -383,7 +385,7 @@ func TestLongCallsShowSignsOfLife(t *testing.T) {
 func TestAnswersAboveTheLimitFailTheCallAlone(t *testing.T) {
 	w := start(t, "--result", "big", "--size", fmt.Sprint(rpc.MaxLine))
 	w.switchedOn(t)
-	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the response is larger than 32 MiB" {
+	if got := firstText(w.call(t, "pencil_batch_get", "")); got != "Pencil tool error: the response is larger than 33.6 MB" {
 		t.Errorf("got %.100q", got)
 	}
 	if s := w.Status(); s.Link != upstream.LinkReady {

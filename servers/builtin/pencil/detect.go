@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Found is the program that a search chose.
@@ -78,7 +79,7 @@ func (s *search) run() (Found, error) {
 			}
 		}
 	}
-	return Found{}, fmt.Errorf("Pencil not found (%d places searched). Install it from pen.dev or set pencil.command.", len(s.searched)) //nolint:staticcheck // a sentence for the user
+	return Found{}, fmt.Errorf("Pencil not found (%s searched). Install it from pen.dev or set pencil.command.", humanize.Count(len(s.searched), "place")) //nolint:staticcheck // a sentence for the user
 }
 
 // configured takes what the user named, and nothing else.
@@ -346,9 +347,6 @@ func (s *search) seedPlaces() []candidate {
 	return out
 }
 
-// Find looks for the program without starting it. The error says where it was
-// looked for and what to do.
-func (p *Pencil) Find() (Found, error) {
-	found, _, err := find(p.opts)
-	return found, err
-}
+// Find looks for the program without starting it, and returns where it looked. The error says
+// what to do.
+func (p *Pencil) Find() (Found, []upstream.Candidate, error) { return find(p.opts) }

@@ -230,11 +230,11 @@ func TestFindTellsWhereItLooked(t *testing.T) {
 	h := newComputer(t, platform{"linux", "amd64"})
 	h.put("~/bin/pencil", "#!/bin/sh", 0o700)
 	h.s.o.Command = h.path("~/bin/pencil")
-	if f, err := New(h.s.o).Find(); err != nil || f.Program != h.path("~/bin/pencil") {
+	if f, _, err := New(h.s.o).Find(); err != nil || f.Program != h.path("~/bin/pencil") {
 		t.Errorf("got %+v, %v", f, err)
 	}
 	h.s.o.Command = h.path("~/bin/nothing")
-	if _, err := New(h.s.o).Find(); err == nil || !strings.Contains(err.Error(), "~/bin/nothing") {
+	if _, _, err := New(h.s.o).Find(); err == nil || !strings.Contains(err.Error(), "~/bin/nothing") {
 		t.Errorf("got %v, want the place that was searched", err)
 	}
 }

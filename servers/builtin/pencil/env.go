@@ -1,9 +1,9 @@
 package pencil
 
 import (
-	"path/filepath"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -36,11 +36,5 @@ func (o Options) variable(name string) string {
 
 // short shows a path with ~ for the home folder.
 func (o Options) short(path string) string {
-	if o.Home == "" {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, o.Home+string(filepath.Separator)); ok {
-		return "~" + string(filepath.Separator) + rest
-	}
-	return path
+	return humanize.Tilde(path, o.Home)
 }

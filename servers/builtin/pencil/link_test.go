@@ -366,7 +366,7 @@ func TestChangedDescriptionIsHeld(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r, err := w.AcceptShown(shown); err != nil || r.Text != "Accepted 1 of 1 definitions." {
+	if r, err := w.AcceptShown(shown); err != nil || r.Text != "Accepted 1 of 1 definition." {
 		t.Fatalf("%q, %v", r.Text, err)
 	}
 	if s := w.Status(); len(s.Tools) != 14 || len(s.Held) != 0 || w.lists() != 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -108,5 +109,5 @@ func (p *Pencil) Brief() string {
 	if s.Mode == upstream.Off {
 		return p.Card.Brief()
 	}
-	return fmt.Sprintf("Pencil mode is %s: %d tools, app %s.\n", s.Mode, len(s.Tools), s.App)
+	return fmt.Sprintf("Pencil mode is %s: %s, app %s.\n", s.Mode, humanize.Count(len(s.Tools), "tool"), s.App)
 }

@@ -153,10 +153,10 @@ func (w *watched) call(t testing.TB, tool, args string) upstream.Result {
 }
 
 func firstText(r upstream.Result) string {
-	if len(r.Content) == 0 {
+	if len(r.Content()) == 0 {
 		return ""
 	}
-	o, err := rawjson.SplitObject(r.Content[0])
+	o, err := rawjson.SplitObject(r.Content()[0])
 	if err != nil {
 		return ""
 	}
@@ -166,15 +166,13 @@ func firstText(r upstream.Result) string {
 // joined is a result as JSON.
 func joined(t *testing.T, r upstream.Result) []byte {
 	t.Helper()
-	all := map[string]any{"content": append([]json.RawMessage{}, r.Content...)}
-	if r.Structured != nil {
-		all["structuredContent"] = r.Structured
+	o, err := rawjson.SplitObject(r.Raw)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if r.Meta != nil {
-		all["_meta"] = r.Meta
-	}
-	if r.IsError {
-		all["isError"] = true
+	all := map[string]any{"content": append([]json.RawMessage{}, r.Content()...)}
+	for _, m := range o.Only("structuredContent", "_meta", "isError") {
+		all[m.Key] = m.Value
 	}
 	b, err := json.Marshal(all)
 	if err != nil {
@@ -322,13 +320,13 @@ func TestResultsPassUntouched(t *testing.T) {
 			if got := catalogue.Canonical(joined(t, w.call(t, "pencil_batch_get", `{}`))); tt.want != "" && got != catalogue.Canonical([]byte(tt.want)) {
 				t.Errorf("got  %s\nwant %s", got, catalogue.Canonical([]byte(tt.want)))
 			}
-			s := w.until(t, "the facts", func(s Status) bool { return len(s.Calls) == 1 })
-			f := s.Calls[0]
-			if len(f.Images) != tt.images {
-				t.Fatalf("images: %+v", f.Images)
+			s := w.until(t, "the facts", func(s Status) bool { return s.OK+s.Failed == 1 })
+			want := upstream.ImageFact{}
+			if tt.images > 0 {
+				want = upstream.ImageFact{Type: "image/png", Width: 96, Height: 64, Bytes: s.Picture.Bytes}
 			}
-			if tt.images > 0 && (f.Images[0].Width != 96 || f.Images[0].Height != 64 || s.Picture.Type != "image/png") {
-				t.Errorf("facts: %+v", f.Images[0])
+			if s.Picture.ImageFact != want {
+				t.Errorf("facts: %+v", s.Picture.ImageFact)
 			}
 		})
 	}

@@ -9,21 +9,16 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/shape"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // analysis is what the pixels of a picture say about its tokens; each list has
 // one entry per token.
 type analysis struct {
-	roles     []guess
+	roles     []string // "" for one that is not sure
 	relations []relation
 	z         []int
 	notes     []string
-}
-
-// guess is a role with how sure it is, 0 to 1.
-type guess struct {
-	role string
-	sure float64
 }
 
 // relation says how a token relates to another.
@@ -54,9 +49,9 @@ type scene struct {
 }
 
 func analyse(ctx context.Context, tokens []token, w, h int) analysis {
-	a := analysis{roles: make([]guess, len(tokens)), relations: make([]relation, len(tokens)), z: make([]int, len(tokens))}
+	a := analysis{roles: make([]string, len(tokens)), relations: make([]relation, len(tokens)), z: make([]int, len(tokens))}
 	if len(tokens) > maxAnalysed {
-		a.notes = append(a.notes, fmt.Sprintf("Not analysed: %d colours are more than %d; lower max_colors.", len(tokens), maxAnalysed))
+		a.notes = append(a.notes, fmt.Sprintf("Not analysed: it has %s, more than %d; lower max_colors.", humanize.Count(len(tokens), "colour"), maxAnalysed))
 		return a
 	}
 	s := newScene(ctx, tokens, w, h)
@@ -146,7 +141,7 @@ func (s *scene) token(x, y int) int {
 	return s.at[y*s.w+x]
 }
 
-func (s *scene) role(i int) guess {
+func (s *scene) role(i int) string {
 	t, b := s.tokens[i], s.boxes[i]
 	edge := 0
 	for _, r := range t.set {
@@ -178,14 +173,14 @@ func (s *scene) role(i int) guess {
 	if interior := 1 - share; area >= 0.05 && interior >= 0.5 {
 		return told("fill", min(1, 0.8*min(area, 0.5)+0.6*interior))
 	}
-	return guess{}
+	return ""
 }
 
-func told(role string, sure float64) guess {
+func told(role string, sure float64) string {
 	if sure < minSure {
-		return guess{}
+		return ""
 	}
-	return guess{role, sure}
+	return role
 }
 
 // neighbours is the mean brightness of the tokens that touch one.
@@ -360,7 +355,7 @@ func (s *scene) outline(i int) string {
 	if sure := (0.6*score + 0.4*min(1, float64(len(touches))/5)) * (1 - s.bright[i]); sure < 0.3 {
 		return ""
 	}
-	return fmt.Sprintf("is about %.1f px wide and borders %d colours", width, len(touches))
+	return fmt.Sprintf("is about %.1f px wide and borders %s", width, humanize.Count(len(touches), "colour"))
 }
 
 // upscaled is the factor by which a picture seems to have been enlarged, 1 for none.

@@ -172,7 +172,7 @@ func (k *Corpus) sprite(src *Source, sp *pxl.Sprite) {
 	if sp.Size != nil {
 		k.sizes[*sp.Size]++
 	}
-	regions, err := src.Regions(pxl.KindSprite, sp.Name)
+	regions, err := src.Regions(sp.Name)
 	if err != nil {
 		return
 	}

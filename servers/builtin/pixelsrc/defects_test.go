@@ -220,7 +220,7 @@ func TestExplainCounts(t *testing.T) {
 
 func TestHeroHasAFace(t *testing.T) {
 	d := pxl.Parse([]byte(Example("hero")), pxl.Options{})
-	regions, err := d.Regions(pxl.KindSprite, "hero")
+	regions, err := d.Regions("hero")
 	if err != nil {
 		t.Fatal(err)
 	}

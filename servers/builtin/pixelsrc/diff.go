@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // SpriteDiff is how one sprite differs between two sources.
@@ -96,7 +97,7 @@ func Diff(ctx context.Context, a, b *Source, only string) (Comparison, error) {
 			break
 		}
 		if size > MaxListed {
-			ex.note("Compared %d of %d sprites; the rest starts at %q. Pass sprite to compare one of them.", i, len(names), n[:min(len(n), 64)])
+			ex.note("Compared %d of %s; the rest starts at %q. Pass sprite to compare one of them.", i, humanize.Count(len(names), "sprite"), n[:min(len(n), 64)])
 			break
 		}
 		list = append(list, json.RawMessage(JSON(diffSprite(ctx, a, b, n, ex))))
@@ -238,8 +239,8 @@ func diffRegions(ctx context.Context, a, b *Source, name string) (list []regionC
 	if errA != nil || errB != nil {
 		return nil, nil
 	}
-	old, _ := a.Regions(pxl.KindSprite, name)
-	now, _ := b.Regions(pxl.KindSprite, name)
+	old, _ := a.Regions(name)
+	now, _ := b.Regions(name)
 	box := func(r image.Rectangle) *[4]int { return &[4]int{r.Min.X, r.Min.Y, r.Dx(), r.Dy()} }
 	inOld, inNow := byToken(old), byToken(now)
 	partner := make([]int, len(old)) // in now; -1: none

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Explanation describes objects of a source.
@@ -62,7 +63,7 @@ func (src *Source) Explain(ctx context.Context, name *string, from int) (Explana
 		}
 		return Explanation{}, Failf("No objects in the source: it is empty.")
 	case len(found) == 0 && skip > 0:
-		return Explanation{}, Failf("The source has %d objects; from=%d is past the end.", chosen, skip)
+		return Explanation{}, Failf("The source has %s; from=%d is past the end.", humanize.Count(chosen, "object"), skip)
 	case len(found) == 0:
 		return Explanation{}, Failf("%s", NotFound("Object", *name, names))
 	}
@@ -236,7 +237,7 @@ func (src *Source) explainSprite(o *pxl.Object, ex *excerpt) (any, string) {
 	}
 	d.Cells = d.Width * d.Height
 	src.describePalette(d, o.Sprite.Palette)
-	regions, err := src.Regions(pxl.KindSprite, o.Name)
+	regions, err := src.Regions(o.Name)
 	if err != nil {
 		d.Issues = append(d.Issues, err.Error())
 	}
@@ -323,7 +324,7 @@ func modifiers(sprite *json5.Node, token string) (list []string) {
 }
 
 func (d *SpriteData) sentence() string {
-	s := fmt.Sprintf("A %dx%d sprite of %d regions on palette %s", d.Width, d.Height, len(d.Regions), d.PaletteRef)
+	s := fmt.Sprintf("A %dx%d sprite of %s on palette %s", d.Width, d.Height, humanize.Count(len(d.Regions), "region"), d.PaletteRef)
 	var main []string
 	for _, t := range d.Tokens {
 		if t.Count > 0 && len(main) < 3 && t.ColorName != nil && *t.ColorName != "transparent" {
@@ -346,7 +347,7 @@ func (d *SpriteData) text() string {
 		}
 		fmt.Fprintf(&b, "  %-12s %4dx %5.1f%%  %s %s\n", t.Token, t.Count, t.Percentage, t.Color, name)
 	}
-	fmt.Fprintf(&b, "\nSTRUCTURE\n  transparent: %d of %d pixels (%.1f%%)\n  unique tokens: %d\n", d.Clear, d.Cells, d.Transparency, d.unique)
+	fmt.Fprintf(&b, "\nSTRUCTURE\n  transparent: %d of %s (%.1f%%)\n  unique tokens: %d\n", d.Clear, humanize.Count(d.Cells, "pixel"), d.Transparency, d.unique)
 	if len(d.Issues) > 0 {
 		b.WriteString("\nISSUES\n")
 		for _, i := range d.Issues {

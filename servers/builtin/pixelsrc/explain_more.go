@@ -8,6 +8,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 type variantData struct {
@@ -104,7 +105,7 @@ func explainComposition(o *pxl.Object, ex *excerpt) (any, string) {
 		for _, k := range l.Cells {
 			n += k
 		}
-		fmt.Fprintf(&b, "  %d. %s %s, %d cells\n", i+1, l.Kind, l.Name, n)
+		fmt.Fprintf(&b, "  %d. %s %s, %s\n", i+1, l.Kind, l.Name, humanize.Count(n, "cell"))
 	}
 	return d, b.String()
 }

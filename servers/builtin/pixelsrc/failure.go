@@ -1,9 +1,9 @@
 package pixelsrc
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // sentence is an error that an agent reads as it stands.
@@ -16,12 +16,9 @@ func Failf(format string, args ...any) error { return sentence(fmt.Sprintf(forma
 
 // JSON writes a value indented, with <, > and & as they are.
 func JSON(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
+	b, err := rawjson.Encode(v, "  ")
+	if err != nil {
 		return fmt.Sprintf("%q", "internal error: "+err.Error())
 	}
-	return string(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+	return string(b)
 }

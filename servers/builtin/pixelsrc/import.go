@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/quant"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/shape"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Limits of pictures that are imported.
@@ -63,7 +64,7 @@ func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, e
 	}
 	k := upscaled(img)
 	if k > 1 && reduced.Distinct > 1 {
-		im.Notes = append(im.Notes, fmt.Sprintf("The picture looks scaled up %d times; its native size would be %dx%d.", k, im.W/k, im.H/k))
+		im.Notes = append(im.Notes, fmt.Sprintf("The picture looks scaled up %s; its native size would be %dx%d.", humanize.Count(k, "time"), im.W/k, im.H/k))
 	}
 	var found analysis
 	if o.Analyze {
@@ -104,12 +105,12 @@ func Import(ctx context.Context, img *image.NRGBA, o ImportOptions) (Imported, e
 // tooLong says what would fit, when a share of the pixels took the given bytes already.
 func (im Imported) tooLong(enlarged int, share float64, bytes int) error {
 	w, h := im.W/max(enlarged, 1), im.H/max(enlarged, 1)
-	why := fmt.Sprintf("it looks scaled up %d times", enlarged)
+	why := "it looks scaled up " + humanize.Count(enlarged, "time")
 	if enlarged <= 1 {
 		fits := math.Sqrt(pxl.MaxSource * share / float64(bytes))
 		w, h, why = max(int(float64(im.W)*fits), 1), max(int(float64(im.H)*fits), 1), "roughly the largest size that fits"
 	}
-	return fmt.Errorf("import picture: its source would be larger than %d KiB; scale it down to %dx%d first (%s), or lower max_colors", pxl.MaxSource>>10, w, h, why)
+	return fmt.Errorf("import picture: its source would be larger than %s; scale it down to %dx%d first (%s), or lower max_colors", humanize.Bytes(pxl.MaxSource), w, h, why)
 }
 
 // token is one colour of a picture with its pixels.
@@ -198,10 +199,10 @@ func writePalette(out *strings.Builder, name string, tokens []token, transparent
 	}
 	if found.roles != nil {
 		section("roles", func(i int) string {
-			if found.roles[i].role == "" {
+			if found.roles[i] == "" {
 				return ""
 			}
-			return `"` + found.roles[i].role + `"`
+			return `"` + found.roles[i] + `"`
 		})
 		section("relationships", func(i int) string {
 			r := found.relations[i]
@@ -280,7 +281,7 @@ func toNRGBA(img image.Image) *image.NRGBA {
 
 // Summary is a line about what was imported, and the notes.
 func (im Imported) Summary() string {
-	s := fmt.Sprintf("Imported: %s (%dx%d, %d colors)", im.Name, im.W, im.H, im.Colours)
+	s := fmt.Sprintf("Imported: %s (%dx%d, %s)", im.Name, im.W, im.H, humanize.Count(im.Colours, "color"))
 	for _, n := range im.Notes {
 		s += "\n" + n
 	}

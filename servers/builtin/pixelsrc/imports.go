@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // maxImports is how many files one source may import.
@@ -310,7 +311,7 @@ func (im *importer) add(text string, n *json5.Node, alias string, local map[stri
 	}
 	b.WriteString(text[at:n.End])
 	if im.budget -= b.Len() + 1; im.budget < 0 {
-		im.note("the imported files exceed %d KiB in total; %s is skipped", pxl.MaxSource>>10, id)
+		im.note("the imported files exceed %s in total; %s is skipped", humanize.Bytes(pxl.MaxSource), id)
 		return
 	}
 	im.out.WriteByte('\n')

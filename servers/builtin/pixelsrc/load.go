@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Load reads a .pxl file of the user's with what it includes and imports, which
@@ -54,7 +55,7 @@ func readNamed(path string) (string, error) {
 	case errors.Is(err, onDisk.ErrNotPlain):
 		return "", errors.New("not a regular file")
 	case errors.Is(err, onDisk.ErrTooLarge):
-		return "", fmt.Errorf("the file is larger than %d bytes; split it", pxl.MaxSource)
+		return "", errors.New("the file is larger than " + humanize.Bytes(pxl.MaxSource) + "; split it")
 	case errors.As(err, &p):
 		err = p.Err // the message has the path
 	}

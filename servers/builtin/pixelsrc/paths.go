@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 )
 
@@ -120,7 +121,7 @@ func (p place) read(limit int) ([]byte, error) {
 	case errors.Is(err, onDisk.ErrNotPlain):
 		return nil, errors.New("it is not a regular file")
 	case errors.Is(err, onDisk.ErrTooLarge):
-		return nil, fmt.Errorf("it is larger than the limit of %d MiB", limit>>20)
+		return nil, errors.New("it is larger than the limit of " + humanize.Bytes(limit))
 	case errors.Is(err, fs.ErrPermission):
 		return nil, errors.New("permission denied")
 	}

@@ -11,7 +11,7 @@ import (
 	"io"
 	"sync"
 
-	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
 )
 
 // encoder writes pictures. Its zero value is ready; it may be shared.
@@ -46,16 +46,14 @@ func rowsOf(img *image.NRGBA) rows {
 }
 
 // sheetOf lays frames out as [frames.Sheet] does.
-func sheetOf(list []pxl.Frame, columns int) rows {
-	w, h := 0, 0
-	for _, f := range list {
-		w, h = max(w, f.Image.Rect.Dx()), max(h, f.Image.Rect.Dy())
-	}
+func sheetOf(list []frames.Frame, columns int) rows {
+	w, h := frames.Bounds(list)
+	columns, high := frames.Grid(len(list), columns)
 	var bufs [2][]byte
 	for i := range bufs {
 		bufs[i] = make([]byte, 4*w*columns)
 	}
-	return rows{w * columns, h * ((len(list) + columns - 1) / columns), func(y int) []byte {
+	return rows{w * columns, h * high, func(y int) []byte {
 		row := bufs[y&1]
 		clear(row)
 		for i, f := range list[y/h*columns:] {

@@ -2,12 +2,13 @@ package pixelsrc
 
 import (
 	"fmt"
-	"image"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // KeptPixels is how many pixels of pictures a deck keeps in memory to look at, whoever
@@ -21,12 +22,6 @@ const (
 	maxRecentPixels = KeptPixels / 2
 )
 
-// Frame is a picture and, in an animation, how long it stands.
-type Frame struct {
-	Image    *image.NRGBA
-	Duration time.Duration
-}
-
 // Render is one picture that an agent has seen. Everything in it is shared and
 // must not be changed.
 type Render struct {
@@ -39,15 +34,13 @@ type Render struct {
 	Time  time.Time
 	// Frames are smoothed as asked but not scaled; a still picture has one. Of an animation
 	// there are as many as may be kept; a warning says how many were left out.
-	Frames []Frame
+	Frames []frames.Frame
 	// Names are those of the colours, and Tokens says which was painted where, if that is
 	// known.
-	Names     []pxl.Named
-	Tokens    *pxl.TokenMap
-	Loop      bool
-	Scale     int
-	Antialias string
-	Warnings  []string
+	Names    []pxl.Named
+	Tokens   *pxl.TokenMap
+	Loop     bool
+	Warnings []string
 	// Before is the render of the same object by the same agent before this one,
 	// nil for the first; its own Before is nil.
 	Before *Render
@@ -135,21 +128,21 @@ func within(list []*Render) []*Render {
 func (r *Render) Pixels() int {
 	n := 0
 	for _, f := range r.Frames {
-		n += f.Image.Rect.Dx() * f.Image.Rect.Dy()
+		n += f.Pixels()
 	}
 	return n
 }
 
 // CutFrames returns as many frames of an animation as may be kept, and what to say if those
 // are not all.
-func CutFrames[T any](frames []T, area func(T) int) (kept []T, note string) {
+func CutFrames(all []frames.Frame) (kept []frames.Frame, note string) {
 	pixels := 0
-	for i, f := range frames {
-		if pixels += area(f); pixels > maxRecentPixels && i > 0 {
-			return slices.Clone(frames[:i]), fmt.Sprintf("the deck keeps the first %d of %d frames to look at", i, len(frames))
+	for i, f := range all {
+		if pixels += f.Pixels(); pixels > maxRecentPixels && i > 0 {
+			return slices.Clone(all[:i]), fmt.Sprintf("the deck keeps the first %d of %s to look at", i, humanize.Count(len(all), "frame"))
 		}
 	}
-	return frames, ""
+	return all, ""
 }
 
 // Recent is the latest render of each object and agent.

@@ -37,7 +37,7 @@ func TestRecent(t *testing.T) {
 		t.Fatalf("version %d, told %d, %d renders", v.Version, told, len(v.Renders))
 	}
 	first := v.Renders[0]
-	if first.Agent != "a1" || first.Who != "Tester" || len(first.Names) != 2 || first.Kind != "sprite" || first.Name != "dot" || first.Scale != 2 || first.Frames[0].Image.Rect.Dx() != 2 || first.Time.IsZero() {
+	if first.Agent != "a1" || first.Who != "Tester" || len(first.Names) != 2 || first.Kind != "sprite" || first.Name != "dot" || first.Frames[0].Image.Rect.Dx() != 2 || first.Time.IsZero() {
 		t.Errorf("got %+v", first)
 	}
 	if first.Before == nil || first.Before.ID != 1 || first.Before.Before != nil || v.Renders[1].Before != nil {

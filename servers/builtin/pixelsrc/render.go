@@ -16,15 +16,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
-// MaxScale is the largest scale of an [Order].
-const MaxScale = 16
+// maxScale is the largest scale of an [Order].
+const maxScale = 16
 
 // Order says what to draw and how to show it.
 type Order struct {
 	pxl.RenderOptions
-	Scale  int    // 1 to [MaxScale]
+	Scale  int    // 1 to [maxScale]
 	Format string // one of [Formats]
 }
 
@@ -46,7 +47,7 @@ type Picture struct {
 
 // Render draws an object of a source for a caller, and keeps it for the screen.
 func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (Drawing, error) {
-	o.Scale = min(max(o.Scale, 1), MaxScale)
+	o.Scale = min(max(o.Scale, 1), maxScale)
 	if err := src.undrawable(); err != nil {
 		return Drawing{}, err
 	}
@@ -60,7 +61,7 @@ func (s *Server) Render(ctx context.Context, who Caller, src *Source, o Order) (
 		return Drawing{}, err
 	}
 	warnings := src.warnings(res)
-	s.keep(who, src, res, o, warnings)
+	s.keep(who, src, res, warnings)
 	if o.Format == "ansi" {
 		img := res.Image()
 		if res.Kind == pxl.KindAnimation {
@@ -138,7 +139,7 @@ func tooLarge(res *pxl.Result, scale int) error {
 		return nil
 	}
 	largest := 1
-	for fits(largest+1) && largest < MaxScale {
+	for fits(largest+1) && largest < maxScale {
 		largest++
 	}
 	return Failf("The picture would be %dx%d px at scale %d; the limit is %d px a side and %d in total. The largest allowed scale is %d.",
@@ -151,12 +152,12 @@ func tooWide(res *pxl.Result, format string) error {
 	const most = 256 * 256
 	area := 0
 	for _, f := range res.Frames {
-		area += f.Image.Rect.Dx() * f.Image.Rect.Dy()
+		area += f.Pixels()
 	}
 	if format != "ansi" || area <= most {
 		return nil
 	}
-	return Failf("The ansi output would be %d pixels; the limit is %d. Use png, or draw a part of it.", area, most)
+	return Failf("The ansi output would be %s; the limit is %d. Use png, or draw a part of it.", humanize.Count(area, "pixel"), most)
 }
 
 // sizeless answers for a sprite without a usable size or without regions, of
@@ -264,7 +265,7 @@ func (e *encoder) pictures(ctx context.Context, res *pxl.Result, o Order) ([]Pic
 		}
 		return []Picture{{"image/png", data}}, nil
 	}
-	sheet := sheetOf(res.Frames, min(len(res.Frames), sheetColumns))
+	sheet := sheetOf(res.Frames, sheetColumns)
 	k := o.Scale
 	for k > 1 && (sheet.w*k > pxl.MaxOutSide || sheet.w*sheet.h*k*k > pxl.MaxOutArea) {
 		k--
@@ -276,12 +277,8 @@ func (e *encoder) pictures(ctx context.Context, res *pxl.Result, o Order) ([]Pic
 	if o.Format == "sheet" {
 		return []Picture{second}, nil
 	}
-	list := make([]frames.Frame, len(res.Frames))
-	for i, f := range res.Frames {
-		list[i] = frames.Frame{Image: f.Image, Duration: f.Duration}
-	}
 	out := bounded{most: maxPictures - len(second.Data)}
-	err := frames.GIF(ctx, &out, list, o.Scale, res.Loop)
+	err := frames.GIF(ctx, &out, res.Frames, o.Scale, res.Loop)
 	return []Picture{{"image/gif", out.Bytes()}, second}, err
 }
 
@@ -292,7 +289,7 @@ const (
 	maxPictures = 16 << 20
 )
 
-var errPictures = fmt.Errorf("the pictures would have more than %d MB; use a smaller scale, a tag or another format", maxPictures>>20)
+var errPictures = errors.New("the pictures would have more than " + humanize.Bytes(maxPictures) + "; use a smaller scale, a tag or another format")
 
 // bounded is a buffer that takes so many bytes and no more.
 type bounded struct {
@@ -364,7 +361,7 @@ func tallies(res *pxl.Result) []tally {
 // summary says what was drawn.
 func summary(res *pxl.Result, scale int, warnings []string) string {
 	var b strings.Builder
-	w, h := sizeOf(res)
+	w, h := frames.Bounds(res.Frames)
 	fmt.Fprintf(&b, "Rendered %s '%s' (%dx%d px)\n", res.Kind, res.Name, w*scale, h*scale)
 	if res.Kind == pxl.KindAnimation {
 		fmt.Fprintf(&b, "Frames: %d, %d ms in total, %s\n", len(res.Frames), res.Duration().Milliseconds(), map[bool]string{true: "looping", false: "played once"}[res.Loop])
@@ -397,25 +394,15 @@ func summary(res *pxl.Result, scale int, warnings []string) string {
 	return b.String()
 }
 
-func sizeOf(res *pxl.Result) (w, h int) {
-	for _, f := range res.Frames {
-		w, h = max(w, f.Image.Rect.Dx()), max(h, f.Image.Rect.Dy())
-	}
-	return w, h
-}
-
 // keep hands a render to the store that the screen reads.
-func (s *Server) keep(who Caller, src *Source, res *pxl.Result, o Order, warnings []string) {
+func (s *Server) keep(who Caller, src *Source, res *pxl.Result, warnings []string) {
 	r := &Render{
 		Agent: who.Agent, Who: who.Name, Kind: string(res.Kind), Name: res.Name, Path: src.path,
-		Time: time.Now(), Loop: res.Loop, Scale: o.Scale, Antialias: res.Antialias, Warnings: warnings,
+		Time: time.Now(), Loop: res.Loop, Warnings: warnings,
 	}
-	kept, note := CutFrames(res.Frames, func(f pxl.Frame) int { return f.Image.Rect.Dx() * f.Image.Rect.Dy() })
-	if note != "" {
+	var note string
+	if r.Frames, note = CutFrames(res.Frames); note != "" {
 		r.Warnings = append(slices.Clip(warnings), note)
-	}
-	for _, f := range kept {
-		r.Frames = append(r.Frames, Frame{f.Image, f.Duration})
 	}
 	r.Names, r.Tokens = src.Names(res), res.Tokens
 	s.recent.add(r)

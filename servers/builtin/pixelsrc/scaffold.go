@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // nameRule is what names of new objects must look like.
@@ -271,7 +272,7 @@ func (s *Sketch) composition() string {
 	}
 	columns, rows := s.Size[0]/s.Cell[0], s.Size[1]/s.Cell[1]
 	if columns*rows > len(symbols) {
-		s.fail("%d columns and %d rows make more than 62 tiles; use a larger cell", columns, rows)
+		s.fail("%s and %s make more than 62 tiles; use a larger cell", humanize.Count(columns, "column"), humanize.Count(rows, "row"))
 		return ""
 	}
 	var tiles, keys, lines strings.Builder

@@ -402,7 +402,7 @@ func (s *suggester) drawnExtent(n *json5.Node, sp *pxl.Sprite) (w, h int) {
 	w, h = reaches(sp)
 	text := s.src.Text[n.Pos:n.End]
 	doc := pxl.Parse([]byte(text[:1]+`"size": [1024, 1024], `+text[1:]), pxl.Options{Dialect: s.src.Dialect()})
-	infos, err := doc.Regions(pxl.KindSprite, sp.Name)
+	infos, err := doc.Regions(sp.Name)
 	if err != nil {
 		return w, h
 	}

@@ -2,51 +2,62 @@ package calllog
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// recorder writes down what it gets; begin, if it is set, is called first.
+// recorder writes down what it gets; first, if it is set, is called before that once.
 type recorder struct {
-	begin func()
-	steps []string
+	first func()
+	mu    sync.Mutex // the log's goroutine records
 	calls []snapshot.Call
 	body  []snapshot.CallBody
 }
 
-func (r *recorder) Begin(snapshot.Call, snapshot.CallBody) {
-	if r.begin != nil {
-		r.begin()
-	}
-	r.steps = append(r.steps, "begin")
-}
-
 func (r *recorder) Record(c snapshot.Call, b snapshot.CallBody) {
-	r.steps, r.calls, r.body = append(r.steps, "end"), append(r.calls, c), append(r.body, b)
+	if first := r.first; first != nil {
+		r.first = nil
+		first()
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.calls, r.body = append(r.calls, c), append(r.body, b)
 }
 
-func text(s string) *Result {
-	return &Result{Encode: func() ([]byte, error) {
-		return json.Marshal(map[string]any{"content": []any{map[string]string{"type": "text", "text": s}}})
-	}}
+func (r *recorder) statuses() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var all []string
+	for _, c := range r.calls {
+		all = append(all, string(c.Status))
+	}
+	return strings.Join(all, " ")
 }
 
-func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
+func text(s string) json.RawMessage {
+	b, _ := json.Marshal(map[string]any{"content": []any{map[string]string{"type": "text", "text": s}}})
+	return b
+}
+
+func begin(l *Log) *Record {
+	return l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "tool"})
+}
+
+func TestTheLogEndsWithAllThatIsQueued(t *testing.T) {
 	rec := &recorder{}
 	l := New(Options{Recorder: rec})
 	l.Start()
-	taken, stopped := make(chan struct{}), make(chan struct{})
-	var call *Record
-	begun := make(chan struct{})
-	rec.begin = func() {
+	taken, stopped, second := make(chan struct{}), make(chan struct{}), begin(l)
+	rec.first = func() {
 		defer close(taken)
-		<-begun
-		call.End(snapshot.OK, nil, "")
+		second.End(snapshot.ToolError, nil, "")
 		go func() { defer close(stopped); l.Stop() }()
 		select {
 		case <-stopped:
@@ -54,23 +65,84 @@ func TestTheLogEndsWithAllStepsInTheirOrder(t *testing.T) {
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	call = l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "tool"})
-	close(begun)
+	begin(l).End(snapshot.OK, nil, "")
 	<-taken
 	<-stopped
-	if want := []string{"begin", "end"}; !slices.Equal(rec.steps, want) {
-		t.Errorf("recorded %v, want %v", rec.steps, want)
+	if got, want := rec.statuses(), "ok error"; got != want {
+		t.Errorf("recorded %s, want %s", got, want)
+	}
+}
+
+func TestOnlySlowCallsAreRecordedBeforeTheirEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := &recorder{}
+		l := New(Options{Recorder: rec})
+		recorded := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			if got := rec.statuses(); got != want {
+				t.Errorf("recorded %q, want %q", got, want)
+			}
+		}
+		l.Start()
+		first := begin(l)
+		testwait.Pass(slow / 2)
+		second := begin(l)
+		first.End(snapshot.OK, nil, "")
+		testwait.Pass(slow * 3 / 4)
+		recorded("ok")
+		testwait.Pass(slow)
+		recorded("ok running")
+		testwait.Pass(10 * slow)
+		second.End(snapshot.OK, nil, "")
+		testwait.Pass(slow)
+		recorded("ok running ok")
+		begin(l)
+		l.Stop()
+		recorded("ok running ok running")
+	})
+}
+
+func TestACallIsLoggedWithoutItsBodiesWhereTooMuchWaits(t *testing.T) {
+	rec := &recorder{}
+	l := New(Options{Recorder: rec})
+	large := make(json.RawMessage, keptQueue/3+1) // no JSON: that is found out fast
+	for range 4 {
+		begin(l).End(snapshot.OK, large, "")
+	}
+	if l.queued > keptQueue || l.queued == 0 {
+		t.Errorf("%d bytes wait, want some, at most %d", l.queued, keptQueue)
+	}
+	l.work()
+	for i, b := range rec.body {
+		if want := i < 2; (b.Result != nil) != want || b.Cut == want || rec.calls[i].Status != snapshot.OK {
+			t.Errorf("call %d: a body %v, cut %v", i, b.Result != nil, b.Cut)
+		}
+	}
+	begin(l).End(snapshot.OK, text("small"), "")
+	l.work()
+	if n := len(rec.body); n != 5 || rec.body[4].Cut || l.queued != 0 {
+		t.Errorf("%d are recorded, the last cut %v; %d bytes wait", n, rec.body[4].Cut, l.queued)
+	}
+}
+
+func TestWhatCannotBeReadDoesNotEndTheLog(t *testing.T) {
+	rec := &recorder{first: func() { panic("a call") }}
+	l := New(Options{Recorder: rec})
+	begin(l).End(snapshot.OK, nil, "")
+	begin(l).End(snapshot.OK, nil, "")
+	l.work()
+	if len(rec.calls) != 1 {
+		t.Errorf("%d calls are recorded behind one that panicked", len(rec.calls))
 	}
 }
 
 func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
 	rec := &recorder{}
-	l := New(Options{Recorder: rec, Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
-		return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
-	}})
-	l.Begin(&Figures{}, snapshot.Caller{}, Request{Server: "m", Tool: "t"}).End(snapshot.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
+	l := New(Options{Recorder: rec})
+	begin(l).End(snapshot.Refused, nil, "connect to https://ada:hunter2@example.com: refused")
 	l.work()
-	const want = "connect to https://ada:***@example.com: refused"
+	const want = "connect to https://[redacted]@example.com: refused"
 	if calls, _ := l.Since(0); calls[0].Result != want {
 		t.Errorf("on the screen: %s, want %s", calls[0].Result, want)
 	}
@@ -81,7 +153,7 @@ func TestWhyACallFailedIsLoggedRedacted(t *testing.T) {
 
 func TestASecretInTheNameOfAToolIsNotLogged(t *testing.T) {
 	rec := &recorder{}
-	l := New(Options{Recorder: rec, Redact: redact.Rules{ShapeOnly: true}.Body})
+	l := New(Options{Recorder: rec, Redact: redact.Rules{ShapeOnly: true}})
 	l.Start()
 	for _, tool := range []string{"ghp_0123456789abcdefghijklmnopqrstuvwxyz", "password=q7Rk2vTz9Lw4", "get_token"} {
 		l.Begin(&Figures{}, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: tool}).End(snapshot.Refused, nil, "unknown tool \""+tool+"\"")
@@ -122,14 +194,16 @@ func TestTheLogIsBounded(t *testing.T) {
 	}
 }
 
+// BenchmarkRecordCall is all that the log does for a call, in batches.
 func BenchmarkRecordCall(b *testing.B) {
 	l := New(Options{})
-	l.Start()
-	defer l.Stop()
-	f, args, result := &Figures{}, json.RawMessage(`{"text":"hello"}`), text("hello")
+	f, args, result := &Figures{}, json.RawMessage(`{"action":"read","key":"colours","limit":10}`), text("hello: the colours are as they were\n")
 	b.ReportAllocs()
-	for b.Loop() {
+	for n := 0; b.Loop(); n++ {
 		l.Begin(f, snapshot.Caller{Client: "tester"}, Request{Server: "m", Tool: "t", Args: args}).End(snapshot.OK, result, "")
+		if n%64 == 63 {
+			l.work()
+		}
 	}
 }
 
@@ -139,8 +213,8 @@ func TestACallShowsHowFarItIs(t *testing.T) {
 	for i := range 1000 { // before the log looks
 		r.Progress(float64(i), 2000)
 	}
-	if n := len(l.queue); n != 2 {
-		t.Errorf("%d steps are queued, want 2", n)
+	if n := len(l.queue); n != 1 {
+		t.Errorf("%d steps are queued, want 1", n)
 	}
 	l.work()
 	r.Progress(1500, 2000)

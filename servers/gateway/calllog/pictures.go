@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -22,7 +23,7 @@ type pictures struct {
 }
 
 // add takes the pictures out of a result.
-func (p *pictures) add(c *snapshot.Call, images []Image) {
+func (p *pictures) add(c *snapshot.Call, images []redact.Image) {
 	var found []snapshot.Picture
 	for _, i := range images {
 		if i.Data != "" {

@@ -4,14 +4,15 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 func TestPicturesAreKeptInBounds(t *testing.T) {
 	l := New(Options{})
-	result := func(data ...string) (images []Image) {
+	result := func(data ...string) (images []redact.Image) {
 		for _, d := range data {
-			images = append(images, Image{MIME: "image/png", Data: d})
+			images = append(images, redact.Image{MIME: "image/png", Data: d})
 		}
 		return images
 	}

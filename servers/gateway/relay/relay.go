@@ -11,9 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net"
-	"slices"
 	"sync"
 	"time"
 
@@ -21,7 +19,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/drain"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
-	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -51,23 +48,12 @@ type Relay struct {
 	outMu sync.Mutex // guards out
 	out   *bufio.Writer
 
-	mu     sync.Mutex // guards what follows
-	link   *link
-	linked sync.Cond // link changed; uses mu
-	client replay
-	// resumable names the tools whose calls are resent, as told by the current link or
-	// the one before it.
-	resumable []string
-	flight    map[string]pendingRequest // requests without an answer, by id
-	sent      int                       // counts requests
-	moves     int
-	closing   bool
-}
-
-// pendingRequest is a request without an answer.
-type pendingRequest struct {
-	line []byte // of a request that is resent to the next deck, else nil
-	at   int    // sequence number, to resend in the same order
+	mu      sync.Mutex // guards what follows
+	link    *link
+	linked  sync.Cond // link changed; uses mu
+	client  replay
+	moves   int
+	closing bool
 }
 
 // How often a relay without a deck looks for one, and how often after a deck has refused
@@ -116,8 +102,7 @@ func IsUsage(err error) bool {
 func (r *Relay) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	r.linked.L = &r.mu
-	r.flight = map[string]pendingRequest{}
+	r.linked.L, r.client = &r.mu, newReplay()
 	r.look = lookEvery
 	r.out = bufio.NewWriterSize(r.Out, burst)
 	first, err := r.connect(ctx)
@@ -163,7 +148,7 @@ func (r *Relay) input(ctx context.Context) error {
 func (r *Relay) unanswered(waited time.Duration) (n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, f := range r.flight {
+	for _, f := range r.client.flight {
 		if drain.Awaited(waited, f.line != nil) {
 			n++
 		}
@@ -244,16 +229,11 @@ func (h halfClosed) CloseWrite() error { return h.Close() }
 // resends the requests that must not be lost.
 func (r *Relay) adopt(l *link) {
 	r.mu.Lock()
-	for _, line := range r.client.again() {
+	for _, line := range r.client.again(r.moves > 0) {
 		_, _ = l.out.Write(line) // the link's reader notices errors
 	}
-	for _, f := range slices.SortedFunc(maps.Values(r.flight), func(a, b pendingRequest) int { return cmp.Compare(a.at, b.at) }) {
-		if f.line != nil {
-			_, _ = l.out.Write(sentAgain(f.line, r.moves > 0)) // the same
-		}
-	}
 	_ = l.out.Flush() // the same
-	r.link, r.resumable = l, l.resumable
+	r.link, r.client.resumable = l, l.resumable
 	r.moves++
 	var news [][]byte
 	if r.moves > 1 {
@@ -303,14 +283,7 @@ func (r *Relay) lost(l *link) bool {
 	l.Close()
 	r.mu.Lock()
 	r.link = nil
-	closing := r.closing
-	var failed []string
-	for id, f := range r.flight {
-		if f.line == nil {
-			failed = append(failed, id)
-			delete(r.flight, id)
-		}
-	}
+	closing, failed := r.closing, r.client.lost()
 	r.mu.Unlock()
 	for _, id := range failed {
 		r.write(rpc.Failure(json.RawMessage(id), rpc.Error{
@@ -369,7 +342,7 @@ func (r *Relay) moveToDeck(ctx context.Context, old *link) *link {
 
 // movable reports whether the link is current and may be left now. The caller holds mu.
 func (r *Relay) movable(l *link) bool {
-	for _, f := range r.flight {
+	for _, f := range r.client.flight {
 		if f.line == nil {
 			return false
 		}
@@ -418,22 +391,7 @@ func (r *Relay) forward(e *backend.Request, line []byte) {
 		r.mu.Unlock()
 		return
 	}
-	again := e.ID != nil && e.Tool() != "" && slices.Contains(r.resumable, e.Tool())
-	if again {
-		line = withResumeKey(e)
-	}
-	line = append(line, '\n')
-	if id := r.client.note(e, line); id != "" {
-		delete(r.flight, id)
-	}
-	if e.ID != nil && e.Method != "" && e.Method != listenMethod {
-		r.sent++
-		f := pendingRequest{at: r.sent}
-		if again {
-			f.line = line
-		}
-		r.flight[string(e.ID)] = f
-	}
+	line = r.client.note(e, line)
 	r.mu.Unlock()
 	// Write without the lock, since the deck may be blocked until its own output is read.
 	_, _ = l.out.Write(line) // the link's reader notices errors and ends the call
@@ -460,14 +418,8 @@ func (r *Relay) fromDeck(l *link) {
 		if err != nil {
 			return
 		}
-		id := answerID(line)
 		r.mu.Lock()
-		stale := r.link != l && r.link != nil
-		retry := id != "" && r.flight[id].line != nil && bytes.Contains(line, []byte(retryMark))
-		if id != "" && !retry {
-			delete(r.flight, id)
-		}
-		drop := stale || retry || r.client.swallow(id, line)
+		drop := r.link != l && r.link != nil || r.client.swallow(line)
 		r.mu.Unlock()
 		if !drop {
 			r.outMu.Lock()
@@ -490,19 +442,4 @@ func (r *Relay) deliver() {
 	r.outMu.Lock()
 	defer r.outMu.Unlock()
 	_ = r.out.Flush() // as above
-}
-
-// answerID returns the raw ID of an answer from the deck, or "" for any other message.
-// The deck writes the ID right after the version.
-func answerID(line []byte) string {
-	const before = `{"jsonrpc":"2.0","id":`
-	if len(line) <= len(before) || string(line[:len(before)]) != before {
-		return ""
-	}
-	end := rawjson.End(line, len(before))
-	rest := line[end:]
-	if len(rest) > 9 && string(rest[:9]) == `,"method"` {
-		return ""
-	}
-	return string(line[len(before):end])
 }

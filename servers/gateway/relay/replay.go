@@ -2,6 +2,7 @@ package relay
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
@@ -20,8 +21,15 @@ import (
 // ended. The relay resends the call to the next deck.
 const retryMark = `"` + backend.RetryMeta + `":true`
 
-// replay is the state of a client's session that must be sent again to a new deck.
+// replay is the state of a client's session that must be sent again to a new deck, and its
+// requests without an answer.
 type replay struct {
+	// resumable names the tools whose calls are resent, as told by the current link or the one
+	// before it.
+	resumable []string
+	flight    map[string]pendingRequest // by id
+	sent      int                       // counts requests
+
 	initialize  []byte
 	initialized []byte
 	setLevel    []byte
@@ -32,13 +40,26 @@ type replay struct {
 	acks        int               // acknowledgements still to be dropped
 }
 
-// note records a line from the client. It returns the ID of the request that the line
-// cancels, if any.
-func (p *replay) note(e *backend.Request, line []byte) (cancelled string) {
-	if p.listens == nil {
-		p.subscribed, p.listens = map[string][]byte{}, map[string][]byte{}
-		p.filters, p.ignore = map[string]bool{}, map[string]int{}
+// pendingRequest is a request without an answer.
+type pendingRequest struct {
+	line []byte // of a request that is resent to the next deck, else nil
+	at   int    // sequence number, to resend in the same order
+}
+
+func newReplay() replay {
+	return replay{
+		flight: map[string]pendingRequest{}, subscribed: map[string][]byte{}, listens: map[string][]byte{},
+		filters: map[string]bool{}, ignore: map[string]int{},
 	}
+}
+
+// note records a line from the client, and returns it as it is to be sent, with its end.
+func (p *replay) note(e *backend.Request, line []byte) []byte {
+	again := e.ID != nil && e.Kind == backend.Tool && slices.Contains(p.resumable, e.Key)
+	if again {
+		line = withResumeKey(e)
+	}
+	line = append(line, '\n')
 	switch e.Method {
 	case "initialize":
 		p.initialize = line
@@ -52,19 +73,40 @@ func (p *replay) note(e *backend.Request, line []byte) (cancelled string) {
 		delete(p.subscribed, e.Key)
 	case "notifications/cancelled":
 		id := string(e.Params.Get("requestId"))
+		delete(p.flight, id)
 		delete(p.listens, id)
 		delete(p.filters, id)
-		return id
 	case listenMethod:
 		if wanted, err := rawjson.SplitObject(e.Params.Get("notifications")); err == nil {
 			p.listens[string(e.ID)], p.filters[string(e.ID)] = line, wanted.Flag("toolsListChanged")
 		}
+		return line
 	}
-	return ""
+	if e.ID != nil && e.Method != "" {
+		p.sent++
+		f := pendingRequest{at: p.sent}
+		if again {
+			f.line = line
+		}
+		p.flight[string(e.ID)] = f
+	}
+	return line
 }
 
-// again returns the lines to replay to a new deck. Their answers are dropped.
-func (p *replay) again() [][]byte {
+// lost forgets the requests that are not resent to the next deck, and returns their ids.
+func (p *replay) lost() (ids []string) {
+	for id, f := range p.flight {
+		if f.line == nil {
+			ids = append(ids, id)
+			delete(p.flight, id)
+		}
+	}
+	return ids
+}
+
+// again returns the lines for a new deck, the first one or one that the client has moved to:
+// what it is to know of the session, whose answers are dropped, and the requests to resend.
+func (p *replay) again(moved bool) [][]byte {
 	var lines [][]byte
 	repeat := func(line []byte) {
 		if line == nil {
@@ -85,13 +127,22 @@ func (p *replay) again() [][]byte {
 		repeat(p.listens[id])
 		p.acks++
 	}
+	for _, f := range slices.SortedFunc(maps.Values(p.flight), func(a, b pendingRequest) int { return cmp.Compare(a.at, b.at) }) {
+		if f.line != nil {
+			lines = append(lines, sentAgain(f.line, moved))
+		}
+	}
 	return lines
 }
 
-// swallow reports whether a line from the deck answers a replayed line. id is that of an
-// answer.
-func (p *replay) swallow(id string, line []byte) bool {
-	if id != "" {
+// swallow notes a line from the deck, and reports whether the client must not see it: it
+// answers a replayed line, or a request that is sent to the next deck.
+func (p *replay) swallow(line []byte) bool {
+	if id := answerID(line); id != "" {
+		if p.flight[id].line != nil && bytes.Contains(line, []byte(retryMark)) {
+			return true
+		}
+		delete(p.flight, id)
 		if p.ignore[id] > 0 {
 			p.ignore[id]--
 			return true
@@ -105,6 +156,21 @@ func (p *replay) swallow(id string, line []byte) bool {
 		return true
 	}
 	return false
+}
+
+// answerID returns the raw ID of an answer from the deck, or "" for any other message.
+// The deck writes the ID right after the version.
+func answerID(line []byte) string {
+	const before = `{"jsonrpc":"2.0","id":`
+	if len(line) <= len(before) || string(line[:len(before)]) != before {
+		return ""
+	}
+	end := rawjson.End(line, len(before))
+	rest := line[end:]
+	if len(rest) > 9 && string(rest[:9]) == `,"method"` {
+		return ""
+	}
+	return string(line[len(before):end])
 }
 
 // changed returns the notification that the tools may have changed.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -132,6 +134,23 @@ func (a *Agent) Claim(client, version, protocol string) {
 	}
 }
 
+// names records the session that a call says it belongs to.
+func (a *Agent) names(meta rawjson.Object) {
+	a.mu.Lock()
+	id := ""
+	if c, _ := clients.Find(a.caller.Name()); c.Session != "" {
+		id = sanitize.Cut(sanitize.Line(meta.Str(c.Session)), 80)
+	}
+	changed := id != "" && id != a.caller.Session
+	if changed {
+		a.caller.Session = id
+	}
+	a.mu.Unlock()
+	if changed {
+		a.host.changed()
+	}
+}
+
 // Greet records the handshake of the connection.
 func (a *Agent) Greet(g Greeting) {
 	a.mu.Lock()
@@ -228,7 +247,19 @@ func (a *Agent) stale() bool {
 func (a *Agent) identify() {
 	c := &a.caller
 	sum := sha256.Sum256([]byte(strconv.Itoa(os.Getuid()) + "\x00" + c.Client + "\x00" + c.Folder()))
-	c.Identity = hex.EncodeToString(sum[:8])
+	c.Identity, c.Shown = hex.EncodeToString(sum[:8]), clients.Name(c.Client, c.Program, c.Transport)
+}
+
+// Hold counts the bytes of a request that is kept in memory until it is answered;
+// false when the agent, or all together, have too many in flight. release must be
+// called once.
+func (a *Agent) Hold(n int) (release func(), ok bool) {
+	return a.host.admission.Hold(a.Caller().Identity, int64(n))
+}
+
+// Hold is [Agent.Hold] for bytes of which it is not known yet whose they are.
+func (h *Host) Hold(of string, n int) (release func(), ok bool) {
+	return h.admission.Hold(of, int64(n))
 }
 
 func (a *Agent) info() snapshot.Agent {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mark3labs/mcp-go/mcp"
 	"github.com/mark3labs/mcp-go/server"
@@ -17,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // worker is a server whose tools wait for a word, each of another class.
@@ -96,16 +96,10 @@ func workers(t *testing.T, limits admission.Limits, names ...string) (*worker, *
 // loaded waits until so many calls run and wait.
 func loaded(t *testing.T, h *Host, running, waiting int) {
 	t.Helper()
-	for {
+	testwait.Until(t, fmt.Sprintf("%d run and %d wait", running, waiting), func() bool {
 		r, q := h.admission.Load()
-		if r == running && q == waiting {
-			return
-		}
-		if t.Context().Err() != nil {
-			t.Fatalf("%d run and %d wait", r, q)
-		}
-		time.Sleep(time.Millisecond)
-	}
+		return r == running && q == waiting
+	})
 }
 
 func TestWorkIsBoundedHoweverManyCallIt(t *testing.T) {
@@ -135,9 +129,7 @@ func TestWorkIsBoundedHoweverManyCallIt(t *testing.T) {
 	for range 40 { // those that wait for the user take no place
 		go func() { answers <- agents[0].do(ctx, "tools/call", "question") }()
 	}
-	for w.running.Load() != 43 {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Until(t, "they run", func() bool { return w.running.Load() == 43 })
 	giveUp() // what waits never begins
 	loaded(t, h, 3, 0)
 	leave() // what runs ends
@@ -193,4 +185,21 @@ func TestAPanicFreesItsPlace(t *testing.T) {
 		}
 	}
 	loaded(t, h, 0, 0)
+}
+
+func TestTheUserCancelsARunningCall(t *testing.T) {
+	w, h, agents := workers(t, admission.Limits{}, "one")
+	answers := make(chan string, 1)
+	go func() { answers <- agents[0].do(t.Context(), "tools/call", "question") }()
+	<-w.entered
+	if h.Cancel(1 << 40) {
+		t.Error("a call that there is not was cancelled")
+	}
+	if !h.Cancel(1) {
+		t.Fatal("the running call was not cancelled")
+	}
+	<-answers // the tool has seen that nobody waits
+	if h.Cancel(1) {
+		t.Error("a call that has ended was cancelled")
+	}
 }

@@ -69,7 +69,7 @@ func (m *registration) claims(o offered) bool {
 // taken reports whether a guest may not list something in a view, for the name is the
 // deck's own. A server as it is has its own names, in a view of its own.
 func (v *View) taken(m *registration, kind backend.Kind, key string) bool {
-	return m != nil && m.gone != nil && !v.Spec.AsIs && v.host.reserved(offered{kind, key}) != nil
+	return m != nil && m.gone != nil && !v.Spec.Passthrough && v.host.reserved(offered{kind, key}) != nil
 }
 
 // findClashes notes what views of all servers have of another server than the one that

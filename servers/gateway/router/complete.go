@@ -1,11 +1,9 @@
 package router
 
 import (
-	"bytes"
 	"encoding/json"
 	"slices"
 
-	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -22,19 +20,15 @@ func (v *View) complete(method string, result json.RawMessage, own bool) json.Ra
 	if method == readResource {
 		o = setDefault(setDefault(o, "ttlMs", "0"), "cacheScope", `"private"`)
 	}
+	info := v.serverInfo()
 	meta, err := rawjson.SplitObject(o.Get("_meta"))
-	if own {
-		replace(meta, serverInfoKey, json.RawMessage(v.serverInfo()))
-		replace(o, "_meta", meta.JSON())
-		n = -1 // changed
-	}
-	whose := setDefault(meta, serverInfoKey, v.serverInfo())
-	switch {
+	switch has := meta.Get(serverInfoKey) != nil; {
 	case o.Get("_meta") == nil:
-		o = setDefault(o, "_meta", string(whose.JSON()))
-	case err == nil && len(whose) > len(meta):
-		o = slices.Clone(o)
-		o[slices.IndexFunc(o, func(m rawjson.Member) bool { return m.Key == "_meta" })].Value = whose.JSON()
+		o = setDefault(o, "_meta", `{"`+serverInfoKey+`":`+info+`}`)
+	case has && own:
+		o = o.With("_meta", meta.With(serverInfoKey, json.RawMessage(info)).JSON())
+	case !has && err == nil:
+		o = o.With("_meta", setDefault(meta, serverInfoKey, info).JSON())
 	case len(o) == n:
 		return result
 	}
@@ -52,17 +46,4 @@ func setDefault(o rawjson.Object, key, value string) rawjson.Object {
 		at = len(o)
 	}
 	return slices.Insert(slices.Clone(o), at, rawjson.Member{Key: key, Value: json.RawMessage(value)})
-}
-
-// compactJSON makes a reply fit a line, which those of other servers need not be.
-func compactJSON(r backend.Reply) backend.Reply {
-	for _, raw := range []*json.RawMessage{&r.Result, &r.Error} {
-		if bytes.ContainsAny(*raw, "\r\n") {
-			var b bytes.Buffer
-			if json.Compact(&b, *raw) == nil {
-				*raw = b.Bytes()
-			}
-		}
-	}
-	return r
 }

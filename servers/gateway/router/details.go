@@ -43,13 +43,19 @@ func toolOf(t backend.ToolDefinition) snapshot.Tool {
 		Input: o.Some("inputSchema"), Output: o.Some("outputSchema"), Annotations: o.Some("annotations"),
 		Context: contextOf(t.Raw), Bytes: len(t.Raw), Verdict: snapshot.Allow,
 	}
-	if a, err := rawjson.SplitObject(out.Annotations); err == nil {
-		out.ReadOnly = a.Flag("readOnlyHint")
-	}
 	if t.Off != "" {
 		out.Verdict, out.Why = snapshot.Denied, t.Off
 	}
 	return out
+}
+
+// Adds returns what agents get by all that a server lists.
+func Adds(c *backend.Catalogue) snapshot.Count {
+	n := snapshot.Count{Tools: len(c.Tools), Context: len(c.Instructions)}
+	for _, t := range c.Tools {
+		n.Context += contextOf(t.Raw)
+	}
+	return n
 }
 
 // contextOf is how many bytes of a tool's definition a model gets: clients pass on the

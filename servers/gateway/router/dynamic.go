@@ -16,7 +16,7 @@ type removal struct {
 	end context.CancelCauseFunc
 }
 
-// goneError is why a call ended whose server has gone.
+// goneError is why a call ended whose server has gone, or that the user has cancelled.
 type goneError struct{ text string }
 
 func (e *goneError) Error() string { return e.text }
@@ -31,7 +31,7 @@ func (h *Host) Add(s backend.Server) error {
 	defer h.changing.Unlock()
 	id := s.Info()
 	switch {
-	case h.Closing():
+	case h.closing.Load():
 		return errors.New("add a server: mcpdeck is shutting down")
 	case h.module(id.Name) != nil:
 		return fmt.Errorf("add a server: one is named %q already", id.Name)
@@ -94,7 +94,7 @@ func (h *Host) added(verb, name string) (*registration, error) {
 		return nil, fmt.Errorf("%s %q: %w", verb, name, ErrUnknownServer)
 	case m.gone == nil:
 		return nil, fmt.Errorf("%s %q: it is part of mcpdeck", verb, name)
-	case h.Closing():
+	case h.closing.Load():
 		return nil, fmt.Errorf("%s %q: mcpdeck is shutting down", verb, name)
 	}
 	return m, nil
@@ -127,25 +127,4 @@ func (h *Host) set(modules []*registration) {
 // cancelCalls ends the calls of a guest.
 func (m *registration) cancelCalls(why string) {
 	m.gone.end(&goneError{m.id.Title + " " + why + " during this call. It may have taken effect: check, then retry"})
-}
-
-// withRemoval is the context of a call of the server, which ends when the server goes, and how
-// long the server is there.
-func (m *registration) withRemoval(ctx context.Context) (during, life context.Context, done func()) {
-	if m.gone == nil {
-		return ctx, m.host.ctx, func() {}
-	}
-	during, cancel := context.WithCancelCause(ctx)
-	stop := context.AfterFunc(m.gone.ctx, func() { cancel(context.Cause(m.gone.ctx)) })
-	return during, m.gone.ctx, func() { stop(); cancel(nil) }
-}
-
-// removalError is what the agent reads of a call that ended because its server has gone, ""
-// for any other.
-func removalError(during context.Context) string {
-	var gone *goneError
-	if errors.As(context.Cause(during), &gone) {
-		return gone.text
-	}
-	return ""
 }

@@ -52,7 +52,7 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			rec := &kepts{}
 			h := started(t, Options{
-				Servers: []backend.Server{&failing{module{name: "m", tools: []string{"fails", "remember_this"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, tt.err }}}}, Recorder: rec, Redact: redact.Rules{}.Body,
+				Servers: []backend.Server{&failing{module{name: "m", tools: []string{"fails", "remember_this"}, handler: func(context.Context, mcp.CallToolRequest) (*mcp.CallToolResult, error) { return nil, tt.err }}}}, Recorder: rec,
 			})
 			if s := h.Snapshot().Servers[0]; s.Tools != 1 {
 				t.Errorf("%d tools are listed, want the one that is on", s.Tools)
@@ -72,8 +72,8 @@ func TestHowACallThatFailsIsAnswered(t *testing.T) {
 			}
 			rec.mu.Lock()
 			defer rec.mu.Unlock()
-			if strings.Contains(fmt.Sprint(rec.begun, calls), "hush") {
-				t.Errorf("the log keeps what it must not: %q", rec.begun)
+			if strings.Contains(fmt.Sprint(rec.bodies, calls), "hush") {
+				t.Errorf("the log keeps what it must not: %q", rec.bodies)
 			}
 		})
 	}

@@ -1,9 +1,7 @@
 package router
 
 import (
-	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
@@ -22,11 +20,6 @@ const (
 	unsubscribe = "resources/unsubscribe"
 )
 
-// ofStateless are the methods of the era in which each request says of itself what a handshake
-// settled before, and ofHandshake those of the era before.
-func ofStateless() []string { return []string{discover, listening} }
-func ofHandshake() []string { return []string{initialize, ping, setLevel, subscribe, unsubscribe} }
-
 const (
 	codeResource = -32002 // of the era before
 	codeVersion  = -32022
@@ -40,53 +33,9 @@ const (
 // capabilities are the deck's.
 const capabilities = `{"logging":{},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"tools":{"listChanged":true},"completions":{}}`
 
-// unfit refuses a request that does not say of itself what its era wants, and one of the other
-// era.
-func unfit(r *backend.Request) *backend.Reply {
-	var reply backend.Reply
-	switch {
-	case r.Stateless() && !slices.Contains(backend.Versions(), r.Version):
-		raw, _ := rpc.Raw(rpc.Error{ // always encodes
-			Code: codeVersion, Message: fmt.Sprintf("unsupported protocol version: %q (supported: %v)", r.Version, backend.Versions()),
-			Data: struct {
-				Supported []string `json:"supported"`
-				Requested string   `json:"requested"`
-			}{backend.Versions(), r.Version},
-		})
-		reply = backend.Reply{Error: raw}
-	case r.Stateless() && !isObject(r.Meta.Get(capabilitiesKey)):
-		reply = backend.Failed(rpc.CodeParams, "missing or invalid _meta field "+capabilitiesKey)
-	case r.Stateless() && slices.Contains(ofHandshake(), r.Method):
-		reply = backend.Failed(rpc.CodeMethod, fmt.Sprintf("%q was removed in protocol version %s", r.Method, backend.Versions()[0]))
-	case !r.Stateless() && slices.Contains(ofStateless(), r.Method):
-		reply = backend.Failed(rpc.CodeMethod, fmt.Sprintf("%q requires protocol version %s or later", r.Method, backend.Versions()[0]))
-	default:
-		return nil
-	}
-	return &reply
-}
-
 func isObject(raw json.RawMessage) bool {
 	_, err := rawjson.SplitObject(raw)
 	return err == nil
-}
-
-// own answers a request about the connection itself; nil if it is for a server.
-func (v *View) own(q *request) func(context.Context) backend.Reply {
-	r := q.raw
-	switch r.Method {
-	case initialize:
-		return func(context.Context) backend.Reply { return v.greet(q.agent, r) }
-	case discover:
-		return func(context.Context) backend.Reply { return backend.Reply{Result: v.discovered(q.agent)} }
-	case ping:
-		return func(context.Context) backend.Reply { return backend.Reply{Result: json.RawMessage("{}")} }
-	case setLevel:
-		return func(context.Context) backend.Reply { return q.agent.chooses(r.Params.Str("level")) }
-	case listening:
-		return v.listen(q.agent, r)
-	}
-	return v.list(q)
 }
 
 // Greeting is what a client has said of itself in a handshake, and what came of it.

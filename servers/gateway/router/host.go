@@ -1,8 +1,13 @@
+// Package router runs the deck's MCP servers and offers views of them to connected
+// agents.
+//
+// The [Host] starts servers, each a [backend.Server], merges those that a connection asks for
+// into a view, and keeps the state the screen shows. State is pulled as a versioned
+// [snapshot.Snapshot]; what the host pushes are only hints to look again.
 package router
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -33,6 +38,8 @@ type Options struct {
 	// Off are the names of servers that are off from the start, of those that the host
 	// turns on and off.
 	Off []string
+	// Wanted are the names of those that the user has turned on.
+	Wanted []string
 	// Denied are the tools of such servers that the user has turned off, by server.
 	Denied map[string][]string
 
@@ -41,9 +48,12 @@ type Options struct {
 	// Limits bound the work that agents can cause; the zero value has defaults.
 	Limits admission.Limits
 
-	// Redact returns a body without what must not be kept; nil: bodies as they are.
-	// It is called off the request path.
-	Redact func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
+	// Approve returns once a call may go to its server, or why it does not; nil: it may. Without
+	// it, a tool of which each call is to be asked refuses them. It returns when ctx ends.
+	Approve func(ctx context.Context, c Wanted) *Refusal
+
+	// Redact says what is kept of arguments and results.
+	Redact redact.Rules
 }
 
 // Host runs the servers and knows who is connected and what is being called.
@@ -57,7 +67,8 @@ type Host struct {
 	changing  sync.Mutex                      // of that, one at a time
 	clashing  sync.Mutex                      // held while clashes are found
 	calls     *calllog.Log
-	pool      recovery.Pool // of the requests of byte streams
+	closing   atomic.Bool // no more calls are taken
+	stops     sync.Map    // of running calls, by ID: a context.CancelCauseFunc
 	rounds    rounds
 	hints     notify.Feed
 	own       *registration // what the deck offers itself, whatever servers there are
@@ -65,12 +76,11 @@ type Host struct {
 	cached atomic.Pointer[snapshot.Snapshot]
 
 	mu        sync.Mutex // guards what follows
-	closing   bool
 	started   time.Time
 	version   uint64
 	agents    []*Agent
 	gone      []snapshot.Agent
-	views     map[string]*View
+	views     map[viewKey]*View
 	lazy      map[string]bool // servers, by name
 	profiles  []Profile
 	endpoints snapshot.Endpoints
@@ -91,6 +101,7 @@ type registration struct {
 	mu     sync.Mutex // guards what follows
 	state  snapshot.State
 	off    bool               // by the host
+	wanted bool               // the user has turned it on
 	whole  offer              // also while it is off
 	offer  offer              // to agents now
 	denied []string           // tools that the user has turned off
@@ -104,7 +115,7 @@ type registration struct {
 // New makes a host that is not running yet. A tool name that two servers use is
 // an error.
 func New(opts Options) (*Host, error) {
-	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[string]*View{}, lazy: map[string]bool{}, started: time.Now()}
+	h := &Host{opts: opts, admission: admission.New(opts.Limits), views: map[viewKey]*View{}, lazy: map[string]bool{}, started: time.Now()}
 	h.ctx, h.cancel = context.WithCancel(context.Background())
 	h.calls = calllog.New(calllog.Options{Recorder: opts.Recorder, Redact: opts.Redact, Changed: h.changed})
 	h.own = &registration{host: h, id: backend.Info{Name: "mcpdeck", Title: "mcpdeck"}}
@@ -125,6 +136,7 @@ func New(opts Options) (*Host, error) {
 		}
 		m := h.register(one, id)
 		m.off, m.denied = slices.Contains(opts.Off, id.Name) && !id.Foreign, opts.Denied[id.Name]
+		m.wanted = slices.Contains(opts.Wanted, id.Name)
 		modules = append(modules, m)
 	}
 	h.modules.Store(&modules)
@@ -170,9 +182,7 @@ func (h *Host) RestartServer(ctx context.Context, name string) error {
 // Stop ends everything within ctx: no new calls; those in flight get two thirds
 // of the time, and the servers, side by side, what is left of it.
 func (h *Host) Stop(ctx context.Context) error {
-	h.mu.Lock()
-	h.closing = true
-	h.mu.Unlock()
+	h.closing.Store(true)
 	for _, m := range h.all() {
 		if q, ok := m.Server.(backend.Quitter); ok {
 			_ = recovery.Call("quit "+m.id.Name, func() error { q.Quit(); return nil })
@@ -211,13 +221,6 @@ func (h *Host) stopServers(ctx context.Context) error {
 		}
 	}
 	return errors.Join(errs...)
-}
-
-// Closing tells whether the host takes no more calls.
-func (h *Host) Closing() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.closing
 }
 
 // SetEndpoints says where agents reach the deck.

@@ -19,10 +19,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
-	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/roots"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // module is a server of handlers.
@@ -163,34 +163,40 @@ func callTool(h *Host, a *Agent, name, args string) backend.Reply {
 	return say(context.Background(), a, v, "tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, name, args))
 }
 
+func TestACallNamesTheSessionOfItsClient(t *testing.T) {
+	h := started(t, Options{Servers: []backend.Server{&module{name: "m", tools: []string{"t"}}}})
+	v, err := h.View(ViewSpec{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for client, want := range map[string]string{"codex-mcp-client": "01a2", "claude-code": ""} {
+		a := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
+		a.Claim(client, "1", "2025-06-18")
+		for _, meta := range []string{`{"threadId":"01a2"}`, `{}`} {
+			say(t.Context(), a, v, "tools/call", `{"name":"t","arguments":{},"_meta":`+meta+`}`)
+			if got := a.Caller().Session; got != want {
+				t.Errorf("after %s of %s the session is %q, want %q", meta, client, got, want)
+			}
+		}
+	}
+}
+
 // settled waits until the log has taken everything.
 func settled(h *Host, calls int) *snapshot.Snapshot {
-	for range 2000 {
-		if s := h.Snapshot(); int(s.Total) >= calls {
-			return s
-		}
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Holds(func() bool { return int(h.Snapshot().Total) >= calls })
 	return h.Snapshot()
 }
 
 type kepts struct {
-	mu    sync.Mutex
-	begun []string
-	calls []snapshot.Call
-	body  []snapshot.CallBody
-}
-
-func (k *kepts) Begin(c snapshot.Call, b snapshot.CallBody) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.begun = append(k.begun, c.Tool+" "+string(c.Status)+" "+string(b.Args))
+	mu     sync.Mutex
+	calls  []snapshot.Call
+	bodies []string
 }
 
 func (k *kepts) Record(c snapshot.Call, b snapshot.CallBody) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.calls, k.body = append(k.calls, c), append(k.body, b)
+	k.calls, k.bodies = append(k.calls, c), append(k.bodies, string(b.Args)+" "+string(b.Result))
 }
 
 // TestACancelledCallDidNotFail holds that what the agent withdraws is counted as
@@ -223,12 +229,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 		}
 		return mcp.NewToolResultText("hello\nworld"), nil
 	}}
-	h := started(t, Options{
-		Servers: []backend.Server{m}, Recorder: rec,
-		Redact: func(_ redact.Kind, _ bool, b json.RawMessage) json.RawMessage {
-			return json.RawMessage(strings.ReplaceAll(string(b), "hunter2", "***"))
-		},
-	})
+	h := started(t, Options{Servers: []backend.Server{m}, Recorder: rec})
 	a := h.Connect(snapshot.Caller{Transport: "unix"}, nil)
 	a.Claim("claude\x1b[1m", "1", "2025-06-18")
 	callTool(h, a, "t", `{"mode":"ok","password":"hunter2"}`)
@@ -239,7 +240,7 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 		status              snapshot.CallStatus
 		tool, args, results string
 	}{
-		{snapshot.OK, "t", "mode=ok password=***", "hello world"},
+		{snapshot.OK, "t", "mode=ok password=[redacted]", "hello world"},
 		{snapshot.ToolError, "t", "mode=fail", "it failed"},
 		{snapshot.Refused, "nope", "", `unknown tool "nope"; call tools/list to see the tools of m`},
 	}
@@ -257,11 +258,8 @@ func TestCallsAreLoggedRedactedAndComplete(t *testing.T) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if len(rec.calls) != 3 {
-		t.Errorf("%d calls were recorded", len(rec.calls))
-	}
-	if len(rec.begun) != 3 || rec.begun[0] != `t running {"mode":"ok","password":"***"}` {
-		t.Errorf("begun: %q", rec.begun)
+	if want := `{"mode":"ok","password":"[redacted]"} {"content":[{"type":"text","text":"hello\nworld"}]}`; len(rec.calls) != 3 || rec.bodies[0] != want {
+		t.Errorf("recorded %d calls, the first with %s", len(rec.calls), rec.bodies[0])
 	}
 }
 
@@ -382,14 +380,8 @@ func TestWaitForUser(t *testing.T) {
 	over := make(chan struct{})
 	go func() { defer close(over); callTool(h, a, "t", `{}`) }()
 	<-waiting
-	shows := func(want bool) bool {
-		for range 2000 { // the log tells the screen in its own time
-			if h.Snapshot().Agents[0].Waiting == want {
-				return true
-			}
-			time.Sleep(time.Millisecond)
-		}
-		return false
+	shows := func(want bool) bool { // the log tells the screen in its own time
+		return testwait.Holds(func() bool { return h.Snapshot().Agents[0].Waiting == want })
 	}
 	if !shows(true) {
 		t.Error("the agent must be shown as waiting")

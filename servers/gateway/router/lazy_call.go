@@ -3,7 +3,6 @@ package router
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
@@ -59,14 +58,15 @@ func innerArguments(asked rawjson.Object) (args json.RawMessage, problem string)
 	if _, err := rawjson.Parse(args); err != nil {
 		return nil, wanted
 	}
-	return compactJSON(backend.Reply{Result: args}).Result, ""
+	return rawjson.OneLine(args), ""
 }
 
-// inner is the call of the tool itself.
+// inner is the call of the tool itself; nil arguments are none.
 func inner(r *backend.Request, name string, args json.RawMessage) *backend.Request {
-	params := slices.Clone(r.Params)
-	replace(params, "name", rawjson.Quote(name))
-	replace(params, "arguments", args)
+	if args == nil {
+		args = json.RawMessage("{}")
+	}
+	params := r.Params.With("name", rawjson.Quote(name)).With("arguments", args)
 	call := backend.New(rpc.Message{ID: r.ID, Method: r.Method, Params: params.JSON()})
 	call.Passthrough, call.Client, call.Capabilities, call.Version = r.Passthrough, r.Client, r.Capabilities, r.Version
 	return call
@@ -85,6 +85,6 @@ func misfits(t backend.ToolDefinition, args json.RawMessage) string {
 // refuse answers a call that is not made with a sentence for the agent.
 func (q *request) refuse(c calllog.Request, text string) backend.Reply {
 	reply := refused(text)
-	q.agent.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.ToolError, route{}.logged(reply), "")
+	q.agent.host.calls.Begin(&q.agent.figures, q.agent.Caller(), c).End(snapshot.ToolError, reply.Result, "")
 	return reply
 }

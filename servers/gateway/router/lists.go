@@ -2,7 +2,6 @@ package router
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -122,40 +121,34 @@ func (l *listing) forCaller(list string, c snapshot.Caller) (has []entry) {
 	return has
 }
 
-// list answers a request for a list; nil if it is for something else.
-func (v *View) list(q *request) func(context.Context) backend.Reply {
+// list answers a request for a list.
+func (v *View) list(q *request) backend.Reply {
 	r := q.raw
-	member, ok := listMember[r.Method]
-	if !ok {
-		return nil
+	if r.Params.Str("cursor") != "" { // lists come whole, so nobody was given one
+		return backend.Failed(rpc.CodeParams, "invalid cursor")
 	}
-	return func(context.Context) backend.Reply {
-		if r.Params.Str("cursor") != "" { // lists come whole, so nobody was given one
-			return backend.Failed(rpc.CodeParams, "invalid cursor")
-		}
-		if r.Method == resourcesList {
-			v.refreshResources()
-		}
-		who, l := q.agent.Caller(), v.listing.Load()
-		entries := l.forCaller(r.Method, who)
-		if r.Method == toolsList {
-			q.agent.listed(v, slices.ContainsFunc(entries, func(e entry) bool { return e.Audience == gateway }), v.got(l, who, entries))
-		}
-		var b strings.Builder
-		b.WriteByte('{')
-		if r.Stateless() {
-			b.WriteString(`"_meta":{"` + serverInfoKey + `":` + v.serverInfo() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
-		}
-		b.WriteString(`"` + member + `":[`)
-		for i, e := range entries {
-			if i > 0 {
-				b.WriteByte(',')
-			}
-			b.Write(e.Raw)
-		}
-		b.WriteString("]}")
-		return backend.Reply{Result: json.RawMessage(b.String())}
+	if r.Method == resourcesList {
+		v.refreshResources()
 	}
+	who, l := q.agent.Caller(), v.listing.Load()
+	entries := l.forCaller(r.Method, who)
+	if r.Method == toolsList {
+		q.agent.listed(v, slices.ContainsFunc(entries, func(e entry) bool { return e.Audience == gateway }), v.got(l, who, entries))
+	}
+	var b strings.Builder
+	b.WriteByte('{')
+	if r.Stateless {
+		b.WriteString(`"_meta":{"` + serverInfoKey + `":` + v.serverInfo() + `},"resultType":"complete","ttlMs":0,"cacheScope":"private",`)
+	}
+	b.WriteString(`"` + listMember[r.Method] + `":[`)
+	for i, e := range entries {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		b.Write(e.Raw)
+	}
+	b.WriteString("]}")
+	return backend.Reply{Result: json.RawMessage(b.String())}
 }
 
 // got is what a session gets by a list of tools.

@@ -74,7 +74,7 @@ func (h *Host) profile(name string) *Profile {
 
 // For is the view for a connection that named no profile, by what is known of it.
 func (v *View) For(c snapshot.Caller) *View {
-	if v.Spec.Profile != "" || v.Spec.AsIs {
+	if v.Spec.Profile != "" || v.Spec.Passthrough {
 		return v
 	}
 	v.host.mu.Lock()

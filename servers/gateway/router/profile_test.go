@@ -112,7 +112,7 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 		{Name: "lazy", Servers: []string{"a", "far"}, Tools: map[string]string{"a_put": "off", "far_do": "off"}, Lazy: []string{"*"}},
 	})
 	hidden := []string{"a_put", "far_do", "b_get", "other"}
-	for name, spec := range map[string]ViewSpec{"a profile": {Profile: "one"}, "a lazy one": {Profile: "lazy"}, "one server of it": {Profile: "one", Servers: []string{"a"}}, "as it is": {Servers: []string{"far"}, AsIs: true}} {
+	for name, spec := range map[string]ViewSpec{"a profile": {Profile: "one"}, "a lazy one": {Profile: "lazy"}, "one server of it": {Profile: "one", Servers: []string{"a"}}, "as it is": {Servers: []string{"far"}, Passthrough: true}} {
 		v, err := h.View(spec)
 		if err != nil {
 			t.Fatal(err)
@@ -126,14 +126,14 @@ func TestNothingHiddenIsNamed(t *testing.T) {
 			said += "\n" + definition
 		}
 		for _, word := range hidden {
-			if spec.AsIs && strings.HasPrefix(word, "far") {
+			if spec.Passthrough && strings.HasPrefix(word, "far") {
 				continue
 			}
 			if strings.Contains(said, word) {
 				t.Errorf("%s names %s:\n%s", name, word, said)
 			}
 		}
-		if _, err := h.View(ViewSpec{Profile: spec.Profile, AsIs: spec.AsIs, Servers: []string{"nope"}}); err == nil || strings.Contains(err.Error(), "other") {
+		if _, err := h.View(ViewSpec{Profile: spec.Profile, Passthrough: spec.Passthrough, Servers: []string{"nope"}}); err == nil || strings.Contains(err.Error(), "other") {
 			t.Errorf("%s: an unknown server: %v", name, err)
 		}
 	}

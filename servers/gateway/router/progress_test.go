@@ -3,11 +3,11 @@ package router
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestProgressOfACallIsInTheSnapshot(t *testing.T) {
@@ -29,17 +29,10 @@ func TestProgressOfACallIsInTheSnapshot(t *testing.T) {
 			after := h.calls.Begin(&calllog.Figures{}, snapshot.Caller{Client: "tester"}, calllog.Request{Server: "m", Tool: "after"})
 			defer after.End(snapshot.OK, nil, "")
 			defer r.End(snapshot.OK, nil, "")
-			for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
-				all := h.Snapshot().Calls
-				if len(all) < 2 {
-					continue
-				}
-				if all[0].Done != tt.want || (all[0].Total > 0) != (tt.want > 0) {
-					t.Errorf("%v of %v, want %v", all[0].Done, all[0].Total, tt.want)
-				}
-				return
+			testwait.Until(t, "the calls are in the snapshot", func() bool { return len(h.Snapshot().Calls) == 2 })
+			if got := h.Snapshot().Calls[0]; got.Done != tt.want || (got.Total > 0) != (tt.want > 0) {
+				t.Errorf("%v of %v, want %v", got.Done, got.Total, tt.want)
 			}
-			t.Error("the calls are not in the snapshot")
 		})
 	}
 }

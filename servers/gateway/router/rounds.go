@@ -58,12 +58,12 @@ type question struct {
 	answer chan json.RawMessage // one slot
 }
 
-// serve has next answer a request, in several rounds if it asks the client for something. They
+// serve has next answer a request without a handshake, in several rounds if it asks the client for something. They
 // end with life.
 func (s *rounds) serve(ctx, life context.Context, r *backend.Request, next func(context.Context, *backend.Request) backend.Reply) (backend.Reply, error) {
 	state := r.Params.Str("requestState")
 	parked := strings.HasPrefix(state, statePrefix)
-	if !r.Stateless() || !parked && !answersAny(r.Capabilities) {
+	if !parked && !answersAny(r.Capabilities) {
 		return next(ctx, r), nil
 	}
 	p := s.find(ctx, state, r)

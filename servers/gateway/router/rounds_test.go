@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // stateless is a call by a client that answers forms, with these members of params.
@@ -55,13 +56,11 @@ func TestAServerIsDeclinedForAClientThatDoesNotComeBack(t *testing.T) {
 		declined := make(chan error, 1)
 		reply, err := s.serve(t.Context(), t.Context(), stateless(""), asks(declined))
 		state := required(t, reply, err)
-		time.Sleep(roundLimit - time.Second)
-		synctest.Wait()
+		testwait.Pass(roundLimit - time.Second)
 		if len(declined) > 0 {
 			t.Error("the client had time left")
 		}
-		time.Sleep(2 * time.Second)
-		synctest.Wait()
+		testwait.Pass(2 * time.Second)
 		if len(declined) != 1 {
 			t.Error("the server still waits")
 		}
@@ -102,7 +101,7 @@ func TestACancelledRequestEndsWhatItsServerAsks(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() {
-			time.Sleep(time.Second)
+			time.Sleep(time.Second) // beside what waits
 			cancel()
 		}()
 		_, err := s.serve(ctx, t.Context(), stateless(""), func(ctx context.Context, _ *backend.Request) backend.Reply {

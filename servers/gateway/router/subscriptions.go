@@ -22,14 +22,9 @@ const (
 	resourcesChanged = "notifications/resources/list_changed"
 )
 
-// severities are the levels of log messages, the least first.
-func severities() []string {
-	return []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-}
-
 // reaches reports whether a message of a level goes to whoever wants those from another on.
 func reaches(level, least string) bool {
-	all := severities()
+	all := backend.LogLevels()
 	from := slices.Index(all, least)
 	return from >= 0 && slices.Index(all, level) >= from
 }
@@ -147,7 +142,7 @@ func (a *Agent) watch(uri string, on bool) {
 
 // chooses answers the choice of a level of log messages.
 func (a *Agent) chooses(level string) backend.Reply {
-	if !slices.Contains(severities(), level) {
+	if !slices.Contains(backend.LogLevels(), level) {
 		return backend.Failed(rpc.CodeParams, fmt.Sprintf("invalid logging level '%s'", level))
 	}
 	a.mu.Lock()
@@ -211,11 +206,11 @@ func (m *registration) Notify(session, method string, params json.RawMessage) {
 	switch method {
 	case resourceUpdated, logMessage, "notifications/elicitation/complete":
 	case "notifications/tasks/status": // agents have tasks of a server that they see as it is
-		through = func(v *View) bool { return v.Spec.AsIs && v.has(m) }
+		through = func(v *View) bool { return v.Spec.Passthrough && v.has(m) }
 	default:
 		return
 	}
-	params = compactJSON(backend.Reply{Result: params}).Result
+	params = rawjson.OneLine(params)
 	for _, a := range m.host.connected() {
 		if session == "" || a.Caller().Agent == session {
 			a.hear(through, method, params)

@@ -23,7 +23,7 @@ func (h *Host) Switch(name string, on bool) (tools int, err error) {
 	}
 	m.mu.Lock()
 	changed := m.off == on
-	m.off = !on
+	m.off, m.wanted = !on, on
 	m.mu.Unlock()
 	if changed {
 		m.Changed()

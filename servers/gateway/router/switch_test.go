@@ -113,7 +113,7 @@ func TestTurningAModuleOnOrOffIsToldOnce(t *testing.T) {
 // What is called then is refused with the user's remedy, and logged as it would be.
 func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 	rec := &kepts{}
-	h := started(t, Options{Servers: []backend.Server{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec, Redact: redact.Rules{}.Body})
+	h := started(t, Options{Servers: []backend.Server{&rich{module{name: "b", tools: []string{"b_x"}}}}, Off: []string{"b"}, Recorder: rec})
 	a := h.Connect(snapshot.Caller{}, nil)
 	v := viewOf(t, h)
 	const want = "b is off. The user can turn it on in mcpdeck."
@@ -126,8 +126,8 @@ func TestCallsOfAModuleThatIsTurnedOff(t *testing.T) {
 	}
 	rec.mu.Lock()
 	defer rec.mu.Unlock()
-	if strings.Contains(fmt.Sprint(rec.begun, calls), "hush") {
-		t.Errorf("the log keeps what it must not: %q", rec.begun)
+	if strings.Contains(fmt.Sprint(rec.bodies, calls), "hush") {
+		t.Errorf("the log keeps what it must not: %q", rec.bodies)
 	}
 	if got := v.Resumable(); !slices.Equal(got, []string{"b_x"}) {
 		t.Errorf("sent again to the next deck: %q", got)
@@ -181,5 +181,25 @@ func TestToolsOfAModuleAreTurnedOff(t *testing.T) {
 	}
 	if err := h.Deny("nobody", nil); err == nil {
 		t.Error("tools of a server that is not there were turned off")
+	}
+}
+
+func TestAServerIsWantedOnceTheUserTurnsItOn(t *testing.T) {
+	names := []string{"a", "b", "c", "d"}
+	var all []backend.Server
+	for _, name := range names {
+		all = append(all, &rich{module{name: name, tools: []string{name + "_x"}}})
+	}
+	h := started(t, Options{Servers: all, Wanted: []string{"b"}})
+	if _, err := h.Switch("c", true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Switch("d", false); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range h.Snapshot().Servers {
+		if want := s.Name == "b" || s.Name == "c"; s.Wanted != want {
+			t.Errorf("%s is wanted: %v", s.Name, s.Wanted)
+		}
 	}
 }

@@ -55,11 +55,6 @@ func (v *View) Resumable() (names []string) {
 	return names
 }
 
-// Ordered reports whether calls of a tool begin in the order in which they were sent.
-func (v *View) Ordered(tool string) bool {
-	return v.listing.Load().routes[backend.Tool][tool].tool.Ordered
-}
-
 // redactOf says how to keep a call of a tool that is not listed: as one that is turned
 // off, or as the tool that was meant.
 func (h *Host) redactOf(tool string) (kind redact.Kind) {

@@ -43,7 +43,7 @@ func (v *View) unknown(tool string) string {
 // in place of a server as it is, and not of what its profile hides.
 func (v *View) mayName(m *registration) bool {
 	p := v.profile.Load()
-	return !v.Spec.AsIs && (p == nil || len(p.Servers) == 0 || slices.Contains(p.Servers, m.id.Name))
+	return !v.Spec.Passthrough && (p == nil || len(p.Servers) == 0 || slices.Contains(p.Servers, m.id.Name))
 }
 
 // listed are the names of a server's tools as a view like this lists them to

@@ -22,10 +22,28 @@ type ViewSpec struct {
 	// Gateway asks for a fixed list of tools where a server's list changes, for
 	// clients that never refresh theirs.
 	Gateway bool
-	// AsIs asks for one server as it is without the deck, under its own names.
-	AsIs bool
+	// Passthrough asks for one server as it is without the deck, under its own names.
+	Passthrough bool
 	// Profile is the name of the profile that the connection has; "" for none.
 	Profile string
+}
+
+// viewKey is a ViewSpec that can be compared.
+type viewKey struct {
+	gateway, asIs    bool
+	profile, servers string
+}
+
+// key is that of a spec whose servers are sorted.
+func (s ViewSpec) key() viewKey {
+	return viewKey{s.Gateway, s.Passthrough, s.Profile, strings.Join(s.Servers, "\x00")}
+}
+
+// Narrows reports whether the view is another one but for its profile.
+func (v *View) Narrows(other *View) bool {
+	mine := v.Spec.key()
+	mine.profile = ""
+	return mine == other.Spec.key()
 }
 
 // View is the merged MCP server for one spec. Connections with the same spec
@@ -56,17 +74,20 @@ var ErrUnknownServer = errors.New("no such server")
 // View returns the view for spec. The error names the first unknown server and
 // wraps ErrUnknownServer.
 func (h *Host) View(spec ViewSpec) (*View, error) {
-	names := slices.Compact(slices.Sorted(slices.Values(spec.Servers)))
+	names := spec.Servers
+	if len(names) > 1 {
+		names = slices.Compact(slices.Sorted(slices.Values(names)))
+	}
 	for _, n := range names {
 		if h.module(n) == nil {
 			return nil, h.unknownServer(n, spec)
 		}
 	}
-	if spec.AsIs && len(names) != 1 {
+	if spec.Passthrough && len(names) != 1 {
 		return nil, fmt.Errorf("%w: a view as it is has one server", ErrUnknownServer)
 	}
 	spec.Servers = names
-	key := fmt.Sprintf("%v %v %q %v", spec.Gateway, spec.AsIs, spec.Profile, names)
+	key := spec.key()
 	h.mu.Lock()
 	profile := h.profile(spec.Profile)
 	if spec.Profile != "" && profile == nil {
@@ -97,7 +118,7 @@ func (h *Host) View(spec ViewSpec) (*View, error) {
 // whoever asks: an agent reads it, too.
 func (h *Host) unknownServer(name string, spec ViewSpec) error {
 	h.mu.Lock()
-	hides := spec.AsIs || slices.ContainsFunc(h.profiles, func(p Profile) bool { return len(p.Servers) > 0 })
+	hides := spec.Passthrough || slices.ContainsFunc(h.profiles, func(p Profile) bool { return len(p.Servers) > 0 })
 	h.mu.Unlock()
 	if hides {
 		return fmt.Errorf("%w: %q", ErrUnknownServer, name)
@@ -153,9 +174,6 @@ func (v *View) alone(m *registration) bool {
 	all := v.all()
 	return len(all) == 1 && all[0] == m
 }
-
-// Go runs one request of a connection on the host's pool of goroutines.
-func (v *View) Go(fn func()) { v.host.pool.Go("request", fn) }
 
 // refresh lists what the servers offer now. What is the same as before causes no notification.
 func (v *View) refresh() {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -45,28 +46,32 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 	}
 	pace, done := h.pace(w)
 	defer done()
-	payer := h.payer(r)
-	var all bytes.Buffer
-	for room := bodyFree; ; {
-		if room == 0 {
-			one, ok := h.Host.Hold(payer, bodyStep)
+	most := bodyFree // bytes that there is room for
+	all := make([]byte, 0, min(max(r.ContentLength, 0), bodyFree)+1)
+	for {
+		if len(all) == most {
+			one, ok := h.Host.Hold(h.payer(r), bodyStep)
 			if !ok {
 				release()
-				hearOut(r.Body, all.Len(), pace)
+				hearOut(r.Body, len(all), pace)
 				return nil, release, http.StatusServiceUnavailable, busyBytes
 			}
 			held = append(held, one)
-			room = bodyStep
+			most += bodyStep
 		}
-		pace(all.Len())
-		n, err := io.CopyN(&all, r.Body, int64(min(room, bodyFree)))
-		room -= int(n)
+		if len(all) == cap(all) {
+			all = slices.Grow(all, bodyFree)
+		}
+		pace(len(all))
+		n, err := r.Body.Read(all[len(all):min(cap(all), most)])
+		all = all[:len(all)+n]
 		switch {
+		case err == nil:
 		case errors.Is(err, io.EOF):
-			return bytes.TrimSpace(all.Bytes()), release, 0, ""
+			return bytes.TrimSpace(all), release, 0, ""
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			return nil, release, http.StatusRequestTimeout, "the body is arriving too slowly"
-		case err != nil:
+		default:
 			return nil, release, http.StatusRequestEntityTooLarge, "the body is too large or was cut short"
 		}
 	}
@@ -77,7 +82,7 @@ func (h *HTTP) body(w http.ResponseWriter, r *http.Request) (body []byte, releas
 func (h *HTTP) payer(r *http.Request) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	a := h.agents[sessionKey(r.Header.Get(sessionHeader))]
+	a := h.agents[sessionOf(r)]
 	if a == nil {
 		return "http"
 	}

@@ -75,6 +75,39 @@ func TestSessionsOverHTTPAreBounded(t *testing.T) {
 	}
 }
 
+func TestSessionsThatWorkMakeNoRoom(t *testing.T) {
+	running, err := router.New(router.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &HTTP{Host: running}
+	for range maxHTTPAgents {
+		post(h, "", initializeBody)
+	}
+	busy := func(by int) (id string) {
+		for _, a := range h.agents {
+			a.open += by
+			id = a.key.session
+		}
+		return id
+	}
+	busy(1)
+	if w := post(h, "", initializeBody); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("one more session: %d %s", w.Code, w.Body)
+	}
+	mine := busy(maxInFlight - 1)
+	if w := post(h, mine, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); w.Code != http.StatusServiceUnavailable {
+		t.Errorf("one more request of a session: %d %s", w.Code, w.Body)
+	}
+	busy(-maxInFlight)
+	if w := post(h, mine, `{"jsonrpc":"2.0","id":2,"method":"ping"}`); w.Code != http.StatusOK {
+		t.Errorf("a request when the others have ended: %d %s", w.Code, w.Body)
+	}
+	if w := post(h, "", initializeBody); w.Code != http.StatusOK || h.sessions.Len() != maxHTTPAgents {
+		t.Errorf("a session when the others have nothing to do: %d %s, %d are kept", w.Code, w.Body, h.sessions.Len())
+	}
+}
+
 func TestABodyMustComeAtARate(t *testing.T) {
 	start := time.Unix(0, 0)
 	if first := due(start, bodyGrace, 0).Sub(start); first != bodyGrace {

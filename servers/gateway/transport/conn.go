@@ -18,6 +18,12 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
+// How much waits for a client that does not read, of messages that it may miss.
+const (
+	maxUnread     = 4096
+	maxUnreadSize = 4 << 20
+)
+
 // maxInFlight is how many calls of one connection may run at once.
 const maxInFlight = 64
 
@@ -32,10 +38,11 @@ const (
 type Conn struct {
 	view  *router.View
 	agent *router.Agent
-	out   *outbox
+	out   rpc.Outbox
 	ctx   context.Context
 	stop  context.CancelFunc
 	work  sync.WaitGroup
+	pool  *recovery.Pool // of requests
 
 	// Used by the reading goroutine.
 	turns backend.Sequencer // of questions
@@ -67,7 +74,7 @@ func (f *inFlight) Notify(method string, params json.RawMessage) {
 	f.saying.Lock()
 	defer f.saying.Unlock()
 	if !f.over {
-		f.conn.out.offer(rpc.Message{Method: method, Params: params}.Line())
+		f.conn.offer(method, params)
 	}
 }
 
@@ -97,28 +104,31 @@ func Serve(ctx context.Context, r io.Reader, w io.Writer, view *router.View, age
 		agent.Claim(client.Name, client.Version, "")
 	}
 	view = view.For(agent.Caller())
-	c := &Conn{view: view, agent: agent, flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"}}
+	c := &Conn{view: view, agent: agent, flight: map[string]*inFlight{}, pending: rpc.Pending{Prefix: "deck-"}, pool: recovery.NewPool("request")}
 	c.ctx, c.stop = context.WithCancel(ctx)
 	defer c.stop()
 	b := bufio.NewWriterSize(w, 64<<10)
-	c.out = newOutbox(func(o outgoing) error {
-		c.left(o.id) // before the client can use the ID again
-		_, err := b.Write(o.line)
+	c.out = rpc.Outbox{Name: "connection writer", Flush: b.Flush, Ended: c.stop, Write: func(o rpc.Outgoing) error {
+		c.left(o.ID) // before the client can use the ID again
+		_, err := b.Write(o.Line)
 		return err
-	}, b.Flush, c.stop)
-	defer context.AfterFunc(c.ctx, c.out.stop)()
-	agent.Attach(view, func(method string, params json.RawMessage) {
-		c.out.offer(rpc.Message{Method: method, Params: params}.Line())
-	})
+	}}
+	defer context.AfterFunc(c.ctx, c.out.Stop)()
+	agent.Attach(view, c.offer)
 	err := c.read(lines, first, firstErr)
 	drain.Answers(c.ctx, w, c.unanswered)
 	c.stop()
 	c.work.Wait()
-	if failed := c.out.close(); failed != nil {
+	if failed := c.out.Close(); failed != nil {
 		err = errors.Join(err, fmt.Errorf("write message: %w", failed))
 	}
 	c.replies.heard(false)
 	return err
+}
+
+// offer sends a notification, which a client that reads too slowly misses.
+func (c *Conn) offer(method string, params json.RawMessage) {
+	c.out.Offer(rpc.Message{Method: method, Params: params}.Line(), maxUnread, maxUnreadSize)
 }
 
 // unanswered returns the number of requests in flight that the client may still wait for.
@@ -127,7 +137,7 @@ func (c *Conn) unanswered(waited time.Duration) (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, f := range c.flight {
-		if f.Method != listenMethod && drain.Awaited(waited, slices.Contains(questions, f.Tool())) {
+		if f.Method != listenMethod && drain.Awaited(waited, f.Kind == backend.Tool && slices.Contains(questions, f.Key)) {
 			n++
 		}
 	}
@@ -140,7 +150,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 		switch {
 		case errors.Is(err, rpc.ErrLineTooLong):
 			if reply, answer := TooLong(line); reply != nil {
-				c.out.post(outgoing{line: reply})
+				c.out.Post(nil, rpc.Outgoing{Line: reply})
 			} else {
 				c.pending.Resolve(answer)
 			}
@@ -153,7 +163,7 @@ func (c *Conn) read(lines *rpc.Lines, line []byte, err error) error {
 		c.replies.heard(true)
 		e, bad := Decode(line)
 		if bad != nil {
-			c.out.post(outgoing{line: rpc.Failure(e.ID, *bad)})
+			c.out.Post(nil, rpc.Outgoing{Line: rpc.Failure(e.ID, *bad)})
 			continue
 		}
 		c.route(e)
@@ -180,32 +190,29 @@ func (c *Conn) request(e *backend.Request) {
 	f := &inFlight{Request: e, delivery: delivery{of: &c.replies}, conn: c, cancel: cancel}
 	if why := c.enter(f); why != nil {
 		cancel()
-		c.out.post(outgoing{line: rpc.Failure(e.ID, *why)})
+		c.out.Post(nil, rpc.Outgoing{Line: rpc.Failure(e.ID, *why)})
 		return
 	}
 	release, ok := c.agent.Hold(len(e.Message.Params)) // until it is answered
 	if !ok {
 		cancel()
-		c.out.post(outgoing{line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), id: string(e.ID)})
+		c.out.Post(nil, rpc.Outgoing{Line: rpc.Failure(e.ID, rpc.Error{Code: rpc.CodeBusy, Message: busyBytes}), ID: string(e.ID)})
 		return
 	}
 	c.identify(e)
-	if c.view.Ordered(e.Tool()) {
-		ctx = c.turns.Next(ctx)
-	}
 	e.Client = f
 	serve := c.view.Route(c.agent, e)
-	c.work.Add(1)
-	run, send := c.view.Go, c.out.send
-	if e.Method == initializeMethod { // later messages need what it settles
-		run, send = func(fn func()) { fn() }, c.out.post
+	if e.Ordered {
+		ctx = c.turns.Next(ctx)
 	}
-	run(func() {
+	c.work.Add(1)
+	first := e.Method == initializeMethod // later messages need what it settles
+	answer := func() {
 		defer c.work.Done()
 		defer cancel()
-		var answer backend.Reply
-		if err := recovery.Call("request", func() error { answer = serve(ctx); return nil }); err != nil {
-			answer = backend.Failed(rpc.CodeInternal, err.Error())
+		var reply backend.Reply
+		if err := recovery.Call("request", func() error { reply = serve(ctx); return nil }); err != nil {
+			reply = backend.Failed(rpc.CodeInternal, err.Error())
 		}
 		release() // before the client can send the next
 		f.finish()
@@ -213,17 +220,27 @@ func (c *Conn) request(e *backend.Request) {
 			f.tell(false)
 			return // cancelled, or the connection is ending: the answer must not be sent
 		}
-		send(outgoing{line: rpc.Message{ID: e.ID, Result: answer.Result, Err: answer.Error}.Line(), id: string(e.ID), sent: f.wrote})
-	})
+		m := rpc.Outgoing{Line: rpc.Message{ID: e.ID, Result: reply.Result, Err: reply.Error}.Line(), ID: string(e.ID), Sent: f.wrote}
+		if first { // the reading goroutine must not write
+			c.out.Post(nil, m)
+			return
+		}
+		c.out.Send(m)
+	}
+	if first {
+		answer()
+		return
+	}
+	c.pool.Go(answer)
 }
 
 // identify records what a client that makes no handshake says of itself, once.
 func (c *Conn) identify(e *backend.Request) {
-	if c.known || e.Method != initializeMethod && !e.Stateless() {
+	if c.known || e.Method != initializeMethod && !e.Stateless {
 		return
 	}
 	c.known = true
-	if e.Stateless() {
+	if e.Stateless {
 		client := clientOf(e)
 		c.agent.Claim(client.Name, client.Version, e.Version)
 	}
@@ -275,7 +292,7 @@ func (c *Conn) ask(ctx context.Context, method string, params json.RawMessage) (
 		return nil, err
 	}
 	defer r.Forget()
-	c.out.put(outgoing{line: rpc.Message{ID: r.RawID(), Method: method, Params: params}.Line()})
+	c.out.Put(rpc.Outgoing{Line: rpc.Message{ID: r.RawID(), Method: method, Params: params}.Line()})
 	select {
 	case a := <-r.Reply:
 		if a.Err != nil {
@@ -283,7 +300,7 @@ func (c *Conn) ask(ctx context.Context, method string, params json.RawMessage) (
 		}
 		return a.Result, nil
 	case <-ctx.Done():
-		c.out.put(outgoing{line: r.Cancelled("")})
+		c.out.Put(rpc.Outgoing{Line: r.Cancelled("")})
 		return nil, ctx.Err()
 	case <-c.ctx.Done():
 		return nil, c.ctx.Err()

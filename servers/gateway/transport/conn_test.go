@@ -7,7 +7,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
@@ -15,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestIDsAreEchoedByteForByte(t *testing.T) {
@@ -41,14 +41,13 @@ func TestProgressComesBeforeItsResult(t *testing.T) {
 	c := transporttest.Connect(t, routertest.Start(t, transporttest.NewFixture()))
 	c.Initialize()
 	const rounds = 1000
+	room := make(chan struct{}, 16) // fewer than the calls of one agent that may wait
 	go func() {
 		for i := range rounds {
+			room <- struct{}{}
 			line := fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":"tools/call","params":{"name":"steps","_meta":{"progressToken":%d},"arguments":{}}}`+"\n", i, i)
 			if _, err := c.Conn.Write([]byte(line)); err != nil {
 				return
-			}
-			for range 8 { // stay below the limit of calls in flight
-				runtime.Gosched()
 			}
 		}
 	}()
@@ -64,11 +63,9 @@ func TestProgressComesBeforeItsResult(t *testing.T) {
 			continue
 		}
 		results++
-		if m.Error != nil {
-			continue // over the limit of calls in flight: no progress either
-		}
-		if seen[string(m.ID)] != 5 {
-			t.Fatalf("result %s came after %d of 5 progress notifications", m.ID, seen[string(m.ID)])
+		<-room
+		if m.Error != nil || seen[string(m.ID)] != 5 {
+			t.Fatalf("result %s came after %d of 5 progress notifications: %s %v", m.ID, seen[string(m.ID)], m.Result, m.Error)
 		}
 	}
 }
@@ -80,9 +77,7 @@ func TestCancelSuppressesTheAnswer(t *testing.T) {
 	cancel := `{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"5"}}`
 	c.Send(transporttest.Call(`5`, "block", `{}`), transporttest.Call(`"5"`, "block", `{}`), cancel) // right behind it
 	c.Send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"nobody"}}`)
-	for f.Stopped.Load() != 1 {
-		time.Sleep(time.Millisecond)
-	}
+	testwait.Until(t, "one stops", func() bool { return f.Stopped.Load() == 1 })
 	c.Send(transporttest.Call(`9`, "echo", `{"text":"after"}`))
 	if m := c.Next(); string(m.ID) != `9` {
 		t.Fatalf("a cancelled call was answered: %+v", m)
@@ -122,14 +117,10 @@ func TestAnnouncedRoots(t *testing.T) {
 	}
 	// The first that is a project's folder counts.
 	c.Send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":{"roots":[{"uri":"https://example.com/x"},{"uri":"file:///"},{"uri":"file:///src/shop"},{"uri":"file:///src/other"}]}}`)
-	for range 1000 { // it is taken in while calls go on
+	testwait.For(t, "the folder", func() string { // it is taken in while calls go on
 		c.Send(transporttest.Call(`1`, "who", `{}`))
-		if m = c.Next(); strings.Contains(string(m.Result), "tester in /src/shop") {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
-	t.Errorf("got %s", m.Result)
+		return string(c.Next().Result)
+	}, func(got string) bool { return strings.Contains(got, "tester in /src/shop") })
 }
 
 // TestSlowReaderSlowsNobody has a client that asks for much and reads
@@ -305,11 +296,9 @@ func TestConnectionsLeaveNoGoroutines(t *testing.T) {
 		}
 		c.Done <- nil
 	}
-	for deadline := time.Now().Add(time.Minute); runtime.NumGoroutine() > before; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			buf := make([]byte, 1<<16)
-			t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
-		}
+	if !testwait.Holds(func() bool { return runtime.NumGoroutine() <= before }) {
+		buf := make([]byte, 1<<16)
+		t.Fatalf("%d goroutines before, %d after\n%s", before, runtime.NumGoroutine(), buf[:runtime.Stack(buf, true)])
 	}
 	if n := len(h.Snapshot().Agents); n == 0 {
 		t.Fatal("the first connection should still be listed")

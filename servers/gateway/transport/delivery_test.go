@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestAReplyHasReachedItsClientOnlyIfTheConnectionLives writes replies, and then has the
@@ -14,10 +16,10 @@ func TestAReplyHasReachedItsClientOnlyIfTheConnectionLives(t *testing.T) {
 		want []bool
 	}{
 		"its next message comes":    {func(d *deliveries) { d.heard(true) }, []bool{true}},
-		"it stays":                  {func(*deliveries) { time.Sleep(aliveFor) }, []bool{true}},
+		"it stays":                  {func(*deliveries) { testwait.Pass(aliveFor) }, []bool{true}},
 		"it goes":                   {func(d *deliveries) { d.heard(false) }, []bool{false}},
-		"it goes later":             {func(d *deliveries) { d.heard(true); d.heard(false); time.Sleep(time.Hour) }, []bool{true}},
-		"nothing is known so early": {func(*deliveries) { time.Sleep(aliveFor - time.Millisecond) }, nil},
+		"it goes later":             {func(d *deliveries) { d.heard(true); d.heard(false); testwait.Pass(time.Hour) }, []bool{true}},
+		"nothing is known so early": {func(*deliveries) { testwait.Pass(aliveFor - time.Millisecond) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -4,14 +4,16 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // received is a connection and what it has got.
-func received() (*outbox, func() string) {
+func received() (*rpc.Outbox, func() string) {
 	var b bytes.Buffer
-	o := newOutbox(func(m outgoing) error { _, err := b.Write(m.line); return err }, func() error { return nil }, func() {})
+	o := &rpc.Outbox{Write: func(m rpc.Outgoing) error { _, err := b.Write(m.Line); return err }}
 	return o, func() string {
-		_ = o.close() // nothing fails
+		_ = o.Close() // nothing fails
 		var lines []string
 		for line := range strings.Lines(b.String()) {
 			if data, ok := strings.CutPrefix(line, "data: "); ok {

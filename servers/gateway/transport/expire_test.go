@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
@@ -32,7 +33,7 @@ func TestAgentsOverHTTPGoWhileNobodySendsAnything(t *testing.T) {
 		go h.expire(ctx)
 		shown := func(after time.Duration, want int) {
 			t.Helper()
-			time.Sleep(after)
+			testwait.Pass(after)
 			if n := len(running.Snapshot().Agents); n != want {
 				t.Errorf("%d agents are shown, want %d", n, want)
 			}
@@ -67,7 +68,7 @@ func TestASessionWithoutAClientIsNotConnected(t *testing.T) {
 		}
 	}
 	idle := func(d time.Duration) {
-		a := h.agents["session "+id]
+		a := h.agents[agentKey{session: id}]
 		a.last = a.last.Add(-d)
 		h.forget()
 	}
@@ -80,10 +81,10 @@ func TestASessionWithoutAClientIsNotConnected(t *testing.T) {
 	agents(1)
 	idle(sessionTTL / 2)
 	agents(1)
-	h.agents["session "+id].open++ // it listens
+	h.agents[agentKey{session: id}].open++ // it listens
 	idle(sessionTTL)
 	agents(1)
-	h.agents["session "+id].open--
+	h.agents[agentKey{session: id}].open--
 	idle(sessionTTL)
 	agents(0)
 	idle(0)

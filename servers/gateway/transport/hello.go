@@ -13,13 +13,13 @@ import (
 // Hello is the first line that a client of the deck's socket sends. MCP messages in stdio
 // framing follow, or nothing if Control is set.
 type Hello struct {
-	Mcpdeck int      `json:"mcpdeck"` // version of this line: 1
-	Servers []string `json:"servers,omitempty"`
-	Gateway bool     `json:"gateway,omitempty"`
-	AsIs    bool     `json:"asIs,omitempty"` // see router.ViewSpec
-	Profile string   `json:"profile,omitempty"`
-	Cwd     string   `json:"cwd,omitempty"`
-	PID     int      `json:"pid,omitempty"`
+	Mcpdeck     int      `json:"mcpdeck"` // version of this line: 1
+	Servers     []string `json:"servers,omitempty"`
+	Gateway     bool     `json:"gateway,omitempty"`
+	Passthrough bool     `json:"asIs,omitempty"` // see router.ViewSpec
+	Profile     string   `json:"profile,omitempty"`
+	Cwd         string   `json:"cwd,omitempty"`
+	PID         int      `json:"pid,omitempty"`
 	// Transport is the transport to show for the connection; empty: "unix".
 	Transport string `json:"transport,omitempty"`
 	// Hints are the environment variables that may be passed on.

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -50,10 +49,10 @@ type HTTP struct {
 	most     int           // open connections; 0: maxHTTPConns
 	requests atomic.Int32
 
-	mu       sync.Mutex            // guards what follows
-	agents   map[string]*httpAgent // by their keys
-	sessions list.List             // of *httpAgent, the most recently used at the back
-	clients  list.List             // those without a session
+	mu       sync.Mutex // guards what follows
+	agents   map[agentKey]*httpAgent
+	sessions list.List // of *httpAgent, the most recently used at the back
+	clients  list.List // those without a session
 }
 
 // ServeHTTP implements http.Handler.
@@ -105,7 +104,7 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // post answers a message.
 func (h *HTTP) post(w http.ResponseWriter, r *http.Request, e *backend.Request, v *router.View) {
-	if e.Stateless() || modern(r.Header.Get(versionHeader)) {
+	if e.Stateless || modern(r.Header.Get(versionHeader)) {
 		if bad := misfit(r.Header, e); bad != nil {
 			fail(w, e.ID, http.StatusBadRequest, *bad)
 			return
@@ -145,15 +144,11 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	if session != nil { // IDs of other clients are not unique; they end their requests by hanging up
-		done, ok := session.begin(string(e.ID), cancel)
-		if !ok {
-			fail(w, e.ID, http.StatusOK, rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"})
-			return
-		}
-		defer done()
+	if session != nil && !session.begin(string(e.ID), cancel) { // IDs of other clients are not unique; they end their requests by hanging up
+		fail(w, e.ID, http.StatusOK, rpc.Error{Code: rpc.CodeInvalid, Message: "a request with this id is already in flight"})
+		return
 	}
-	x := newExchange(w, e, session)
+	x := &exchange{w: w, e: e, session: session}
 	e.Client = x
 	defer func() { x.tell(r.Context().Err() == nil) }() // the client still reads, or does not
 	var reply backend.Reply
@@ -168,17 +163,21 @@ func (h *HTTP) answer(w http.ResponseWriter, r *http.Request, e *backend.Request
 		if reply.Error != nil {
 			h.drop(agent)
 		} else { // which the client may use as soon as it reads of it
-			w.Header().Set(sessionHeader, agent.id())
+			w.Header().Set(sessionHeader, agent.key.session)
 		}
+	}
+	if session != nil {
+		session.over(string(e.ID)) // before the client can use the ID again
 	}
 	x.reply(reply)
 }
 
 // serve has the view answer, if the headers say what the request says.
 func (h *HTTP) serve(ctx context.Context, a *router.Agent, header http.Header, e *backend.Request, v *router.View) backend.Reply {
-	if schema := v.Schema(e.Tool()); e.Stateless() && schema != nil {
-		t := mcp.NewToolWithRawSchema(e.Tool(), "", schema)
-		if mcp.ValidateParamHeaderAnnotations(&t) == nil { // else it says nothing of headers
+	if e.Stateless && e.Kind == backend.Tool {
+		schema := v.Schema(e.Key)
+		t := mcp.NewToolWithRawSchema(e.Key, "", schema)
+		if schema != nil && mcp.ValidateParamHeaderAnnotations(&t) == nil { // else it says nothing of headers
 			if err := mcp.ValidateParamHeadersLookup(lookup(header), &t, e.Message.Params); err != nil {
 				return backend.Failed(mcp.HEADER_MISMATCH, err.Error())
 			}
@@ -210,23 +209,20 @@ func (h *HTTP) listen(w http.ResponseWriter, r *http.Request) {
 	}
 	beginEvents(w)
 	_ = http.NewResponseController(w).Flush() // the client may be gone
-	out := newOutbox(func(o outgoing) error {
-		_, err := w.Write(o.line)
-		return err
-	}, http.NewResponseController(w).Flush, func() {})
+	out := bodyOf(w, func() {})
 	select {
 	case <-of.attach(out, after):
 	case <-agent.gone:
 	case <-r.Context().Done():
 	}
 	of.leave(out)
-	_ = out.close() // as above
+	_ = out.Close() // as above
 }
 
 // delete ends a session.
 func (h *HTTP) delete(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
-	agent := h.agents[sessionKey(r.Header.Get(sessionHeader))]
+	agent := h.agents[sessionOf(r)]
 	h.mu.Unlock()
 	if agent == nil {
 		http.Error(w, "unknown session", http.StatusNotFound)
@@ -237,7 +233,7 @@ func (h *HTTP) delete(w http.ResponseWriter, r *http.Request) {
 }
 
 // modern reports whether a version of the protocol is one without handshake.
-func modern(version string) bool { return version >= backend.Versions()[0] }
+func modern(version string) bool { return version >= backend.Newest }
 
 // known reports whether a request states no version of the protocol in its header, or one that
 // there is.
@@ -284,12 +280,10 @@ func lookup(header http.Header) func(name string) (string, bool) {
 
 // statusOf returns the status for a reply.
 func statusOf(e *backend.Request, r backend.Reply) int {
-	o, _ := rawjson.SplitObject(r.Error) // a result has no code
-	code, err := strconv.Atoi(string(o.Get("code")))
-	if err != nil || !e.Stateless() {
+	if r.Error == nil || !e.Stateless {
 		return http.StatusOK
 	}
-	switch code {
+	switch rpc.ReadError(r.Error).Code {
 	case rpc.CodeMethod:
 		return http.StatusNotFound
 	case rpc.CodeInvalid, rpc.CodeParams, rpc.CodeParse, mcp.MISSING_REQUIRED_CLIENT_CAPABILITY, mcp.HEADER_MISMATCH, mcp.UNSUPPORTED_PROTOCOL_VERSION:
@@ -317,22 +311,21 @@ func (h *HTTP) view(u *url.URL) (*router.View, error) {
 	if name != "" {
 		spec.Servers = []string{name}
 	}
-	spec.AsIs, spec.Profile = u.Query().Has("as-is"), u.Query().Get("profile")
+	if u.RawQuery != "" {
+		q := u.Query()
+		spec.Passthrough, spec.Profile = q.Has("as-is"), q.Get("profile")
+	}
 	return h.Host.View(spec)
 }
 
 // fitting returns the view for a request: that of its session, or else of the profile that
 // fits a client which names none.
 func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *router.View) *router.View {
-	if session := r.Header.Get(sessionHeader); session != "" && !e.Stateless() && e.Method != initializeMethod {
+	if key := sessionOf(r); key.session != "" && !e.Stateless && e.Method != initializeMethod {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		if a := h.agents[sessionKey(session)]; a != nil && v.Spec.Profile == "" {
-			spec := a.view.Spec
-			spec.Profile = ""
-			if reflect.DeepEqual(spec, v.Spec) {
-				return a.view
-			}
+		if a := h.agents[key]; a != nil && a.view.Narrows(v) {
+			return a.view
 		}
 		return v
 	}
@@ -343,16 +336,17 @@ func (h *HTTP) fitting(r *http.Request, e *backend.Request, v *router.View) *rou
 	return v.For(snapshot.Caller{Transport: "http", Client: client.Name, ClientVersion: client.Version})
 }
 
+// implementation is who a client says it is.
+type implementation struct{ Name, Version string }
+
 // clientOf is the client as a handshake, or a request that belongs to none, says.
-func clientOf(e *backend.Request) (client mcp.Implementation) {
+func clientOf(e *backend.Request) implementation {
 	said := e.Meta.Get(clientKey)
 	if said == nil && e.Method == initializeMethod {
 		said = e.Params.Get("clientInfo")
 	}
-	if said != nil {
-		_ = json.Unmarshal(said, &client) // something else says nothing
-	}
-	return client
+	o, _ := rawjson.SplitObject(said) // something else says nothing
+	return implementation{o.Str("name"), o.Str("version")}
 }
 
 // Start serves on l, behind a guard with the token, until ctx ends or l is closed.

@@ -14,6 +14,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // library is a card with many tools.
@@ -206,7 +207,7 @@ func TestACallOfCallToolIsTheCallItself(t *testing.T) {
 	})
 	tools := map[string]int{}
 	var all []snapshot.Call
-	until(t, "the log has all calls", func() bool { all, _ = h.Calls(0); return len(all) == 36 })
+	testwait.Until(t, "the log has all calls", func() bool { all, _ = h.Calls(0); return len(all) == 36 })
 	for _, c := range all {
 		tools[c.Server+" "+c.Tool]++
 	}

@@ -161,8 +161,8 @@ func FuzzMessagesMeanTheSame(f *testing.F) {
 		if json.Unmarshal(line, &req) != nil {
 			return
 		}
-		if req.Method != e.Method || req.Params.Name != e.Tool() {
-			t.Fatalf("%q: the library calls %q, the log shows %q", line, req.Params.Name, e.Tool())
+		if req.Method != e.Method || req.Params.Name != e.Key {
+			t.Fatalf("%q: the library calls %q, the log shows %q", line, req.Params.Name, e.Key)
 		}
 	})
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const updated = `{"jsonrpc":"2.0","method":"notifications/resources/updated","params":`
@@ -31,16 +31,6 @@ func listener(t *testing.T, a transporttest.Talker, modern bool, uri string) (he
 	return hear, `"_meta":{"io.modelcontextprotocol/subscriptionId":77},`
 }
 
-// until waits for something that happens in another goroutine.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(time.Minute); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("waited in vain for %s", what)
-		}
-	}
-}
-
 func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 	one := newCard("one")
 	h := routertest.Start(t, transporttest.NewFixture(), one)
@@ -48,7 +38,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 		t.Helper()
 		hear, tag := listener(t, a, modern, "one://a")
 		var id string
-		until(t, "what the agent wants", func() bool {
+		testwait.Until(t, "what the agent wants", func() bool {
 			one.mu.Lock()
 			defer one.mu.Unlock()
 			for agent, w := range one.wanted {
@@ -74,7 +64,7 @@ func TestUpdatesReachThoseWhoSubscribedAsTheyAre(t *testing.T) {
 		}
 		if !modern {
 			a.Say(t, "resources/unsubscribe", `{"uri":"one://a"}`, "3")
-			until(t, "the end of the subscription", func() bool {
+			testwait.Until(t, "the end of the subscription", func() bool {
 				one.mu.Lock()
 				defer one.mu.Unlock()
 				return len(one.wanted[id].Resources) == 0

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // wired is one connection to a deck over HTTP.
@@ -202,11 +203,8 @@ func TestOpenConnectionsToTheSocketAreBounded(t *testing.T) {
 		t.Errorf("%d agents", n)
 	}
 	open[0].Close()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, w, err := greet(); err == nil && w.Error == "" {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("a place is not given again: %v %s", err, w.Error)
-		}
-	}
+	testwait.Until(t, "a place is given again", func() bool {
+		_, w, err := greet()
+		return err == nil && w.Error == ""
+	})
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // card is a module that answers requests as they came: with what they said.
@@ -99,7 +100,7 @@ const (
 
 func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
 	h := routertest.Start(t, transporttest.NewFixture(), bare{newCard("one")})
-	spec := router.ViewSpec{Servers: []string{"one"}, AsIs: true}
+	spec := router.ViewSpec{Servers: []string{"one"}, Passthrough: true}
 	const capabilities = `"capabilities":{"later":{"z":1.0},"tools":{"listChanged":true},"prompts":{"listChanged":true,"x":1}}`
 	transporttest.Carriers(t, func(t *testing.T) transporttest.Talker {
 		t.Helper()
@@ -127,12 +128,12 @@ func TestAServerIsShownAsItIsWithoutTheDeck(t *testing.T) {
 				t.Errorf("called: %s", got)
 			}
 		})
-	own := transporttest.OverStream(t, h, router.ViewSpec{Servers: []string{"fixture"}, AsIs: true}, false)
+	own := transporttest.OverStream(t, h, router.ViewSpec{Servers: []string{"fixture"}, Passthrough: true}, false)
 	own.Say(t, "initialize", transporttest.Handshake, "1")
 	if got := own.Say(t, "tools/list", `{}`, "2"); !strings.Contains(got[0], `"name":"echo"`) {
 		t.Errorf("a server of the deck's own lists %s", got)
 	}
-	if _, err := h.View(router.ViewSpec{AsIs: true}); err == nil {
+	if _, err := h.View(router.ViewSpec{Passthrough: true}); err == nil {
 		t.Error("all servers are shown as they are")
 	}
 }
@@ -199,7 +200,7 @@ func (c *card) Serve(ctx context.Context, r *backend.Request) backend.Reply {
 		return backend.Reply{Result: json.RawMessage(`{"z":1.0,"content":[],"_meta":{"a":1.0}}`)}
 	}
 	own := ""
-	if r.Stateless() {
+	if r.Stateless {
 		own = ofModern
 	}
 	return backend.Reply{Result: fmt.Appendf(nil, `{`+own+`"z":1.0,"kind":%q,"params":%s,"content":[],"a":"<\u00e9>"}`, r.Kind, r.Message.Params)}
@@ -353,7 +354,7 @@ func TestWhatARouterServesIsInTheLog(t *testing.T) {
 	a.Say(t, "tools/call", `{"name":"one_error","arguments":{}}`, "2")
 	a.Say(t, "tools/call", `{"name":"one_panic"}`, "3")
 	var calls []snapshot.Call
-	until(t, "the log has all calls", func() bool {
+	testwait.Until(t, "the log has all calls", func() bool {
 		calls, _ = h.Calls(0)
 		return len(calls) == 3 && !slices.ContainsFunc(calls, func(c snapshot.Call) bool { return c.Status == snapshot.Running })
 	})

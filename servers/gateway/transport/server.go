@@ -1,3 +1,10 @@
+// Package transport carries MCP between agents and the host: over byte streams (the
+// Unix socket, stdio, a pipe in a test), over HTTP behind a guard, and through
+// the relay that an agent's client starts.
+//
+// Both are our own. mcp-go's stdio server keeps one session for the whole process, answers
+// cancelled requests, changes ids, and sends progress after the result; its HTTP server serves
+// only an MCPServer.
 package transport
 
 import (
@@ -28,6 +35,9 @@ type Server struct {
 	Version string
 	// Controls are the handlers of requests to the deck itself, by name.
 	Controls map[string]Control
+	// Streams serve a protocol of their own after the hello, by the name that this has as its
+	// control. They end with ctx.
+	Streams map[string]func(ctx context.Context, r io.Reader, w io.Writer) error
 
 	Log *slog.Logger // nil: nothing is logged
 
@@ -108,11 +118,17 @@ func (s *Server) connection(ctx context.Context, c *net.UnixConn, peer socket.Pe
 		_ = s.reply(c, Welcome{Error: fmt.Sprintf(elsewhere, where), Final: true})
 		return
 	}
+	if serve := s.Streams[hello.Control]; serve != nil {
+		if s.reply(c, Welcome{}) == nil {
+			_ = serve(ctx, in, c) // it does not matter how a connection ended
+		}
+		return
+	}
 	if hello.Control != "" {
 		s.control(ctx, c, lines, peer, hello)
 		return
 	}
-	view, err := s.Host.View(router.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway, AsIs: hello.AsIs, Profile: hello.Profile})
+	view, err := s.Host.View(router.ViewSpec{Servers: hello.Servers, Gateway: hello.Gateway, Passthrough: hello.Passthrough, Profile: hello.Profile})
 	if err != nil {
 		_ = s.reply(c, Welcome{Error: err.Error(), Usage: errors.Is(err, router.ErrUnknownServer)})
 		return

@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"net/http"
-	"strings"
 	"sync"
 	"time"
 
@@ -27,9 +26,9 @@ const (
 // httpAgent is an agent connected over HTTP: a session, or all requests that name the
 // same client.
 type httpAgent struct {
-	*router.Agent               // closed while it is asleep
-	asleep        bool          // its session is kept, but it is not connected
-	key           string        // of its session or client
+	*router.Agent      // closed while it is asleep
+	asleep        bool // its session is kept, but it is not connected
+	key           agentKey
 	view          *router.View  // that its session began with
 	list          *list.List    // the list it is on, ordered by last use
 	at            *list.Element // in list; nil: it has ended
@@ -45,29 +44,36 @@ type httpAgent struct {
 	flight   map[string]context.CancelFunc // requests of the session, by their ids
 }
 
-// sessionKey is the key of a session's agent.
-func sessionKey(id string) string { return "session " + id }
+// agentKey is a session's ID or, of requests without a session, who the client is.
+type agentKey struct {
+	session         string
+	none            bool // there is no session
+	client, version string
+}
 
-// id returns the session's.
-func (a *httpAgent) id() string { return strings.TrimPrefix(a.key, sessionKey("")) }
+// sessionOf is the key of the session of a request.
+func sessionOf(r *http.Request) agentKey { return agentKey{session: r.Header.Get(sessionHeader)} }
 
-// begin notes how a request of the session is cancelled, until done is called; false if there is
-// one with its id.
-func (a *httpAgent) begin(id string, cancel context.CancelFunc) (done func(), ok bool) {
+// begin notes how a request of the session is cancelled, until it is over; false if there is one
+// with its id.
+func (a *httpAgent) begin(id string, cancel context.CancelFunc) bool {
 	a.inFlight.Lock()
 	defer a.inFlight.Unlock()
 	if a.flight[id] != nil {
-		return nil, false
+		return false
 	}
 	if a.flight == nil {
 		a.flight = map[string]context.CancelFunc{}
 	}
 	a.flight[id] = cancel
-	return func() {
-		a.inFlight.Lock()
-		delete(a.flight, id)
-		a.inFlight.Unlock()
-	}, true
+	return true
+}
+
+// over forgets a request.
+func (a *httpAgent) over(id string) {
+	a.inFlight.Lock()
+	delete(a.flight, id)
+	a.inFlight.Unlock()
 }
 
 // cancel ends a request of the session.
@@ -85,17 +91,17 @@ func (a *httpAgent) cancel(id string) {
 // flight.
 func (h *HTTP) enter(r *http.Request, e *backend.Request, v *router.View) (a *httpAgent, found bool) {
 	client := clientOf(e)
-	key, kept := "client "+client.Name+" "+client.Version, &h.clients
-	begins := e.Method == initializeMethod && !e.Stateless()
+	key, kept := agentKey{none: true, client: client.Name, version: client.Version}, &h.clients
+	begins := e.Method == initializeMethod && !e.Stateless
 	switch {
 	case begins:
-		key, kept = sessionKey(rand.Text()), &h.sessions
-	case !e.Stateless():
-		key = sessionKey(r.Header.Get(sessionHeader))
+		key, kept = agentKey{session: rand.Text()}, &h.sessions
+	case !e.Stateless:
+		key = sessionOf(r)
 	}
 	h.mu.Lock()
 	a = h.agents[key]
-	if a == nil && !begins && !e.Stateless() {
+	if a == nil && !begins && !e.Stateless {
 		h.mu.Unlock()
 		return nil, false
 	}
@@ -124,7 +130,7 @@ func (h *HTTP) enter(r *http.Request, e *backend.Request, v *router.View) (a *ht
 }
 
 // connect makes an agent. The caller holds mu.
-func (h *HTTP) connect(key string, kept *list.List, v *router.View) *httpAgent {
+func (h *HTTP) connect(key agentKey, kept *list.List, v *router.View) *httpAgent {
 	a := &httpAgent{
 		Agent: h.Host.Connect(snapshot.Caller{Transport: "http"}, v.Spec.Servers), key: key, view: v, list: kept,
 		asked: rpc.Pending{Prefix: "deck-"}, gone: make(chan struct{}),
@@ -137,7 +143,7 @@ func (h *HTTP) connect(key string, kept *list.List, v *router.View) *httpAgent {
 	}
 	a.at = kept.PushBack(a)
 	if h.agents == nil {
-		h.agents = map[string]*httpAgent{}
+		h.agents = map[agentKey]*httpAgent{}
 	}
 	h.agents[key] = a
 	return a

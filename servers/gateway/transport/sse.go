@@ -39,7 +39,7 @@ type event struct {
 type stream struct {
 	of *events
 
-	to      *outbox       // nil: nobody reads
+	to      *rpc.Outbox   // nil: nobody reads
 	left    chan struct{} // closed when the connection is not the stream's any more
 	written uint64        // id of the last event that a connection got
 	over    bool          // the last message was sent
@@ -58,11 +58,11 @@ func (s *stream) send(line []byte, last bool) {
 	case s.to == nil:
 	case last:
 		s.written = e.id
-		s.to.put(outgoing{line: e.frame()})
+		s.to.Put(rpc.Outgoing{Line: e.frame()})
 		s.detach()
 	default:
 		s.written = e.id
-		s.to.offer(e.frame())
+		s.to.Offer(e.frame(), maxUnread, maxUnreadSize)
 	}
 }
 
@@ -90,13 +90,13 @@ func (s *stream) detach() {
 // attach gives the stream a connection, in place of the one it had, which first gets the
 // messages after one. What it returns is closed when the stream has ended, or has another
 // connection.
-func (s *stream) attach(to *outbox, after uint64) (left <-chan struct{}) {
+func (s *stream) attach(to *rpc.Outbox, after uint64) (left <-chan struct{}) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
 	s.detach()
 	for _, e := range s.of.kept {
 		if e.of == s && e.id > after {
-			to.put(outgoing{line: e.frame()})
+			to.Put(rpc.Outgoing{Line: e.frame()})
 			s.written = e.id
 		}
 	}
@@ -110,7 +110,7 @@ func (s *stream) attach(to *outbox, after uint64) (left <-chan struct{}) {
 }
 
 // leave takes a connection away from the stream, if it is still the stream's.
-func (s *stream) leave(of *outbox) {
+func (s *stream) leave(of *rpc.Outbox) {
 	s.of.mu.Lock()
 	defer s.of.mu.Unlock()
 	if s.to == of {
@@ -148,17 +148,17 @@ func frame(line []byte) []byte {
 }
 
 // response is the body of a response that consists of events. It begins with the first.
-func response(w http.ResponseWriter) *outbox {
-	begun := false
-	flush := func() error { return http.NewResponseController(w).Flush() }
-	return newOutbox(func(o outgoing) error {
-		if !begun {
-			begun = true
-			beginEvents(w)
-		}
-		_, err := w.Write(o.line)
+func response(w http.ResponseWriter) *rpc.Outbox {
+	return bodyOf(w, sync.OnceFunc(func() { beginEvents(w) }))
+}
+
+// bodyOf writes to the body of a response, each time after begin.
+func bodyOf(w http.ResponseWriter, begin func()) *rpc.Outbox {
+	return &rpc.Outbox{Name: "connection writer", Flush: http.NewResponseController(w).Flush, Write: func(m rpc.Outgoing) error {
+		begin()
+		_, err := w.Write(m.Line)
 		return err
-	}, flush, func() {})
+	}}
 }
 
 func beginEvents(w http.ResponseWriter) {
@@ -175,21 +175,11 @@ type exchange struct {
 	w       http.ResponseWriter
 	e       *backend.Request
 	session *httpAgent // nil: the request belongs to none
-	out     *outbox
-	kept    *stream // of a session; nil: nothing is kept
 
-	saying sync.Mutex
-	said   bool
+	saying sync.Mutex  // guards what follows
+	out    *rpc.Outbox // nil: nothing was said
+	kept   *stream     // of a session; nil: nothing is kept
 	over   bool
-}
-
-func newExchange(w http.ResponseWriter, e *backend.Request, session *httpAgent) *exchange {
-	x := &exchange{w: w, e: e, session: session, out: response(w)}
-	if session != nil {
-		x.kept = &stream{of: &session.events}
-		x.kept.attach(x.out, 0)
-	}
-	return x
 }
 
 // Notify implements [backend.Client].
@@ -204,14 +194,20 @@ func (x *exchange) say(line []byte, last bool) {
 	if x.over {
 		return
 	}
-	x.said, x.over = true, last
+	if x.over = last; x.out == nil {
+		x.out = response(x.w)
+		if x.session != nil {
+			x.kept = &stream{of: &x.session.events}
+			x.kept.attach(x.out, 0)
+		}
+	}
 	switch {
 	case x.kept != nil:
 		x.kept.send(line, last)
 	case last:
-		x.out.put(outgoing{line: frame(line)})
+		x.out.Put(rpc.Outgoing{Line: frame(line)})
 	default:
-		x.out.offer(frame(line))
+		x.out.Offer(frame(line), maxUnread, maxUnreadSize)
 	}
 }
 
@@ -242,7 +238,7 @@ func (x *exchange) Ask(ctx context.Context, method string, params json.RawMessag
 func (x *exchange) reply(r backend.Reply) {
 	m := rpc.Message{ID: x.e.ID, Result: r.Result, Err: r.Error}
 	x.saying.Lock()
-	plain := !x.said
+	plain := x.out == nil
 	x.over = x.over || plain
 	x.saying.Unlock()
 	if plain {
@@ -252,5 +248,5 @@ func (x *exchange) reply(r backend.Reply) {
 		return
 	}
 	x.say(m.Encode(), true)
-	_ = x.out.close() // as above
+	_ = x.out.Close() // as above
 }

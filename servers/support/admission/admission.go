@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -93,11 +94,11 @@ type Busy struct {
 }
 
 func (b *Busy) Error() string {
-	whose := "calls"
+	whose := ""
 	if b.Own {
-		whose = "calls of this agent"
+		whose = " of this agent"
 	}
-	return fmt.Sprintf("mcpdeck is busy: %d %s are already waiting. The call was not run; retry in about %d seconds, with fewer calls at once", b.Waiting, whose, int(b.Retry.Seconds()))
+	return fmt.Sprintf("mcpdeck is busy, with %s%s already waiting. The call was not run; retry in about %s, with fewer calls at once", humanize.Count(b.Waiting, "call"), whose, humanize.Words(b.Retry))
 }
 
 // Scheduler admits calls. Make one with New.

@@ -3,11 +3,12 @@
 package arguments
 
 import (
-	"bytes"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 // Argument is one argument of a tool.
@@ -89,13 +90,11 @@ func (a Argument) schema(nullable bool) string {
 
 // encode is JSON on one line, as short as it can be.
 func encode(v any) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	b, err := rawjson.Encode(v, "")
+	if err != nil {
 		panic(err) // a row of the program's own
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	return string(b)
 }
 
 // Fault is what is wrong with the arguments of a call.

@@ -115,3 +115,24 @@ func errText(err error) string {
 	}
 	return err.Error()
 }
+
+func TestAFaultSaysWhatIsWantedInTheWordsOfTheKind(t *testing.T) {
+	for want, kinds := range map[string][]Kind{
+		"true or false": {Flag}, "an integer": {Whole, Integer}, "a number": {Number}, "a list of strings": {Words, Strings}, "a string": {Text, Word, Raw},
+		`two integers [width, height], such as [16, 16], or "16x16"`: {Pair},
+	} {
+		for _, k := range kinds {
+			if got := k.Want(); got != want {
+				t.Errorf("kind %d: %s, want %s", k, got, want)
+			}
+		}
+	}
+}
+
+func TestListsAndFlagsAreReadOrTheirDefaults(t *testing.T) {
+	l := List{{Name: "names", Kind: Strings}, {Name: "words", Kind: Words, Default: []string{"x"}}, {Name: "all", Kind: Flag, Default: true}, {Name: "deep", Kind: Flag}}
+	v, err := l.Read(map[string]any{"names": []any{"a", "b"}, "deep": true}, func(f Fault) error { return errors.New(f.Name) })
+	if err != nil || !reflect.DeepEqual(v.Strings("names"), []string{"a", "b"}) || !reflect.DeepEqual(v.Strings("words"), []string{"x"}) || !v.Bool("all") || !v.Bool("deep") {
+		t.Errorf("%v, %v, %v, %v, %v", v.Strings("names"), v.Strings("words"), v.Bool("all"), v.Bool("deep"), err)
+	}
+}

@@ -22,9 +22,12 @@ type Client struct {
 	// * at either end for anything. The first row of the table that fits counts.
 	Introduces []string
 	Programs   []string // that start it; none when it is no command
+	Package    string   // of npm, which has it; "" for none
 	// Variables of its environment say which session or project it works on. The
 	// relay passes them on.
 	Variables []string
+	// Session is the member of a call's _meta that holds the ID of the session. "" for none.
+	Session string
 
 	// User are the user's own files: the first that exists counts, else the first.
 	// nil: where they are is not known, and setup does not offer the client.
@@ -51,12 +54,18 @@ type Client struct {
 	// set up is only seen to run.
 	Silent bool
 
+	// Agents is the section of an editor's settings that says how it starts agents, which
+	// speak the Agent Client Protocol; "" if that is not known.
+	Agents string
+
 	Prompts *Prompts // how the deck gets its own prompts; nil: it cannot
 
 	// Searches reports, by the environment of a session, whether it finds tools in a long list
 	// by itself; nil: no session does.
 	Searches func(env func(name string) string) bool
 
+	// Allowed says how a command runs that the program asks about and that is allowed, if not as others do.
+	Allowed    string
 	KeepsTools bool          // it lists a server's tools once and does not ask again when they change
 	Limit      time.Duration // how long one call may take, as it comes; 0: not known, or as long as it likes
 	Extends    bool          // progress starts its limit anew; only Limit, if there is one, still holds

@@ -65,8 +65,8 @@ func TestEveryRowIsWhole(t *testing.T) {
 func TestClientsAreKnownByTheNamesTheyGiveThemselves(t *testing.T) {
 	for name, want := range map[string]string{
 		"claude-code": "claude", "Claude Code": "claude", "claude-ai": "claude-desktop", "claude-ai (via mcp-remote 0.1.37)": "claude-desktop",
-		"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "cursor-vscode": "cursor", "Visual Studio Code": "vscode",
-		"omp-coding-agent": "oh-my-pi", "pi": "pi", "copilot": "", "Kiro": "kiro", "kiro-cli": "", "": "",
+		"codex-mcp-client": "codex", "gemini-cli-mcp-client": "gemini", "qwen-cli-mcp-client-mcpdeck": "qwen", "cursor-vscode": "cursor", "Visual Studio Code": "vscode",
+		"omp-coding-agent": "oh-my-pi", "pi": "pi", "copilot-cli": "copilot", "kimi-code": "kimi", "copilot": "", "Kiro": "kiro", "kiro-cli": "", "": "",
 	} {
 		if got, ok := Of(name); got.ID != want || ok != (want != "") {
 			t.Errorf("%q: got %q, want %q", name, got.ID, want)
@@ -150,7 +150,7 @@ func TestAClientHasOneName(t *testing.T) {
 
 func TestProgramsKeepWhatTheyDoWhereTheUserSays(t *testing.T) {
 	f := Folders{Home: "/home/ana", Codex: "/srv/codex", Claude: "not absolute"}
-	for id, want := range map[string]string{"claude": "/home/ana/.claude", "codex": "/srv/codex", "gemini": "/home/ana/.gemini", "opencode": "", "nobody": ""} {
+	for id, want := range map[string]string{"claude": "/home/ana/.claude", "codex": "/srv/codex", "gemini": "/home/ana/.gemini", "qwen": "/home/ana/.qwen", "copilot": "/home/ana/.copilot", "kimi": "/home/ana/.kimi-code", "opencode": "", "nobody": ""} {
 		if runtime.GOOS == "windows" && id == "codex" {
 			continue // there, this path is not absolute
 		}

@@ -13,6 +13,9 @@ type Folders struct {
 	AppData string // APPDATA, on Windows
 	Claude  string // CLAUDE_CONFIG_DIR
 	Codex   string // CODEX_HOME
+	Qwen    string // QWEN_HOME
+	Copilot string // COPILOT_HOME
+	Kimi    string // KIMI_CODE_HOME
 }
 
 // Program returns the folder in which a client's program keeps what it does, such as
@@ -36,6 +39,14 @@ func claudeFolder(f Folders) string { return f.set(f.Claude, ".claude") }
 func codexFolder(f Folders) string { return f.set(f.Codex, ".codex") }
 
 func geminiFolder(f Folders) string { return f.set("", ".gemini") }
+
+func qwenFolder(f Folders) string { return f.set(f.Qwen, ".qwen") }
+
+func copilotFolder(f Folders) string { return f.set(f.Copilot, ".copilot") }
+
+func kimiFolder(f Folders) string { return f.set(f.Kimi, ".kimi-code") }
+
+func agyFolder(f Folders) string { return f.set("", filepath.Join(".gemini", "antigravity-cli")) }
 
 func (f Folders) config() string {
 	if filepath.IsAbs(f.Config) {
@@ -82,6 +93,12 @@ func claudeUser(f Folders) []string {
 	}
 	return list(filepath.Join(f.Home, ".claude.json"))
 }
+
+func copilotUser(f Folders) []string { return list(filepath.Join(copilotFolder(f), "mcp-config.json")) }
+
+func kimiUser(f Folders) []string { return list(filepath.Join(kimiFolder(f), "mcp.json")) }
+
+func qwenUser(f Folders) []string { return list(filepath.Join(qwenFolder(f), "settings.json")) }
 
 func codexUser(f Folders) []string { return list(filepath.Join(codexFolder(f), "config.toml")) }
 

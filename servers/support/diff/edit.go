@@ -5,10 +5,46 @@ package diff
 // is not among them.
 type Step struct{ Old, New int }
 
-// Steps leads from a to b, what is lost before what is gained. It takes time and room
-// for len(a)·len(b) elements.
+// mostPairs bounds the elements that are compared, each of one sequence with each of the other.
+const mostPairs = 4 << 20
+
+// Steps leads from a to b, what is lost before what is gained. It takes time and room for
+// each pair of elements between the first and the last that differ. Where these are too many
+// to compare, all between is lost and gained.
 func Steps[T any](a, b []T, same func(a, b T) bool) []Step {
-	common := make([][]int, len(a)+1) // common[i][j]: the most that a[i:] and b[j:] share
+	var out []Step
+	for i := 0; i < min(len(a), len(b)) && same(a[i], b[i]); i++ {
+		out = append(out, Step{i, i})
+	}
+	i := len(out)
+	j, endA, endB := i, len(a), len(b)
+	for endA > i && endB > j && same(a[endA-1], b[endB-1]) {
+		endA, endB = endA-1, endB-1
+	}
+	vast := (endA-i)*(endB-j) > mostPairs
+	var common [][]int // common[x][y]: the most that a[i+x:endA] and b[j+y:endB] share
+	if !vast {
+		common = shared(a[i:endA], b[j:endB], same)
+	}
+	for head := i; i < len(a) || j < len(b); {
+		switch {
+		case i >= endA && j >= endB, !vast && i < endA && j < endB && same(a[i], b[j]):
+			out = append(out, Step{i, j})
+			i, j = i+1, j+1
+		case j == endB, i < endA && (vast || common[i+1-head][j-head] >= common[i-head][j+1-head]):
+			out = append(out, Step{i, -1})
+			i++
+		default:
+			out = append(out, Step{-1, j})
+			j++
+		}
+	}
+	return out
+}
+
+// shared tells how many elements the ends of two sequences have in common.
+func shared[T any](a, b []T, same func(a, b T) bool) [][]int {
+	common := make([][]int, len(a)+1)
 	for i := range common {
 		common[i] = make([]int, len(b)+1)
 	}
@@ -21,20 +57,5 @@ func Steps[T any](a, b []T, same func(a, b T) bool) []Step {
 			}
 		}
 	}
-	var out []Step
-	i, j := 0, 0
-	for i < len(a) || j < len(b) {
-		switch {
-		case i < len(a) && j < len(b) && same(a[i], b[j]):
-			out = append(out, Step{i, j})
-			i, j = i+1, j+1
-		case j == len(b) || i < len(a) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, Step{i, -1})
-			i++
-		default:
-			out = append(out, Step{-1, j})
-			j++
-		}
-	}
-	return out
+	return common
 }

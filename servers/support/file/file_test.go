@@ -130,6 +130,120 @@ func TestOnlyOwnPlainFilesAreOpened(t *testing.T) {
 	}
 }
 
+func TestNoLinkLeadsOutOfTheFolder(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, "in", name) }
+	must(t, os.MkdirAll(at("folder"), 0o700))
+	must(t, os.WriteFile(at("plain"), []byte("12345"), 0o600))
+	must(t, os.WriteFile(filepath.Join(dir, "out"), []byte("secret"), 0o600))
+	must(t, os.Symlink("plain", at("link")))
+	must(t, os.Symlink(filepath.Join("..", "out"), at("leading out")))
+	root, err := os.OpenRoot(filepath.Join(dir, "in"))
+	must(t, err)
+	defer root.Close()
+	tests := []struct {
+		name  string
+		limit int64
+		want  error
+	}{
+		{"plain", 5, nil},
+		{"plain", 4, file.ErrTooLarge},
+		{"link", 5, nil},
+		{"leading out", 10, errAny},
+		{filepath.Join("..", "out"), 10, errAny},
+		{"folder", 10, file.ErrNotPlain},
+		{"none", 10, fs.ErrNotExist},
+	}
+	for _, tt := range tests {
+		data, err := file.Inside(root, tt.name, tt.limit)
+		if tt.want == nil && (err != nil || string(data) != "12345") || tt.want != nil && (err == nil || data != nil) ||
+			!errors.Is(tt.want, errAny) && !errors.Is(err, tt.want) {
+			t.Errorf("%s: got %q, %v; want %v", tt.name, data, err, tt.want)
+		}
+		f, err := file.OpenInside(root, tt.name)
+		if err == nil {
+			f.Close()
+		}
+		if good := tt.want == nil || errors.Is(tt.want, file.ErrTooLarge); good != (err == nil) {
+			t.Errorf("%s: opening it: %v", tt.name, err)
+		}
+	}
+}
+
+func TestAFileThatWasReplacedHasAnotherVersion(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a")
+	version := func() file.Version {
+		info, err := os.Stat(path)
+		must(t, err)
+		return file.VersionOf(info)
+	}
+	past := time.Now().Add(-time.Hour)
+	must(t, os.WriteFile(path, []byte("old"), 0o600))
+	must(t, os.Chtimes(path, past, past))
+	before := version()
+	if again := version(); again != before {
+		t.Errorf("%v is %v when nothing has changed", before, again)
+	}
+	must(t, file.Write(path, []byte("new"), file.Options{}))
+	if after := version(); after == before {
+		t.Errorf("it is still %v", after)
+	}
+	if runtime.GOOS != "linux" && runtime.GOOS != "darwin" {
+		t.Skip("the system does not tell of a change that somebody hides")
+	}
+	must(t, os.Chtimes(path, past, past)) // of the same size and age as before
+	if after := version(); after.Size != before.Size || after.Modified != before.Modified || after == before {
+		t.Errorf("%v, before %v", after, before)
+	}
+}
+
+func TestMovingReplacesAFile(t *testing.T) {
+	from, to := filepath.Join(t.TempDir(), "a"), filepath.Join(t.TempDir(), "b")
+	must(t, os.WriteFile(from, []byte("new"), 0o600))
+	must(t, os.WriteFile(to, []byte("old"), 0o600))
+	must(t, file.Move(from, to))
+	if b, err := os.ReadFile(to); err != nil || string(b) != "new" {
+		t.Errorf("there is %q, %v", b, err)
+	}
+	if err := file.Move(from, to); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("moving what is gone: %v", err)
+	}
+	if b, err := os.ReadFile(to); err != nil || string(b) != "new" {
+		t.Errorf("after a move of nothing there is %q, %v", b, err)
+	}
+}
+
+func TestOnlyPermissionsOfOthersOpenAFileToThem(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("modes say nothing here")
+	}
+	path := filepath.Join(t.TempDir(), "a")
+	must(t, os.WriteFile(path, nil, 0o600))
+	for mode, want := range map[fs.FileMode]bool{0o600: false, 0o700: false, 0o640: true, 0o604: true, 0o602: true} {
+		must(t, os.Chmod(path, mode))
+		info, err := os.Stat(path)
+		must(t, err)
+		if got := file.OpenToOthers(info); got != want {
+			t.Errorf("mode %v: %v", mode, got)
+		}
+	}
+}
+
+func TestAFolderIsMadeForAFileOnlyIfAsked(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a", "b")
+	path := filepath.Join(dir, "state")
+	if err := file.Write(path, nil, file.Options{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a folder: %v", err)
+	}
+	must(t, file.Write(path, []byte("new"), file.Options{Folder: true}))
+	if b, err := os.ReadFile(path); err != nil || string(b) != "new" {
+		t.Errorf("there is %q, %v", b, err)
+	}
+	if err := file.Write(filepath.Join(path, "below"), nil, file.Options{Folder: true}); err == nil {
+		t.Error("a file counts as a folder")
+	}
+}
+
 func TestAFolderIsTakenAsItIsOrNotAtAll(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("modes say nothing here")

@@ -13,7 +13,29 @@ var (
 	ErrNotPlain = errors.New("not a plain file")
 	ErrTooLarge = errors.New("file is too large")
 	ErrForeign  = errors.New("it belongs to another user")
+
+	ErrNotFolder = errors.New("it is a link or a file, not a folder")
+	ErrShared    = errors.New("other users can access it")
 )
+
+// FolderError says why a folder cannot be used: it wraps [ErrForeign], [ErrNotFolder] or
+// [ErrShared].
+type FolderError struct {
+	Dir  string
+	Mode fs.FileMode
+	Err  error
+}
+
+func (e *FolderError) Error() string {
+	text := fmt.Sprintf("use the folder %s: %v", e.Dir, e.Err)
+	if errors.Is(e.Err, ErrShared) {
+		text += fmt.Sprintf(" (mode %04o); fix it with: chmod 700 %s", e.Mode.Perm(), e.Dir)
+	}
+	return text
+}
+
+// Unwrap returns what is wrong.
+func (e *FolderError) Unwrap() error { return e.Err }
 
 // Folder makes the folder dir, 0700, if it is missing, and refuses one that is a
 // link, another user's, or one that others may write in. It looks at dir alone,
@@ -25,20 +47,26 @@ func Private(dir string) error { return folder(dir, 0o077) }
 
 func folder(dir string, closed fs.FileMode) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
+		if info, there := os.Lstat(dir); there == nil && !info.IsDir() {
+			return &FolderError{dir, info.Mode(), ErrNotFolder}
+		}
 		return fmt.Errorf("make the folder %s: %w", dir, err)
 	}
 	info, err := os.Lstat(dir)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("look at the folder %s: %w", dir, err)
-	case !info.IsDir():
-		return fmt.Errorf("use the folder %s: it is a link or a file, not a folder", dir)
-	case !OwnedByUser(info):
-		return fmt.Errorf("use the folder %s: %w", dir, ErrForeign)
-	case modeOf(info)&closed != 0:
-		return fmt.Errorf("use the folder %s: other users can access it (mode %04o); fix it with: chmod 700 %s", dir, info.Mode().Perm(), dir)
 	}
-	return nil
+	switch {
+	case !info.IsDir():
+		err = ErrNotFolder
+	case !OwnedByUser(info):
+		err = ErrForeign
+	case modeOf(info)&closed != 0:
+		err = ErrShared
+	default:
+		return nil
+	}
+	return &FolderError{dir, info.Mode(), err}
 }
 
 // Open opens a plain file of the user's own, never through a link. With

@@ -23,6 +23,9 @@ func OwnedBySystem(fs.FileInfo) bool { return false }
 // OwnedBy reports false: users have no numbers.
 func OwnedBy(fs.FileInfo, int) bool { return false }
 
+// Names is how many names a file has: more than one are hard links. It is 0 where the system does not tell.
+func Names(fs.FileInfo) uint64 { return 0 }
+
 // Modes say nothing of others here.
 func modeOf(fs.FileInfo) fs.FileMode { return 0 }
 

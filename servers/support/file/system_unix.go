@@ -25,6 +25,15 @@ func OwnedBy(info fs.FileInfo, uid int) bool {
 	return ok && int(s.Uid) == uid
 }
 
+// Names is how many names a file has: more than one are hard links. It is 0 where the system does not tell.
+func Names(info fs.FileInfo) uint64 {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return 0
+	}
+	return uint64(s.Nlink) //nolint:unconvert // it has another size on other systems
+}
+
 func modeOf(info fs.FileInfo) fs.FileMode { return info.Mode().Perm() }
 
 func patiently(rename func() error) error { return rename() }

@@ -22,6 +22,8 @@ type Options struct {
 	Keep bool
 	// New writes only where nothing is yet; otherwise the error is fs.ErrExist.
 	New bool
+	// Folder makes the folder, private, where there is none.
+	Folder bool
 	// Fleeting does not wait for the disk: a power cut may take the change.
 	Fleeting bool
 }
@@ -33,8 +35,13 @@ const (
 
 // Write puts data at path in one step: whoever looks sees what was there before
 // or all of the new. When it returns the data is on the disk. A link at path is
-// replaced, never followed. The folder must exist.
+// replaced, never followed. The folder must exist, but with Options.Folder.
 func Write(path string, data []byte, o Options) error {
+	if o.Folder {
+		if err := Folder(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
 	root, err := Root(filepath.Dir(path))
 	if err != nil {
 		return err

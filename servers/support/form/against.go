@@ -1,9 +1,7 @@
 package form
 
 import (
-	"bytes"
 	"encoding/json"
-	"errors"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
@@ -17,15 +15,11 @@ const maxAgainst = 8
 // the JSON by that. Nothing is said where the schema cannot be held against it.
 func Against(schema, raw json.RawMessage) (problems []string) {
 	s, err := compile(schema)
-	if err != nil || vast(raw) || deep(raw) {
-		return nil
-	}
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return nil
 	}
-	var invalid *jsonschema.ValidationError
-	if !errors.As(s.Validate(doc), &invalid) {
+	invalid, err := mistake(s, raw)
+	if err != nil || invalid == nil {
 		return nil
 	}
 	words := message.NewPrinter(language.English)

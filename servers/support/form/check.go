@@ -114,6 +114,17 @@ func (f *Form) validate(fields []Field, raw json.RawMessage) ([]Problem, error) 
 	if err != nil {
 		return nil, err
 	}
+	invalid, err := mistake(schema, raw)
+	if invalid == nil {
+		return nil, err
+	}
+	c := checked{fields: fields}
+	c.walk(invalid)
+	return c.out, nil
+}
+
+// mistake is what does not fit a schema in JSON, nil for nothing.
+func mistake(schema *jsonschema.Schema, raw json.RawMessage) (*jsonschema.ValidationError, error) {
 	if vast(raw) || deep(raw) {
 		return nil, errVast
 	}
@@ -122,15 +133,10 @@ func (f *Form) validate(fields []Field, raw json.RawMessage) ([]Problem, error) 
 		return nil, fmt.Errorf("read the values: %w", err)
 	}
 	var invalid *jsonschema.ValidationError
-	if err = schema.Validate(doc); err == nil {
-		return nil, nil
-	}
-	if !errors.As(err, &invalid) {
+	if err = schema.Validate(doc); err != nil && !errors.As(err, &invalid) {
 		return nil, fmt.Errorf("check the values: %w", err)
 	}
-	c := checked{fields: fields}
-	c.walk(invalid)
-	return c.out, nil
+	return invalid, nil
 }
 
 var errVast = errors.New("a number is too large, or a value nested too deep, to be checked")

@@ -1,6 +1,7 @@
 package form
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 	"slices"
@@ -332,7 +333,7 @@ func (r reader) variant(rules rawjson.Object) *Shape {
 // only is the one alternative that there is beside null.
 func (s *Shape) only() *Shape {
 	only := *s.Options[0].shape()
-	only.Title, only.About, only.Default = first(s.Title, only.Title), first(s.About, only.About), s.Default
+	only.Title, only.About, only.Default = cmp.Or(s.Title, only.Title), cmp.Or(s.About, only.About), s.Default
 	switch {
 	case !s.Nullable || only.Kind == JSON:
 	case only.Kind == Choice && only.option(json.RawMessage("null")) < 0:
@@ -352,15 +353,7 @@ func (r reader) nameOf(raw json.RawMessage, i int) string {
 	}
 	own, _ := rawjson.SplitObject(raw) // it is an object, as it was resolved
 	ref := own.Str("$ref")
-	name := first(strings.TrimSpace(rules.Str("title")), ref[strings.LastIndexByte(ref, '/')+1:])
-	return first(name, first(rules.Str("type"), "alternative "+strconv.Itoa(i+1)))
-}
-
-func first(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
+	return cmp.Or(strings.TrimSpace(rules.Str("title")), ref[strings.LastIndexByte(ref, '/')+1:], rules.Str("type"), "alternative "+strconv.Itoa(i+1))
 }
 
 func (r reader) list(rules rawjson.Object) *Shape {

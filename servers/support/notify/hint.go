@@ -28,6 +28,13 @@ func (f *Feed) Subscribe() (hint <-chan struct{}, stop func()) {
 	}
 }
 
+// Heard reports whether there are listeners.
+func (f *Feed) Heard() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.out) > 0
+}
+
 // Send hints at a change. It waits for nobody.
 func (f *Feed) Send() {
 	f.mu.Lock()

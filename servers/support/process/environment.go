@@ -19,6 +19,7 @@ const (
 	Install              // fetches packages: npm
 	Desktop              // belongs to the user's desktop: players, openers, notifiers
 	Terminal             // has the terminal for a while: the user's editor
+	Remote               // reaches another machine or a container as the user does: ssh, docker
 )
 
 // allowed are the variables that a kind gets. A name with * at its end stands
@@ -40,6 +41,8 @@ func allowed(k Kind) []string {
 		names = append(append(names, desktop()...),
 			"TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "TERMINFO", "TERMINFO_DIRS", "COLORTERM", "COLORFGBG", "NO_COLOR", "VTE_VERSION",
 			"COLUMNS", "LINES", "TMUX", "TMUX_PANE", "STY", "ZELLIJ", "VISUAL", "EDITOR", "PAGER", "VIM", "VIMRUNTIME", "NVIM", "VSCODE_IPC_HOOK_CLI")
+	case Remote:
+		names = append(names, "SSH_AUTH_SOCK", "SSH_AGENT_PID", "SSH_ASKPASS", "SSH_ASKPASS_REQUIRE", "KRB5CCNAME", "TERM", "TMUX", "DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG", "CONTAINER_HOST", "XDG_RUNTIME_DIR")
 	default:
 	}
 	return names

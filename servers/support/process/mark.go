@@ -23,7 +23,7 @@ type Marked struct {
 // FindMarked finds the processes with marks that is accepts. Where the system does not
 // tell, there are none.
 func FindMarked(is func(mark string) bool) (all []Marked) {
-	for _, p := range processes() {
+	for _, p := range processes(nil) {
 		if mark := Variable(p.pid, markName); mark != "" && is(mark) {
 			all = append(all, Marked{PID: p.pid, Group: p.group, Mark: mark, Program: p.name, born: p.born})
 		}
@@ -48,7 +48,7 @@ func (g Group) Members() (all []Marked) {
 	if g.PID <= 1 || g.Born == "" || g.Session < 0 || pid.Alive(g.PID) && pid.Born(g.PID) != g.Born {
 		return nil
 	}
-	for _, p := range processes() {
+	for _, p := range processes(nil) {
 		if p.group == g.PID && !p.ended && sessionOf(p.pid) == g.Session {
 			all = append(all, Marked{PID: p.pid, Group: p.group, Mark: Variable(p.pid, markName), Program: p.name, born: p.born})
 		}

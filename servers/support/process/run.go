@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -82,6 +83,7 @@ func Run(ctx context.Context, c Command, s Streams) error {
 // mcpdeck ends it may still hold what the user has not saved.
 type Foreground struct {
 	Command
+	Within   time.Duration // after which it is ended; 0: never
 	in       io.Reader
 	out, err io.Writer
 }
@@ -110,9 +112,41 @@ func (f *Foreground) SetStdout(w io.Writer) {
 // SetStderr sets where the program writes its errors.
 func (f *Foreground) SetStderr(w io.Writer) { f.err = w }
 
+// ErrLate is how a program ends that has taken longer than it may.
+var ErrLate = errors.New("it took too long and was ended")
+
 // Run runs the program to its end.
 func (f *Foreground) Run() error {
 	cmd := f.command()
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = f.in, f.out, f.err
-	return cmd.Run()
+	if f.Within == 0 {
+		return cmd.Run()
+	}
+	cmd.WaitDelay = leftover
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	var late atomic.Bool
+	gone := make(chan struct{})
+	recovery.Go("end of a program", func() {
+		select {
+		case <-gone:
+			return
+		case <-time.After(f.Within):
+		}
+		late.Store(true)
+		if cmd.Process.Signal(os.Interrupt) == nil { // so that it gives the terminal back as it was
+			select {
+			case <-gone:
+			case <-time.After(leftover):
+			}
+		}
+		_ = cmd.Process.Kill() // it may have ended
+	})
+	err := cmd.Wait()
+	close(gone)
+	if late.Load() {
+		return ErrLate
+	}
+	return err
 }

@@ -24,7 +24,7 @@ func descendants(pid int) []relative {
 	if pid <= 1 {
 		return nil
 	}
-	all := processes()
+	all := processes(nil)
 	young := map[int][]relative{}
 	for _, p := range all {
 		young[p.parent] = append(young[p.parent], p)
@@ -76,7 +76,7 @@ type Running struct {
 // All returns the processes that run; none where the system does not tell.
 func All() []Running {
 	var out []Running
-	for _, p := range processes() {
+	for _, p := range processes(nil) {
 		out = append(out, Running{p.pid, p.parent, p.name})
 	}
 	return out

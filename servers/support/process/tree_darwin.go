@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func processes() []relative {
+func processes(map[int]relative) []relative {
 	all, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {
 		return nil

@@ -5,33 +5,35 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 )
 
-func processes() []relative {
+// processes lists all, and looks only at those that are not known.
+func processes(known map[int]relative) []relative {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
 		return nil
 	}
 	var out []relative
 	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if p, ok := look(pid); ok {
-				out = append(out, p)
-			}
+		id, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		p, ok := known[id]
+		if !ok {
+			p, ok = look(id)
+		}
+		if ok {
+			out = append(out, p)
 		}
 	}
 	return out
 }
 
-func look(pid int) (relative, bool) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return relative{}, false
-	}
-	// The program's name stands in brackets and may hold anything.
-	stat := string(b)
-	closing := strings.LastIndexByte(stat, ')')
-	fields := strings.Fields(stat[closing+1:])
+func look(id int) (relative, bool) {
+	name, fields := pid.Stat(id)
 	if len(fields) < 20 {
 		return relative{}, false
 	}
@@ -39,8 +41,7 @@ func look(pid int) (relative, bool) {
 	user, _ := strconv.ParseUint(fields[11], 10, 64)
 	system, _ := strconv.ParseUint(fields[12], 10, 64)
 	group, _ := strconv.Atoi(fields[2])
-	_, name, _ := strings.Cut(stat[:closing], "(")
-	return relative{pid: pid, parent: parent, group: group, name: name, born: fields[19], ended: fields[0] == "Z", worked: user + system}, true
+	return relative{pid: id, parent: parent, group: group, name: name, born: fields[19], ended: fields[0] == "Z", worked: user + system}, true
 }
 
 // environOf is the environment that a process was started with, "" if it is another

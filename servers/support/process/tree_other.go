@@ -4,7 +4,7 @@ package process
 
 import "os"
 
-func processes() []relative { return nil }
+func processes(map[int]relative) []relative { return nil }
 
 func look(int) (relative, bool) { return relative{}, false }
 

@@ -26,7 +26,7 @@ type Query struct {
 	Until  time.Time
 	Longer time.Duration // took more
 	Less   time.Duration // took less; 0: any time
-	Words  []string      // each anywhere: tool, agent, server, status, arguments, result
+	Words  []string      // each anywhere: tool, agent, server, status, arguments, result, machine and project
 }
 
 // Fields are the names before a colon.
@@ -124,7 +124,7 @@ func (q *Query) Lets(c *snapshot.Call) bool {
 	}
 	for _, w := range q.Words {
 		if !has(c.Tool, w) && !has(c.AgentName, w) && !has(c.Server, w) &&
-			!has(string(c.Status), w) && !has(c.Args, w) && !has(c.Result, w) {
+			!has(string(c.Status), w) && !has(c.Args, w) && !has(c.Result, w) && !has(c.Place(), w) {
 			return false
 		}
 	}

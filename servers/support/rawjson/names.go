@@ -2,6 +2,7 @@ package rawjson
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -64,14 +65,15 @@ type level struct {
 	rule   *Rule
 	inner  *Rule // of the value at hand
 	object bool
-	few    []string
-	many   map[string]bool
+	first  int             // of its names, in those of all levels
+	many   map[string]bool // nil: they are few
 }
 
 // Check holds the names of valid JSON against a rule, however deep they lie, in
 // one pass.
 func (r *Rule) Check(raw []byte) error {
-	var stack []level
+	const usual, usualNames = 4, 16
+	stack, names := make([]level, 0, usual), make([]string, 0, usualNames)
 	next := r // the rule of an object that begins here
 	for i := space(raw, 0); i < len(raw); i = space(raw, i) {
 		var top *level
@@ -81,11 +83,12 @@ func (r *Rule) Check(raw []byte) error {
 		}
 		switch raw[i] {
 		case '{', '[':
-			l := level{rule: next, inner: next, object: raw[i] == '{'}
-			stack = append(stack, l)
+			stack = append(stack, level{rule: next, inner: next, object: raw[i] == '{', first: len(names)})
 			i++
 		case '}', ']':
-			stack = stack[:max(len(stack)-1, 0)]
+			if top != nil {
+				names, stack = names[:top.first], stack[:len(stack)-1]
+			}
 			i++
 		case ',', ':':
 			i++
@@ -93,9 +96,11 @@ func (r *Rule) Check(raw []byte) error {
 			end := End(raw, i)
 			after := space(raw, end)
 			if top != nil && top.object && after < len(raw) && raw[after] == ':' {
-				if err := top.member(raw[i:end]); err != nil {
+				name, err := top.member(raw[i:end], names[top.first:])
+				if err != nil {
 					return err
 				}
+				names = append(names, name)
 				end = after + 1
 			}
 			i = end
@@ -106,19 +111,19 @@ func (r *Rule) Check(raw []byte) error {
 	return nil
 }
 
-// member notes a name and finds the rule of its value.
-func (l *level) member(raw []byte) error {
+// member returns a name as it is compared with those before it, and finds the rule of its value.
+func (l *level) member(raw []byte, before []string) (same string, err error) {
 	name, err := Text(raw)
 	if err != nil {
-		return err
+		return "", err
 	}
-	same := name
+	same = name
 	if l.rule != nil {
 		if l.rule.Fold || l.rule.Known != nil {
 			same = Fold(name)
 		}
 		if known, ok := l.rule.Known[same]; ok && known != name {
-			return fmt.Errorf("the name %q can be read as %q; send %q, once", brief(name), known, known)
+			return "", fmt.Errorf("the name %q can be read as %q; send %q, once", brief(name), known, known)
 		}
 		if !l.rule.Fold {
 			same = name
@@ -128,28 +133,23 @@ func (l *level) member(raw []byte) error {
 			l.inner = inner
 		}
 	}
-	if l.seen(same) {
-		return fmt.Errorf("duplicate name %q in one object; send it once", brief(name))
+	if l.seen(same, before) {
+		return "", fmt.Errorf("duplicate name %q in one object; send it once", brief(name))
 	}
-	return nil
+	return same, nil
 }
 
-// seen notes a name and tells whether it stood before.
-func (l *level) seen(name string) bool {
+// seen tells whether a name stands among those before it.
+func (l *level) seen(name string, before []string) bool {
 	const few = 16
+	if len(before) < few {
+		return slices.Contains(before, name)
+	}
 	if l.many == nil {
-		for _, n := range l.few {
-			if n == name {
-				return true
-			}
+		l.many = make(map[string]bool, 2*few)
+		for _, n := range before {
+			l.many[n] = true
 		}
-		if l.few = append(l.few, name); len(l.few) > few {
-			l.many = make(map[string]bool, 2*few)
-			for _, n := range l.few {
-				l.many[n] = true
-			}
-		}
-		return false
 	}
 	if l.many[name] {
 		return true

@@ -3,6 +3,7 @@ package rawjson
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 )
 
@@ -21,6 +22,7 @@ func TestParse(t *testing.T) {
 		{"big number untouched", `{"n":9007199254740993}`, []string{"n"}, []string{"9007199254740993"}, false},
 		{"duplicate", `{"a":1,"a":2}`, nil, nil, true},
 		{"duplicate by escape", `{"a":1,"\u0061":2}`, nil, nil, true},
+		{"duplicate of many", `{` + manyNames() + `,"n7":1}`, nil, nil, true},
 		{"array", `[1]`, nil, nil, true},
 		{"broken", `{"a":`, nil, nil, true},
 		{"nothing", ``, nil, nil, true},
@@ -47,7 +49,7 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"a":1,"b":[{"c":"\\\""}],"d":{"e":null}}`))
 	f.Add([]byte(` {"":"","x":-1e9} `))
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		for i := range raw {
+		for i := range len(raw) + 1 {
 			if end := End(raw, i); end < i || end > len(raw) {
 				t.Fatalf("%q: the value at %d ends at %d", raw, i, end)
 			}
@@ -73,6 +75,25 @@ func FuzzParse(f *testing.F) {
 					t.Fatalf("%q: %d elements, want %d", m.Value, len(list), len(elements))
 				}
 			}
+		}
+	})
+}
+
+// FuzzEach has what is no JSON taken apart as well: somehow, but to its end.
+func FuzzEach(f *testing.F) {
+	for _, raw := range []string{`{`, `[`, `{"a"`, `{"a":`, `{"a":1`, `{"a":1,`, `[1,`, `[}`, `[,`, `{]`, `{"a":}`, `[1 2]`} {
+		f.Add([]byte(raw))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		at := 0
+		_, err := Each(raw, func(p Part) {
+			if p.From < at || p.To <= p.From || p.To > len(raw) {
+				t.Fatalf("%q: a part goes from %d to %d", raw, p.From, p.To)
+			}
+			at = p.To
+		})
+		if err != nil && json.Valid(raw) && raw[space(raw, 0)] == '[' {
+			t.Errorf("%q: %v", raw, err)
 		}
 	})
 }
@@ -105,6 +126,94 @@ func TestAnObjectIsPutTogetherAgain(t *testing.T) {
 		}
 		if got := string(o.JSON()); got != want {
 			t.Errorf("%s: got %s, want %s", in, got, want)
+		}
+	}
+}
+
+func TestManyMembersAreAllTakenApart(t *testing.T) {
+	o, err := Parse([]byte(`{` + manyNames() + `}`))
+	if err != nil || len(o) != 40 {
+		t.Errorf("%d members, %v", len(o), err)
+	}
+}
+
+func TestMembersAreReadAsWhatTheyAre(t *testing.T) {
+	o, err := Parse([]byte(`{"null":null,"text":"a\u00e9\n","yes":true,"no":false,"one":1,"word":"true"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for key, want := range map[string]struct {
+		some, str string
+		flag      bool
+	}{
+		"null": {}, "missing": {}, "text": {`"a\u00e9\n"`, "aé\n", false}, "yes": {"true", "", true}, "no": {"false", "", false},
+		"one": {"1", "", false}, "word": {`"true"`, "true", false},
+	} {
+		if some, str, flag := string(o.Some(key)), o.Str(key), o.Flag(key); some != want.some || str != want.str || flag != want.flag {
+			t.Errorf("%s: %q, %q, %v", key, some, str, flag)
+		}
+	}
+}
+
+// What most messages have costs no memory of its own in each.
+func TestUsualWordsAreKeptOnce(t *testing.T) {
+	for _, word := range []string{
+		"jsonrpc", "id", "method", "params", "result", "error", "name", "arguments", "_meta", "content", "type", "text", "isError", "tools/call",
+	} {
+		raw := Quote(word)
+		var got string
+		if n := testing.AllocsPerRun(10, func() { got, _ = Text(raw) }); n > 0 || got != word {
+			t.Errorf("%s: %q takes %.0f allocations", word, got, n)
+		}
+	}
+}
+
+func TestQuotedTextIsReadAsItWas(t *testing.T) {
+	for text, want := range map[string]string{
+		"": `""`, "plain": `"plain"`, `a"b\`: `"a\"b\\"`, "<&>": `"<&>"`, "é\n": `"é\n"`, "\xff": `"\ufffd"`,
+	} {
+		if got := string(Quote(text)); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestDepthAndLongestStringAreMeasured(t *testing.T) {
+	for raw, want := range map[string][2]int{
+		`1`: {0, 0}, `"four"`: {0, 4}, `{}`: {1, 0}, `[[],[{}]]`: {3, 0}, `{"a":"[[[{","longer":1}`: {1, 6}, `["\"[","x"]`: {1, 3},
+		`[`: {1, 0}, strings.Repeat("[", 1e6): {1e6, 0},
+	} {
+		if levels, longest := Measure([]byte(raw)); levels != want[0] || longest != want[1] {
+			t.Errorf("%.40s: %d levels, %d bytes", raw, levels, longest)
+		}
+	}
+}
+
+func TestChangedObjectsKeepTheirOtherMembers(t *testing.T) {
+	const text = `{"a":1.0,"b":[2],"c":"3"}`
+	o, err := SplitObject([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, got := range map[string]Object{
+		`{"a":1.0,"b":true,"c":"3"}`:       o.With("b", json.RawMessage("true")),
+		`{"a":1.0,"b":[2],"c":"3","d":{}}`: o.With("d", json.RawMessage("{}")),
+		`{"b":[2]}`:                        o.Without("a", "c", "x"),
+		`{"a":1.0,"c":"3"}`:                o.Only("c", "x", "a"),
+		text:                               o,
+	} {
+		if string(got.JSON()) != want {
+			t.Errorf("%s, want %s", got.JSON(), want)
+		}
+	}
+}
+
+func TestOnlyBrokenLinesAreJoined(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a" : 1.0}`: `{"a" : 1.0}`, "{\"a\" :\r\n 1.0}": `{"a":1.0}`, "{\n": "{\n", "": "",
+	} {
+		if got := OneLine([]byte(text)); string(got) != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

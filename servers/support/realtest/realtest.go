@@ -9,6 +9,7 @@ package realtest
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,10 +17,13 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 )
 
 // On skips a test that needs real programs unless the switch is on.
@@ -56,6 +60,9 @@ func Kept(t testing.TB, name string, fill func(ctx context.Context, dir string) 
 	if _, err := os.Stat(whole); err == nil {
 		return dir
 	}
+	if err, again := unfetched.Load(name); again {
+		t.Fatalf("cannot fetch %s: %v", name, err)
+	}
 	const tries = 3
 	for i := range tries {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -66,6 +73,7 @@ func Kept(t testing.TB, name string, fill func(ctx context.Context, dir string) 
 		}
 		t.Logf("try %d: %v", i+1, err)
 		if i == tries-1 {
+			unfetched.Store(name, err)
 			t.Fatalf("cannot fetch %s: %v", name, err)
 		}
 		time.Sleep(time.Duration(i+1) * 10 * time.Second)
@@ -75,6 +83,9 @@ func Kept(t testing.TB, name string, fill func(ctx context.Context, dir string) 
 	}
 	return dir
 }
+
+// unfetched has, by name, why a program could not be had: no other test of the process tries again.
+var unfetched sync.Map
 
 // Packages returns a folder with npm packages below node_modules; the arguments
 // are those of npm install. The test is skipped if the switch is off.
@@ -101,68 +112,115 @@ func Run(c *exec.Cmd) error {
 	return nil
 }
 
-// The packages of agents' programs, of the versions that are pinned.
-const (
-	pinnedClaude   = "2.1.197"
-	measuredClaude = "2.1.330" // with which prompts were measured
-)
-
 // Newest reports whether tests run with the newest versions of agents' programs in place of
-// those that are pinned: MCPDECK_TEST_NEWEST=1 (task test:newest).
+// those that are pinned: MCPDECK_TEST_NEWEST=1 (task canary).
 func Newest() bool {
 	on, _ := strconv.ParseBool(os.Getenv("MCPDECK_TEST_NEWEST"))
 	return on
 }
 
-// Agent returns the path of a real agent, claude, codex, opencode or gemini, or of
-// the node that they run on. The test is skipped if the switch is off.
-func Agent(t testing.TB, name string) string {
+// Agent returns the path of a real agent's program by the agent's ID, of the oldest version
+// that it was tested with, or of the node that they run on. The test is skipped if the switch
+// is off.
+func Agent(t testing.TB, id string) string {
 	t.Helper()
-	kept, claude, others := "agents", pinnedClaude, []string{"@openai/codex@0.169.0", "opencode-ai@1.18.33", "@google/gemini-cli@0.61.0"}
-	if Newest() {
-		kept, claude, others = newest("agents"), "latest", []string{"@openai/codex@latest", "opencode-ai@latest", "@google/gemini-cli@latest"}
+	if id == "node" {
+		return filepath.Join(Packages(t, "node-22", "node@22"), "node_modules", ".bin", id)
 	}
-	return program(t, kept, name, append([]string{"node@22", "@anthropic-ai/claude-code@" + claude}, others...)...)
+	tested := tested(id)
+	return version(t, id, tested[len(tested)-1].Number)
 }
 
 // Claude returns the path of the version of Claude Code with which its prompts were
 // measured. The test is skipped if the switch is off.
 func Claude(t testing.TB) string {
 	t.Helper()
-	if Newest() {
-		return Agent(t, "claude")
+	return version(t, "claude", tested("claude")[0].Number)
+}
+
+// Print are variables for Claude Code in its print mode (-p), beside those of its model. It waits
+// for its MCP servers to start, on however busy a machine: by itself it gives them some seconds,
+// and its model then does without their tools.
+func Print() []string {
+	return []string{
+		"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "MCP_CONNECTION_NONBLOCKING=0", "MCP_CONNECT_TIMEOUT_MS=180000", "MCP_TIMEOUT=180000",
 	}
-	return program(t, "claude-code-"+measuredClaude, "claude", "@anthropic-ai/claude-code@"+measuredClaude)
 }
 
 // Claudes returns the paths of the versions of Claude Code that the deck has to work with,
-// by their names. The test is skipped if the switch is off.
+// by their numbers. The test is skipped if the switch is off.
 func Claudes(t testing.TB) map[string]string {
 	t.Helper()
-	if Newest() {
-		return map[string]string{"newest": Agent(t, "claude")}
-	}
-	return map[string]string{pinnedClaude: Agent(t, "claude"), measuredClaude: Claude(t)}
+	return Versions(t, "claude")
 }
 
-// newest names the folder of what is newest on this day.
-func newest(name string) string { return name + "-newest-" + time.Now().Format(time.DateOnly) }
-
-// program returns the path of a program of packages that are kept together.
-func program(t testing.TB, kept, name string, packages ...string) string {
+// Versions returns the paths of the tested versions of an agent's program, or of the newest one, by
+// their numbers. The test is skipped if the switch is off.
+func Versions(t testing.TB, id string) map[string]string {
 	t.Helper()
+	out := map[string]string{}
+	for _, v := range tested(id) {
+		path := version(t, id, v.Number)
+		c, _ := clients.Find(id)
+		text, err := os.ReadFile(filepath.Join(filepath.Dir(filepath.Dir(path)), c.Package, "package.json"))
+		var installed struct{ Version string }
+		if err == nil {
+			err = json.Unmarshal(text, &installed)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out[installed.Version] = path
+	}
+	return out
+}
+
+// tested are the versions of an agent that tests run.
+func tested(id string) []clients.Version {
+	c, _ := clients.Find(id)
+	return c.Prompts.Tested
+}
+
+// version returns the path of a version of an agent's program.
+func version(t testing.TB, id, number string) string {
+	t.Helper()
+	c, _ := clients.Find(id)
+	return Program(t, id, c.Package, number, c.Programs[0])
+}
+
+// Program returns the path of a program of a version of an npm package, which is kept under a
+// name. The test is skipped if the switch is off.
+func Program(t testing.TB, name, pkg, number, program string) string {
+	t.Helper()
+	kept := name + "-" + number
+	if Newest() {
+		number, kept = "latest", name+"-newest-"+time.Now().Format(time.DateOnly)
+	}
+	node := Agent(t, "node")
 	dir := Kept(t, kept, func(ctx context.Context, dir string) error {
-		if err := install(ctx, dir, packages...); err != nil {
+		if err := install(ctx, dir, pkg+"@"+number); err != nil {
 			return err
 		}
 		modules := filepath.Join(dir, "node_modules")
-		node := filepath.Join(modules, ".bin", "node")
-		if _, err := os.Stat(node); err != nil {
-			node = "node"
+		if err := os.Symlink(node, filepath.Join(modules, ".bin", "node")); err != nil {
+			return err
 		}
-		return Run(exec.CommandContext(ctx, node, filepath.Join(modules, "@anthropic-ai/claude-code/install.cjs"))) // npm may not have run it
+		after := filepath.Join(modules, pkg, "install.cjs")
+		if _, err := os.Stat(after); err == nil { // npm may not have run it
+			if err := Run(exec.CommandContext(ctx, node, after)); err != nil {
+				return err
+			}
+		}
+		return starts(ctx, dir, filepath.Join(modules, ".bin", program), filepath.Dir(node))
 	})
-	return filepath.Join(dir, "node_modules", ".bin", name)
+	return filepath.Join(dir, "node_modules", ".bin", program)
+}
+
+// starts runs a program only for its version: a package may be there without what it needs.
+func starts(ctx context.Context, home, program, node string) error {
+	c := exec.CommandContext(ctx, program, "--version")
+	c.Dir, c.Env = home, []string{"HOME=" + home, "PATH=" + node + ":" + os.Getenv("PATH")}
+	return Run(c)
 }
 
 // Corpus returns the folder with the expected pictures of the reference

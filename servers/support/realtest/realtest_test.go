@@ -4,12 +4,13 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
 // TestPrograms fetches the programs that many tests use, side by side.
 func TestPrograms(t *testing.T) {
-	for _, name := range []string{"claude", "codex", "opencode", "gemini", "node"} {
+	for _, name := range append(clients.IDs(func(c clients.Client) bool { return c.Prompts != nil && len(c.Prompts.Tested) > 0 }), "node") {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			starts(t, realtest.Agent(t, name))

@@ -12,46 +12,37 @@ const (
 
 // Pool runs short jobs like Go, on goroutines that wait a moment for the next
 // job: decoding a message needs a deep stack, and a new goroutine would grow
-// one each time. The zero value is ready to use.
+// one each time.
 type Pool struct {
-	jobs atomic.Pointer[chan func()]
+	name string // in the record of a panic
+	jobs chan func()
 	idle atomic.Int32
 }
 
+// NewPool makes a pool without goroutines.
+func NewPool(name string) *Pool { return &Pool{name: name, jobs: make(chan func())} }
+
 // Go runs fn soon. It never waits for other jobs.
-func (p *Pool) Go(name string, fn func()) {
-	jobs := p.queue()
+func (p *Pool) Go(fn func()) {
 	select {
-	case jobs <- fn:
+	case p.jobs <- fn:
 	default:
-		Go(name, func() { p.work(name, jobs, fn) })
+		Go(p.name, func() { p.work(fn) })
 	}
 }
 
-// queue returns the channel that idle goroutines receive from.
-func (p *Pool) queue() chan func() {
-	if c := p.jobs.Load(); c != nil {
-		return *c
-	}
-	c := make(chan func())
-	if p.jobs.CompareAndSwap(nil, &c) {
-		return c
-	}
-	return *p.jobs.Load()
-}
-
-func (p *Pool) work(name string, jobs chan func(), fn func()) {
+func (p *Pool) work(fn func()) {
 	timer := time.NewTimer(poolWait)
 	defer timer.Stop()
 	for {
-		run(name, fn)
+		p.run(fn)
 		if p.idle.Add(1) > poolIdle {
 			p.idle.Add(-1)
 			return
 		}
 		timer.Reset(poolWait)
 		select {
-		case fn = <-jobs:
+		case fn = <-p.jobs:
 			p.idle.Add(-1)
 		case <-timer.C:
 			p.idle.Add(-1)
@@ -60,7 +51,7 @@ func (p *Pool) work(name string, jobs chan func(), fn func()) {
 	}
 }
 
-func run(name string, fn func()) {
-	defer Recover(name)
+func (p *Pool) run(fn func()) {
+	defer Recover(p.name)
 	fn()
 }

@@ -12,12 +12,12 @@ import (
 func TestPool(t *testing.T) {
 	log := capture(t)
 	synctest.Test(t, func(*testing.T) {
-		var p Pool
+		p := NewPool("job")
 		block := make(chan struct{})
 		var done sync.WaitGroup
 		for range 100 { // none waits for another
 			done.Add(1)
-			p.Go("job", func() { defer done.Done(); <-block })
+			p.Go(func() { defer done.Done(); <-block })
 		}
 		synctest.Wait()
 		close(block)
@@ -26,10 +26,10 @@ func TestPool(t *testing.T) {
 		if n := p.idle.Load(); n != poolIdle {
 			t.Errorf("%d goroutines wait, want %d", n, poolIdle)
 		}
-		p.Go("job", func() { panic("boom") })
+		p.Go(func() { panic("boom") })
 		synctest.Wait()
 		done.Add(1)
-		p.Go("job", done.Done)
+		p.Go(done.Done)
 		done.Wait()
 		testwait.Pass(2 * poolWait)
 		if n := p.idle.Load(); n != 0 {
@@ -42,10 +42,10 @@ func TestPool(t *testing.T) {
 }
 
 func BenchmarkPool(b *testing.B) {
-	var p Pool
+	p := NewPool("job")
 	done := make(chan struct{})
 	for b.Loop() {
-		p.Go("job", func() { done <- struct{}{} })
+		p.Go(func() { done <- struct{}{} })
 		<-done
 	}
 }

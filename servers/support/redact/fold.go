@@ -102,25 +102,25 @@ func isForeign(joined string) bool {
 // alphabet: most names have none of them, and need no closer look.
 var stems = sync.OnceValue(func() *[26*26*26/64 + 1]uint64 {
 	var set [26*26*26/64 + 1]uint64
-	for w := range strings.FieldsSeq("pas seed sec key cred auth cook bear conn mnem pin reco back otp jwt pat pwd web tok idr ide url uri dsn " +
-		"mot cont kenn mdp senha wacht haslo heslo losen adg sala jels sifre parol lozi gesl paro matk dbp") {
+	for w := range strings.FieldsSeq("pas seed sec key cred auth cook bear onn mnem pin reco back otp jwt pat pwd web tok idr ide url uri dsn sig " +
+		"mot kenn mdp senha wacht haslo heslo losen adg sala jels sifre parol lozi gesl paro matk dbp") {
 		n := (int(w[0]-'a')*26+int(w[1]-'a'))*26 + int(w[2]-'a')
 		set[n/64] |= 1 << (n % 64)
 	}
 	return &set
 })
 
-// mayBeSecret reports whether a name can be that of a secret at all.
+// mayBeSecret reports whether a name can be that of a secret at all, or a text has one.
 func mayBeSecret(name string) bool {
 	set := stems()
 	n, letters := 0, 0
 	for i := range len(name) {
 		b := name[i]
-		switch {
+		switch l := b | 0x20 - 'a'; {
 		case b >= utf8.RuneSelf:
 			return true
-		case isLetter(b):
-			n = n%(26*26)*26 + int(b|0x20-'a')
+		case l < 26:
+			n = n%(26*26)*26 + int(l)
 			letters++
 		case b >= '0' && b <= '9':
 			letters = 0

@@ -53,13 +53,3 @@ func (k *Known) change(values []string, in bool) {
 	}
 	k.find.Store(strings.NewReplacer(pairs...))
 }
-
-func (k *Known) hide(s string) string {
-	if k == nil {
-		return s
-	}
-	if r := k.find.Load(); r != nil {
-		return r.Replace(s)
-	}
-	return s
-}

@@ -11,7 +11,7 @@ import (
 // environment, says that what it names is a secret; with plainTokens the word token
 // alone says nothing.
 func secretName(name string, plainTokens bool) bool {
-	if len(name) > 128 || name == "PWD" || name == "OLDPWD" || plainTokens && isPlain(name) || !mayBeSecret(name) {
+	if len(name) > 128 || name == "key" || name == "PWD" || name == "OLDPWD" || plainTokens && isPlain(name) || !mayBeSecret(name) {
 		return false
 	}
 	words := split(fold(name))
@@ -66,14 +66,12 @@ func isPlain(name string) bool { return name == "token" }
 func isRandom(s string) bool {
 	changes := 0
 	for i := 1; i < len(s); i++ {
-		if isLetter(s[i]) && isDigit(s[i-1]) || isDigit(s[i]) && isLetter(s[i-1]) {
+		if a, b := s[i-1], s[i]; a >= '0' && a <= '9' && b|0x20-'a' < 26 || b >= '0' && b <= '9' && a|0x20-'a' < 26 {
 			changes++
 		}
 	}
 	return len(s) >= 10 && changes >= 4
 }
-
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 // split gives the words of a name such as db_pass, dbPass, DB-PASS or DBPass, in
 // lower case.

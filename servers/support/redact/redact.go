@@ -5,7 +5,6 @@
 package redact
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -17,7 +16,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -31,9 +30,9 @@ type Rules struct {
 }
 
 const (
-	maxDepth   = 200
 	keptNote   = 200     // runes of a note's content
 	blobLength = 1024    // from here on a text of base64 alone is taken for a picture
+	leastBlob  = 40      // from here on where its name says that it is data
 	nestedJSON = 1 << 20 // bytes of JSON inside a text that are looked into
 	mostNested = 4       // texts of JSON inside each other
 
@@ -57,9 +56,23 @@ func (r Rules) Text(s string) string {
 	return r.words(s, false)
 }
 
+// Named returns the texts in a JSON value that are secrets by what they, or objects around
+// them, are called. A line of the value does not say that by itself.
+func Named(value []byte) []string {
+	var w walker
+	w.walk(value)
+	return w.named
+}
+
 func (r Rules) words(s string, plainTokens bool) string {
-	s = r.Known.hide(s)
-	if len(s) < 5 { // x=y, and no name of a secret is shorter than otp
+	if r.Known != nil {
+		if known := r.Known.find.Load(); known != nil {
+			s = known.Replace(s)
+		}
+	}
+	// No name of a secret is shorter than otp, as in otp=x. Most texts have no such name
+	// and nothing of its form.
+	if len(s) < 5 || !mayBeSecret(s) && len(theSearch().find(s)) == 0 {
 		return s
 	}
 	s = found(s, plainTokens)
@@ -88,282 +101,75 @@ type Kind struct {
 	Abridge string
 	// Colours says that what is called a token is a colour.
 	Colours bool
+	// Bare leaves out what a result says of the answer itself: _meta, and that it is complete.
+	Bare bool
 }
 
-// Body returns what may be kept of a call's arguments, or of its result when
-// result is set. The order of keys and the spelling of numbers stay. A body
-// that is no JSON becomes a JSON string that says so.
+// Kept is what may be kept of a body.
+type Kept struct {
+	Body   json.RawMessage
+	Line   string  // of arguments, names and values; of a result, its first text, else its kind, or an error
+	Images []Image // in the content of a result, as they came: for the screen alone
+}
+
+// Image is a picture in a result.
+type Image struct{ MIME, Data string } // base64
+
+// lineLength is how many runes a line has at most.
+const lineLength = 200
+
+// Body returns what [Rules.Keep] keeps of a body.
 func (r Rules) Body(kind Kind, result bool, body json.RawMessage) json.RawMessage {
-	w := walker{rules: r, kind: kind, result: result, plainTokens: kind.Colours}
+	return r.Keep(kind, result, body).Body
+}
+
+// Keep returns what may be kept of a call's arguments, or of its result when
+// result is set, and describes it. The order of keys and the spelling of numbers
+// stay. A body that is no JSON becomes a JSON string that says so.
+func (r Rules) Keep(kind Kind, result bool, body json.RawMessage) Kept {
+	w := walker{rules: r, kind: kind, result: result, plainTokens: kind.Colours, out: make([]byte, 0, len(body))}
 	if kind.Keep != nil && result {
 		w.holds = holdsValue(body)
 	}
 	if !w.walk(body) {
-		return quote(fmt.Sprintf("[not JSON, %d bytes]", len(body)))
+		w.instead("[not JSON, " + humanize.Count(len(body), "byte") + "]")
 	}
-	return w.out.Bytes()
-}
-
-// walker copies one JSON value from in to out.
-type walker struct {
-	rules  Rules
-	kind   Kind
-	result bool
-	holds  bool // its result has a remembered value in it
-	inner  int  // texts that the value was found inside of
-	in     []byte
-	next   int // where in is read
-	out    bytes.Buffer
-	path   []string // keys on the way here; "" for an array
-	taken  int      // values that were not kept as they were
-
-	plainTokens bool // a token is a colour here
-}
-
-// walk copies body, false if it is no JSON.
-func (w *walker) walk(body []byte) bool {
-	if !json.Valid(body) {
-		return false
+	if c := w.out[0]; c != '{' && c != 'n' && !result {
+		w.line = string(w.out[:min(len(w.out), 4*lineLength)])
 	}
-	w.in, w.next = body, 0
-	w.value(false)
-	return true
-}
-
-// peek returns the sign with which the next value, key or end begins.
-func (w *walker) peek() byte {
-	for strings.IndexByte(" \t\r\n,:", w.in[w.next]) >= 0 {
-		w.next++
-	}
-	return w.in[w.next]
-}
-
-// raw takes the next value as it stands.
-func (w *walker) raw() []byte {
-	w.peek()
-	from := w.next
-	w.next = rawjson.End(w.in, from)
-	return w.in[from:w.next]
-}
-
-// instead writes a text in place of a value.
-func (w *walker) instead(text string) {
-	w.taken++
-	w.out.Write(quote(text))
-}
-
-// value copies the next value; secret means that a key on the way names one.
-func (w *walker) value(secret bool) {
-	if len(w.path) > maxDepth {
-		w.raw()
-		w.instead("[too deep]")
-		return
-	}
-	switch w.peek() {
-	case '{':
-		w.object(secret)
-	case '[':
-		w.array(secret)
-	case '"':
-		text, _ := rawjson.Text(w.raw()) // it is valid
-		if kept := w.text(text, secret); kept != text {
-			w.instead(kept)
-		} else {
-			w.out.Write(quote(text))
-		}
-	case 't', 'f':
-		if b := w.raw(); w.rules.ShapeOnly {
-			w.instead("[boolean]")
-		} else {
-			w.out.Write(b)
-		}
-	case 'n':
-		w.out.Write(w.raw())
-	default:
-		switch b := w.raw(); {
-		case w.rules.ShapeOnly:
-			w.instead("[number]")
-		case (secret && !w.ofColours() || w.isMemory()) && !w.under("pass") && !w.counts(): // so many tests did
-			w.instead(hidden)
-		default:
-			w.out.Write(b)
-		}
-	}
-}
-
-func (w *walker) object(secret bool) {
-	w.next++
-	w.out.WriteByte('{')
-	schema := w.under("properties")
-	var p pair
-	for n := 0; w.peek() != '}'; n++ {
-		key, _ := rawjson.Text(w.raw()) // it is valid
-		if n > 0 {
-			w.out.WriteByte(',')
-		}
-		shown := w.rules.words(key, w.plainTokens)
-		if shown != key {
-			w.taken++
-		}
-		w.out.Write(quote(shown))
-		w.out.WriteByte(':')
-		w.path = append(w.path, key)
-		from := w.out.Len()
-		// What a schema says of a password is no password.
-		object := schema && w.peek() == '{'
-		w.value(secret || !object && secretName(key, w.plainTokens))
-		p.take(key, span{from, w.out.Len()}, w)
-		w.path = w.path[:len(w.path)-1]
-	}
-	w.next++
-	w.hidePair(p)
-	w.out.WriteByte('}')
-}
-
-func (w *walker) array(secret bool) {
-	w.next++
-	w.out.WriteByte('[')
-	inList, headers := w.under(""), w.underHeaders()
-	w.path = append(w.path, "")
-	var p pair
-	option, n := false, 0
-	command := "" // what the list says as a line
-	for ; w.peek() != ']'; n++ {
-		if n > 0 {
-			w.out.WriteByte(',')
-		}
-		from := w.out.Len()
-		w.value(secret || option)
-		said := w.said(span{from, w.out.Len()})
-		if command = w.argument(command, said, from); command != "" {
-			said = w.said(span{from, w.out.Len()})
-		}
-		last := span{from, w.out.Len()}
-		option = (strings.HasPrefix(said, "-") && !strings.Contains(said, "=") || headers && n%2 == 0 && likeHeader(said)) && secretName(said, w.plainTokens)
-		if n == 0 {
-			p.named = inList && secretName(said, w.plainTokens)
-		} else {
-			p.values = []span{last}
-		}
-	}
-	w.next++
-	if n == 2 { // a name and its value
-		w.hidePair(p)
-	}
-	w.path = w.path[:len(w.path)-1]
-	w.out.WriteByte(']')
-}
-
-// longestCommand is how much of a list is taken for a command, in bytes.
-const longestCommand = 4 << 10
-
-// argument takes what a list says, written at a place, for the next argument of
-// a command, and hides what is a secret there. It returns the command with it, ""
-// when the list is none.
-func (w *walker) argument(command, said string, from int) string {
-	if said == "" || len(command) > longestCommand || command == "" && from > 0 && w.out.Bytes()[from-1] != '[' {
-		return ""
-	}
-	if command == "" || w.rules.ShapeOnly {
-		return said
-	}
-	line := command + " " + said
-	var found []span
-	for _, s := range theSearch().find(line) {
-		if s.from > len(command) {
-			found = append(found, span{s.from - len(command) - 1, s.to - len(command) - 1})
-		}
-	}
-	if len(found) > 0 {
-		w.out.Truncate(from)
-		w.instead(hide(said, found))
-	}
-	return line
-}
-
-// pair is what is known of an object that may name a secret in one member and
-// hold it in another.
-type pair struct {
-	named  bool   // the name is a secret's
-	values []span // of the output
-}
-
-func (p *pair) take(key string, at span, w *walker) {
-	switch strings.ToLower(key) {
-	case "name", "key", "id", "field", "header", "variable", "var", "param", "parameter", "label", "property", "k":
-		p.named = p.named || secretName(w.said(at), w.plainTokens)
-	case "type": // of a field in a form
-		p.named = p.named || strings.EqualFold(w.said(at), "password")
-	case "value", "val", "v", "values", "content", "text", "data", "custominput", "input", "default", "answer", "string":
-		p.values = append(p.values, at)
-	}
-}
-
-// said returns the short text that was written at a place, "" for anything else.
-func (w *walker) said(at span) string {
-	var s string
-	b := w.out.Bytes()[at.from:at.to]
-	if len(b) > 130 || len(b) < 2 || b[0] != '"' || json.Unmarshal(b, &s) != nil {
-		return ""
-	}
-	return s
-}
-
-// hidePair takes the values of a pair out of what was written.
-func (w *walker) hidePair(p pair) {
-	if !p.named {
-		return
-	}
-	for _, at := range slices.Backward(p.values) {
-		switch said := w.said(at); string(w.out.Bytes()[at.from:at.to]) {
-		case "null", "true", "false", `""`:
-			continue
-		default:
-			if said != "" && (isReference(said) || isType(said)) {
-				continue
-			}
-		}
-		rest := slices.Clone(w.out.Bytes()[at.to:])
-		w.out.Truncate(at.from)
-		w.instead(hidden)
-		w.out.Write(rest)
-	}
+	return Kept{w.out, sanitize.Cut(sanitize.ShownLine(w.line), lineLength), w.images}
 }
 
 // text returns what is kept of a text.
 func (w *walker) text(s string, secret bool) string {
-	n := utf8.RuneCountInString(s)
-	if isRandom(s) { // also a key to remember something by is the caller's
-		secret = secret || w.kind.Keep != nil && !strings.Contains(s, " ") || w.plainTokens && len(w.path) > 0 && isPlain(w.path[len(w.path)-1])
-	}
+	// Also a key to remember something by is the caller's.
+	secret = secret || (w.kind.Keep != nil && !strings.Contains(s, " ") || w.plainTokens && isPlain(w.name())) && isRandom(s)
 	switch {
 	case w.rules.ShapeOnly && !w.structural():
-		return fmt.Sprintf("[text, %d characters]", n)
-	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !(w.ofColours() && isEnglish(s)) && !w.isWord(s):
+		return "[text, " + humanize.Count(utf8.RuneCountInString(s), "character") + "]"
+	case secret && !isReference(s) && !isType(s) && !w.isFolder(s) && !(w.ofColours() && isEnglish(s)) && !isLexeme(w.name(), s) && !isLabel(w.name(), s):
+		w.named = append(w.named, s)
 		return hidden
 	case w.isMemory():
-		return fmt.Sprintf("[redacted, %d characters]", n)
-	case w.kind.Abridge != "" && !w.result && w.at(w.kind.Abridge) && n > keptNote:
-		return sanitize.Cut(s, keptNote) + fmt.Sprintf(" [%d characters in total]", n)
+		return "[redacted, " + humanize.Count(utf8.RuneCountInString(s), "character") + "]"
+	case w.kind.Abridge != "" && !w.result && w.at(w.kind.Abridge):
+		if n := utf8.RuneCountInString(s); n > keptNote {
+			return sanitize.Cut(s, keptNote) + " [" + humanize.Count(n, "character") + " in total]"
+		}
 	}
-	if b, ok := w.blob(s); ok {
-		sum := sha256.Sum256(b)
-		return fmt.Sprintf("[%d bytes, sha256 %s]", len(b), hex.EncodeToString(sum[:]))
+	if len(s) >= leastBlob || strings.HasPrefix(s, "data:") {
+		if b, ok := w.blob(s); ok {
+			sum := sha256.Sum256(b)
+			return fmt.Sprintf("[%s, sha256 %s]", humanize.Count(len(b), "byte"), hex.EncodeToString(sum[:]))
+		}
 	}
 	// A structured result is often repeated as text.
-	if in, ok := w.nested(s); ok {
-		return in
+	if s != "" && strings.IndexByte(" \t\r\n{[\"", s[0]) >= 0 {
+		if in, ok := w.nested(s); ok {
+			return in
+		}
 	}
 	return w.rules.words(s, w.plainTokens)
-}
-
-// isWord tells of a text that its own name explains.
-func (w *walker) isWord(s string) bool {
-	if len(w.path) == 0 {
-		return false
-	}
-	name := w.path[len(w.path)-1]
-	return isLexeme(name, s) || isLabel(name, s)
 }
 
 // nested returns what is kept of a text that is JSON; false if it is none.
@@ -377,7 +183,7 @@ func (w *walker) nested(s string) (string, bool) {
 	case !in.walk([]byte(s)):
 		return "", false
 	case in.taken > 0:
-		return in.out.String(), true
+		return string(in.out), true
 	}
 	return s, true
 }
@@ -396,23 +202,15 @@ func (w *walker) ofColours() bool {
 // isFolder reports whether it is the working folder under the name that a shell gives it,
 // which is a short word for password, too.
 func (w *walker) isFolder(s string) bool {
-	return w.under("pwd") && strings.HasPrefix(s, "/")
+	return strings.EqualFold(w.name(), "pwd") && strings.HasPrefix(s, "/")
 }
 
-// underHeaders reports whether the walker is at a list that may have headers and
-// their values in turn.
-func (w *walker) underHeaders() bool {
-	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "headers")
-}
-
-// counts reports whether the walker is at a number of tokens.
-func (w *walker) counts() bool {
-	return len(w.path) > 0 && strings.HasSuffix(strings.ToLower(w.path[len(w.path)-1]), "tokens")
-}
-
-// under reports whether the walker is at a member of that name, in any case.
-func (w *walker) under(key string) bool {
-	return len(w.path) > 0 && strings.EqualFold(w.path[len(w.path)-1], key)
+// name is the key that the walker is at, "" in an array and "-" at the top.
+func (w *walker) name() string {
+	if len(w.path) == 0 {
+		return "-"
+	}
+	return w.path[len(w.path)-1]
 }
 
 // at reports whether the walker stands at the path.
@@ -458,18 +256,10 @@ func (w *walker) blob(s string) ([]byte, bool) {
 		b, err := base64.StdEncoding.DecodeString(rest)
 		return b, err == nil
 	}
-	named := len(w.path) > 0 && (w.path[len(w.path)-1] == "data" || w.path[len(w.path)-1] == "blob")
-	if len(s) < blobLength && (!named || len(s) < 40) || len(s)%4 != 0 {
+	named := w.name() == "data" || w.name() == "blob"
+	if len(s) < blobLength && (!named || len(s) < leastBlob) || len(s)%4 != 0 {
 		return nil, false
 	}
 	b, err := base64.StdEncoding.Strict().DecodeString(s)
 	return b, err == nil && !strings.ContainsAny(s, "\r\n")
-}
-
-// quote is s as JSON, with signs like < as they are.
-func quote(s string) []byte {
-	if !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }) {
-		return append(append(append(make([]byte, 0, len(s)+2), '"'), s...), '"')
-	}
-	return rawjson.Quote(s)
 }

@@ -40,7 +40,7 @@ func secrets(home string) []place {
 	add(tree, ".local/share", "keyrings", "kwalletd", "gnome-keyring", "password-store", "evolution", "gopass", "TelegramDesktop")
 	add(tree, ".var/app", "org.mozilla.firefox", "org.chromium.Chromium", "com.google.Chrome", "com.brave.Browser", "org.mozilla.Thunderbird")
 	// These hold such folders, or files: a token of the agent itself.
-	add(top, "", ".config", ".local", ".local/share", ".local/state", ".cache", ".var", ".var/app", "snap", ".claude", ".codex", ".gemini", ".cursor")
+	add(top, "", ".config", ".local", ".local/share", ".local/state", ".cache", ".var", ".var/app", "snap", ".claude", ".codex", ".gemini", ".qwen", ".copilot", ".kimi-code", ".cursor")
 	switch runtime.GOOS {
 	case "darwin":
 		add(tree, "Library", "Keychains", "Cookies", "Safari", "Mail", "Messages", "Accounts", "IdentityServices", "Calendars", "Containers",

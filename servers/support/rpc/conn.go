@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
@@ -19,7 +20,7 @@ import (
 var ErrGone = errors.New("connection closed")
 
 // ErrTooLarge is how requests end whose answer is over the limit.
-var ErrTooLarge = fmt.Errorf("the response is larger than %d MiB", MaxLine>>20)
+var ErrTooLarge = errors.New("the response is larger than " + humanize.Bytes(MaxLine))
 
 // ErrUndecodable is how a request ends whose answer cannot be read.
 var ErrUndecodable = errors.New("the server's response is not valid JSON-RPC")
@@ -27,7 +28,7 @@ var ErrUndecodable = errors.New("the server's response is not valid JSON-RPC")
 // ErrSeveralLines is how a request ends whose answer is printed over several lines.
 var ErrSeveralLines = errors.New("the server prints its response over several lines; in MCP a message is one line")
 
-var errLongRequest = fmt.Errorf("the request is larger than %d MiB", MaxLine>>20)
+var errLongRequest = errors.New("the request is larger than " + humanize.Bytes(MaxLine))
 
 // Options are how a connection deals with the other side. The functions are called
 // by the goroutine that reads, so they must not wait; each may be nil.
@@ -48,11 +49,10 @@ type Options struct {
 type Conn struct {
 	o       Options
 	pending Pending
-	out     chan []byte
-	flushes chan chan struct{} // to be closed when all of out is written
-	hears   sync.Mutex         // held while a message is taken
-	printed printed            // over several lines; guarded by hears
-	heard   atomic.Uint64      // lines
+	out     Outbox
+	hears   sync.Mutex    // held while a message is taken
+	printed printed       // over several lines; guarded by hears
+	heard   atomic.Uint64 // lines
 	once    sync.Once
 	done    chan struct{}
 }
@@ -71,7 +71,7 @@ func New(o Options) *Conn {
 	if o.Note == nil {
 		o.Note = func(string) {}
 	}
-	return &Conn{o: o, out: make(chan []byte, 64), flushes: make(chan chan struct{}), done: make(chan struct{})}
+	return &Conn{o: o, out: Outbox{Name: o.Name + " writer"}, done: make(chan struct{})}
 }
 
 // Begin connects it by a pair of byte streams: in is what the server reads, out what
@@ -86,9 +86,7 @@ func (c *Conn) Begin(in io.Writer, out io.Reader) {
 
 // BeginSending connects the way to the server alone, which gets one line a Write.
 // What comes back is handed to Hear and Fail; Finish ends the connection.
-func (c *Conn) BeginSending(in io.Writer) {
-	recovery.Go(c.o.Name+" writer", func() { c.write(in) })
-}
+func (c *Conn) BeginSending(in io.Writer) { c.out.begin(in) }
 
 // Hear takes a line of the server. It may be called by several goroutines.
 func (c *Conn) Hear(line []byte) {
@@ -112,6 +110,7 @@ func (c *Conn) Finish() {
 	c.once.Do(func() {
 		c.pending.Close(ErrGone)
 		close(c.done)
+		c.out.Stop()
 	})
 }
 
@@ -130,16 +129,11 @@ func (c *Conn) Start(ctx context.Context, method string, params func(id string) 
 		r.Forget()
 		return nil, errLongRequest
 	}
-	select {
-	case c.out <- line:
-		return r, nil
-	case <-c.done:
-		err = ErrGone
-	case <-ctx.Done():
-		err = ctx.Err()
+	if err = c.send(ctx, line); err != nil {
+		r.Forget()
+		return nil, err
 	}
-	r.Forget()
-	return nil, err
+	return r, nil
 }
 
 func (c *Conn) line(m Message) []byte {
@@ -153,7 +147,7 @@ func (c *Conn) line(m Message) []byte {
 func (c *Conn) Say(m Message) { c.Send(c.line(m)) }
 
 // Call sends a request and waits for its result. params is raw JSON, nil for none. When
-// ctx ends first, the server is told, unless it was to be greeted.
+// ctx ends first, a server of the Model Context Protocol is told, unless it was to be greeted.
 func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
 	r, err := c.Start(ctx, method, func(string) []byte { return params }, nil)
 	if err != nil {
@@ -164,7 +158,7 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 		return a.Result, a.Err
 	case <-ctx.Done():
 		r.Forget()
-		if method != "initialize" { // which the protocol has not cancelled
+		if !c.o.Bare && method != "initialize" { // which the protocol has not cancelled
 			c.Offer(r.Cancelled(""))
 		}
 		return nil, ctx.Err()
@@ -173,34 +167,36 @@ func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) 
 
 // Offer sends a line; it is dropped when the server reads nothing.
 func (c *Conn) Offer(line []byte) {
+	if c.out.Offer(line, maxUnsent, math.MaxInt) {
+		return
+	}
 	select {
-	case c.out <- line:
+	case <-c.done:
 	default:
 		c.o.Note("message dropped: the program is not reading its input")
 	}
 }
 
 // Send waits until the line is on its way, or the server gone.
-func (c *Conn) Send(line []byte) {
-	select {
-	case c.out <- line:
-	case <-c.done:
+func (c *Conn) Send(line []byte) { c.out.Post(nil, Outgoing{Line: line}) }
+
+func (c *Conn) send(ctx context.Context, line []byte) error {
+	switch {
+	case c.out.Post(ctx.Done(), Outgoing{Line: line}):
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
+	return ErrGone
 }
 
 // Arrives tells whether the server has what was sent to it so far: it does when it says
 // something or stays for d after all of that was written, and not if it ends before.
 func (c *Conn) Arrives(d time.Duration) bool {
 	const every = 50 * time.Millisecond
-	said, written := c.Heard(), make(chan struct{}) // what it says may come before the writer tells
-	select {
-	case c.flushes <- written:
-	case <-c.done:
-		return c.Heard() != said
-	}
-	select {
-	case <-written:
-	case <-c.done:
+	said := c.Heard() // which may be more before all is known to be written
+	if !c.out.Written(nil) {
+		<-c.done
 		return c.Heard() != said
 	}
 	late, look := time.NewTimer(d), time.NewTicker(every)
@@ -221,50 +217,14 @@ func (c *Conn) Arrives(d time.Duration) bool {
 // CancelAll tells the server that nobody waits any more for what it has not answered.
 // It returns when that was written, and after d at the latest.
 func (c *Conn) CancelAll(d time.Duration) {
-	late := time.NewTimer(d)
-	defer late.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), d)
+	defer cancel()
 	for _, line := range c.pending.cancelled() {
-		select {
-		case c.out <- line:
-		case <-late.C:
-			return
-		case <-c.done:
+		if c.send(ctx, line) != nil {
 			return
 		}
 	}
-	written := make(chan struct{})
-	select {
-	case c.flushes <- written:
-	case <-late.C:
-		return
-	case <-c.done:
-		return
-	}
-	select {
-	case <-written:
-	case <-late.C:
-	case <-c.done:
-	}
-}
-
-func (c *Conn) write(in io.Writer) {
-	for {
-		select {
-		case line := <-c.out:
-			if _, err := in.Write(line); err != nil {
-				return
-			}
-		case written := <-c.flushes:
-			for len(c.out) > 0 {
-				if _, err := in.Write(<-c.out); err != nil {
-					return
-				}
-			}
-			close(written)
-		case <-c.done:
-			return
-		}
-	}
+	c.out.Written(ctx.Done())
 }
 
 func (c *Conn) read(out io.Reader) {

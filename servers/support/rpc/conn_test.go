@@ -102,7 +102,7 @@ func TestALineOverTheLimitEndsWhatWaits(t *testing.T) {
 			t.Errorf("request %s: got %v, want %v", r.ID, a.Err, ErrTooLarge)
 		}
 	}
-	if got, want := <-remarks, "a message was skipped: the response is larger than 32 MiB"; got != want {
+	if got, want := <-remarks, "a message was skipped: the response is larger than 33.6 MB"; got != want {
 		t.Errorf("noted %q, want %q", got, want)
 	}
 	third := start(t, c, "x", nil)

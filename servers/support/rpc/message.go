@@ -84,11 +84,12 @@ var errNotObject = errors.New("message is not an object")
 // message. Of one that is refused, Message has the id if it can be answered.
 func (r Rules) Decode(line []byte) (Message, *Error) {
 	var m Message
-	if r.Lenient && !utf8.Valid(line) {
-		line = bytes.ToValidUTF8(line, []byte("\uFFFD"))
+	valid := utf8.Valid(line)
+	if !valid && r.Lenient {
+		line, valid = bytes.ToValidUTF8(line, []byte("\uFFFD")), true
 	}
 	switch {
-	case !utf8.Valid(line): // an id or a name of it must not be echoed
+	case !valid: // an id or a name of it must not be echoed
 		return m, &Error{Code: CodeParse, Message: "message is not valid UTF-8"}
 	case !json.Valid(line):
 		return m, &Error{Code: CodeParse, Message: "message is not valid JSON"}
@@ -114,8 +115,8 @@ func (r Rules) Decode(line []byte) (Message, *Error) {
 		m.ID = nil
 		return m, &Error{Code: CodeInvalid, Message: "id must be a string or a number"}
 	}
-	empty := method == nil && m.Result == nil && m.Err == nil && !r.Lenient
-	if method != nil && json.Unmarshal(method, &m.Method) != nil || empty {
+	m.Method, err = rawjson.Text(method)
+	if err != nil && (method != nil || m.Result == nil && m.Err == nil && !r.Lenient) {
 		return m, &Error{Code: CodeInvalid, Message: "method must be a string"}
 	}
 	return m, nil
@@ -128,14 +129,8 @@ func validID(id json.RawMessage) bool {
 
 // take puts values where they belong.
 func (m *Message) take(line []byte) (version, method json.RawMessage, err error) {
-	parts, open, err := rawjson.Split(line)
-	if err != nil {
-		return nil, nil, err
-	}
-	if open != '{' {
-		return nil, nil, errNotObject
-	}
-	for _, p := range parts {
+	twice := ""
+	open, err := rawjson.Each(line, func(p rawjson.Part) {
 		var to *json.RawMessage
 		switch p.Key {
 		case "jsonrpc":
@@ -151,12 +146,20 @@ func (m *Message) take(line []byte) (version, method json.RawMessage, err error)
 		case "error":
 			to = &m.Err
 		default:
-			continue
+			return
 		}
 		if *to != nil {
-			return nil, nil, fmt.Errorf("message has a duplicate key %q", p.Key)
+			twice = p.Key
 		}
 		*to = line[p.From:p.To:p.To]
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case open != '{':
+		return nil, nil, errNotObject
+	case twice != "":
+		return nil, nil, fmt.Errorf("message has a duplicate key %q", twice)
 	}
 	return version, method, nil
 }
@@ -172,7 +175,7 @@ func (m Message) Encode() []byte {
 		b = append(append(b, `,"id":`...), m.ID...)
 	}
 	if m.Method != "" {
-		b = append(append(b, `,"method":`...), rawjson.Quote(m.Method)...)
+		b = rawjson.AppendQuote(append(b, `,"method":`...), m.Method)
 	}
 	for _, part := range []rawjson.Member{{Key: "params", Value: m.Params}, {Key: "result", Value: m.Result}, {Key: "error", Value: m.Err}} {
 		if part.Value != nil {
@@ -208,11 +211,6 @@ type typed struct {
 // Notification is the line of a message that no answer is wanted to.
 func Notification(method string, params any) ([]byte, error) {
 	return Line(typed{JSONRPC: "2.0", Method: method, Params: params})
-}
-
-// Call is the line of a request.
-func Call(id json.RawMessage, method string, params any) ([]byte, error) {
-	return Line(typed{JSONRPC: "2.0", ID: id, Method: method, Params: params})
 }
 
 // Result is the line of an answer.

@@ -44,7 +44,7 @@ func BareText(s string) string { return clean(s, style{lines: true}) }
 // or <U+200D>, and with spaces that are not the ordinary one: for text that is about to
 // run. Nothing vanishes. Line breaks are kept, and tabs become four spaces.
 func Exact(s string) string {
-	if isPlain(s) {
+	if isPlain(s, style{lines: true}) {
 		return s
 	}
 	var b strings.Builder
@@ -151,7 +151,7 @@ type style struct {
 }
 
 func clean(s string, as style) string {
-	if isPlain(s) {
+	if isPlain(s, as) {
 		return s
 	}
 	var b strings.Builder
@@ -203,10 +203,10 @@ func tab(as style) string {
 	return " "
 }
 
-// isPlain is the fast path: printable ASCII only.
-func isPlain(s string) bool {
+// isPlain is the fast path: printable ASCII, and what the style keeps.
+func isPlain(s string, as style) bool {
 	for i := range len(s) {
-		if s[i] < 0x20 || s[i] >= 0x7f {
+		if c := s[i]; (c < 0x20 || c >= 0x7f) && !(c == '\n' && as.lines) && !(c == '\t' && as.tabs) {
 			return false
 		}
 	}
@@ -216,13 +216,13 @@ func isPlain(s string) bool {
 // hidden tells whether r is a format character that a terminal does not show:
 // bidirectional marks, zero-width characters, tags. Joiners stay, since emoji
 // and several scripts need them, and so do the signs that some scripts write
-// before a number.
+// before a number. Noncharacters are for a program's own use, as the screen's is.
 func hidden(r rune) bool {
 	const zwnj, zwj = 0x200c, 0x200d
 	if r < 0x80 || r == zwnj || r == zwj || unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
 	}
-	return unicode.Is(unicode.Cf, r) || r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0
+	return unicode.Is(unicode.Cf, r) || r == 0x034f || r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || unicode.Is(unicode.Noncharacter_Code_Point, r)
 }
 
 // sequence returns the length of the escape sequence at the start of s, 0 if

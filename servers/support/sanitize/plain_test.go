@@ -22,6 +22,7 @@ func TestLineAndText(t *testing.T) {
 		{"BEL and NUL", "a\x07\x00b", "ab", "ab"},
 		{"bidi override", "a\u202eb", "a<U+202E>b", "a<U+202E>b"},
 		{"zero width space", "a\u200bb", "a<U+200B>b", "a<U+200B>b"},
+		{"noncharacter", "a\ufdd0b", "a<U+FDD0>b", "a<U+FDD0>b"},
 		{"number sign stays", "a\u0600b", "a\u0600b", "a\u0600b"},
 		{"joiner stays", "👩\u200d💻", "👩\u200d💻", "👩\u200d💻"},
 		{"bad bytes", "a\xffb", "a\ufffdb", "a\ufffdb"},
@@ -35,7 +36,7 @@ func TestLineAndText(t *testing.T) {
 			if got := Text(tt.in); got != tt.text {
 				t.Errorf("Text: got %q, want %q", got, tt.text)
 			}
-			for _, mark := range []string{"<U+202E>", "<U+200B>"} {
+			for _, mark := range []string{"<U+202E>", "<U+200B>", "<U+FDD0>"} {
 				tt.line, tt.text = strings.ReplaceAll(tt.line, mark, ""), strings.ReplaceAll(tt.text, mark, "")
 			}
 			if got := Bare(tt.in); got != tt.line {

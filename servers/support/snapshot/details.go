@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Details are what the user can look up about a server.
@@ -47,6 +49,25 @@ type Child struct {
 	Running int      // calls
 }
 
+// String describes it for the user.
+func (c Child) String() string {
+	text := "connected"
+	if c.PID != 0 {
+		text = fmt.Sprintf("process %d", c.PID)
+	}
+	text += ", for " + humanize.Took(time.Since(c.Since))
+	if c.Root != "" {
+		text += ", in " + c.Root
+	}
+	if n := len(c.Agents); n != 1 {
+		text += ", " + humanize.Count(n, "agent")
+	}
+	if c.Running > 0 {
+		text += fmt.Sprintf(", %d running", c.Running)
+	}
+	return text
+}
+
 // Kind is what a server offers besides tools.
 type Kind string
 
@@ -76,7 +97,6 @@ type Tool struct {
 	Input       json.RawMessage // schema of its arguments
 	Output      json.RawMessage // schema of its results; nil when there is none
 	Annotations json.RawMessage // nil when there are none
-	ReadOnly    bool            // by the server's own word
 
 	Context int // bytes of the definition that a model gets: name, description, arguments
 	Bytes   int // of the definition as JSON
@@ -103,12 +123,11 @@ type Item struct {
 
 // Held is a definition that is not offered until the user accepts it.
 type Held struct {
-	Kind     string // "prompt" or "template"; "" for a tool and for the instructions
-	Tool     string // as the server lists it; "" for the instructions of the server
-	New      bool   // it was not among those that were accepted
-	Was, Now int    // bytes
-	Diff     []DiffLine
-	Digest   string // of what was compared, which is what gets accepted
+	Kind   string // "prompt" or "template"; "" for a tool and for the instructions
+	Tool   string // as the server lists it; "" for the instructions of the server
+	What   string // whether it is new or has changed, and its size
+	Diff   []DiffLine
+	Digest string // of what was compared, which is what gets accepted
 }
 
 // DiffLine is one line of a comparison: Mark is '-' for what went, '+' for what came
@@ -140,6 +159,11 @@ func AboutTokens(bytes int) string {
 		return fmt.Sprintf("%.1fk", float64(n)/1000)
 	}
 	return fmt.Sprintf("%.0fk", float64(n)/1000)
+}
+
+// ContextCost is the size of definitions in bytes, and about how many tokens those are.
+func ContextCost(bytes int) string {
+	return humanize.Bytes(bytes) + " ≈ " + AboutTokens(bytes) + " tokens"
 }
 
 // Terms are what a server of somebody else's runs and may do: what the user agrees to by

@@ -2,8 +2,12 @@ package snapshot
 
 import "strings"
 
-// NoPrompt is the name of a session in which nothing was asked.
-const NoPrompt = "no prompt yet"
+// NoPrompt is the name of a session in which nothing was asked, and Unseen that of one that
+// works before its program has recorded what was asked.
+const (
+	NoPrompt = "no prompt yet"
+	Unseen   = "prompt unknown"
+)
 
 // Name returns what the session is called, on one line: the name that the user gave it, else
 // the first line of what the user last asked, else the title that its program made of the
@@ -21,6 +25,8 @@ func (s *Session) Name() string {
 		return prompt
 	case tool != "":
 		return tool
+	case s.State == Working || s.State.Waits():
+		return Unseen
 	}
 	return NoPrompt
 }

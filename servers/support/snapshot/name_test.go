@@ -19,6 +19,7 @@ func TestSessionIsCalledByWhatSaysMost(t *testing.T) {
 		{"the tool", snapshot.Session{LastTool: "Bash", LastSubject: "make all\nmake test"}, "Bash make all"},
 		{"a tool about nothing", snapshot.Session{LastTool: "TodoWrite"}, "TodoWrite"},
 		{"never a folder, an ID or a handle", snapshot.Session{Folder: "/home/ana/shop", ID: "1abb6430", Handle: "shop-ba", Agent: "claude"}, "no prompt yet"},
+		{"at work, with nothing recorded", snapshot.Session{State: snapshot.Working, Folder: "/home/ana/shop"}, "prompt unknown"},
 		{"a name that is blank", snapshot.Session{Title: " \n", Named: true, Record: asked}, "Mend the tests"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -26,5 +27,22 @@ func TestSessionIsCalledByWhatSaysMost(t *testing.T) {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+func TestTheWordOfASession(t *testing.T) {
+	for want, s := range map[string]snapshot.Session{
+		"allow?":    {State: snapshot.WaitsForPermission},
+		"answer?":   {State: snapshot.WaitsForAnswer},
+		"plan?":     {State: snapshot.WaitsForAnswer, Asks: "plan?"},
+		"working":   {State: snapshot.Background, Asks: "plan?"},
+		"done":      {State: snapshot.Idle, Unread: true},
+		"idle":      {State: snapshot.Idle},
+		"connected": {State: snapshot.StateUnknown, Connection: "a"},
+		"unseen":    {State: snapshot.StateUnknown},
+	} {
+		if got := s.Word(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

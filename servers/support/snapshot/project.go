@@ -18,7 +18,7 @@ func Projects(all []Session) []string {
 		if s.Folder == "" {
 			continue
 		}
-		names[i] = filepath.Base(s.Folder)
+		names[i] = OnMachine(s.Machine, filepath.Base(s.Folder))
 		k := [2]string{s.Agent, names[i]}
 		of[k] = append(of[k], i)
 	}
@@ -34,4 +34,12 @@ func Projects(all []Session) []string {
 		}
 	}
 	return names
+}
+
+// OnMachine puts the name of another machine before that of a project there: "build1:shop".
+func OnMachine(machine, project string) string {
+	if machine == "" {
+		return project
+	}
+	return machine + ":" + project
 }

@@ -25,6 +25,12 @@ type Changed struct {
 type ChangedFile struct {
 	Path           string // below the session's folder if it is there, else absolute
 	Added, Removed int    // lines
+	// Runs are how many lines are as they were before the session, and how many are not, in
+	// turns: what to count a line by that is changed again. nil: it is not known.
+	Runs []int
+	// Diff has the last hunks of a unified diff; "" where the client records none. It is for
+	// the screen, and not kept.
+	Diff string `json:"-"`
 }
 
 // Step is a call of a tool, as the agent's program recorded it.

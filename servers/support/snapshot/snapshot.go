@@ -1,3 +1,7 @@
+// Package snapshot is plain data about a running deck: its servers, the connected
+// agents, their calls, and who they are.
+//
+// The host fills it in and the screen reads it; it knows no protocol.
 package snapshot
 
 import (
@@ -24,7 +28,7 @@ type State struct {
 	Status Status
 	Reason string // one sentence that says what to do; empty when all is well
 	Detail string // a short fact beside the status: "14 tools, menu.pen"
-	Lacks  string // the reason in a few words, if an optional program is all that is missing: "stamp not found"
+	Lacks  string // the reason in a few words, if an optional program is all that is missing: "stamp not installed"
 	Held   int    // definitions that wait for the user to accept them
 	Adds   Count  // what the module would add while it is off, as counted last
 }
@@ -64,10 +68,20 @@ type Server struct {
 	State       State
 	Foreign     bool // a program or a URL of somebody else's is behind it
 	Lazy        bool // agents find its tools instead of listing them
+	Wanted      bool // the user has turned it on, or an agent has called it
 	Tools       int  // listed now or, when it is lazy, found
 	Bytes       int  // of the listed definitions as JSON
 	Context     int  // bytes of what a model gets of them, and of the instructions
 	Calls       uint64
+}
+
+// Missing says in a few words which optional program is not installed without which the server
+// does less, for as long as nobody wants it: then that is no problem. "" if there is none.
+func (s *Server) Missing() string {
+	if s.Wanted {
+		return ""
+	}
+	return s.State.Lacks
 }
 
 // LargeContext is how many bytes of definitions are much for one server: it is better

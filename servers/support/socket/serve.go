@@ -80,10 +80,10 @@ func Serve(ctx context.Context, l Acceptor, s Serving) {
 func (s *Serving) begin(ctx context.Context, c *net.UnixConn, all *sync.WaitGroup) {
 	from, err := PeerOf(c)
 	if err != nil || !from.Trusted() {
-		_ = c.Close() // nobody to tell
 		if s.Refused != nil {
 			s.Refused()
 		}
+		_ = c.Close() // nobody to tell
 		return
 	}
 	hear, limit := s.Limit.enter(from.PID)

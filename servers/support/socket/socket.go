@@ -16,10 +16,11 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
-// MaxPath is the longest socket path in bytes that all systems take.
-const MaxPath = 103
+// maxPath is the longest socket path in bytes that all systems take.
+const maxPath = 103
 
 // InUseError says that another process holds the socket's lock.
 type InUseError struct {
@@ -50,8 +51,8 @@ type Listener struct {
 // left by a dead process is replaced, under a lock file that is held until
 // Close; nothing else ever is. A live owner is an *InUseError.
 func Listen(path string) (*Listener, error) {
-	if len(path) > MaxPath {
-		return nil, fmt.Errorf("listen on %s: the path is %d bytes long, the limit is %d; choose a shorter one", path, len(path), MaxPath)
+	if len(path) > maxPath {
+		return nil, fmt.Errorf("listen on %s: the path is %s long, the limit is %d; choose a shorter one", path, humanize.Count(len(path), "byte"), maxPath)
 	}
 	l := &Listener{path: path}
 	if err := l.open(); err != nil {

@@ -182,7 +182,7 @@ func TestDialToWhatIsNotOurs(t *testing.T) {
 }
 
 func TestPathLength(t *testing.T) {
-	path := "/" + strings.Repeat("x", MaxPath)
+	path := "/" + strings.Repeat("x", maxPath)
 	if _, err := Listen(path); err == nil || !strings.Contains(err.Error(), "104 bytes") {
 		t.Errorf("got %v", err)
 	}

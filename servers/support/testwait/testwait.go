@@ -1,8 +1,9 @@
 // Package testwait has tests wait for what they test: for a condition, or for a time to
-// pass on the clock of a synctest bubble.
+// pass on the clock of a synctest bubble. For a disk that is busy they need not wait.
 package testwait
 
 import (
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -49,4 +50,25 @@ func Pass(d time.Duration) {
 	synctest.Wait()
 	time.Sleep(d)
 	synctest.Wait()
+}
+
+// MkdirTemp is [os.MkdirTemp] in memory, where there is such a place: what is synced there
+// costs no time, however busy the disk is, and the folder's path is short enough for sockets.
+func MkdirTemp(pattern string) (string, error) {
+	dir, err := os.MkdirTemp("/dev/shm", pattern)
+	if err != nil {
+		return os.MkdirTemp("", pattern)
+	}
+	return dir, nil
+}
+
+// TempDir is the TempDir of a test in memory, as of [MkdirTemp].
+func TempDir(t testing.TB) string {
+	t.Helper()
+	dir, err := MkdirTemp("md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
 }

@@ -12,6 +12,7 @@ import (
 	"crypto/subtle"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -23,15 +24,17 @@ import (
 // Method is what a connection has to show.
 type Method string
 
-// The methods. Off refuses everybody.
+// The methods. Off refuses everybody. Push is Pair, and takes also the code that was sent for
+// the item to answer.
 const (
 	Off        Method = "off"
 	Pair       Method = "pair"
 	Passphrase Method = "passphrase"
+	Push       Method = "push"
 )
 
 // Methods are the words for them in the configuration.
-func Methods() []string { return []string{string(Off), string(Pair), string(Passphrase)} }
+func Methods() []string { return []string{string(Off), string(Pair), string(Passphrase), string(Push)} }
 
 const (
 	codeFor     = 10 * time.Minute
@@ -87,8 +90,9 @@ type Gate struct {
 	screen bool
 	code   string // valid until
 	until  time.Time
-	sealed string // the passphrase's hash; "" when none is set
-	wrong  int    // failed attempts since the last right one, of those who showed a secret
+	bound  map[int]string // codes that were sent, by the item that each answers
+	sealed string         // the passphrase's hash; "" when none is set
+	wrong  int            // failed attempts since the last right one, of those who showed a secret
 	paused time.Time
 	tries  []Try
 	total  int
@@ -131,7 +135,7 @@ type State struct {
 func (g *Gate) State() State {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	s := State{Method: g.opt.Method, Set: g.sealed != "", Locked: g.wrong >= tooMany, Tries: slices.Clone(g.tries), Total: g.total}
+	s := State{Method: g.method(0), Set: g.sealed != "", Locked: g.wrong >= tooMany, Tries: slices.Clone(g.tries), Total: g.total}
 	if g.valid() {
 		s.Until = g.until
 	}
@@ -151,17 +155,45 @@ func (g *Gate) valid() bool { return g.code != "" && time.Now().Before(g.until) 
 // Pair makes a new code, valid once and for ten minutes, replacing any earlier
 // one. It is for a key on the deck's screen. The code is kept only in memory.
 func (g *Gate) Pair() string {
+	code := newCode()
+	g.mu.Lock()
+	g.code, g.until = code, time.Now().Add(codeFor)
+	g.mu.Unlock()
+	g.changed()
+	return readable(code)
+}
+
+func newCode() string {
 	const letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ" // none that look alike
 	b := make([]byte, codeLetters)
 	_, _ = rand.Read(b) // never fails
 	for i := range b {
 		b[i] = letters[int(b[i])%len(letters)]
 	}
+	return string(b)
+}
+
+func readable(code string) string { return code[:codeLetters/2] + "-" + code[codeLetters/2:] }
+
+// Bind returns the code that answers one item, once. It is for what sends it to the user's
+// phone, and is kept only in memory.
+func (g *Gate) Bind(item int) string {
 	g.mu.Lock()
-	g.code, g.until = string(b), time.Now().Add(codeFor)
-	g.mu.Unlock()
-	g.changed()
-	return string(b[:codeLetters/2]) + "-" + string(b[codeLetters/2:])
+	defer g.mu.Unlock()
+	if g.bound[item] == "" {
+		if g.bound == nil {
+			g.bound = map[int]string{}
+		}
+		g.bound[item] = newCode()
+	}
+	return readable(g.bound[item])
+}
+
+// Unbind revokes the codes of all items but those for which waits returns true.
+func (g *Gate) Unbind(waits func(item int) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	maps.DeleteFunc(g.bound, func(item int, _ string) bool { return !waits(item) })
 }
 
 // Withdraw revokes the current code.
@@ -189,22 +221,34 @@ var (
 
 // Ready returns what a connection has to show, or the reason why no proof can
 // be accepted now.
-func (g *Gate) Ready() (Method, error) {
+func (g *Gate) Ready() (Method, error) { return g.ReadyFor(0) }
+
+// ReadyFor is Ready for a connection that is to answer one item and nothing else.
+func (g *Gate) ReadyFor(item int) (Method, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.opt.Method, g.ready()
+	m := g.method(item)
+	return m, g.ready(m)
 }
 
-func (g *Gate) ready() error {
+// method is what has to be shown for an item; 0 stands for all that the user may do.
+func (g *Gate) method(item int) Method {
+	if g.opt.Method == Push && g.bound[item] == "" {
+		return Pair
+	}
+	return g.opt.Method
+}
+
+func (g *Gate) ready(m Method) error {
 	wait := time.Until(g.paused)
 	switch {
-	case g.opt.Method == Pair && !g.screen:
+	case m == Pair && !g.screen:
 		return errors.New(`this deck has no screen to show a pairing code on; answer elsewhere, or set ask.cli_answers to "passphrase"`)
-	case g.opt.Method == Pair && g.wrong < tooMany && !g.valid():
+	case m == Pair && g.wrong < tooMany && !g.valid():
 		return errors.New("no pairing code is valid: show one in the deck, with its command \"let a shell answer\" (:), then try again")
-	case g.opt.Method == Passphrase && g.sealed == "":
+	case m == Passphrase && g.sealed == "":
 		return errors.New("no passphrase is set: set one in the deck, with its command \"let a shell answer\" (:)")
-	case g.opt.Method != Pair && g.opt.Method != Passphrase:
+	case m != Pair && m != Passphrase && m != Push:
 		return errOff
 	case g.wrong >= tooMany:
 		return errLocked
@@ -216,33 +260,44 @@ func (g *Gate) ready() error {
 
 // Try checks the secret that a connection shows. The error does not reveal how
 // close a wrong secret was.
-func (g *Gate) Try(who Who, secret string) error {
+func (g *Gate) Try(who Who, secret string) error { return g.TryFor(who, 0, secret) }
+
+// TryFor is Try for a connection that is to answer one item and nothing else.
+func (g *Gate) TryFor(who Who, item int, secret string) error {
 	g.slow.Lock() // one at a time, so that nobody gets ahead of the count
 	defer g.slow.Unlock()
 	g.mu.Lock()
-	err, code, sealed := g.ready(), g.code, g.sealed
+	m := g.method(item)
+	err, code, sealed := g.ready(m), g.code, g.sealed
+	if m == Push {
+		code = g.bound[item]
+	}
 	g.mu.Unlock()
 	if err != nil {
 		g.Refused(who, err)
 		return err
 	}
 	ok := false
-	if g.opt.Method == Pair {
+	if m != Passphrase {
 		ok = subtle.ConstantTimeCompare([]byte(tidy(secret)), []byte(code)) == 1
 	} else {
 		ok = matches(sealed, secret)
 	}
-	return g.record(who, ok)
+	return g.record(who, item, ok)
 }
 
 // record counts an attempt, and returns the error that a wrong one gets.
-func (g *Gate) record(who Who, ok bool) error {
+func (g *Gate) record(who Who, item int, ok bool) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	defer g.changed()
 	g.keep(Try{At: time.Now(), Who: who, OK: ok})
 	if ok {
-		g.code, g.wrong = "", 0
+		if g.wrong = 0; g.bound[item] != "" {
+			delete(g.bound, item)
+		} else {
+			g.code = ""
+		}
 		return nil
 	}
 	if g.wrong++; g.wrong%someWrong == 0 {
@@ -250,9 +305,10 @@ func (g *Gate) record(who Who, ok bool) error {
 	}
 	if g.wrong >= tooMany {
 		g.code = ""
+		clear(g.bound)
 		return errLocked
 	}
-	if g.opt.Method == Pair {
+	if g.opt.Method != Passphrase {
 		return fmt.Errorf("that is the %w code", errWrong)
 	}
 	return fmt.Errorf("that is the %w passphrase", errWrong)

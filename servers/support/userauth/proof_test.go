@@ -205,3 +205,72 @@ func TestWhoIsRefusedIsShown(t *testing.T) {
 		}
 	})
 }
+
+func TestACodeThatWasSentAnswersItsItemOnce(t *testing.T) {
+	g := New(Options{Method: Push})
+	if err := g.Open(true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := g.ReadyFor(3); err == nil {
+		t.Error("before one was sent")
+	}
+	three, four := g.Bind(3), g.Bind(4)
+	if three == four || g.Bind(3) != three {
+		t.Errorf("codes %s, %s, then %s", three, four, g.Bind(3))
+	}
+	if _, err := g.Ready(); err == nil {
+		t.Error("for all that the user may do")
+	}
+	for item, code := range map[int]string{0: three, 3: four, 5: three} {
+		if g.TryFor(Who{}, item, code) == nil {
+			t.Errorf("code %s answers %d", code, item)
+		}
+	}
+	if g.TryFor(Who{}, 3, "") == nil {
+		t.Error("no code answers 3")
+	}
+	if err := g.TryFor(Who{}, 3, strings.ToLower(three)); err != nil {
+		t.Errorf("its own code: %v", err)
+	}
+	if g.TryFor(Who{}, 3, three) == nil {
+		t.Error("a used code is taken again")
+	}
+	g.Unbind(func(item int) bool { return item != 4 })
+	if g.TryFor(Who{}, 4, four) == nil {
+		t.Error("the code of an item that waits no longer is taken")
+	}
+	five, shown := g.Bind(5), g.Pair()
+	if g.TryFor(Who{}, 5, shown) == nil || g.Try(Who{}, five) == nil {
+		t.Error("a code of an item and one of the screen are taken for each other")
+	}
+	if err := g.Try(Who{}, shown); err != nil {
+		t.Errorf("the code on the screen: %v", err)
+	}
+}
+
+func TestGuessingACodeThatWasSentLocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := New(Options{Method: Push})
+		if err := g.Open(true); err != nil {
+			t.Fatal(err)
+		}
+		codes := map[int]string{}
+		for item := range 5 {
+			codes[item+1] = g.Bind(item + 1)
+		}
+		guesses := 0
+		for item := range 100 { // each item in turn: there is one count for all
+			if err := g.TryFor(Who{}, item%5+1, "AAAA-AAAA"); errors.Is(err, errWrong) {
+				guesses++
+			}
+			time.Sleep(time.Minute) // the time of a bubble, which costs none
+		}
+		if guesses >= tooMany || !g.State().Locked {
+			t.Errorf("%d guesses, locked %v", guesses, g.State().Locked)
+		}
+		g.Unlock()
+		if g.TryFor(Who{}, 1, codes[1]) == nil {
+			t.Error("a code from before the lock is taken")
+		}
+	})
+}

@@ -1,5 +1,4 @@
-// Package fake is a deck with invented agents and calls, for tests and for
-// looking at pages before there is anything to show.
+// Package fake is a deck with invented agents and calls, for tests.
 package fake
 
 import (

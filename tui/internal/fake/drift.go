@@ -46,8 +46,8 @@ func NewDrift(now time.Time, results ...*compare.Result) *Drift {
 // DriftSnapshots are two, the newest first.
 func DriftSnapshots(now time.Time) []logicstamp.SnapshotInfo {
 	return []logicstamp.SnapshotInfo{
-		{ID: "snap_1764033034172", CreatedAt: now.Add(-2 * time.Hour), Pinned: true, Tool: "logicstamp-context@0.8.8"},
-		{ID: "snap_1764029034999", CreatedAt: now.Add(-5 * time.Hour), Tool: "logicstamp-context@0.8.8"},
+		{ID: "snap_1764033034172", CreatedAt: now.Add(-2 * time.Hour), Pinned: true},
+		{ID: "snap_1764029034999", CreatedAt: now.Add(-5 * time.Hour)},
 	}
 }
 
@@ -295,4 +295,59 @@ func DriftMany(now time.Time, n int) *compare.Result {
 	r.Summary.Contracts = compare.Contracts{Changed: n}
 	r.Summary.Breaking = compare.BreakingCount{Errors: (n + 6) / 7}
 	return r
+}
+
+// FrontDrift is what an edit of claude's broke in a shop, as the frames of the page show it.
+func FrontDrift(now time.Time) *compare.Result {
+	words := contract.Vocabulary{Composition: "composition", Interface: "interface"}
+	button := contract.Contract{
+		ID: "src/parts/Button.tsx", Kind: "react:component", Words: words, Functions: []string{"Button"}, Exports: contract.Exports{Names: []string{"Button", "ButtonProps"}},
+		Props: typed(map[string]string{"label": "string", "disabled": "boolean", "onPress": "() => void"}, "disabled"),
+	}
+	after := button
+	after.Props = typed(map[string]string{"label": "string", "tone": "'calm' | 'loud'", "onPress": "() => void"})
+	root := func(id, name string) compare.ComponentChange {
+		return compare.ComponentChange{
+			RootComponent: name, EntryID: id, Type: compare.HashChanged,
+			Details: &compare.Details{ChangedDependencies: []compare.Dependency{{EntryID: "src/parts/Button.tsx", Type: compare.ContractChanged}}},
+		}
+	}
+	return &compare.Result{
+		Baseline: "snapshot", Status: compare.Diff, ProjectPath: "/home/ana/src/shop", ComparedAt: now.Add(-4 * time.Second),
+		BaselineInfo: &compare.SideInfo{Kind: "snapshot", SnapshotID: "snap_1764033034172", MadeBy: "claude-code", CreatedAt: now.Add(-20 * time.Second)},
+		CurrentInfo:  &compare.SideInfo{Source: "regenerated", Options: &contract.Analysis{Depth: 2}},
+		Freshness:    &compare.Freshness{State: "fresh"}, Coverage: &compare.Coverage{Components: 12, Visible: 12},
+		Summary:     compare.Summary{TotalFolders: 3, ChangedFolders: 2, UnchangedFolders: 1, Contracts: compare.Contracts{Changed: 2}, Breaking: compare.BreakingCount{Errors: 2, Warnings: 1}},
+		FolderDiffs: []compare.FolderDiff{{Path: "src", Status: compare.FolderChanged, Changes: []compare.ComponentChange{root("src/Cart.tsx", "Cart"), root("src/Checkout.tsx", "Checkout")}}},
+		ContractChanges: []compare.ContractChange{
+			{
+				EntryID: "src/parts/Button.tsx", Name: "Button", Kind: "react:component", Role: "dependency", Change: compare.Changed,
+				SemanticHashBefore: "uif:eac24976e2e3743597daa9ad", SemanticHashAfter: "uif:3ae77185e2e3743597daa9ad",
+				FileHashBefore: "uif:70e961a6e2e3743597daa9ad", FileHashAfter: "uif:24d986bee2e3743597daa9ad",
+				Affects: []string{"src/Cart.tsx", "src/Checkout.tsx"}, Before: &button, After: &after,
+				Details: &compare.Details{ModifiedFields: []string{"interface.props"}, RemovedProps: []string{"disabled"}, AddedProps: []string{"tone"}, Totals: map[string]int{"interface.props": 4}},
+				Breaking: []compare.Breaking{
+					{Severity: compare.Error, Kind: "prop_removed", Name: "disabled", Message: "prop removed: disabled", LineBefore: 5, Source: "  disabled?: boolean;"},
+					{Severity: compare.Error, Kind: "prop_required", Name: "tone", Message: "new required prop: tone", Line: 5, Source: "  tone: 'calm' | 'loud';"},
+				},
+				Importers: []compare.Importer{{EntryID: "src/Cart.tsx", Line: 2, Lost: []string{"Button"}}, {EntryID: "src/Checkout.tsx", Line: 2, Lost: []string{"Button"}}},
+				Lines: []compare.SourceLine{
+					{Old: 3, New: 3, Text: "export interface ButtonProps {"},
+					{Old: 4, New: 4, Text: "  label: string;"},
+					{Old: 5, Text: "  disabled?: boolean;"},
+					{New: 5, Text: "  tone: 'calm' | 'loud';"},
+					{Old: 6, New: 6, Text: "  onPress(): void;"},
+					{Old: 7, New: 7, Text: "}"},
+				},
+			},
+			{
+				EntryID: "src/Price.tsx", Name: "Price", Kind: "react:component", Role: "root", Change: compare.Changed, Affects: []string{"src/Price.tsx"},
+				Details: &compare.Details{ModifiedFields: []string{"interface.props"}, ChangedProps: []compare.TypeChange{{Name: "cents", Before: "cents: number", After: "cents: number | null"}}},
+				Breaking: []compare.Breaking{
+					{Severity: compare.Caution, Kind: "prop_type", Name: "cents", Message: "prop type changed: cents: number → cents: number | null", LineBefore: 4, Line: 4, Source: "  cents: number | null;"},
+				},
+			},
+		},
+		Warnings: []problem.Warning{},
+	}
 }

@@ -10,9 +10,6 @@ import (
 // ones of all frames that show what a session's conversation was.
 func FrontSessions(now time.Time) *Sessions {
 	ago := func(d time.Duration) time.Time { return now.Add(-d) }
-	step := func(began time.Time, tool, subject, outcome string, took time.Duration) snapshot.Step {
-		return snapshot.Step{Tool: tool, Subject: subject, Outcome: outcome, Began: began, Took: took, Failed: outcome == "1 failed"}
-	}
 	runs := func(began time.Time, tool, subject, outcome string) snapshot.Step {
 		return snapshot.Step{Tool: tool, Subject: subject, Outcome: outcome, Began: began, Running: true}
 	}
@@ -39,6 +36,7 @@ func FrontSessions(now time.Time) *Sessions {
 	payments := session("codex", "payments", "Add sign-in for partners to payments", snapshot.WaitsForAnswer, 41*time.Second, 0)
 	payments.Usage = snapshot.Usage{} // nothing that is paid by the token
 	payments.WaitingFor = "How should the payments service authenticate its clients?"
+	payments.Record = paymentsRecord(now)
 	rel := session("claude", "rel", "Cut release 1.4.0", snapshot.Idle, 3*time.Minute, 0.2)
 	rel.Unread = true
 	rel.Record = &snapshot.Record{
@@ -56,6 +54,7 @@ func FrontSessions(now time.Time) *Sessions {
 			{Path: "internal/auth/token.go", Added: 22, Removed: 9}, {Path: "internal/auth/token_test.go", Added: 17, Removed: 3}, {Path: ".github/workflows/ci.yml", Added: 2},
 		}},
 	}
+	api.Record.Changed.Files[0].Diff, api.Record.Changed.Files[1].Diff = tokenDiff, "@@ -12,2 +12,2 @@ func TestRefresh(t *testing.T) {\n-\ts := New(nil)\n+\ts := New(fixedClock)\n"
 	for i := range 24 {
 		at := ago(time.Duration(56-2*i) * time.Minute)
 		file := []string{"internal/auth/token.go", "internal/auth/token_test.go", "internal/clock/clock.go"}[i%3]
@@ -90,3 +89,68 @@ func FrontSessions(now time.Time) *Sessions {
 	notes := session("claude", "notes", "Sort my reading list", snapshot.Idle, 2*time.Hour, 0.03)
 	return &Sessions{All: []snapshot.Session{shop, payments, rel, api, docs, menu, notes}}
 }
+
+// step is one that has ended.
+func step(began time.Time, tool, subject, outcome string, took time.Duration) snapshot.Step {
+	return snapshot.Step{Tool: tool, Subject: subject, Outcome: outcome, Began: began, Took: took, Failed: outcome == "1 failed"}
+}
+
+func paymentsRecord(now time.Time) *snapshot.Record {
+	return &snapshot.Record{
+		Prompt: "Add sign-in for partners to payments.", Said: "Three decisions first; the rest follows.", SaidAt: now.Add(-44 * time.Second),
+		Steps: []snapshot.Step{
+			step(now.Add(-3*time.Minute), "Read", "api/openapi.yaml", "", 100*time.Millisecond), step(now.Add(-2*time.Minute), "Bash", "rg -n session internal", "14 lines", 300*time.Millisecond),
+			step(now.Add(-90*time.Second), "Read", "internal/login/login.go", "", 100*time.Millisecond), step(now.Add(-time.Minute), "Read", "internal/login/session.go", "", 100*time.Millisecond),
+		},
+	}
+}
+
+// FrontCalls are the calls of these sessions, every minute one until now.
+func FrontCalls(d *Deck, now time.Time) {
+	rows := []struct {
+		agent, tool, about string
+		took               time.Duration
+	}{
+		{"opencode", "pixelsrc_explain", "art/coin.pxl", time.Millisecond},
+		{"claude", "logicstamp_refresh", "40 contracts", 17 * time.Millisecond},
+		{"gemini", "github_list_issues", "14 open", 420 * time.Millisecond},
+		{"codex", "read_project_context", "docs", time.Millisecond},
+		{"claude", "logicstamp_search", "price", time.Millisecond},
+		{"opencode", "pixelsrc_palettes", "12 palettes", time.Millisecond},
+		{"gemini", "github_get_file", "docs/install.md", 180 * time.Millisecond},
+		{"codex", "ask", "Rename the table?", 20 * time.Second},
+		{"claude", "logicstamp_compare", "2 breaking in Button", 26 * time.Millisecond},
+		{"opencode", "pixelsrc_render", "art/potion.pxl", time.Millisecond},
+	}
+	d.Forget()
+	for i := range 5 * len(rows) {
+		r := rows[i%len(rows)]
+		d.Add(snapshot.Call{AgentName: r.agent, Tool: r.tool, Args: r.about, Duration: r.took, Status: snapshot.OK, Started: now.Add(time.Duration(i-50) * time.Minute)})
+	}
+}
+
+// tokenDiff is what the session of api changed in a file.
+const tokenDiff = `@@ -41,9 +41,14 @@ func (s *Source) Token() (*Token, error)
+ 	s.mu.Lock()
+ 	defer s.mu.Unlock()
+-	if time.Until(s.tok.Expiry) > skew {
++	now := s.clock.Now()
++	if s.tok.Expiry.Sub(now) > skew {
+ 		return s.tok, nil
+ 	}
+-	tok, err := s.refresh()
++	tok, err := s.refreshOnce(now)
+ 	if err != nil {
+ 		return nil, err
+ 	}
+@@ -77,4 +82,21 @@ func (s *Source) refresh() (*Token, error)
++// refreshOnce lets one caller refresh while the others wait.
++func (s *Source) refreshOnce(now time.Time) (*Token, error) {
++	s.once.Lock()
++	defer s.once.Unlock()
++	if s.tok.Expiry.Sub(now) > skew {
++		return s.tok, nil
++	}
++	return s.refresh()
++}
+`

@@ -3,6 +3,7 @@ package fake
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 )
@@ -64,8 +65,26 @@ func FrontParts() ask.Request {
 		choice("review", "Audit", "Who reads the audit log?", ask.Option{Label: "Operations"}, ask.Option{Label: "Nobody yet"}))
 }
 
-// FrontAnswered are requests that were answered before, the oldest first, each with the label of its answer.
-func FrontAnswered() (all []ask.Request, labels []string) {
+// AnswerFront has a queue ask what was answered before, and answers it, at an interval.
+func AnswerFront(q *ask.Queue, every time.Duration) error {
+	all, labels := answered()
+	for i, r := range all {
+		c, err := q.Open(r)
+		if err != nil {
+			return err
+		}
+		if err := q.Answer(q.Pending().Items[0].ID, []ask.Result{{ID: r.Questions[0].ID, SelectedOptions: []string{labels[i]}}}); err != nil {
+			return err
+		}
+		<-c.Done()
+		c.Delivered(ask.Delivered)
+		time.Sleep(every)
+	}
+	return nil
+}
+
+// answered are requests, the oldest first, each with the label of its answer.
+func answered() (all []ask.Request, labels []string) {
 	session := allow("api", ask.Prompt{ID: "a", Tool: "Bash", Command: "go test ./..."})
 	session.Prompt.Grants[1].Scope = ask.ForSession
 	plan := Plan("claude", "/home/ana/src/shop", "Tidy the shop")

@@ -56,13 +56,14 @@ func Prompts() []ask.Request {
 	return []ask.Request{
 		Permission("claude", api, ask.Prompt{
 			ID: "1", Tool: "Bash", Command: "rm -rf build && go test ./...", Words: "clean and test", Mode: "default", Door: ask.Held, Subagent: "tests",
+			Notes: []string{"deletes build"},
 		}),
 		Permission("claude", api, ask.Prompt{
 			ID: "2", Tool: "Edit", Path: api + "/retry/retry.go", Diff: diff, Mode: "default",
 		}),
 		Permission("claude", api, ask.Prompt{
 			ID: "3", Tool: "Bash", Command: "cat > ../shared/run.sh <<'EOF'\n" + strings.Repeat("echo step\n", 40) + "EOF\nchmod +x ../shared/run.sh\n../shared/run.sh \u202e&& true",
-			Words: "write the script and run it", Mode: "default", Marks: []string{"names a path outside the project", "invisible characters"},
+			Words: "write the script and run it", Mode: "default", Marks: []string{"outside the project", "invisible characters"},
 		}),
 		Permission("opencode", shop, ask.Prompt{
 			ID: "4", Tool: "mcp__github__create_issue", Args: json.RawMessage(`{"repo":"ann/shop","title":"Retry when the server is away","body":"The client gives up at once.\n\nIt should wait and try again."}`),

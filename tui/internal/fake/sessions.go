@@ -11,6 +11,7 @@ import (
 type Sessions struct {
 	All  []snapshot.Session
 	Gone float64 // spent today by others
+	Used []snapshot.Quota
 	notify.Feed
 }
 
@@ -20,8 +21,20 @@ func (s *Sessions) Sessions() []snapshot.Session { return s.All }
 // Spent is Gone.
 func (s *Sessions) Spent() float64 { return s.Gone }
 
+// Quotas is Used.
+func (s *Sessions) Quotas() []snapshot.Quota { return s.Used }
+
 // Hints hints at changes, after Send.
 func (s *Sessions) Hints() (<-chan struct{}, func()) { return s.Subscribe() }
+
+// Drafts are the drafts of sessions' next prompts.
+type Drafts map[[2]string]string
+
+// NextDraft is that of a session.
+func (d Drafts) NextDraft(agent, id string) string { return d[[2]string{agent, id}] }
+
+// SetNextDraft sets it.
+func (d Drafts) SetNextDraft(agent, id, text string) { d[[2]string{agent, id}] = text }
 
 // NewSessions are sessions of four agents, as of now, sorted by need.
 func NewSessions(now time.Time) *Sessions {

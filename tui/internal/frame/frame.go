@@ -60,6 +60,9 @@ func (s *Screen) Write(p []byte) (int, error) {
 
 type doMsg func()
 
+// All times on screens are of one zone. Tests run side by side, and read it at any time.
+func init() { time.Local = time.UTC } //nolint:gochecknoinits // nothing runs yet that reads it
+
 // Run starts a model on a terminal of the size, with colours as far as the profile
 // goes, gives it a second, and calls test. All time in there is virtual: the model is
 // made inside its bubble, as one must be that makes channels, and goroutines that it
@@ -71,9 +74,6 @@ func Run(t *testing.T, size Size, colors colorprofile.Profile, model func() tea.
 	c := make(chan os.Signal, 1)
 	signal.Notify(c, os.Interrupt)
 	signal.Stop(c)
-	local := time.Local
-	time.Local = time.UTC // times on the screen are local ones
-	t.Cleanup(func() { time.Local = local })
 	synctest.Test(t, func(t *testing.T) {
 		s := &Screen{t: t, em: vt.NewEmulator(size.W, size.H), done: make(chan error, 1)}
 		_, _ = s.em.WriteString(lineFeedMode)
@@ -203,6 +203,19 @@ func (s *Screen) Do(f func()) {
 // Click clicks at a cell of the screen.
 func (s *Screen) Click(x, y int) {
 	s.Send(tea.MouseClickMsg{X: x, Y: y, Button: tea.MouseLeft}, tea.MouseReleaseMsg{X: x, Y: y, Button: tea.MouseLeft})
+}
+
+// ClickAll clicks twice at every third cell of each row of a screen. Before each row, it presses keys that open
+// what is clicked, and after it goes back.
+func (s *Screen) ClickAll(size Size, keys ...string) {
+	for y := range size.H {
+		s.Keys(keys...)
+		for x := y % 3; x < size.W; x += 3 { // no target is narrower
+			s.Click(x, y)
+			s.Click(x, y)
+		}
+		s.Keys("esc", "esc")
+	}
 }
 
 // ClickOn clicks at the first place of a text on the screen.

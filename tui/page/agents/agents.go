@@ -9,12 +9,14 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/reply"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -28,11 +30,16 @@ type Options struct {
 	Jump func(snapshot.Session) (string, error)
 	// Sessions are told what the user has read; may be nil.
 	Sessions interface{ MarkRead(agent, id string) }
+	// Reply is where the next prompt of a session is typed; nil: nowhere.
+	Reply *reply.Line
 	// AskPage is the ID of the page that answers, CallsPage of the one that shows calls;
 	// "" when there is none.
 	AskPage, CallsPage string
 	// Questions are those that can be answered here; nil: it is not known which.
 	Questions tui.Questions
+	// Answered draws what was answered today, where there is room below the sessions; nil:
+	// nothing does.
+	Answered func(f *tui.Frame, asked *ask.Snapshot, sessions []snapshot.Session, w, h int) []string
 }
 
 // Page is the page of sessions.
@@ -44,9 +51,11 @@ type Page struct {
 	rows            []row
 	group           bool // by project
 	details         bool // of the session that is shown
+	file            int  // whose diff is shown, of those that it changed
 	asked           filterQuery
 	reading         reading
-	moved           bool      // the cursor stays with its session
+	from            string    // the part in which the field for a prompt was opened
+	moved           bool      // the user has put the cursor where it is: it stays with its session
 	pressed         time.Time // when a key was, last
 }
 
@@ -61,7 +70,7 @@ type row struct {
 func New(o Options) *Page {
 	p := &Page{opts: o, snap: &snapshot.Snapshot{}, reading: reading{focused: true}}
 	onHead := func(i int) bool { return i < len(p.rows) && p.rows[i].Session == nil }
-	moved := func(bool) tea.Cmd { p.moved = true; return p.read() }
+	moved := func(bool) tea.Cmd { p.moved, p.file = true, 0; return p.read() }
 	p.Browser = browser.New(browser.Options{ID: ID, Skip: onHead, Moved: moved, Open: p.open}, tui.Filter{Fields: query.SessionFields(), Values: p.values, Narrow: p.narrow})
 	p.List.Close = true
 	p.Filter.Edit.Placeholder = "words, agent: status: tool: since: >5m"
@@ -74,18 +83,22 @@ func (p *Page) ID() string { return ID }
 // look is what the page keeps between runs.
 type look struct {
 	tui.Order
-	Group  bool
-	Filter string
+	Group     bool
+	Filter    string
+	Explained bool `json:",omitempty"` // what the field of the next prompt does
 }
 
 // SaveState implements tui.StateSaver.
-func (p *Page) SaveState() string { return tui.EncodeState(look{p.Order, p.group, p.Filter.Text()}) }
+func (p *Page) SaveState() string {
+	return tui.EncodeState(look{p.Order, p.group, p.Filter.Text(), p.opts.Reply.Explained()})
+}
 
 // LoadState implements tui.StateSaver.
 func (p *Page) LoadState(kept string) {
 	var l look
 	if tui.DecodeState(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
 		p.Order, p.group = l.Order, l.Group
+		p.opts.Reply.Restore(l.Explained)
 		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.narrow()
 	}
@@ -117,19 +130,38 @@ func (p *Page) Show() tea.Cmd {
 }
 
 // Hide ends the reading.
-func (p *Page) Hide() { p.reading.shown = false }
+func (p *Page) Hide() {
+	p.reading.shown = false
+	p.opts.Reply.Close()
+}
 
-// AnyKey implements tui.Keyed.
+// AnyKey implements tui.Keyed. Whoever presses one looks at what is selected.
 func (p *Page) AnyKey() tea.Cmd {
-	p.pressed = time.Now()
-	return nil
+	p.pressed, p.moved = time.Now(), true
+	return p.read()
 }
 
 // Legend explains the marks.
 func (p *Page) Legend(th *theme.Theme) []tui.Sign { return tui.SessionLegend(th) }
 
+// Part implements tui.Page.
+func (p *Page) Part() string {
+	if p.opts.Reply.Editing(p.selected()) {
+		return reply.Part
+	}
+	return p.Browser.Part()
+}
+
+// TextEntry implements tui.Page.
+func (p *Page) TextEntry() bool {
+	return p.opts.Reply.Editing(p.selected()) || p.Browser.TextEntry()
+}
+
 // Update takes what is new.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.opts.Reply.Update(msg, p.selected()) {
+		return nil
+	}
 	if cmd, taken := p.Browser.Update(msg); taken {
 		return cmd
 	}
@@ -145,17 +177,17 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.read()
 	case readMsg:
 		return p.hasRead(msg)
-	case tui.FilterSessionsMsg:
-		p.Filter.SetText(msg.Text)
-		p.Focus = browser.PartList
-		if msg.Type {
-			p.Focus = browser.PartFilter
-		}
-		return p.narrow()
 	case tui.ShowSessionMsg:
 		return p.show(msg)
 	}
 	return nil
+}
+
+// ask shows the sessions that a query asks for.
+func (p *Page) ask(query string) tea.Cmd {
+	p.Filter.SetText(query)
+	p.Focus = browser.PartList
+	return p.narrow()
 }
 
 // show shows a session.
@@ -205,6 +237,7 @@ func (p *Page) arrange() {
 	}
 	if p.SetLen(len(p.rows), i); at != nil && p.selected() != nil && p.selected().ID != at.ID {
 		p.FromTop()
+		p.file = 0
 	}
 }
 

@@ -2,6 +2,7 @@ package agents_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/agents"
 	"github.com/mcpdeck/mcpdeck/tui/page/calls"
+	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
 func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Options, page agents.Options, test func(s *frame.Screen, all *fake.Sessions)) {
@@ -37,6 +39,56 @@ func show(t *testing.T, size frame.Size, colors colorprofile.Profile, o tui.Opti
 	}, func(s *frame.Screen) { test(s, all) })
 }
 
+// full is the page with a badge above nine.
+type full struct{ *agents.Page }
+
+func (full) Badge() int { return 12 }
+
+// front shows the sessions of the frames, with what was answered and called.
+func front(t *testing.T, size frame.Size, badges bool, test func(s *frame.Screen)) {
+	t.Helper()
+	var q *ask.Queue
+	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+		q = ask.New(ask.Options{})
+		if err := fake.AnswerFront(q, 4*time.Minute); err != nil {
+			t.Fatal(err)
+		}
+		d := fake.NewDeck(time.Now())
+		fake.FrontCalls(d, time.Now())
+		page := agents.New(agents.Options{AskPage: "ask", CallsPage: calls.ID, Questions: q, Answered: inbox.Answered, Jump: func(snapshot.Session) (string, error) { return "", nil }})
+		pages := []tui.Page{page, calls.New(calls.Options{Bodies: d})}
+		if badges {
+			pages = fake.Tabs(full{page}, 12)
+		}
+		return tui.New(tui.Options{Deck: d, Background: "dark", Start: page.ID(), Feeds: []tui.Feed{tui.SessionsFeed(fake.FrontSessions(time.Now()))}, Pages: pages})
+	}, func(s *frame.Screen) {
+		s.Wait(time.Second)
+		s.Quick("down", "down", "down")
+		test(s)
+		_ = q.Close()
+	})
+}
+
+func TestTheFrontAtEverySize(t *testing.T) {
+	for _, size := range []frame.Size{{W: 200, H: 60}, {W: 160, H: 40}, {W: 110, H: 34}, {W: 80, H: 24}, {W: 60, H: 40}, {W: 40, H: 12}} {
+		front(t, size, false, func(s *frame.Screen) { s.Golden(fmt.Sprintf("%dx%d", size.W, size.H)) })
+	}
+	for _, size := range frame.Sizes()[:3] {
+		front(t, size, true, func(s *frame.Screen) { s.Golden(fmt.Sprintf("badges-%dx%d", size.W, size.H)) })
+	}
+}
+
+// TestNoPaneOfALargeScreenIsMostlyBlank is W-22: with three agents at work, no pane is more than
+// a third blank, whichever of them is selected.
+func TestNoPaneOfALargeScreenIsMostlyBlank(t *testing.T) {
+	front(t, frame.Size{W: 200, H: 60}, false, func(s *frame.Screen) {
+		for range 3 {
+			frame.Filled(t, s.Text())
+			s.Quick("down")
+		}
+	})
+}
+
 func TestScreens(t *testing.T) {
 	front := func(all *fake.Sessions) { all.All = fake.FrontSessions(time.Now()).All }
 	empty := func(all *fake.Sessions) { all.All = nil }
@@ -49,14 +101,8 @@ func TestScreens(t *testing.T) {
 		change func(*fake.Sessions)
 		keys   []string
 	}{
-		{"200x60", 200, 60, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"200x60-open", 200, 60, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter")},
-		{"160x40", 160, 40, colorprofile.TrueColor, theme.Options{}, front, api},
-		{"110x34", 110, 34, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"110x34-open", 110, 34, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter", "d")},
-		{"80x24", 80, 24, colorprofile.TrueColor, theme.Options{}, front, api},
-		{"60x40", 60, 40, colorprofile.TrueColor, theme.Options{}, front, api},
-		{"40x12", 40, 12, colorprofile.TrueColor, theme.Options{}, front, api},
 		{"40x12-open", 40, 12, colorprofile.TrueColor, theme.Options{}, front, append(slices.Clone(api), "enter")},
 		{"110x34-states", 110, 34, colorprofile.TrueColor, theme.Options{}, nil, []string{"v"}},
 		{"80x24-empty", 80, 24, colorprofile.TrueColor, theme.Options{}, empty, nil},
@@ -165,6 +211,26 @@ func TestASessionThatIsDoneIsReadWhenItIsSeen(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestASessionThatComesUnderTheCursorIsReadAfterTheNextKey(t *testing.T) {
+	r := &reads{}
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{Sessions: r}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Do(func() {
+			all.All = []snapshot.Session{{Agent: "claude", ID: "one", State: snapshot.Idle, Unread: true, Folder: "/src/shop"}}
+			all.Send()
+		})
+		s.Wait(5 * time.Second)
+		s.Has("Agents ✓1", "▌✓ claude shop")
+		if len(r.ids) > 0 {
+			t.Errorf("read before a key: %q", r.ids)
+		}
+		s.Keys("d")
+		s.Wait(1100 * time.Millisecond)
+		if got := strings.Join(r.ids, " "); got != "one" {
+			t.Errorf("read: %q", got)
+		}
+	})
 }
 
 func TestThePageOpensOnTheNewestThatIsDone(t *testing.T) {
@@ -280,7 +346,7 @@ func TestFromASessionToItsCallsAndItsQuestion(t *testing.T) {
 		s.Keys("A", "a")
 		s.Has("[Calls ✗2]")
 		s.Keys("A", "down", "down", "a")
-		s.Has("not wait for you")
+		s.Has("nothing in this session needs you")
 		s.Keys("m")
 		s.Has("claude takes messages in its own terminal: J")
 	})
@@ -313,7 +379,7 @@ func TestWhatIsCopiedOfASession(t *testing.T) {
 		s.Keys("c")
 		s.Has("What the agent said", "What you asked", "The session's ID")
 		s.Wait(time.Second)
-		s.Keys("p")
+		s.Keys("2")
 		s.Has("copied what you asked")
 	})
 }
@@ -329,5 +395,26 @@ func TestAWaitingQuestionIsShownWithoutMarks(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("Is this the one?")
 		s.Lacks("**")
+	})
+}
+
+// TestThreeKeysSayWhatTheThirdAgentWasAskedAndSaid is W-92 for the page.
+func TestThreeKeysSayWhatTheThirdAgentWasAskedAndSaid(t *testing.T) {
+	show(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, tui.Options{}, agents.Options{}, func(s *frame.Screen, all *fake.Sessions) {
+		s.Keys("C") // away from the page
+		s.Do(func() {
+			all.All = nil
+			for _, n := range []string{"first", "second", "third"} {
+				all.All = append(all.All, snapshot.Session{
+					Agent: "claude", ID: n, State: snapshot.Working, Folder: "/src/" + n,
+					Record: &snapshot.Record{Prompt: "Mend the " + n + " till", Said: "The " + n + " till is mended."},
+				})
+			}
+			all.Send()
+		})
+		s.Wait(time.Second)
+		s.Lacks("You asked")
+		s.Keys("A", "j", "j")
+		s.Has("You asked", "Mend the third till", "claude said", "The third till is mended.")
 	})
 }

@@ -20,10 +20,11 @@ type readMsg struct{ agent, id string }
 // readAfter is how long a session must be selected for that.
 const readAfter = time.Second
 
-// read begins to wait until the session that is selected has been read.
+// read begins to wait until the session that is selected has been read. One that came under the
+// cursor by itself has not been looked at: of several that end, each comes there in its turn.
 func (p *Page) read() tea.Cmd {
 	s, r := p.selected(), &p.reading
-	if s == nil || state(s) != done || !r.shown || !r.focused {
+	if s == nil || state(s) != done || !p.moved || !r.shown || !r.focused {
 		r.of = readMsg{}
 		return nil
 	}

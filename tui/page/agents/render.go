@@ -15,85 +15,72 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Widths, in cells, from which on there is more on the screen, and the least number of rows of
-// a page with two panes.
+// Widths, in cells, from which on there is more on the screen.
 const (
-	besideFrom = 160 // list and conversation stand beside each other
+	besideFrom = browser.Wide // list and conversation stand beside each other
 	costFrom   = 100
-	wordsFrom  = 72 // states are in words
-	belowFrom  = 60 // the conversation stands below the list
-	belowRows  = 15
+	wordsFrom  = 72           // states are in words
+	belowFrom  = browser.Over // the conversation stands below the list
 )
 
 // Render draws the list, and the conversation of one session beside or below it, or instead
 // of it where there is little room or it is open.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.Areas, p.reading.covered = p.Areas[:0], !f.Focus
-	some := len(p.rows) > 0 || !p.Filter.Empty()
-	switch {
-	case f.W >= besideFrom && some:
-		w := min(f.W*2/5, 72)
-		if p.Focus == browser.PartDetail { // it is open, and has all steps
-			return widget.Panes(f.Theme, p.listPane(f, w, f.H), p.detailPane(f, w+1, 0, f.W-w-1, f.H))
-		}
-		detail := min((f.W-w-2)*55/100, conversation.Prose)
-		steps := f.W - w - detail - 2
-		return widget.Panes(f.Theme, p.listPane(f, w, f.H), p.detailPane(f, w+1, 0, detail, f.H), p.stepsPane(f, steps, f.H))
-	case p.Focus == browser.PartDetail:
-		return p.detailPane(f, 0, 0, f.W, f.H)
-	case f.W >= belowFrom && f.H >= belowRows && some:
-		need := 1 + max(len(p.rows), 1)
-		if !p.Filter.Empty() || p.Typing() {
-			need++
-		}
-		h := min(need, f.H*2/5)
-		return append(p.listPane(f, f.W, h), p.detailPane(f, 0, h, f.W, f.H-h)...)
-	}
-	return p.listPane(f, f.W, f.H)
-}
-
-func (p *Page) listPane(f *tui.Frame, w, h int) []string {
-	th := f.Theme
-	focus := f.Focus && p.Focus != browser.PartDetail
-	rows := []string{widget.Heading(th, p.title(), p.verdict(f, w), focus, w)}
-	for _, c := range p.counts() {
-		p.Areas.Count(rows[0], 0, c.text(f), func() tea.Cmd { return p.Update(tui.FilterSessionsMsg{Text: "status:" + c.query}) })
-	}
-	for _, row := range p.Filter.Rows(f, 1, len(rows), w-1, p.Typing()) {
-		rows = append(rows, " "+row)
-	}
-	switch {
-	case len(p.rows) == 0 && !p.Filter.Empty():
-		return widget.Rows(append(rows, " "+th.Faint.Render("No matching sessions. Esc clears the filter.")), w, h)
-	case len(p.rows) == 0:
-		return widget.Rows(append(rows, append(nothing(th, w), f.Example()...)...), w, h)
-	}
+	p.reading.covered = !f.Focus
+	v := browser.View{Title: p.title(), W: min(f.W*2/5, 72), Beside: besideFrom}
+	w, _ := p.ListWidth(v, f.W, f.H)
 	cols := p.columns(f, w)
-	calls := p.callsBelow(f, w, h-len(rows)-len(p.rows))
-	left := h - len(rows) - len(calls)
-	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: len(rows), W: w, H: left})
-	rows = append(rows, p.List.Render(th, w, left, focus, func(i, w int) string {
-		r := &p.rows[i]
-		if r.Session == nil {
-			return " " + th.Title.Render(sanitize.Line(r.head))
+	v.Note = p.verdict(f, w)
+	v.Row = func(i, w int) string {
+		if r := &p.rows[i]; r.Session != nil {
+			return cols.row(f, r, w)
 		}
-		return cols.row(f, r, w)
-	})...)
-	return widget.Rows(append(rows, calls...), w, h)
+		return " " + f.Theme.Title.Render(sanitize.Line(p.rows[i].head))
+	}
+	v.Detail = func(x, y, w, h int) []string {
+		if !p.apart(f) {
+			return p.detailPane(f, x, y, w, h)
+		}
+		detail := min((w-1)*55/100, browser.Prose)
+		return widget.Panes(f.Theme, p.detailPane(f, x, y, detail, h), p.stepsPane(f, w-detail-1, h))
+	}
+	var rows []string
+	switch {
+	case len(p.rows) > 0:
+		v.Below = func(left int) []string { return p.below(f, w, left) }
+		rows = p.Panes(f, v)
+	case !p.Filter.Empty():
+		v.Empty = []string{" " + f.Theme.Faint.Render("No matching sessions. Esc clears the filter.")}
+		rows = p.Panes(f, v)
+	default:
+		p.Areas = p.Areas[:0]
+		v.Empty = append(nothing(f.Theme, f.W), f.Example()...)
+		rows = p.ListPane(f, v, f.W, f.H)
+	}
+	for _, c := range p.counts() {
+		p.Areas.Count(rows[0], 0, c.text(f), func() tea.Cmd { return p.ask("status:" + c.query) })
+	}
+	return rows
 }
 
-// callsBelow draws the latest calls in the rows that the list leaves, where they stand
-// beside the conversation.
-func (p *Page) callsBelow(f *tui.Frame, w, h int) []string {
-	const least = 4
-	if f.W < besideFrom || h < least || len(p.snap.Calls) == 0 {
+// apart reports whether the steps of the session under the cursor have a pane of their own:
+// where they fill it, and the session is not open, which has all of them.
+func (p *Page) apart(f *tui.Frame) bool {
+	s := p.selected()
+	return f.W >= besideFrom && p.Focus != browser.PartDetail && s != nil && s.Record != nil && 3*len(s.Record.Steps) >= 2*f.H
+}
+
+// below draws what was answered today and the latest calls in the rows that the list leaves,
+// where it stands beside the conversation.
+func (p *Page) below(f *tui.Frame, w, h int) []string {
+	if f.W < besideFrom {
 		return nil
 	}
-	rows := []string{widget.Heading(f.Theme, "Latest calls", "", false, w)}
-	for i := len(p.snap.Calls) - 1; i >= 0 && len(rows) < h; i-- {
-		rows = append(rows, " "+tui.CallRow(f, &p.snap.Calls[i], w-2)+" ")
+	var rows []string
+	if p.opts.Answered != nil && p.opts.Questions != nil {
+		rows = p.opts.Answered(f, p.opts.Questions.Pending(), p.all, w, h)
 	}
-	return widget.Rows(rows, w, h)
+	return append(rows, tui.LatestCalls(f, p.snap, w, max(h-len(rows), 0))...)
 }
 
 func nothing(th *theme.Theme, w int) []string {
@@ -101,7 +88,7 @@ func nothing(th *theme.Theme, w int) []string {
 	for _, text := range []string{
 		"",
 		"Start an agent as always: it appears here, with what you asked it and what it says.",
-		"Claude Code and Codex are found by themselves. Others tell more once they are set up: mcpdeck setup.",
+		"Claude Code and Codex are found automatically. Others tell more once they are set up: mcpdeck setup.",
 	} {
 		rows = append(rows, widget.Paragraph(th.Faint, " ", text, max(min(w-2, conversation.Prose), 10))...)
 	}
@@ -262,7 +249,7 @@ func (c *columns) row(f *tui.Frame, r *row, w int) string {
 	if st := state(s); st == idle || st >= unseen {
 		name = th.Muted
 	}
-	return left + name.Render(widget.Fit(sanitize.Line(s.Name()), room)) + " " + right
+	return left + name.Render(widget.Fit(tui.SessionText(s), room)) + " " + right
 }
 
 // detailPane draws the conversation of the session under the cursor.
@@ -275,17 +262,23 @@ func (p *Page) detailPane(f *tui.Frame, x, y, w, h int) []string {
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y, W: w, H: h})
 	_, _, word := tui.SessionMark(f, s)
 	rows := []string{conversation.Heading(f, s, p.rows[p.List.Cursor].project, word, focus, w)}
+	line := p.opts.Reply.Render(f, s, x+1, y+h, w-2, h)
+	h -= len(line)
 	body := p.detail(f, s, w-2, h-1)
 	others := p.others(f, w, h-1-len(body))
 	h -= len(others)
 	for _, l := range p.Search.Render(f, &p.Detail, body, x+1, y+1, w-1, h-1) {
 		rows = append(rows, " "+l)
 	}
-	return append(widget.Rows(rows, w, h), others...)
+	rows = append(widget.Rows(rows, w, h), others...)
+	for _, l := range line {
+		rows = append(rows, widget.Fit(" "+l, w))
+	}
+	return rows
 }
 
 // others draws what other agents say and do, in the rows that the conversation leaves where
-// its steps stand beside it.
+// it stands beside the list.
 func (p *Page) others(f *tui.Frame, w, h int) []string {
 	if f.W < besideFrom || p.Focus == browser.PartDetail || p.details {
 		return nil
@@ -329,7 +322,7 @@ func (p *Page) detail(f *tui.Frame, s *snapshot.Session, w, h int) []string {
 		rows = append(append(rows, conversation.Details(f, s, p.snap, min(w, conversation.Prose))...), "")
 	}
 	open := p.Focus == browser.PartDetail
-	room := conversation.Room{W: w, H: max(h-len(rows), 1), Apart: f.W >= besideFrom && !open}
+	room := conversation.Room{W: w, H: max(h-len(rows), 1), Apart: p.apart(f), Wide: f.W >= besideFrom, File: p.file}
 	if open || p.details {
 		room.H = 0
 	}

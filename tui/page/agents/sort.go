@@ -41,7 +41,7 @@ func state(s *snapshot.Session) int {
 func sorts() []tui.Sorting[row] {
 	full := func(r row) float64 { return float64(r.Context.Used) / float64(max(r.Context.Window, 1)) }
 	return []tui.Sorting[row]{
-		{Means: "need: what waits for you first", Down: true},
+		{Means: "need: what needs you first", Down: true},
 		{Column: "agent", Means: "agent", Compare: func(a, b row) int { return cmp.Compare(a.Agent, b.Agent) }},
 		{Column: "project", Means: "project", Compare: func(a, b row) int { return cmp.Compare(folder(a), folder(b)) }},
 		{Column: "tokens", Means: "tokens", Compare: func(a, b row) int { return cmp.Compare(tui.AllTokens(b.Session), tui.AllTokens(a.Session)) }, Down: true},

@@ -5,18 +5,17 @@ package calls
 import (
 	"context"
 	"slices"
-	"strconv"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -53,11 +52,16 @@ type Options struct {
 	Bodies   Bodies
 	Earlier  Earlier  // nil: earlier runs are not shown
 	Pictures Pictures // nil: pictures are not shown
+	Afar     Afar     // nil: no other machines are shown
 	// Questions are those that wait, also after their call of ask has ended in time;
 	// nil: only calls that run are known to wait.
 	Questions tui.Questions
 	// Commands are those that repeat a call at the moment; nil: none.
 	Commands func() []Command
+	// Cancel ends a running call, and reports whether it ran; nil: no call can be.
+	Cancel func(id uint64) bool
+	// Repeat calls a tool once more with the arguments of a call; nil: no call can be.
+	Repeat func(tool string, b snapshot.CallBody) error
 }
 
 // Page is the page of calls.
@@ -71,6 +75,7 @@ type Page struct {
 	theme  *theme.Theme
 	shown  bool
 	opened time.Time // the deck
+	watch  Watch     // nil while the page is hidden
 
 	failures *tui.Failures
 
@@ -81,13 +86,14 @@ type Page struct {
 
 // detail is the body of a call, drawn.
 type detail struct {
-	key     int64
+	key     key
 	status  snapshot.CallStatus
 	w       int
 	theme   *theme.Theme
 	raw     bool // the result as it was sent
 	body    snapshot.CallBody
 	kept    bool
+	why     string // not kept; "" for the usual reason
 	args    widget.Text
 	result  widget.Text
 	picture *viewer.Picture // the first of the result; nil: none is kept
@@ -98,7 +104,7 @@ type detail struct {
 func New(o Options) *Page {
 	p := &Page{opts: o, follow: true, view: viewer.Viewer{Slot: "calls"}}
 	onLine := func(i int) bool { return i == p.log.line() }
-	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved}, tui.Filter{Fields: query.Fields(), Values: p.values, Narrow: p.narrow})
+	p.Browser = browser.New(browser.Options{ID: ID, Skip: onLine, Moved: p.moved, Focused: p.load}, tui.Filter{Fields: query.Fields(), Values: p.values, Narrow: p.narrow})
 	p.List.Close = true
 	p.Filter.Edit.Placeholder = "words, tool: agent: server: status: since: >500ms"
 	p.Order = tui.Order{By: byStart}
@@ -139,28 +145,18 @@ func (p *Page) Feed() tui.Feed {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if id := p.failures.Newest(); id > 0 && p.Focus == browser.PartList {
-		if c := p.log.byKey(int64(id)); c != nil && (p.log.filter.empty() || p.log.lets(c)) {
+		if c := p.log.byID(id); c != nil && (p.log.filter.empty() || p.log.lets(c)) {
 			p.List.MoveTo(p.log.row(c.key))
 			p.follow = p.log.order == nil && p.List.AtEnd()
 		}
 	}
-	return p.load()
+	return tea.Batch(p.load(), p.watchFar())
 }
 
 // Hide stops loading.
-func (p *Page) Hide() { p.shown = false }
-
-// FooterNote says how many calls there are. Where a call takes the whole page, its rule says
-// so, and the keys have the room.
-func (p *Page) FooterNote(int) string {
-	if p.Focus == browser.PartDetail && shapeOf(p.w, p.h) == one {
-		return ""
-	}
-	n := humanize.Count(len(p.log.calls), "call")
-	if !p.log.filter.empty() {
-		return strconv.Itoa(p.log.len()) + " of " + n
-	}
-	return n
+func (p *Page) Hide() {
+	p.shown = false
+	p.unwatchFar()
 }
 
 // Update takes calls, bodies, and what is typed into the filter or searched for.
@@ -177,6 +173,8 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		return p.change(func() { p.log.take(msg.Calls) })
 	case tui.EarlierMsg:
 		return p.change(func() { p.log.takeEarlier(msg.Calls) })
+	case farMsg:
+		return p.takeFar(msg)
 	case tui.FailuresMsg:
 		p.failures = msg.Failures
 	case tui.ThemeMsg:
@@ -185,14 +183,9 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.SizeMsg:
 		p.w, p.h = msg.W, msg.H
 		return p.load()
-	case tui.ShowCallMsg:
-		return p.showCall(p.log.key(msg))
 	case tui.FilterCallsMsg:
 		p.Filter.SetText(msg.Text)
-		p.failed, p.follow, p.Focus = msg.Failed, true, browser.PartList
-		if msg.Type {
-			p.Focus = browser.PartFilter
-		}
+		p.failed, p.follow, p.Focus = false, true, browser.PartList
 		return p.narrow()
 	case bodyMsg:
 		p.detail = detail(msg)
@@ -203,19 +196,19 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 
 // change changes the log and leaves the cursor on its call, or the newest.
 func (p *Page) change(log func()) tea.Cmd {
-	var key int64
+	var at key
 	if c := p.selected(); c != nil {
-		key = c.key
+		at = c.key
 	}
 	log()
 	p.List.SetLen(p.log.rows())
 	switch {
-	case p.log.order != nil && key == 0:
+	case p.log.order != nil && at == (key{}):
 		p.List.MoveTo(0)
-	case p.follows() || key == 0:
+	case p.follows() || at == (key{}):
 		p.List.MoveTo(p.log.rows() - 1)
 	default:
-		p.List.MoveTo(p.log.row(key))
+		p.List.MoveTo(p.log.row(at))
 	}
 	return p.load()
 }
@@ -225,26 +218,12 @@ func (p *Page) narrow() tea.Cmd {
 	return p.change(func() { p.log.narrow(newFilter(p.Filter.Text(), p.failed, time.Now())) })
 }
 
-func (p *Page) showCall(key int64) tea.Cmd {
-	if p.log.byKey(key) == nil {
-		return tui.Toast(tui.Info, "that call is no longer stored")
-	}
-	p.Filter.SetText("")
-	p.failed = false
-	p.log.narrow(filter{})
-	p.List.SetLen(p.log.rows())
-	p.List.MoveTo(p.log.row(key))
-	p.follow = p.log.order == nil && p.List.AtEnd()
-	p.Focus = browser.PartDetail
-	return p.load()
-}
-
 func (p *Page) selected() *call { return p.log.at(p.List.Cursor) }
 
 // moved follows the cursor.
 func (p *Page) moved(bool) tea.Cmd {
 	p.follow = p.log.order == nil && p.List.AtEnd()
-	return p.load()
+	return tea.Batch(p.load(), p.olderFar())
 }
 
 func (p *Page) why() string {
@@ -259,26 +238,28 @@ func (p *Page) Actions() []tui.Action {
 	out := slices.Concat(p.FocusActions("Read the call", p.why), []tui.Action{tui.FoldAction("calls", browser.PartDetail, &p.Detail)},
 		p.SearchActions(), p.FilterActions("Show all calls", nil, p.unfilter))
 	out = append(out, []tui.Action{
-		{ID: "calls.unfilter.list", Title: "Show all calls", Keys: []string{"esc"}, Part: browser.PartList, Run: p.unfilterOrLeave},
+		{ID: "calls.unfilter.list", Title: "Show all calls", Verb: verb.Back, Part: browser.PartList, Run: p.unfilterOrLeave},
 		{ID: "calls.failed", Title: "Only failed calls", Moves: true, Run: func() tea.Cmd {
 			p.failed = !p.failed
 			return p.narrow()
 		}},
-		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Keys: []string{"f"}, Part: browser.PartList, Enabled: func() string { return tui.Because(p.follows(), "already following") }, Run: func() tea.Cmd {
+		{ID: "calls.follow", Title: "Follow the newest", Moves: true, Hint: "follow", Verb: verb.Follow, Part: browser.PartList, Enabled: func() string { return tui.Because(p.follows(), "already following") }, Run: func() tea.Cmd {
 			p.follow, p.Order = true, tui.Order{By: byStart}
 			return p.reorder()
 		}},
-		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Keys: []string{"c"}, Enabled: p.why, Run: p.chooseCopy},
-		{ID: "calls.look", Title: "Show the picture in the result", Hint: "open", Keys: []string{"enter"}, Part: browser.PartDetail, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
+		{ID: "calls.copy", Title: "Copy the call: its result, its arguments, a command", Hint: "copy", Verb: verb.Copy, Enabled: p.why, Run: p.chooseCopy},
+		{ID: "calls.look", Title: "Show the picture in the result", Hint: "open", Verb: verb.Open, Part: browser.PartDetail, Enabled: p.whyNoPicture, Run: func() tea.Cmd {
 			id := p.selected().ID
 			return func() tea.Msg { return tui.LookMsg{Call: id} }
 		}},
-		{ID: "calls.raw", Title: "Result as text or raw", Hint: "view", Moves: true, Keys: []string{"v"}, Run: func() tea.Cmd {
+		{ID: "calls.again", Title: "Call the tool again with the same arguments", Hint: "again", Verb: verb.Again, Acts: true, Enabled: p.whyNoRepeat, Run: p.askRepeat},
+		{ID: "calls.cancel", Title: "Cancel the running call", Hint: "stop", Verb: verb.Stop, Acts: true, Enabled: p.whyNoCancel, Run: p.cancel},
+		{ID: "calls.raw", Title: "Result as text or raw", Hint: "view", Moves: true, Verb: verb.View, Run: func() tea.Cmd {
 			p.raw = !p.raw
 			return p.load()
 		}},
-		{ID: "calls.next", Title: "Next call", Moves: true, Keys: []string{"right", "l"}, Run: step(1)},
-		{ID: "calls.previous", Title: "Previous call", Moves: true, Keys: []string{"left", "h"}, Run: step(-1)},
+		{ID: "calls.next", Title: "Next call", Moves: true, Verb: verb.Right, Run: step(1)},
+		{ID: "calls.previous", Title: "Previous call", Moves: true, Verb: verb.Left, Run: step(-1)},
 	}...)
 	return slices.Concat(out, browser.SortActions(ID, browser.PartList, sorts(), &p.Order, p.sortBy), p.MoveActions(), p.ScrollActions())
 }

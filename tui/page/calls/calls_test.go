@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,58 @@ func TestScreens(t *testing.T) {
 	}
 }
 
+func TestCallsAtEverySize(t *testing.T) {
+	frame.Every(t, "list", func(t *testing.T, l frame.Look, test func(s *frame.Screen)) {
+		t.Helper()
+		frame.Run(t, l.Size, l.Colors, func() tea.Model {
+			d := fake.NewDeck(time.Now())
+			return tui.New(tui.Options{Deck: d, Still: true, Theme: l.Theme, Background: l.Background, Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
+		}, test)
+	})
+}
+
+// full is the page with a badge above nine.
+type full struct{ *calls.Page }
+
+func (full) Badge() int { return 12 }
+
+func TestCallsBelowFullBadges(t *testing.T) {
+	for _, size := range frame.Sizes()[:3] {
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+			d := fake.NewDeck(time.Now())
+			return tui.New(tui.Options{Deck: d, Still: true, Background: "dark", Start: calls.ID, Pages: fake.Tabs(full{calls.New(calls.Options{Bodies: d})}, 12)})
+		}, func(s *frame.Screen) { s.Golden(fmt.Sprintf("badges-%dx%d", size.W, size.H)) })
+	}
+}
+
+func TestARunningCallIsCancelledAndAnEndedOneRepeated(t *testing.T) {
+	var cancelled []uint64
+	var repeated []string
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		d := fake.NewDeck(time.Now())
+		d.SetBody(4, snapshot.CallBody{Args: json.RawMessage(`{"file":"hero.pxl"}`)})
+		return tui.New(tui.Options{Deck: d, Still: true, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{
+			Bodies: d, Cancel: func(id uint64) bool { cancelled = append(cancelled, id); return true },
+			Repeat: func(tool string, b snapshot.CallBody) error {
+				repeated = append(repeated, tool+string(b.Args))
+				return nil
+			},
+		})}})
+	}, func(s *frame.Screen) {
+		s.Has("x stop")
+		s.Keys("x")
+		s.Has("cancelled: claude pencil_get_screenshot")
+		s.Keys("home", "down", "down", "down")
+		s.Lacks("x stop")
+		s.Keys("r")
+		s.Has("Call pixelsrc_render again?")
+		s.Keys("n", "r", "y")
+		if !slices.Equal(cancelled, []uint64{9}) || !slices.Equal(repeated, []string{`pixelsrc_render{"file":"hero.pxl"}`}) {
+			t.Errorf("cancelled %v, repeated %v", cancelled, repeated)
+		}
+	})
+}
+
 func TestTheDetailFollowsTheCall(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("end")
@@ -85,23 +138,11 @@ func TestFollowAndPause(t *testing.T) {
 		more()
 		s.Has("echo_49", "following")
 		s.Keys("up", "up")
-		s.Has("paused 57 of 59")
+		s.Has("57 of 59")
 		more()
-		s.Has("paused 57 of 109", "echo_47")
+		s.Has("57 of 109", "echo_47")
 		s.Keys("f")
 		s.Has("echo_49", "following")
-	})
-}
-
-func TestOneCallIsCountedAsOne(t *testing.T) {
-	frame.Run(t, frame.Size{W: 80, H: 24}, colorprofile.TrueColor, func() tea.Model {
-		d := fake.NewDeck(time.Now())
-		d.Forget()
-		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{Bodies: d})}})
-	}, func(s *frame.Screen) {
-		s.Has("1 call")
-		s.Lacks("1 calls")
 	})
 }
 
@@ -109,27 +150,27 @@ func TestFilterTakesNewCalls(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("/")
 		s.Type("codex echo")
-		s.Has("No matching calls", "0 of 9 calls")
+		s.Has("No matching calls", "Calls 0 of 9")
 		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		d.Add(snapshot.Call{AgentName: "claude", Tool: "echo", Status: snapshot.OK})
 		s.Wait(time.Second)
-		s.Has("1 of 11 calls")
+		s.Has("Calls 1 of 11")
 		s.Keys("enter", "esc")
-		s.Has("11 calls")
-		s.Lacks("of 11")
+		s.Has("Calls 11 ")
+		s.Lacks("Calls 1 of 11")
 	})
 }
 
 // The filter knows the fields that mcpdeck log knows.
 func TestFilterKnowsFields(t *testing.T) {
 	tests := []struct{ query, want string }{
-		{"status:error", "1 of 9 calls"},
-		{"status:err", "1 of 9 calls"},
-		{"tool:pencil_* status:ok", "2 of 9 calls"},
-		{"server:ask", "1 of 9 calls"},
-		{"agent:open*", "1 of 9 calls"},
-		{"since:100s", "5 of 9 calls"},
-		{">100ms", "2 of 9 calls"},
+		{"status:error", "Calls 1 of 9"},
+		{"status:err", "Calls 1 of 9"},
+		{"tool:pencil_* status:ok", "Calls 2 of 9"},
+		{"server:ask", "Calls 1 of 9"},
+		{"agent:open*", "Calls 1 of 9"},
+		{"since:100s", "Calls 5 of 9"},
+		{">100ms", "Calls 2 of 9"},
 		{"status:fine", "status:fine: use ok, error"},
 	}
 	for _, tt := range tests {
@@ -147,10 +188,10 @@ func TestFilterLetsGoWhatChanged(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("/")
 		s.Type("running")
-		s.Has("2 of 9 calls")
+		s.Has("Calls 2 of 9")
 		d.Add(snapshot.Call{ID: 9, AgentName: "claude", Tool: "pencil_get_screenshot", Status: snapshot.OK})
 		s.Wait(time.Second)
-		s.Has("1 of 9 calls")
+		s.Has("Calls 1 of 9")
 	})
 }
 
@@ -167,7 +208,7 @@ func TestOldCallsAreDropped(t *testing.T) {
 }
 
 func commands() []calls.Command {
-	return []calls.Command{{Key: "c", What: "a command", Line: func(tool string, args json.RawMessage) string {
+	return []calls.Command{{What: "a command", Line: func(tool string, args json.RawMessage) string {
 		if strings.Contains(string(args), "redacted") {
 			return ""
 		}
@@ -178,13 +219,13 @@ func commands() []calls.Command {
 func TestAChosenPartOfACallIsCopied(t *testing.T) {
 	show(t, frame.Size{W: 110, H: 34}, func(s *frame.Screen, d *fake.Deck) {
 		for _, tt := range []struct{ key, what, want string }{
-			{"c", "a command", `read_project_context {"path":"README.md"}`},
-			{"a", "the arguments", `{` + "\n" + `  "path": "README.md"` + "\n" + `}`},
-			{"j", "the result", widget.Indent([]byte(`{"content":[{"type":"text","text":"# Menu"}],"isError":false}`))},
+			{"3", "a command", `read_project_context {"path":"README.md"}`},
+			{"2", "the arguments", `{` + "\n" + `  "path": "README.md"` + "\n" + `}`},
+			{"1", "the result", widget.Indent([]byte(`{"content":[{"type":"text","text":"# Menu"}],"isError":false}`))},
 		} {
 			before := len(s.Raw())
 			s.Keys("home", "c")
-			s.Has("j  The result as JSON", "a  The arguments as JSON", "c  A command")
+			s.Has("1  The result as JSON", "2  The arguments as JSON", "3  A command")
 			s.Keys(tt.key)
 			s.Has("copied " + tt.what)
 			_, text, _ := strings.Cut(s.Raw()[before:], "\x1b]52;c;")
@@ -194,32 +235,12 @@ func TestAChosenPartOfACallIsCopied(t *testing.T) {
 			}
 		}
 		d.SetBody(2, snapshot.CallBody{Args: json.RawMessage(`{"key":"[redacted]"}`), Result: json.RawMessage("{}")})
-		s.Keys("home", "down", "c", "c")
-		s.Has("not copied: its arguments are not stored whole")
+		s.Keys("home", "down", "c", "3")
+		s.Has("not copied: the stored arguments are incomplete")
 		s.Keys("end", "c")
-		s.Has("a  The arguments as JSON")
+		s.Has("1  The arguments as JSON")
 		s.Lacks("The result as JSON") // it still runs
 	})
-}
-
-func TestCallsAreReadWithTheMouse(t *testing.T) {
-	for _, tt := range []struct {
-		size     frame.Size
-		inDetail [2]int
-	}{
-		{frame.Size{W: 110, H: 34}, [2]int{10, 20}},
-		{frame.Size{W: 160, H: 34}, [2]int{120, 10}},
-	} {
-		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) {
-			s.Click(10, 3)
-			s.Has("paused 1 of 9")
-			s.Click(tt.inDetail[0], tt.inDetail[1])
-			s.Has("esc back")
-			s.Send(tea.MouseWheelMsg{X: 10, Y: 10, Button: tea.MouseWheelDown})
-			s.Click(10, 3)
-			s.Has("enter open")
-		})
-	}
 }
 
 // The list keeps when a call was and its arguments at every width that the detail
@@ -263,7 +284,7 @@ func TestANarrowListTellsWhyAndWhat(t *testing.T) {
 		size frame.Size
 		want []string
 	}{
-		{frame.Size{W: 80, H: 24}, []string{"claude     read_project_context", "no memory named", "Which database?"}},
+		{frame.Size{W: 80, H: 40}, []string{"claude     read_project_context", "no memory named", "Which database?"}},
 		{frame.Size{W: 40, H: 12}, []string{"ask  Which data"}},
 	} {
 		show(t, tt.size, func(s *frame.Screen, _ *fake.Deck) { s.Has(tt.want...) })

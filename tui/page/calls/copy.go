@@ -14,7 +14,6 @@ import (
 
 // Command is a kind of command line that repeats a call.
 type Command struct {
-	Key  string // that copies it
 	What string // in a few words: "a command that repeats the call"
 	// Line is the command, for a POSIX shell; args is a JSON object. It is "" if too little
 	// is stored of them.
@@ -25,16 +24,16 @@ type Command struct {
 func (p *Page) chooseCopy() tea.Cmd {
 	c := *p.selected() // which may be another before the answer
 	var choices []tui.Choice
-	add := func(key, what string, part func(snapshot.CallBody) string) {
-		choices = append(choices, tui.Choice{Key: key, Text: strings.ToUpper(what[:1]) + what[1:], Run: func() tea.Cmd { return p.copyOf(&c, what, part) }})
+	add := func(what string, part func(snapshot.CallBody) string) {
+		choices = append(choices, tui.Choice{Text: strings.ToUpper(what[:1]) + what[1:], Run: func() tea.Cmd { return p.copyOf(&c, what, part) }})
 	}
 	if p.whyNoResult() == "" {
-		add("j", "the result as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Result) })
+		add("the result as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Result) })
 	}
-	add("a", "the arguments as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Args) })
-	if p.opts.Commands != nil {
+	add("the arguments as JSON", func(b snapshot.CallBody) string { return widget.Indent(b.Args) })
+	if p.opts.Commands != nil && c.Afar == nil {
 		for _, line := range p.opts.Commands() {
-			add(line.Key, line.What, func(b snapshot.CallBody) string {
+			add(line.What, func(b snapshot.CallBody) string {
 				if len(b.Args) == 0 {
 					b.Args = json.RawMessage("{}")
 				}
@@ -61,7 +60,7 @@ func (p *Page) copyOf(c *call, what string, part func(snapshot.CallBody) string)
 		}
 		text := part(b)
 		if text == "" {
-			return tui.Toast(tui.Warn, "not copied: its arguments are not stored whole, so nothing can repeat it")()
+			return tui.Toast(tui.Warn, "not copied: the stored arguments are incomplete")()
 		}
 		return tui.Copy(text, what)()
 	}

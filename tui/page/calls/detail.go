@@ -1,10 +1,11 @@
 package calls
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"fmt"
-	"strconv"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -28,7 +29,8 @@ func (p *Page) load() tea.Cmd {
 	if c == nil || !p.shown || p.opts.Bodies == nil || p.theme == nil || p.w == 0 || p.detail.loading {
 		return nil
 	}
-	want := detail{key: c.key, status: c.Status, w: detailWidth(p.w, p.h), theme: p.theme, raw: p.raw}
+	_, w := p.ListWidth(shape(p.w), p.w, p.h)
+	want := detail{key: c.key, status: c.Status, w: w, theme: p.theme, raw: p.raw}
 	d := &p.detail
 	if d.key == want.key && d.status == want.status && d.w == want.w && d.theme == want.theme && d.raw == want.raw {
 		return nil
@@ -44,11 +46,17 @@ func (p *Page) load() tea.Cmd {
 	if c.earlier() {
 		pictures = nil // they are in memory only
 	}
+	one, afar := c.Call, p.opts.Afar
 	return func() tea.Msg {
-		if images > 0 && pictures != nil {
-			want.picture = firstPicture(pictures, uint64(want.key))
+		switch {
+		case one.Afar != nil:
+			want.fetch(afar, &one)
+		default:
+			if images > 0 && pictures != nil {
+				want.picture = firstPicture(pictures, one.ID)
+			}
+			want.body, want.kept = body()
 		}
-		want.body, want.kept = body()
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
 			want.result = resultText(&want)
@@ -60,6 +68,13 @@ func (p *Page) load() tea.Cmd {
 // body reads what a call carried.
 func (p *Page) body(c *call) func() (snapshot.CallBody, bool) {
 	read, id := p.opts.Bodies.Body, c.ID
+	if c.Afar != nil {
+		one := c.Call
+		return func() (snapshot.CallBody, bool) {
+			b, _, err := p.opts.Afar.CallBody(context.Background(), &one)
+			return b, err == nil
+		}
+	}
 	if c.earlier() {
 		read = p.opts.Earlier.Body
 	}
@@ -106,6 +121,8 @@ func (p *Page) whyNoPicture() string {
 		return "no picture in the result"
 	case c.earlier():
 		return "pictures of earlier runs are not kept"
+	case c.Afar != nil:
+		return "a picture of another machine is shown here only"
 	}
 	return ""
 }
@@ -121,7 +138,7 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	mark, style := tui.CallMark(f, stands)
 	status, at := string(stands.Status), c.Started.Format(time.TimeOnly)
 	if stands.Waiting && stands.Status == snapshot.Running {
-		status = "waits for you"
+		status = "needs you"
 	}
 	took := "  " + humanize.Took(c.Duration)
 	switch stands.Status {
@@ -131,12 +148,12 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 		took = ""
 	default:
 	}
-	if c.earlier() {
+	if c.key.run < 0 {
 		at = c.Started.Format(time.DateTime)
 	}
 	text.Add(
 		widget.Ends(th.Strong.Render(sanitize.Line(c.Tool)), style.Render(mark+" "+status), w),
-		widget.Ends(th.Text.Render(sanitize.Line(c.AgentName))+th.Muted.Render("  "+sanitize.Line(c.Server)),
+		widget.Ends(th.Text.Render(sanitize.Line(c.AgentName))+th.Muted.Render("  "+strings.TrimRight(sanitize.Line(c.Server)+"  "+sanitize.Line(c.Place()), " ")),
 			th.Muted.Render(at+took), w),
 		"",
 		section(f, "Arguments", c.ArgsBytes, w),
@@ -147,7 +164,9 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 		return text
 	}
 	if !d.kept {
-		text.Add(th.Faint.Render("no longer kept"))
+		for _, l := range widget.Wrap(sanitize.Line(cmp.Or(d.why, "no longer kept")), w) {
+			text.Add(th.Faint.Render(l))
+		}
 		return text
 	}
 	text.Append(d.args)
@@ -163,10 +182,8 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 	switch {
 	case c.Status == snapshot.Refused:
 		title = "Error"
-	case c.Images == 1:
-		title = "Result with a picture"
-	case c.Images > 1:
-		title = "Result with " + strconv.Itoa(c.Images) + " pictures"
+	case c.Images > 0:
+		title = "Result with " + humanize.Count(c.Images, "picture")
 	}
 	text.Add("", section(f, title, c.ResultBytes, w))
 	if failed(&c.Call) && c.Result != "" && (p.raw || c.Status == snapshot.Refused) {
@@ -185,5 +202,5 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 }
 
 func section(f *tui.Frame, title string, bytes, w int) string {
-	return widget.Section(f.Theme, title, f.Theme.Faint.Render(tui.Bytes(bytes)), w)
+	return widget.Section(f.Theme, title, f.Theme.Faint.Render(humanize.Bytes(bytes)), w)
 }

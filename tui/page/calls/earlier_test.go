@@ -95,18 +95,18 @@ func TestEarlierRunsStandAboveThisOne(t *testing.T) {
 func TestTheCursorAndEarlierRuns(t *testing.T) {
 	showPast(t, frame.Size{W: 110, H: 34}, false, func(s *frame.Screen, d *fake.Deck, p *past) {
 		s.Keys("home")
-		s.Has("paused 1 of 9")
+		s.Has("1 of 9")
 		p.tell(s)
-		s.Has("paused 5 of 13", "README.md") // the same call as before
-		p.hint <- struct{}{}                 // a hint of what a look has found already
+		s.Has("5 of 13", "README.md") // the same call as before
+		p.hint <- struct{}{}          // a hint of what a look has found already
 		s.Wait(time.Second)
-		s.Has("paused 5 of 13", "README.md")
+		s.Has("5 of 13", "README.md")
 		s.Keys("up")
-		s.Has("paused 4 of 13", "old_3", "entry: 74")
+		s.Has("4 of 13", "old_3", "entry: 74")
 		s.Keys("down")
-		s.Has("paused 5 of 13", "README.md")
+		s.Has("5 of 13", "README.md")
 		s.Click(10, 7) // the line between
-		s.Has("paused 4 of 13")
+		s.Has("4 of 13")
 		s.Keys("end", "home", "enter", "l", "l", "l", "l")
 		s.Has("5 of 13", "README.md")
 		s.Keys("h")
@@ -123,13 +123,13 @@ func TestEarlierRunsAndFilters(t *testing.T) {
 	showPast(t, frame.Size{W: 110, H: 34}, true, func(s *frame.Screen, d *fake.Deck, p *past) {
 		s.Has("Calls appear here")
 		p.tell(s)
-		s.Has("old_3", "deck opened", "4 calls", "following")
+		s.Has("old_3", "deck opened", "Calls 4", "following")
 		s.Keys("/")
 		s.Type("echo")
 		s.Has("No matching calls")
 		d.Add(snapshot.Call{AgentName: "codex", Tool: "echo", Status: snapshot.OK})
 		s.Wait(time.Second)
-		s.Has("1 of 5 calls")
+		s.Has("Calls 1 of 5")
 		s.Lacks("deck opened")
 		s.Keys("esc")
 		s.Has("deck opened", "old_0", "following")

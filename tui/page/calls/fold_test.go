@@ -82,7 +82,7 @@ func TestAFoundTextIsUnfolded(t *testing.T) {
 func TestWhatIsFoldedIsCopiedToo(t *testing.T) {
 	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
 		readFourth(s)
-		s.Keys("space", "c", "a")
+		s.Keys("space", "c", "2")
 		_, text, _ := strings.Cut(s.Raw(), "\x1b]52;c;")
 		text, _, _ = strings.Cut(text, "\a")
 		if got, _ := base64.StdEncoding.DecodeString(text); !strings.Contains(string(got), `"hat"`) {

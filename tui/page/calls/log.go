@@ -9,63 +9,94 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/tui"
 )
 
 // keep is how many calls the page holds; it drops a fifth more at a time.
 const keep = 10_000
 
-// call is a call with its place in the log: its ID, and below 0 for one of an
-// earlier run, whose own ID is the one that Earlier knows it by.
+// call is a call with its place in the log.
 type call struct {
 	snapshot.Call
-	key int64
+	key key
 }
 
-func (c *call) earlier() bool { return c.key < 0 }
+// key orders calls as they began, and tells each from all others.
+type key struct {
+	run     int8 // below 0 for calls of before this run of the deck, above for those since
+	at      int64
+	machine string // "" for this one
+	id      uint64 // of one of an earlier run here: that which Earlier knows it by
+	earlier bool   // the ID is that of the other machine's log
+}
+
+func keyOf(c *snapshot.Call, run int8) key {
+	k := key{run: run, at: c.Started.UnixMicro(), id: c.ID}
+	if c.Afar != nil {
+		k.machine, k.earlier = c.Afar.Machine, c.Afar.Earlier
+	}
+	return k
+}
+
+func (k key) compare(o key) int {
+	return cmp.Or(cmp.Compare(k.run, o.run), cmp.Compare(k.at, o.at), cmp.Compare(k.machine, o.machine), cmp.Compare(k.id, o.id))
+}
+
+// earlier reports whether a call is one of an earlier run of this deck.
+func (c *call) earlier() bool { return c.key.run < 0 && c.Afar == nil }
 
 // log is the calls by key, and those of them that the filter lets through.
 // Between earlier runs and this one is a row that is no call.
 type log struct {
 	calls  []call
+	own    []key // of this run here, by ID and so as they began
 	filter filter
-	found  []int64 // keys; only while a filter is set
-	order  order   // nil: as they began
-	sorted []int64 // keys in that order, of those that the filter lets through
+	found  []key // only while a filter is set
+	order  order // nil: as they began
+	far    bool  // there are calls of other machines
+	sorted []key // in that order, of those that the filter lets through
 }
 
-func byKey(c call, key int64) int { return cmp.Compare(c.key, key) }
+func byKey(c call, k key) int { return c.key.compare(k) }
 
 // takeEarlier puts the calls of earlier runs in, instead of those told before: the
 // first look may find what a hint then tells of.
 //
 // They were written down as they ended; here all calls stand as they began.
 func (l *log) takeEarlier(list []snapshot.Call) {
-	from, _ := slices.BinarySearchFunc(l.calls, 0, byKey)
-	early := make([]call, len(list), len(list)+len(l.calls))
-	for i, c := range list {
-		early[i] = call{c, int64(i - len(list))}
-	}
-	l.calls = append(early, l.calls[from:]...)
-	l.narrow(l.filter) // which sorts them, too
+	l.replace(func(c *call) bool { return c.earlier() }, list, func(*snapshot.Call) int8 { return -1 })
 }
 
-// key is that of the call that is to be shown; 0 when there is none.
-func (l *log) key(m tui.ShowCallMsg) int64 {
-	if !m.Earlier {
-		return int64(m.ID)
+// takeFar puts the calls of other machines in, instead of those told before. Those that began
+// before this deck was opened stand above the line.
+func (l *log) takeFar(list []snapshot.Call, opened time.Time) {
+	l.replace(func(c *call) bool { return c.Afar != nil }, list, func(c *snapshot.Call) int8 {
+		if c.Started.Before(opened) {
+			return -1
+		}
+		return 1
+	})
+}
+
+// replace puts calls in the place of others.
+func (l *log) replace(old func(*call) bool, list []snapshot.Call, run func(*snapshot.Call) int8) {
+	all := make([]call, 0, len(l.calls)+len(list))
+	for i := range l.calls {
+		if !old(&l.calls[i]) {
+			all = append(all, l.calls[i])
+		}
 	}
-	i := slices.IndexFunc(l.calls, func(c call) bool { return c.earlier() && c.ID == m.ID })
-	if i < 0 {
-		return 0
+	for _, c := range list {
+		all = append(all, call{c, keyOf(&c, run(&c))})
 	}
-	return l.calls[i].key
+	slices.SortFunc(all, func(a, b call) int { return a.key.compare(b.key) })
+	l.calls = all
+	l.narrow(l.filter) // which sorts them, too
 }
 
 // take puts new and changed calls in.
 func (l *log) take(changed []snapshot.Call) {
 	for _, c := range changed {
-		c := call{c, int64(c.ID)}
+		c := call{c, l.keyFor(&c)}
 		i, known := slices.BinarySearchFunc(l.calls, c.key, byKey)
 		switch {
 		case known:
@@ -81,15 +112,17 @@ func (l *log) take(changed []snapshot.Call) {
 	}
 	if n := len(l.calls); n > keep+keep/5 {
 		l.calls = slices.Clone(l.calls[n-keep:])
-		i, _ := slices.BinarySearch(l.found, l.calls[0].key)
+		i, _ := slices.BinarySearchFunc(l.found, l.calls[0].key, key.compare)
 		l.found = slices.Clone(l.found[i:])
+		i, _ = slices.BinarySearchFunc(l.own, l.calls[0].key, key.compare)
+		l.own = slices.Clone(l.own[i:])
 	}
 	l.sort()
 }
 
 // sift puts a call among those that the filter lets through, or takes it out.
 func (l *log) sift(c *call) {
-	j, in := slices.BinarySearch(l.found, c.key)
+	j, in := slices.BinarySearchFunc(l.found, c.key, key.compare)
 	switch lets := l.filter.lets(&c.Call); {
 	case lets && !in:
 		l.found = slices.Insert(l.found, j, c.key)
@@ -120,7 +153,7 @@ func (l *log) len() int {
 }
 
 // first is which of those is the first of this run.
-func (l *log) first() int { return l.search(0) }
+func (l *log) first() int { return l.search(key{}) }
 
 // line is the row between earlier runs and this one; -1 when either has no call, or they
 // are mixed.
@@ -162,19 +195,46 @@ func (l *log) place(row int) int {
 	return row
 }
 
-func (l *log) byKey(key int64) *call {
-	if i, ok := slices.BinarySearchFunc(l.calls, key, byKey); ok {
+func (l *log) byKey(k key) *call {
+	if i, ok := slices.BinarySearchFunc(l.calls, k, byKey); ok {
 		return &l.calls[i]
 	}
 	return nil
 }
 
-// row is the row of a call, or where it would be.
-func (l *log) row(key int64) int {
-	if l.order != nil {
-		return max(slices.Index(l.sorted, key), 0)
+// keyFor is the key of a call of this run here. What has a later ID has begun later, whatever the
+// clock has said.
+func (l *log) keyFor(c *snapshot.Call) key {
+	i, known := slices.BinarySearchFunc(l.own, c.ID, func(k key, id uint64) int { return cmp.Compare(k.id, id) })
+	if known {
+		return l.own[i]
 	}
-	i := l.search(key)
+	k := keyOf(c, 1)
+	if i > 0 {
+		k.at = max(k.at, l.own[i-1].at)
+	}
+	if i < len(l.own) {
+		k.at = min(k.at, l.own[i].at)
+	}
+	l.own = slices.Insert(l.own, i, k)
+	return k
+}
+
+// byID is a call of this run here.
+func (l *log) byID(id uint64) *call {
+	i, known := slices.BinarySearchFunc(l.own, id, func(k key, id uint64) int { return cmp.Compare(k.id, id) })
+	if !known {
+		return nil
+	}
+	return l.byKey(l.own[i])
+}
+
+// row is the row of a call, or where it would be.
+func (l *log) row(k key) int {
+	if l.order != nil {
+		return max(slices.Index(l.sorted, k), 0)
+	}
+	i := l.search(k)
 	if line := l.line(); line >= 0 && i >= line {
 		return i + 1
 	}
@@ -182,12 +242,12 @@ func (l *log) row(key int64) int {
 }
 
 // search is where a call is among those, or would be.
-func (l *log) search(key int64) int {
+func (l *log) search(k key) int {
 	if l.filter.empty() {
-		i, _ := slices.BinarySearchFunc(l.calls, key, byKey)
+		i, _ := slices.BinarySearchFunc(l.calls, k, byKey)
 		return i
 	}
-	i, _ := slices.BinarySearch(l.found, key)
+	i, _ := slices.BinarySearchFunc(l.found, k, key.compare)
 	return i
 }
 

@@ -23,7 +23,7 @@ func orderOf(o tui.Order) order {
 	case !o.Turned:
 		return compare
 	case compare == nil:
-		return func(a, b *call) int { return cmp.Compare(b.key, a.key) }
+		return func(a, b *call) int { return b.key.compare(a.key) }
 	}
 	return func(a, b *call) int { return compare(b, a) }
 }
@@ -34,10 +34,10 @@ const byStart = "start"
 // sorts are the ways to sort the calls. A column's name is its head in lower case.
 func sorts() []tui.Sorting[*call] {
 	return []tui.Sorting[*call]{
-		{Column: byStart, Means: "start: as they began"},
+		{Column: byStart, Means: "start time"},
 		{Column: "agent", Means: "agent", Compare: func(a, b *call) int { return cmp.Compare(a.AgentName, b.AgentName) }},
 		{Column: "tool", Means: "tool", Compare: func(a, b *call) int { return cmp.Compare(a.Tool, b.Tool) }},
-		{Column: "duration", Means: "duration: what runs, then the longest", Compare: longest, Down: true},
+		{Column: "duration", Means: "duration, running calls first", Compare: longest, Down: true},
 	}
 }
 
@@ -78,9 +78,6 @@ func (p *Page) reorder() tea.Cmd {
 // follows reports whether the cursor stays on the newest call.
 func (p *Page) follows() bool { return p.follow && p.log.order == nil }
 
-// headsFrom is how many cells wide a list is that has heads.
-const headsFrom = 60
-
 // arrow says which way the calls are sorted.
 func (p *Page) arrow(th *theme.Theme) string {
 	return p.Order.Arrow(th, tui.SortingBy(sorts(), p.Order.By).Down)
@@ -108,7 +105,7 @@ func (l *log) sort() {
 			list = append(list, c)
 		}
 	}
-	slices.SortFunc(list, func(a, b *call) int { return cmp.Or(l.order(a, b), cmp.Compare(b.key, a.key)) })
+	slices.SortFunc(list, func(a, b *call) int { return cmp.Or(l.order(a, b), b.key.compare(a.key)) })
 	for _, c := range list {
 		l.sorted = append(l.sorted, c.key)
 	}
@@ -116,6 +113,6 @@ func (l *log) sort() {
 
 // lets reports whether the filter has let a call through.
 func (l *log) lets(c *call) bool {
-	_, found := slices.BinarySearch(l.found, c.key)
+	_, found := slices.BinarySearchFunc(l.found, c.key, key.compare)
 	return found
 }

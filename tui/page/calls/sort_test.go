@@ -18,7 +18,8 @@ import (
 // listed are the tools in the list, from the top, without the prefixes of servers.
 func listed(s *frame.Screen) string {
 	var out []string
-	for l := range strings.SplitSeq(s.Text(), "\n") {
+	list, _, _ := strings.Cut(s.Text(), "─ Call ─")
+	for l := range strings.SplitSeq(list, "\n") {
 		for _, tool := range []string{"read_project", "batch_get", "memory", "render", "compare", "ask", "design", "haunt", "screenshot", "echo", "old_"} {
 			if strings.Contains(l, tool) {
 				out = append(out, tool)
@@ -37,7 +38,7 @@ func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 	const asTheyBegan = "read_project batch_get memory render compare ask design haunt screenshot"
 	for _, tt := range []struct{ name, keys, head, note, want string }{
 		{"as they began", "", "↑Start", "following", asTheyBegan},
-		{"duration", "D", "↓Duration", "2 failed  ! seen  by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
+		{"duration", "D", "↓Duration", "✗2  by duration  1 of 9", "ask screenshot design render haunt batch_get read_project memory compare"},
 		{"tool", "T", "Tool↑", "by tool  1 of 9", "ask haunt compare memory design batch_get screenshot render read_project"},
 		{"agent", "A", "Agent↑", "by agent  1 of 9", "screenshot haunt design compare batch_get read_project ask memory render"},
 		{"the shortest first", "DD", "↑Duration", "by duration  1 of 9", "compare memory read_project batch_get haunt render design screenshot ask"},
@@ -47,12 +48,12 @@ func TestCallsAreSortedByTheHeadOfAColumn(t *testing.T) {
 		{"follow", "Sf", "↑Start", "following", asTheyBegan},
 		{"only failed", "De", "↓Duration", "only failed", "memory compare"},
 		{"back to the start", "DS", "↑Start", "following", asTheyBegan},
-		{"back to the start after a look", "DjjS", "↑Start", "paused 7 of 9", asTheyBegan},
+		{"back to the start after a look", "DjjS", "↑Start", "7 of 9", asTheyBegan},
 		{"back to the newest", "Djjf", "↑Start", "following", asTheyBegan},
-		{"at the end of another order", "DGS", "↑Start", "paused 5 of 9", asTheyBegan},
+		{"at the end of another order", "DGS", "↑Start", "5 of 9", asTheyBegan},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, _ *fake.Deck) {
+			show(t, frame.Size{W: 80, H: 44}, func(s *frame.Screen, _ *fake.Deck) {
 				s.Keys(strings.Split(tt.keys, "")...)
 				s.Has(tt.head, tt.note)
 				if got := listed(s); got != tt.want {
@@ -107,7 +108,7 @@ func TestAClickOnAHeadLeavesTheFilter(t *testing.T) {
 }
 
 func TestSortedCallsOfAFilter(t *testing.T) {
-	show(t, frame.Size{W: 80, H: 24}, func(s *frame.Screen, d *fake.Deck) {
+	show(t, frame.Size{W: 80, H: 44}, func(s *frame.Screen, d *fake.Deck) {
 		s.Keys("D", "/")
 		s.Type("claude")
 		if got, want := listed(s), "screenshot design haunt batch_get read_project compare"; got != want {

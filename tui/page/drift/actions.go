@@ -8,98 +8,87 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
-	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 )
 
 // Actions are comparing, moving among changes, and what to see of them.
 func (p *Page) Actions() []tui.Action {
-	return slices.Concat(p.compareActions(), p.moveActions(), p.changeActions(""), p.viewActions(), p.MoveActions(), p.SearchActions(),
-		p.changeActions(browser.PartDetail), // n goes on among changes where nothing is searched for
-		p.ScrollActions())
+	return slices.Concat(p.FocusActions("Read what changed", p.whyEmpty), p.viewActions(), p.compareActions(), p.changeActions(),
+		p.SearchActions(), p.FilterActions("Show everything", p.whyNoResult, tui.Do(p.unfilter)), p.MoveActions(), p.ScrollActions())
 }
 
 func (p *Page) compareActions() []tui.Action {
 	return []tui.Action{
-		{ID: "drift.compare", Title: "Compare again", Hint: "again", Keys: []string{"r"}, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
 		{ID: "drift.force", Title: "Analyse and compare even if nothing changed", Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), true) }},
 		{ID: "drift.baseline", Title: "Choose the baseline", Enabled: p.whyRunning, Run: p.loadRefs},
-		{ID: "drift.snapshot", Title: "Make this the baseline", Keys: []string{"y"}, Acts: true, Enabled: p.whyRunning, Run: p.askSnapshot},
-		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Hint: "stop", Keys: []string{"x"}, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
-		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Hint: "follow", Keys: []string{"f"}, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
+		{ID: "drift.snapshot", Title: "Make this the baseline", Verb: verb.Yes, Acts: true, Enabled: p.whyRunning, Run: p.askSnapshot},
+		{ID: "drift.stop", Title: "Stop the comparison, or the deeper analysis", Hint: "stop", Verb: verb.Stop, Enabled: func() string { return tui.Because(p.work.run == nil && p.project().Deeper == nil, "nothing runs") }, Run: func() tea.Cmd { return p.work.stop(p.path) }},
+		{ID: "drift.monitor", Title: "Turn comparing after every change on or off", Verb: verb.Follow, Acts: true, Enabled: p.whyNoProject, Run: func() tea.Cmd {
 			return p.work.monitor(p.path, p.baseline(), !p.project().Watching)
 		}},
 		{ID: "drift.pin", Title: "Pin or unpin the baseline's snapshot", Acts: true, Enabled: p.whyNoSnapshot, Run: func() tea.Cmd { return p.work.pin(p.snapshotID(), !p.pinned()) }},
-		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Keys: []string{"enter"}, Part: partTree, Acts: true, Enabled: p.whyNoInstall, Run: p.work.askInstall},
+		{ID: "drift.install", Title: "Install stamp into mcpdeck's own folder", Verb: verb.Open, Part: partTree, Acts: true, Enabled: p.whyNoInstall, Run: p.work.askInstall},
 		{ID: "drift.project", Title: "Next project", Enabled: func() string { return tui.Because(len(p.state.Projects) < 2, "there is only one project") }, Run: p.nextProject},
 	}
 }
 
-func (p *Page) changeActions(part string) []tui.Action {
+func (p *Page) changeActions() []tui.Action {
+	step := func(d int) func() tea.Cmd { return func() tea.Cmd { return p.Move(func() { p.List.Move(d) }) } }
 	return []tui.Action{
-		{ID: "drift.next", Title: "Next change", Keys: []string{"right", "l"}, Moves: true, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, row.isChange) })},
-		{ID: "drift.previous", Title: "Previous change", Keys: []string{"left", "h"}, Moves: true, Part: part, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, row.isChange) })},
-	}
-}
-
-func (p *Page) moveActions() []tui.Action {
-	breaks := func(x row) bool { return x.isChange() && x.breaking > 0 }
-	return []tui.Action{
-		{ID: "drift.enter", Title: "Look closer", Hint: "open", Keys: []string{"enter"}, Part: partTree, Enabled: p.whyEmpty, Run: tui.Do(p.enter)},
-		{ID: "drift.detail", Title: "To the details", Keys: []string{"tab"}, Part: partTree, Enabled: p.whyEmpty, Run: p.Go(browser.PartDetail)},
-		{ID: "drift.tree", Title: "Back to the tree", Hint: "back", Keys: []string{"esc", "tab", "shift+tab"}, Part: browser.PartDetail, Run: p.Go(partTree)},
-		{ID: "drift.return", Title: "Back to before the jump", Run: tui.Do(func() { p.goBack(p.w < wide) })},
-		{ID: "drift.open", Title: "Unfold", Keys: []string{"space"}, Moves: true, Part: partTree, Hidden: true, Enabled: p.whyNoFold(true), Run: tui.Do(func() { p.fold(true) })},
-		{ID: "drift.fold", Title: "Fold", Keys: []string{"space"}, Moves: true, Part: partTree, Hidden: true, Enabled: p.whyNoFold(false), Run: tui.Do(func() { p.fold(false) })},
-		{ID: "drift.nextbreaking", Title: "Next breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(1, breaks) })},
-		{ID: "drift.previousbreaking", Title: "Previous breaking change", Moves: true, Enabled: p.whyEmpty, Run: tui.Do(func() { p.seek(-1, breaks) })},
+		{ID: "drift.next", Title: "Next change", Verb: verb.Right, Moves: true, Enabled: p.whyEmpty, Run: step(1)},
+		{ID: "drift.previous", Title: "Previous change", Verb: verb.Left, Moves: true, Enabled: p.whyEmpty, Run: step(-1)},
 		{ID: "drift.older", Title: "Previous result", Moves: true, Enabled: func() string { return tui.Because(p.at() <= 0, "this is the oldest result") }, Run: tui.Do(func() { p.step(1) })},
 		{ID: "drift.newer", Title: "Next result", Moves: true, Enabled: func() string { return tui.Because(p.behind() == 0, "this is the newest result") }, Run: tui.Do(func() { p.step(-1) })},
 	}
 }
 
 func (p *Page) viewActions() []tui.Action {
-	return append(p.FilterActions("Show everything", p.whyEmptyUnfiltered, tui.Do(p.unfilter)), []tui.Action{
-		{ID: "drift.leave", Title: "Show everything", Keys: []string{"esc"}, Part: partTree, Run: func() tea.Cmd {
-			if !p.view.narrowed() {
+	return []tui.Action{
+		{ID: "drift.view", Title: "What differs, both contracts, or the source", Hint: "view", Moves: true, Verb: verb.View, Enabled: p.whyNoResult, Run: tui.Do(func() {
+			p.mode = (p.mode + 1) % modes
+			p.FromTop()
+		})},
+		{ID: "drift.compare", Title: "Compare again", Hint: "again", Verb: verb.Again, Acts: true, Enabled: p.whyRunning, Run: func() tea.Cmd { return p.start(p.baseline(), false) }},
+		{ID: "drift.edit", Title: "Open the source in your editor", Hint: "edit", Verb: verb.Edit, Enabled: func() string {
+			switch {
+			case p.opts.Editor.Program == "":
+				return "$EDITOR is not set"
+			case p.sourceFile() == "":
+				return "no file is selected"
+			}
+			return ""
+		}, Run: func() tea.Cmd { return tui.Edit(p.opts.Editor, p.sourceFile()) }},
+		{ID: "drift.copy", Title: "Copy what changed, the path or the hash", Hint: "copy", Verb: verb.Copy, Enabled: p.whyEmpty, Run: p.copySelected},
+		{ID: "drift.message", Title: "Message to the agent", Hint: "message", Verb: verb.Message, Enabled: func() string { return tui.Because(p.agent() == "", "no agent made this baseline") }, Run: func() tea.Cmd {
+			return tui.Toast(tui.Info, p.agent()+" takes messages in its own terminal: A, then J")
+		}},
+		{ID: "drift.details", Title: "Hashes, and what was compared", Moves: true, Verb: verb.Details, Enabled: p.whyNoResult, Run: tui.Do(func() { p.details = !p.details })},
+		{ID: "drift.export", Title: "Export the result", Enabled: p.whyNoResult, Run: p.export},
+		{ID: "drift.leave", Title: "Show everything", Verb: verb.Back, Part: partTree, Run: func() tea.Cmd {
+			if p.Filter.Empty() {
 				return tui.Home()
 			}
 			p.unfilter()
 			return nil
 		}},
-		{ID: "drift.breaking", Title: "Only breaking changes", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
-			p.view.breaking = !p.view.breaking
-			p.reflow()
-		})},
-		{ID: "drift.type", Title: "Only one kind of change", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: p.nextType},
-		{ID: "drift.unchanged", Title: "List unchanged folders", Moves: true, Enabled: p.whyEmptyUnfiltered, Run: tui.Do(func() {
-			p.view.same = !p.view.same
-			p.reflow()
-		})},
-		{ID: "drift.view", Title: "What differs, contracts side by side, or whole", Hint: "view", Moves: true, Keys: []string{"v"}, Run: tui.Do(func() {
-			p.mode = (p.mode + 1) % (raw + 1)
-			p.FromTop()
-		})},
-		{ID: "drift.side", Title: "Contracts side by side", Moves: true, Run: tui.Do(func() { p.toggle(beside) })},
-		{ID: "drift.raw", Title: "Whole contracts", Moves: true, Run: tui.Do(func() { p.toggle(raw) })},
-		{ID: "drift.copy", Title: "Copy the path and its hash", Hint: "copy", Keys: []string{"c"}, Enabled: p.whyEmpty, Run: p.copySelected},
-		{ID: "drift.export", Title: "Export the result", Enabled: p.whyNoResult, Run: p.export},
-		{ID: "drift.edit", Title: "Open the source in your editor", Hint: "edit", Keys: []string{"e"}, Enabled: func() string {
-			switch {
-			case p.opts.Editor.Program == "":
-				return "$EDITOR is not set"
-			case p.sourceFile(p.path) == "":
-				return "no file is selected"
-			}
-			return ""
-		}, Run: p.openEditor},
-	}...)
+	}
+}
+
+// agent is the name of the agent that made the baseline; "" if none did.
+func (p *Page) agent() string {
+	if r := p.result(); r != nil && r.BaselineInfo != nil && r.BaselineInfo.MadeBy != "" {
+		return sanitize.Line(clients.Name(r.BaselineInfo.MadeBy))
+	}
+	return ""
 }
 
 // askSnapshot asks whether to compare with the contracts as they are now from here on.
@@ -125,14 +114,6 @@ func (p *Page) whyNoInstall() string {
 	return ""
 }
 
-// whyNoFold says why the row under the cursor cannot be unfolded, or folded.
-func (p *Page) whyNoFold(open bool) func() string {
-	return func() string {
-		x, ok := p.selected()
-		return tui.Because(!ok || x.kind != sameRow && (!x.opens || x.open == open) || x.kind == sameRow && p.view.same == open, "there is nothing to fold")
-	}
-}
-
 func (p *Page) whyRunning() string {
 	if p.work.run != nil {
 		return "a comparison is already running"
@@ -140,13 +121,13 @@ func (p *Page) whyRunning() string {
 	return p.whyNoProject()
 }
 
-func (p *Page) whyEmptyUnfiltered() string {
-	if r := p.result(); p.board == nil || r == nil {
-		return "nothing compared yet"
-	} else if r.Status == compare.Failed {
-		return "the comparison failed"
-	}
-	return ""
+func (p *Page) whyEmpty() string { return tui.Because(len(p.rows) == 0, "nothing changed") }
+
+// unfilter shows everything.
+func (p *Page) unfilter() {
+	p.Filter.SetText("")
+	p.Focus = partTree
+	p.lay()
 }
 
 // step goes to an older or newer result.
@@ -160,7 +141,7 @@ func (p *Page) nextProject() tea.Cmd {
 	n := len(p.state.Projects)
 	next := (p.place() + 1) % n
 	p.path, p.back = p.state.Projects[next].Path, 0
-	p.rows, p.List.Cursor = nil, -1
+	p.rows = nil
 	p.lay()
 	return tui.Toast(tui.Info, fmt.Sprintf("%s, project %d of %d", sanitize.Line(filepath.Base(p.path)), next+1, n))
 }
@@ -171,12 +152,12 @@ func (p *Page) export() tea.Cmd {
 	return tui.Open(&tui.Confirm{
 		Name: "drift.export", Title: "Export", Text: "Copy this result as Markdown, for a review, or as JSON. `mcpdeck logicstamp diff` prints the same.",
 		Choices: []tui.Choice{
-			{Key: "m", Text: "Markdown", Run: func() tea.Cmd {
+			{Text: "Markdown", Run: func() tea.Cmd {
 				var b strings.Builder
 				_ = report.Markdown(&b, r)
 				return tui.Copy(b.String(), "the result as Markdown")
 			}},
-			{Key: "j", Text: "JSON", Run: func() tea.Cmd {
+			{Text: "JSON", Run: func() tea.Cmd {
 				data, err := json.MarshalIndent(r, "", "  ")
 				if err != nil {
 					return tui.Toast(tui.Bad, problem.Of(err).Text)
@@ -187,11 +168,28 @@ func (p *Page) export() tea.Cmd {
 	})
 }
 
-func (p *Page) openEditor() tea.Cmd {
-	return tea.Exec(&process.Foreground{Command: p.opts.Editor.With(p.sourceFile(p.path))}, func(err error) tea.Msg {
-		if err != nil {
-			return tui.Toast(tui.Bad, "the editor ended with an error: "+err.Error())()
-		}
-		return nil
-	})
+// sourceFile is the file behind the selected row, "" when there is none.
+func (p *Page) sourceFile() string {
+	if x := p.selected(); x != nil && x.file != "" {
+		return filepath.Join(p.path, filepath.FromSlash(x.file))
+	}
+	return ""
+}
+
+// copySelected offers the parts of a contract, and copies what is less at once.
+func (p *Page) copySelected() tea.Cmd {
+	x := p.selected()
+	if x.contract == nil {
+		return tui.Copy(strings.TrimSpace(strings.Join(append([]string{x.file, x.about}, x.items...), "\n")), "what changed")
+	}
+	choice := func(what, text string) tui.Choice {
+		return tui.Choice{Text: "The " + what, Run: func() tea.Cmd { return tui.Copy(text, "the "+what) }}
+	}
+	d := &writer{th: theme.New(theme.Options{}), w: 1000}
+	d.contract(x.contract, p.result())
+	return tui.Open(&tui.Confirm{Name: "drift.copy", Title: "Copy", Text: sanitize.Line(x.name), Choices: []tui.Choice{
+		choice("text", ansi.Strip(strings.Join(d.out, "\n"))),
+		choice("path", x.file),
+		choice("hash", x.contract.SemanticHashAfter),
+	}})
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -61,8 +62,8 @@ func (c *choice) TextEntry() bool { return true }
 
 // Actions are moving and taking.
 func (c *choice) Actions() []tui.Action {
-	out := append([]tui.Action{{ID: "baseline.take", Title: "Compare with it", Hint: "compare", Keys: []string{"enter"}, InText: true, Run: c.take}}, c.Moves("baseline")...)
-	return append(out, tui.Action{ID: "baseline.close", Title: "Back", Hint: "back", Keys: []string{"esc", "ctrl+c"}, InText: true, Run: func() tea.Cmd { return tui.Close(c.ID()) }})
+	out := append([]tui.Action{{ID: "baseline.take", Title: "Use it as the baseline", Hint: "choose", Verb: verb.Open, InText: true, Run: c.take}}, c.Moves("baseline")...)
+	return append(out, tui.Action{ID: "baseline.close", Title: "Back", Hint: "back", Verb: verb.Back, InText: true, Run: func() tea.Cmd { return tui.Close(c.ID()) }})
 }
 
 func (c *choice) take() tea.Cmd {
@@ -110,7 +111,7 @@ func (c *choice) Render(f *tui.Frame) []string {
 	th := f.Theme
 	h := min(f.H, max(len(c.all), len(c.found))+5, 20)
 	inner := min(f.W, 64) - 6
-	rows := c.Rows(f, inner, h-4, th.Faint.Render("no snapshot and no commit; type a folder"), func(i, w int) string {
+	rows := c.Rows(f, inner, h-4, th.Faint.Render("no snapshots and no commits; type a folder"), func(i, w int) string {
 		one := c.found[i]
 		note := ""
 		if !one.made.IsZero() {

@@ -34,7 +34,7 @@ func BenchmarkMany(b *testing.B) {
 		p.Update(stateMsg{state})
 		frame := f()
 		for b.Loop() {
-			p.seek(1, row.isChange)
+			p.Move(func() { p.List.Move(1) })
 			p.Render(frame)
 		}
 	})

@@ -100,7 +100,7 @@ func (w *work) stop(project string) tea.Cmd {
 
 // snapshot makes one in the background.
 func (w *work) snapshot(project string) tea.Cmd {
-	return tea.Batch(tui.Toast(tui.Info, "making a snapshot of "+filepath.Base(project)+"; x stops"), w.begin("making a snapshot", func(ctx context.Context, me *run) tea.Msg {
+	return tea.Sequence(tui.Toast(tui.Info, "making a snapshot of "+filepath.Base(project)+"; x stops"), w.begin("making a snapshot", func(ctx context.Context, me *run) tea.Msg {
 		id, err := w.source.SnapshotFor(ctx, project)
 		return doneMsg{run: me, project: project, snapshot: id, err: err}
 	}))
@@ -178,4 +178,13 @@ func (p *Page) installed(m installMsg) tea.Cmd {
 		return tui.Toast(tui.Bad, p.work.notInstalled)
 	}
 	return tea.Batch(tui.Toast(tui.Good, "stamp "+m.version+" is installed"), p.start(p.baseline(), false))
+}
+
+// shortID is the end of a snapshot's id, which is what differs.
+func shortID(id string) string {
+	id = strings.TrimPrefix(id, "snap_")
+	if len(id) > 7 {
+		id = "…" + id[len(id)-7:]
+	}
+	return id
 }

@@ -2,6 +2,8 @@ package drift
 
 import (
 	"fmt"
+	"path"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
@@ -9,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
+	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -16,24 +19,20 @@ import (
 type mode int
 
 const (
-	unified mode = iota // what differs, field by field
-	beside              // both contracts side by side
-	raw                 // both contracts, one line per entry
+	differs   mode = iota // what differs, and who is hit
+	contracts             // both contracts, side by side where there is room
+	source                // the lines of the source
+	modes
 )
 
-// sideWidth is the width from which two contracts stand side by side.
-const sideWidth = 56
+// String is what a pane says of how it shows a contract.
+func (m mode) String() string { return []string{"", "before and after", "diff"}[m] }
 
-// writer collects the lines of the right pane.
+// writer collects the lines of a pane.
 type writer struct {
-	th   *theme.Theme
-	w    int
-	mode mode
-	// apart is set where who is hit has a pane of its own.
-	apart bool
-	// digits are how many of a hash are shown.
-	digits int
-	out    []string
+	th  *theme.Theme
+	w   int
+	out []string
 }
 
 func (d *writer) add(line string) { d.out = append(d.out, line) }
@@ -45,192 +44,172 @@ func (d *writer) gap() {
 }
 
 func (d *writer) wrap(style theme.Style, text string) {
-	for _, line := range widget.Wrap(sanitize.Line(text), d.w) {
-		d.add(style.Render(line))
+	for line := range strings.SplitSeq(text, "\n") {
+		d.out = append(d.out, widget.Paragraph(style, "", sanitize.Line(line), d.w)...)
 	}
 }
 
-// detailLines draws what stands under the cursor.
-func detailLines(th *theme.Theme, b *board, x row, m mode, w int, apart bool) []string {
-	d := &writer{th: th, w: w, mode: m, digits: 8, apart: apart}
-	if w < 50 {
-		d.digits = 6
+func (p *Page) detailTitle() string {
+	if x := p.selected(); x != nil {
+		return sanitize.Line(x.name)
 	}
-	switch x.kind {
-	case bundleRow:
-		d.bundle(b, x)
-	case contractRow:
-		d.contract(b, x.contract)
-	case folderRow:
-		d.folder(x.folder)
-	case contentRow:
-		d.title(x.name, "", "")
-		d.wrap(th.Text, "The text of this file changed, but not its contract: comments, formatting, a function body. This is not drift.")
-		d.gap()
-		d.wrap(th.Faint, "stamp's contracts record neither parameter types nor inline prop types. Changes to those of exported declarations are listed under signatures; for others this is unknown.")
-	case uncoveredRow:
-		d.title(x.name, "", "not covered")
-		d.wrap(th.Text, "This file changed, but it is in no bundle on at least one side: it is beyond the depth, or in a cycle that no root reaches. It could not be compared.")
-		d.gap()
-		d.wrap(th.Faint, "With a commit as baseline (B) mcpdeck looks deeper; a pure cycle is never covered.")
-	case signatureRow:
-		d.title(x.name, "", "signature")
-		d.path(fmt.Sprintf("%s:%d", x.signature.EntryID, x.signature.Line))
-		d.gap()
-		d.line(report.Line{Sign: report.Changed, Before: x.signature.Before, After: x.signature.After}, 0)
-		d.gap()
-		d.wrap(th.Faint, "Contracts do not record parameter types and inline prop types, so the status does not count this change.")
-	case warningRow:
-		d.title(x.name, "", "warning")
-		d.wrap(th.Text, x.warning)
-	case sameRow:
-		if b.result.Status == compare.Pass {
-			d.overview(b.result)
-		} else {
-			d.title(x.name, "", "")
-		}
-		if !x.opens {
+	return ""
+}
+
+func (p *Page) detailNote(f *tui.Frame) string {
+	x, note := p.selected(), tui.Place(p.List.Cursor, len(p.rows))
+	if x != nil && x.contract != nil && p.mode != differs {
+		note = p.mode.String() + " " + f.Theme.Glyph.Dot + " " + note
+	}
+	return f.Theme.Faint.Render(note)
+}
+
+// detail is what there is to say of a row, or without one of the comparison, in rows of w cells.
+func (p *Page) detail(f *tui.Frame, x *row, w int, m mode) []string {
+	d, r := &writer{th: f.Theme, w: w}, p.result()
+	switch {
+	case x == nil:
+		d.facts(f, r)
+		return d.out
+	case x.contract == nil:
+		if x.file != "" {
+			d.path(x.file, 0)
 			d.gap()
-			d.wrap(th.Faint, "This result does not list unchanged folders; press r to compare again and list them.")
 		}
+		d.wrap(d.th.Text, x.about)
+		d.gap()
+		for _, one := range x.items {
+			d.add("  " + middle(sanitize.Line(one), w-2))
+		}
+	case m == contracts:
+		d.contracts(x.contract)
+	case m == source && len(x.contract.Lines) > 0:
+		d.lines(x.contract.Lines)
 	default:
-		d.overview(b.result)
+		d.contract(x.contract, r)
+	}
+	if p.details && m == p.mode && x == p.selected() {
+		d.gap()
+		if c := x.contract; c != nil {
+			d.fact("contract", strings.TrimSpace(c.Kind+"  "+c.Role))
+			d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
+			d.hash("file", c.FileHashBefore, c.FileHashAfter)
+			if n := max(len(c.Affects), c.AffectsTotal); n > 0 {
+				d.fact("in bundles", strings.Join(c.Affects, ", "))
+			}
+		}
+		d.facts(f, r)
+	}
+	for n := len(d.out); n > 0 && d.out[n-1] == ""; n-- {
+		d.out = d.out[:n-1]
 	}
 	return d.out
 }
 
-func (d *writer) title(name, kind, role string) {
-	right := strings.TrimSpace(kind + "   " + role)
-	left := d.th.Accent.Render(sanitize.Line(name))
-	if widget.Width(left)+widget.Width(right)+2 <= d.w {
-		d.add(widget.Ends(left, d.th.Muted.Render(right), d.w))
-		return
+// contract shows what broke and where, who is hit, then the rest of what changed.
+func (d *writer) contract(c *compare.ContractChange, r *compare.Result) {
+	line := 0
+	if len(c.Breaking) > 0 {
+		line, _ = c.Breaking[0].Place()
 	}
-	d.add(widget.Cut(left, d.w))
-	if right != "" {
-		d.add(d.th.Muted.Render(widget.Cut(right, d.w)))
+	d.path(c.EntryID, line)
+	switch f := r.Freshness; {
+	case f == nil:
+	case slices.Contains(f.ChangedFiles, c.EntryID):
+		d.wrap(d.th.Warn, "changed since the analysis; r compares again")
+	case slices.Contains(f.DeletedFiles, c.EntryID):
+		d.wrap(d.th.Warn, "deleted since the analysis; r compares again")
 	}
-}
-
-// bundle shows a root: what happened to it, and its own contract or what
-// changed below it.
-func (d *writer) bundle(b *board, x row) {
-	c := x.bundle
-	own := x.contract
-	kind := ""
-	if own != nil {
-		kind = own.Kind
-	}
-	d.title(c.RootComponent, kind, "root")
-	d.path(c.EntryID)
-	d.add(signStyle(d.th, x.sign).Render(glyph(d.th, x.sign)) + " " + typeWords(c.Type))
-	change := compare.ContractChange{}
-	if own != nil {
-		change = *own
-	}
-	if reason := report.Reason(c.Details, change, b.result.Depth()); reason != "" {
-		d.wrap(d.th.Muted, reason)
+	if reason := report.Reason(c.Details, *c, r.Depth()); reason != "" {
+		d.wrap(d.th.Text, reason)
 	}
 	d.gap()
-	d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
-	d.hash("bundle", c.BundleHashBefore, c.BundleHashAfter)
-	d.tokens(c.TokensBefore, c.TokensAfter)
-	if c.Type == compare.HashChanged && c.Details != nil {
-		d.through(b, c.Details)
-		return
+	told := map[string]bool{}
+	for _, x := range c.Breaking {
+		told[x.Name] = true
+		d.breaking(x)
 	}
-	if own != nil {
-		d.breaking(own)
-		d.fields(own)
-	}
-}
-
-func typeWords(t compare.ChangeType) string {
-	switch t {
-	case compare.ContractChanged:
-		return "its contract changed"
-	case compare.PropsChanged:
-		return "its interface or exports changed"
-	case compare.BundleAdded:
-		return "bundle added"
-	case compare.BundleRemoved:
-		return "bundle removed"
-	default:
-		return "itself unchanged; something it reaches changed"
-	}
-}
-
-// through lists what below a root changed it.
-func (d *writer) through(b *board, det *compare.Details) {
+	d.users(c)
 	d.gap()
-	list := func(sign report.Sign, ids []string) {
-		for _, id := range ids {
-			d.add(signStyle(d.th, sign).Render(glyph(d.th, sign)) + " " + middle(sanitize.Line(id), d.w-2))
-		}
-	}
-	for _, dep := range det.ChangedDependencies {
-		list(report.Changed, []string{dep.EntryID})
-		if c := b.contracts[dep.EntryID]; c != nil {
-			for _, f := range report.Fields(*c) {
-				for _, l := range f.Lines {
-					d.line(l, 4)
-				}
-			}
-			for _, x := range c.Breaking {
-				d.breakingLine(x, 4)
-			}
-		}
-	}
-	list(report.Added, det.AddedDependencies)
-	list(report.Removed, det.RemovedDependencies)
-	for _, f := range det.ModifiedFields {
-		d.add(d.th.Muted.Render(f + " changed"))
-	}
-	if len(det.ChangedDependencies) > 0 {
-		d.gap()
-		d.add(d.th.Faint.Render("press enter to go to the component that caused it"))
-	}
-}
-
-// contract shows one contract: what broke, where, who is hit, then the rest.
-func (d *writer) contract(b *board, c *compare.ContractChange) {
-	d.title(c.Name, c.Kind, c.Role)
-	d.path(c.EntryID)
-	d.outdated(c, b.result.Freshness)
-	if reason := report.Reason(c.Details, *c, b.result.Depth()); reason != "" {
-		d.wrap(d.th.Text, glyph(d.th, report.SignOfContract(*c))+" "+reason)
-	}
-	d.breaking(c)
-	if !d.apart {
-		d.hit(c, 0)
-	}
-	if c.Change != compare.Changed && c.Change != compare.Moved {
-		d.members(c)
-	}
-	d.fields(c)
-	d.gap()
-	d.hash("semantic", c.SemanticHashBefore, c.SemanticHashAfter)
-	d.hash("file", c.FileHashBefore, c.FileHashAfter)
-}
-
-// members lists what a component that is there on one side only consists of.
-func (d *writer) members(c *compare.ContractChange) {
 	side, sign := c.After, report.Added
 	if side == nil {
 		side, sign = c.Before, report.Removed
 	}
-	d.gap()
-	field := ""
-	for _, e := range entriesOf(side) {
-		if e.field != field {
-			field = e.field
-			d.add(d.th.Strong.Render(field))
+	if c.Change != compare.Changed && c.Change != compare.Moved {
+		d.members(entriesOf(side), sign)
+	}
+	for _, f := range report.Fields(*c) {
+		left := slices.DeleteFunc(slices.Clone(f.Lines), func(l report.Line) bool { return told[nameOf(l)] })
+		if len(left) > 0 {
+			d.add(d.th.Strong.Render(strings.TrimPrefix(path.Ext(f.Name), ".")))
 		}
-		d.line(report.Line{Sign: sign, Text: e.text}, 2)
+		for _, l := range left {
+			d.line(l)
+		}
 	}
 }
 
-func (d *writer) path(p string) { d.add(d.th.Muted.Render(middle(sanitize.Line(p), d.w))) }
+// breaking shows what breaks, as the source has or had it.
+func (d *writer) breaking(x compare.Breaking) {
+	mark, style := d.th.Glyph.Fail, d.th.Bad
+	if x.Severity != compare.Error {
+		mark, style = "!", d.th.Warn
+	}
+	what, rest, _ := strings.Cut(x.Message, ": ")
+	d.add(style.Render(mark) + " " + style.Render(sanitize.Line(what)))
+	if before, after, ok := strings.Cut(rest, " → "); ok {
+		d.line(report.Line{Sign: report.Changed, Before: before, After: after})
+		return
+	}
+	sign := report.Added
+	first, was := x.Place()
+	if was || first == 0 && strings.HasSuffix(x.Kind, "_removed") {
+		sign = report.Removed
+	}
+	text := strings.TrimSpace(sanitize.Text(x.Source))
+	if text == "" || len(widget.Wrap(text, d.w-5)) > 4 {
+		text = sanitize.Line(rest)
+	}
+	d.signed(sign, text)
+}
+
+// users are those who import a component that breaks.
+func (d *writer) users(c *compare.ContractChange) {
+	if len(c.Breaking) == 0 {
+		return
+	}
+	d.gap()
+	total := max(len(c.Importers), c.ImportersTotal)
+	d.add(d.th.Strong.Render("Used by ") + d.th.Muted.Render(fmt.Sprint(total)))
+	place := func(one compare.Importer) string { return sanitize.Line(fmt.Sprintf("%s:%d", one.EntryID, one.Line)) }
+	w := 0
+	for _, one := range c.Importers {
+		w = max(w, widget.Width(place(one)))
+	}
+	for _, one := range c.Importers {
+		how := strings.Join(one.Lost, ", ")
+		if how != "" {
+			how = "uses " + how
+		}
+		if one.PassesOn {
+			how = strings.TrimPrefix(how+", exports it on", ", ")
+		}
+		at := middle(place(one), min(w, d.w-2-min(widget.Width(how)+3, d.w/3)))
+		d.add(widget.Cut("  "+d.th.Text.Render(at)+widget.Blank(min(w, d.w*2/3)-widget.Width(at))+"   "+d.th.Muted.Render(sanitize.Line(how)), d.w))
+	}
+	if more := total - len(c.Importers); more > 0 {
+		d.add(d.th.Faint.Render(fmt.Sprintf("  and %d more", more)))
+	}
+}
+
+// path says where something is.
+func (d *writer) path(p string, line int) {
+	at := ""
+	if line > 0 {
+		at = fmt.Sprintf("   %d", line)
+	}
+	d.add(d.th.Muted.Render(middle(sanitize.Line(p), d.w-len(at))) + d.th.Faint.Render(at))
+}
 
 // middle cuts the middle out of a path that is too long.
 func middle(s string, w int) string {
@@ -242,134 +221,71 @@ func middle(s string, w int) string {
 	return left + widget.CutLeft(s, w-widget.Width(left))
 }
 
-// hash shows a hash before and after; what differs is strong.
+// line shows one entry that differs.
+func (d *writer) line(l report.Line) {
+	if l.Sign == report.Changed {
+		d.signed(report.Removed, l.Before)
+		d.signed(report.Added, l.After)
+		return
+	}
+	d.signed(l.Sign, l.Text)
+}
+
+// signed adds a text behind a sign.
+func (d *writer) signed(sign report.Sign, text string) {
+	style := signStyle(d.th, sign)
+	lead := "  " + style.Render(glyph(d.th, sign)) + "  "
+	for _, line := range widget.Wrap(sanitize.Text(text), max(d.w-5, 10)) {
+		d.add(lead + style.Render(line))
+		lead = widget.Blank(5)
+	}
+}
+
+// fact is a line of the details.
+func (d *writer) fact(name, text string) {
+	for i, line := range widget.Wrap(sanitize.Line(text), max(d.w-12, 10)) {
+		if i > 0 {
+			name = ""
+		}
+		d.add(d.th.Faint.Render(fmt.Sprintf("%-12s", name)) + d.th.Muted.Render(line))
+	}
+}
+
+// hash shows a hash before and after.
 func (d *writer) hash(name, before, after string) {
-	if before == "" && after == "" {
-		return
-	}
 	short := func(h string) string {
-		_, digits, ok := strings.Cut(h, ":")
-		if !ok {
-			digits = h
-		}
-		return sanitize.Line(digits[:min(len(digits), d.digits)])
+		_, digits, _ := strings.Cut(h, ":")
+		return fmt.Sprintf("%.8s", digits)
 	}
-	label := d.th.Faint.Render(fmt.Sprintf("%-9s ", name))
-	switch {
+	switch text := short(before) + " " + d.th.Glyph.Right + " " + short(after); {
+	case before == "" && after == "":
 	case before == after:
-		d.add(label + d.th.Faint.Render(short(before)+" same"))
-	case before == "":
-		d.add(label + d.th.Strong.Render(short(after)))
-	case after == "":
-		d.add(label + d.th.Strong.Render(short(before)))
+		d.fact(name, short(before)+" same")
 	default:
-		d.add(label + short(before) + " " + d.th.Glyph.Right + " " + d.th.Strong.Render(short(after)))
+		d.fact(name, strings.Trim(text, " "+d.th.Glyph.Right))
 	}
 }
 
-func (d *writer) tokens(before, after int) {
-	if before == 0 && after == 0 {
-		return
-	}
-	text := fmt.Sprintf("%d %s %d (%s)", before, d.th.Glyph.Right, after, ascii(d.th, report.Signed(after-before)))
-	if before == after {
-		text = fmt.Sprint(after)
-	}
-	d.add(d.th.Faint.Render("tokens    ") + text)
-}
-
-// fields shows a contract in the mode that was chosen.
-func (d *writer) fields(c *compare.ContractChange) {
-	d.gap()
-	if d.mode != unified && (c.Before != nil || c.After != nil) {
-		d.whole(c)
-		return
-	}
-	for _, f := range report.Fields(*c) {
-		name := d.th.Strong
-		if f.Changed == 0 {
-			name = d.th.Faint
-		}
-		d.add(widget.Ends(name.Render(f.Name), d.th.Faint.Render(f.Note()), d.w))
-		for _, l := range f.Lines {
-			d.line(l, 2)
-		}
-		if rest := f.Total - f.Changed; f.Changed > 0 && rest > 0 {
-			d.add(d.th.Faint.Render(fmt.Sprintf("  %s %d unchanged", glyph(d.th, report.Same), rest)))
-		}
-	}
-}
-
-// line shows one entry that differs: a changed one on one line if it fits, else
-// on two with the differing words strong.
-func (d *writer) line(l report.Line, indent int) {
-	style := signStyle(d.th, l.Sign)
-	lead := widget.Blank(indent) + style.Render(glyph(d.th, l.Sign)) + " "
-	room := d.w - indent - 2
-	if l.Sign != report.Changed {
-		for i, text := range widget.Wrap(sanitize.Line(l.Text), room) {
-			if i > 0 {
-				lead = widget.Blank(indent + 2)
-			}
-			d.add(lead + style.Render(text))
-		}
-		return
-	}
-	before, after := sanitize.Line(l.Before), sanitize.Line(l.After)
-	was, is := wordDiff(before, after)
-	if widget.Width(before)+widget.Width(after)+3 <= room {
-		d.add(lead + marked(d.th, d.th.Removed, was) + d.th.Muted.Render(" "+d.th.Glyph.Right+" ") + marked(d.th, d.th.Added, is))
-		return
-	}
-	for _, half := range []struct {
-		sign   report.Sign
-		pieces []piece
-	}{{report.Removed, was}, {report.Added, is}} {
-		style := signStyle(d.th, half.sign)
-		lead := widget.Blank(indent) + style.Render(glyph(d.th, half.sign)) + " "
-		for i, text := range wrapPieces(half.pieces, room) {
-			if i > 0 {
-				lead = widget.Blank(indent + 2)
-			}
-			d.add(lead + marked(d.th, style, text))
-		}
-	}
-}
-
-func (d *writer) folder(f *compare.FolderDiff) {
-	d.title(f.Path, "", string(f.Status))
-	count := map[compare.ChangeType]int{}
-	for _, c := range f.Changes {
-		count[c.Type]++
-	}
-	for _, t := range []compare.ChangeType{compare.BundleAdded, compare.BundleRemoved, compare.ContractChanged, compare.PropsChanged, compare.HashChanged} {
-		if n := count[t]; n > 0 {
-			d.add(fmt.Sprintf("%4d  %s", n, typeWords(t)))
-		}
-	}
-	if len(f.Changes) == 0 {
-		d.add(d.th.Faint.Render("nothing changed"))
-	}
-}
-
-// overview says what was compared: the right pane when nothing is selected.
-func (d *writer) overview(r *compare.Result) {
+// facts say what was compared.
+func (d *writer) facts(f *tui.Frame, r *compare.Result) {
 	s := r.Summary
-	if r.Status == compare.Pass {
-		d.add(statusStyle(d.th, r).Render("No contract changed."))
+	name := report.BaselineName(r)
+	if i := r.BaselineInfo; i != nil && i.SnapshotID != "" {
+		name += ", " + i.SnapshotID
 	}
-	d.gap()
-	line := func(name, text string) { d.add(d.th.Faint.Render(fmt.Sprintf("%-14s", name)) + text) }
-	line("folders", fmt.Sprint(s.TotalFolders))
+	d.fact("baseline", name)
+	if i := r.CurrentInfo; i != nil {
+		d.fact("current", strings.ReplaceAll(i.Source, "private", "kept context")+", "+f.Since(r.ComparedAt))
+	}
+	_, contracts := report.Totals(r)
+	d.fact("contracts", contracts)
 	if c := r.Coverage; c != nil {
-		line("components", fmt.Sprintf("%d of %d seen", c.Visible, c.Components))
+		d.fact("components", fmt.Sprintf("%d of %d seen, in %s", c.Visible, c.Components, humanize.Count(s.TotalFolders, "folder")))
 	}
-	line("content only", humanize.Count(s.ContentOnly, "file"))
-	if s.ToolOnly > 0 {
-		line("tool only", humanize.Count(s.ToolOnly, "contract"))
+	if n := s.ToolOnly; n > 0 {
+		d.fact("tool only", fmt.Sprint(n))
 	}
-	if f := r.Freshness; f != nil && f.State == "stale" {
-		d.gap()
-		d.wrap(d.th.Warn, "The current side is older than the sources; press F to analyse them.")
+	if t := s.TokenDelta; t.GPT4oMini != 0 || t.Claude != 0 {
+		d.fact("tokens", report.Signed(t.GPT4oMini)+" gpt, "+report.Signed(t.Claude)+" claude")
 	}
 }

@@ -5,7 +5,6 @@ package drift
 import (
 	"context"
 	"slices"
-	"strconv"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -13,12 +12,18 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // ID is the page's name.
 const ID = "drift"
+
+// partTree is the part of the page that lists what changed, as keys and saved state call it.
+const partTree = "tree"
 
 // Source is where comparisons come from. All methods but Subscribe may take
 // long and are called off the update loop.
@@ -43,40 +48,31 @@ type Options struct {
 	Editor process.Command
 }
 
-// wide is the width from which the detail stands beside the list, roomy the one
-// from which the list gets its full share, and broad the one from which who is
-// hit has a pane of its own.
-const (
-	wide  = 60
-	roomy = 100
-	broad = 160
-)
-
 // Page is the drift page.
 type Page struct {
-	*tree
+	browser.Browser
 	history
-	opts   Options
-	work   work
-	begun  map[string]bool // projects that were compared without a key
-	w      int
-	shown  bool
-	unseen int
-}
-
-// drawn is the right pane as it was drawn last.
-type drawn struct {
-	key   string
-	board *board
-	w     int
-	mode  mode
-	theme *theme.Theme
-	lines []string
+	opts    Options
+	work    work
+	begun   map[string]bool // projects that were compared without a key
+	all     []row           // of the result on screen
+	rows    []row           // of those, what the filter lets through
+	names   int             // cells of their longest name
+	laid    *compare.Result // whose rows they are
+	mode    mode
+	details bool   // hashes, and what was compared, are shown
+	fact    string // of the frame on screen, for the row above the footer
+	shown   bool
+	seen    map[*compare.Result]bool
 }
 
 // New makes the page.
 func New(o Options) *Page {
-	return &Page{tree: newTree(), opts: o, work: work{source: o.Source}, begun: map[string]bool{}}
+	p := &Page{opts: o, work: work{source: o.Source}, begun: map[string]bool{}, seen: map[*compare.Result]bool{}}
+	p.Browser = browser.New(browser.Options{ID: ID, List: partTree}, tui.Filter{Narrow: tui.Do(p.narrow)})
+	p.List.Close = true
+	p.Filter.Edit.Placeholder = "path, name, field, breaking"
+	return p
 }
 
 // ID implements tui.Page.
@@ -85,24 +81,46 @@ func (p *Page) ID() string { return ID }
 // Title is "Drift".
 func (p *Page) Title() string { return "Drift" }
 
-// Badge is how many results with drift came while the page was hidden.
-func (p *Page) Badge() int { return p.unseen }
+// Badge is how many changes in the newest results break what uses them.
+func (p *Page) Badge() int {
+	n := 0
+	for _, r := range p.newest() {
+		n += r.Summary.Breaking.Errors
+	}
+	return n
+}
 
-// BadgeMark is the sign of what is new.
-func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
+// BadgeMark is the sign of what breaks, red until the user has seen it.
+func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) {
+	if slices.ContainsFunc(p.newest(), func(r *compare.Result) bool { return r.Summary.Breaking.Errors > 0 && !p.seen[r] }) {
+		return th.Glyph.Fail, th.Bad
+	}
+	return th.Glyph.Fail, th.Muted
+}
 
 // HasTab reports whether something was compared.
 func (p *Page) HasTab() bool {
 	return slices.ContainsFunc(p.state.Projects, func(s logicstamp.ProjectState) bool { return len(s.Results) > 0 })
 }
 
-// Show clears the badge.
+// Show looks at the newest result, from what breaks on if the user has not seen it.
 func (p *Page) Show() tea.Cmd {
-	p.shown, p.unseen = true, 0
+	p.shown = true
+	if r := p.result(); r != nil && !p.seen[r] {
+		p.List.MoveTo(0)
+	}
+	p.see()
 	return p.first()
 }
 
-// Hide lets new results count for the badge.
+// see notes that the user has seen the result on screen.
+func (p *Page) see() {
+	if r := p.result(); r != nil && p.shown {
+		p.seen = map[*compare.Result]bool{r: true}
+	}
+}
+
+// Hide stops comparing by itself.
 func (p *Page) Hide() { p.shown = false }
 
 type stateMsg struct{ state logicstamp.State }
@@ -113,20 +131,8 @@ func (p *Page) Feed() tui.Feed {
 	return tui.Feed{Hint: hint, Stop: stop, Load: func() tea.Msg { return stateMsg{p.opts.Source.State()} }}
 }
 
-// FooterNote says how many rows a filter leaves and whether the monitor runs.
-func (p *Page) FooterNote(int) string {
-	var notes []string
-	if p.project().Watching {
-		notes = append(notes, "monitor on")
-	}
-	if p.view.narrowed() {
-		notes = append(notes, "filtered")
-	}
-	if n := len(p.project().Results); n > 1 {
-		notes = append(notes, "result "+strconv.Itoa(p.at()+1)+" of "+strconv.Itoa(n))
-	}
-	return strings.Join(notes, "  ")
-}
+// FooterNote says what the project is compared with.
+func (p *Page) FooterNote(int) string { return p.fact }
 
 // Update takes results and what is typed into the filter.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
@@ -138,8 +144,6 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		p.take(msg.state, p.opts.Project)
 		p.lay()
 		return p.first()
-	case tui.SizeMsg:
-		p.w = msg.W
 	case doneMsg:
 		return p.done(msg)
 	case refsMsg:
@@ -150,37 +154,54 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-// lay prepares the result on screen and keeps the cursor where it was.
+// lay lists the result on screen and keeps the cursor where it was.
 func (p *Page) lay() {
-	r := p.result()
-	if r == nil {
-		p.board, p.rows = nil, nil
-		p.List.SetLen(0)
-		return
+	p.see()
+	if r := p.result(); r != p.laid {
+		p.laid, p.all = r, rowsOf(r)
 	}
-	if p.board == nil || p.board.result != r {
-		old := p.board
-		if !slices.ContainsFunc(p.rows, row.isChange) {
-			p.rows = nil // nothing had changed: the cursor is to be on what has now
+	key := ""
+	if x := p.selected(); x != nil && x.weight < unseen { // what had not changed is left for what has
+		key = x.key
+	}
+	p.rows, p.names = nil, leastNames
+	query := strings.Fields(strings.ToLower(p.Filter.Text()))
+	for _, x := range p.all {
+		if !slices.ContainsFunc(query, func(w string) bool { return !strings.Contains(x.search, w) }) {
+			p.rows = append(p.rows, x)
 		}
-		p.board = newBoard(r)
-		if old != nil && old.result.ProjectPath == r.ProjectPath && p.back == 0 {
-			p.mark(old)
-		}
-		if !p.shown && r.Status != compare.Pass {
-			p.unseen++
+		if len(x.words) > 0 {
+			p.names = max(p.names, widget.Width(x.name))
 		}
 	}
-	p.reflow()
+	p.SetLen(len(p.rows), slices.IndexFunc(p.rows, func(x row) bool { return x.key == key }))
+	if key == "" {
+		p.List.MoveTo(0)
+	}
 }
 
-// panes are the widths of the list and of who is hit; 0 for none of its own.
-func panes(w int) (tree, hit int) {
-	switch {
-	case w >= broad:
-		return w * 3 / 10, w * 3 / 10
-	case w >= roomy:
-		return w * 2 / 5, 0
+func (p *Page) selected() *row { return widget.Selected(&p.List, p.rows) }
+
+// narrow filters by what was typed.
+func (p *Page) narrow() { p.lay() }
+
+// leastNames is how wide the column of names is at least.
+const leastNames = 9
+
+// look is what the page keeps between runs.
+type look struct {
+	Filter string
+	Mode   mode
+}
+
+// SaveState implements tui.StateSaver.
+func (p *Page) SaveState() string { return tui.EncodeState(look{p.Filter.Text(), p.mode}) }
+
+// LoadState implements tui.StateSaver.
+func (p *Page) LoadState(kept string) {
+	var l look
+	if tui.DecodeState(kept, &l) && l.Mode >= differs && l.Mode < modes {
+		p.Filter.SetText(sanitize.Line(l.Filter))
+		p.mode = l.Mode
 	}
-	return max(w*2/5, 28), 0
 }

@@ -2,12 +2,10 @@ package drift
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
-	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -88,8 +86,19 @@ func (h *history) missingCLI() bool {
 	return r != nil && r.Status == compare.Failed && r.ErrorCode == problem.CLINotFound
 }
 
+// newest are the last results of all projects.
+func (h *history) newest() []*compare.Result {
+	var out []*compare.Result
+	for _, one := range h.state.Projects {
+		if n := len(one.Results); n > 0 {
+			out = append(out, one.Results[n-1])
+		}
+	}
+	return out
+}
+
 func (h *history) whyNoProject() string {
-	return tui.Because(h.path == "", "there is no project yet")
+	return tui.Because(h.path == "", "no project yet")
 }
 
 func (h *history) whyNoResult() string {
@@ -113,62 +122,5 @@ func (h *history) pinned() bool {
 }
 
 func (h *history) whyNoSnapshot() string {
-	return tui.Because(h.snapshotID() == "", "no snapshot; S makes one")
-}
-
-// baselineText names the baseline with its age.
-func (h *history) baselineText(f *tui.Frame, r *compare.Result) string {
-	text := baselineName(r)
-	if i := r.BaselineInfo; i != nil {
-		if i.SnapshotID != "" {
-			for _, s := range h.project().Snapshots {
-				if s.ID == i.SnapshotID && s.Pinned {
-					text += " pinned"
-				}
-			}
-		}
-		if !i.CreatedAt.IsZero() {
-			text += " (" + f.Ago(i.CreatedAt) + ")"
-		}
-	}
-	return text
-}
-
-// timeline draws the last results, one cell each: higher for more changes.
-func (h *history) timeline(f *tui.Frame) string {
-	th := f.Theme
-	results := h.project().Results
-	if len(results) < 2 {
-		return ""
-	}
-	bars := []rune("▁▂▃▄▅▆▇█")
-	if th.Glyph.ASCII {
-		bars = []rune("_.-~=+*#")
-	}
-	var b strings.Builder
-	for i, r := range results {
-		n := 0
-		for _, d := range r.FolderDiffs {
-			n += len(d.Changes)
-		}
-		level := 0
-		for n > 0 && level < len(bars)-1 {
-			level++
-			n /= 2
-		}
-		cell := string(bars[level])
-		style := statusStyle(th, r)
-		switch {
-		case r.Status == compare.Failed:
-			cell = th.Glyph.Fail
-		case r.Summary.Breaking.Errors > 0:
-			cell, style = glyph(th, report.Breaking), th.Bad
-		}
-		if i == h.at() {
-			b.WriteString(th.Selected.Over(style.Render(cell)))
-			continue
-		}
-		b.WriteString(style.Render(cell))
-	}
-	return b.String()
+	return tui.Because(h.snapshotID() == "", "no snapshot; y makes one")
 }

@@ -2,11 +2,15 @@ package drift
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/report"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -14,137 +18,199 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Render draws the header, the tree and the details.
+// glyph is a sign as the theme can draw it.
+func glyph(th *theme.Theme, s report.Sign) string {
+	if s == report.Moved {
+		return th.Glyph.Right
+	}
+	return string(rune(s))
+}
+
+// signStyle is the colour that repeats a sign.
+func signStyle(th *theme.Theme, s report.Sign) theme.Style {
+	switch s {
+	case report.Added:
+		return th.Added
+	case report.Removed:
+		return th.Removed
+	default:
+		return th.Info
+	}
+}
+
+// Render draws what changed and the details of what is selected.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.w = f.W
-	head := p.header(f)
-	if line := p.timeline(f); line != "" && f.H >= 16 {
-		head = append(head, " "+f.Theme.Faint.Render("results ")+line)
-	}
-	if run := p.work.text(f, p.project().Deeper); run != "" {
-		head = append(head, " "+run)
-	}
-	body := f.H - len(head)
-	p.Areas = p.Areas[:0]
-	detail := func(x, w int) {
-		p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: len(head), W: w, H: body})
-	}
-	r := p.result()
-	switch {
+	p.fact = p.baselineFact(f)
+	switch r := p.result(); {
 	case r == nil:
-		return append(head, p.nothing(f, body)...)
+		return p.message(f, p.nothing(f))
 	case r.Status == compare.Failed:
-		return append(head, p.failure(f, r, body)...)
-	case f.W < wide && p.Focus == browser.PartDetail:
-		detail(0, f.W)
-		return append(head, p.detailBox(f, box{0, len(head), f.W, body})...)
-	case f.W < wide:
-		return append(head, p.treeBox(f, len(head), f.W, body)...)
+		return p.message(f, p.failure(f, r))
 	}
-	tree, hit := panes(f.W)
-	detail(tree+1, f.W-tree-1)
-	middle := f.W - tree - 1
-	if hit > 0 {
-		middle -= hit + 1
+	v := browser.View{
+		Title: p.title(f), Note: p.note(f), W: min(max(f.W/3, 32), 44),
+		Row:    func(i, w int) string { return p.row(f, i, w) },
+		Detail: func(x, y, w, h int) []string { return p.changes(f, x, y, w, h) },
 	}
-	all := [][]string{p.treeBox(f, len(head), tree, body), p.detailBox(f, box{tree + 1, len(head), middle, body})}
-	if hit > 0 {
-		all = append(all, p.hitBox(f, hit, body))
-	}
-	return append(head, widget.Panes(f.Theme, all...)...)
-}
-
-func (t *tree) treeBox(f *tui.Frame, y, w, h int) []string {
-	th := f.Theme
-	focus := f.Focus && t.Focus != browser.PartDetail
-	listH := h - 1
-	rows := t.Filter.Rows(f, 1, y+1, w-2, t.Typing())
-	for i := range rows {
-		rows[i] = " " + rows[i]
-	}
-	listH -= len(rows)
-	t.Areas = append(t.Areas, tui.Area{Part: partTree, Y: y + 1 + len(rows), W: w, H: listH})
-	if len(t.rows) == 0 {
-		rows = append(rows, t.emptyTree(f, w)...)
-	} else {
-		rows = append(rows, t.List.Render(th, w, listH, focus, func(i, w int) string { return t.row(f, t.rows[i], w) })...)
-	}
-	return widget.Rows(append([]string{widget.Heading(th, "Changes", t.treeNote(f), focus, w)}, rows...), w, h)
-}
-
-func (t *tree) treeNote(f *tui.Frame) string {
-	var notes []string
-	if t.view.breaking {
-		notes = append(notes, "only breaking")
-	}
-	if t.view.sign != 0 {
-		notes = append(notes, "only "+glyph(f.Theme, t.view.sign))
-	}
-	return f.Theme.Warn.Render(strings.Join(notes, ", "))
-}
-
-func (t *tree) emptyTree(f *tui.Frame, w int) []string {
-	th := f.Theme
-	if t.view.narrowed() {
-		return []string{th.Faint.Render(widget.Cut(" no matches; esc clears the filter", w))}
-	}
-	return []string{th.Good.Render(widget.Cut(" no contract changed", w))}
-}
-
-// row draws one line of the tree.
-func (t *tree) row(f *tui.Frame, x row, w int) string {
-	th := f.Theme
-	mark := " "
-	if x.opens {
-		mark = th.Glyph.Closed
-		if x.open {
-			mark = th.Glyph.Open
+	if len(p.rows) == 0 {
+		v.Empty = []string{" " + f.Theme.Faint.Render("No matches. Esc clears the filter.")}
+		if p.Filter.Empty() {
+			v.Empty[0] = " " + f.Theme.Text.Render("No contract changed.")
 		}
 	}
-	name := sanitize.Line(x.name)
-	if until, ok := t.fresh[x.key]; ok && f.Now.Before(until) {
-		f.RedrawAfter(until.Sub(f.Now))
-		name = th.Match.Render(name)
+	return p.Panes(f, v)
+}
+
+// changes draws what there is to say of the row under the cursor and, below it, of those after it
+// that fit, from the first again after the last.
+func (p *Page) changes(f *tui.Frame, x, y, w, h int) []string {
+	left, text, beside := p.change(f, p.selected(), w)
+	var below []string
+	own := 2 + max(len(text), len(beside)) // with its heading, and air
+	for i := 1; i < len(p.rows); i++ {
+		at := (p.List.Cursor + i) % len(p.rows)
+		o := &p.rows[at]
+		left, text, beside := p.change(f, o, w)
+		need := 2 + max(len(text), len(beside))
+		if own+len(below)+need > h {
+			break
+		}
+		p.Areas = append(p.Areas, tui.Area{X: x, Y: y + own + len(below), W: w, H: need, Run: func() tea.Cmd {
+			return p.Move(func() { p.List.MoveTo(at) })
+		}})
+		pane := widget.Pane(f.Theme, sanitize.Line(o.name), f.Theme.Faint.Render(tui.Place(at, len(p.rows))), false, text, left, need)
+		below = append(below, p.sideBySide(f, o, pane, beside, w-left-1)...)
 	}
-	note := ascii(th, x.note)
-	if x.kind == sectionRow {
-		return widget.Section(th, mark+" "+name, th.Faint.Render(note), w)
+	if len(below) == 0 {
+		own = h
 	}
-	lead := widget.Blank(x.depth) + th.Muted.Render(mark) + " "
-	if x.depth > 0 && !x.opens {
-		lead = "   "
-		if w >= 34 {
-			lead = "    "
+	pane := p.DetailPane(f, p.detailTitle(), p.detailNote(f), text, x, y, left, own)
+	return widget.Rows(append(p.sideBySide(f, p.selected(), pane, beside, w-left-1), below...), w, h)
+}
+
+// change is what there is to say of a row, and what stands beside that where there is room: the
+// lines of the source that changed. left is how wide the pane of the text is, of w cells.
+func (p *Page) change(f *tui.Frame, x *row, w int) (left int, text, beside []string) {
+	if left = w; f.W >= browser.Wide && x != nil && x.contract != nil {
+		left = min((w-3)/2, browser.Prose)
+		beside = p.detail(f, x, w-left-1-3, p.besideMode(x))
+	}
+	return left, p.detail(f, x, left-4, p.mode), beside
+}
+
+// besideMode is how a contract is shown beside the pane: as the pane does not.
+func (p *Page) besideMode(x *row) mode {
+	if len(x.contract.Lines) == 0 || p.mode == source {
+		return contracts
+	}
+	return source
+}
+
+// sideBySide draws beside in w cells next to a pane about a row.
+func (p *Page) sideBySide(f *tui.Frame, x *row, pane, beside []string, w int) []string {
+	if w <= 0 {
+		return pane
+	}
+	note := f.Theme.Faint.Render(p.besideMode(x).String())
+	return widget.Panes(f.Theme, pane, widget.Pane(f.Theme, sanitize.Line(x.file), note, false, beside, w, len(pane)))
+}
+
+// title is the heading of the page: which project it shows.
+func (p *Page) title(f *tui.Frame) string {
+	if p.path == "" {
+		return "Drift"
+	}
+	name := widget.Cut(sanitize.Line(filepath.Base(p.project().Path)), max(f.W/3, 16)-8)
+	if n := len(p.state.Projects); n > 1 && p.place() >= 0 {
+		name += " " + tui.Place(p.place(), n)
+	}
+	return "Drift " + f.Theme.Glyph.Dot + " " + name
+}
+
+// note is what runs, or how many changes break something, or may.
+func (p *Page) note(f *tui.Frame) string {
+	th := f.Theme
+	if run := p.work.run; run != nil {
+		return th.Info.Render(tui.Spin + " " + f.Ago(run.since))
+	}
+	if !p.Filter.Empty() {
+		return th.Faint.Render(fmt.Sprintf("%d of %d", len(p.rows), len(p.all)))
+	}
+	switch r := p.result(); {
+	case r.Status == compare.Pass && len(report.Badges(r)) > 0:
+		return th.Warn.Render("no drift seen")
+	case r.Status == compare.Pass:
+		return th.Good.Render(th.Glyph.OK + " no drift")
+	}
+	var out []string
+	if n := p.result().Summary.Breaking.Errors; n > 0 {
+		out = append(out, th.Bad.Render(fmt.Sprint(th.Glyph.Fail, n)))
+	}
+	if n := p.result().Summary.Breaking.Warnings; n > 0 {
+		out = append(out, th.Warn.Render(fmt.Sprint("!", n)))
+	}
+	return strings.Join(out, " ")
+}
+
+// baselineFact says what the project is compared with, and what runs.
+func (p *Page) baselineFact(f *tui.Frame) string {
+	var out []string
+	switch run, r := p.work.run, p.result(); {
+	case run != nil:
+		out = append(out, sanitize.Line(run.what), "x stops")
+	case r != nil:
+		out = append(out, "since "+since(f, r))
+		if p.behind() > 0 {
+			out = append(out, humanize.Count(p.behind(), "result")+" ago")
+		} else if at := r.ComparedAt; r.BaselineInfo == nil || r.BaselineInfo.CreatedAt.IsZero() {
+			out = append(out, "compared "+f.Since(at))
 		}
 	}
-	sign := signStyle(th, x.sign).Render(glyph(th, x.sign)) + " "
-	right := ""
-	if x.kind == bundleRow && x.breaking > 0 {
-		right = th.Bad.Render(glyph(th, report.Breaking)) + " "
+	if d := p.project().Deeper; d != nil && p.work.run == nil {
+		out = append(out, "looking deeper, "+humanize.Took(d.Limit)+" at most", "x stops")
 	}
-	right += th.Faint.Render(note)
-	room := w - widget.Width(lead) - 2
-	if right != "" {
-		room -= widget.Width(right) + 1
+	if p.project().Watching {
+		out = append(out, "following")
 	}
-	if strings.Contains(x.name, "/") && name == sanitize.Line(x.name) {
-		name = middle(name, room)
+	return strings.Join(out, " "+f.Theme.Glyph.Dot+" ")
+}
+
+// since names a baseline with its age: "claude's snapshot, 21 s ago".
+func since(f *tui.Frame, r *compare.Result) string {
+	text := sanitize.Line(report.BaselineName(r))
+	if i := r.BaselineInfo; i != nil && !i.CreatedAt.IsZero() {
+		text += ", " + f.Since(i.CreatedAt)
 	}
-	left := name + wordsText(th, x.words, room-widget.Width(name))
-	// The folder goes before the words are cut, the words before the name.
-	if rest := room - widget.Width(left) - 2; x.where != "" && x.where != "." && right == "" && rest >= 12 {
-		right = th.Faint.Render(middle(sanitize.Line(x.where), rest))
+	return text
+}
+
+// row draws one line of the list.
+func (p *Page) row(f *tui.Frame, i, w int) string {
+	th, x := f.Theme, &p.rows[i]
+	mark, style := x.mark(th)
+	name, left := sanitize.Line(x.name), w-3 // with air at the end
+	lead := style.Render(mark) + " "
+	if len(x.items) > 0 {
+		var items []string
+		for _, one := range x.items[:min(len(x.items), 20)] { // more have no room
+			id, _, _ := strings.Cut(one, " ")
+			items = append(items, strings.TrimSuffix(filepath.Base(id), filepath.Ext(id)))
+		}
+		return lead + th.Text.Render(widget.Cut(name+": "+sanitize.Line(strings.Join(items, ", ")), left))
 	}
-	return widget.Ends(lead+sign+left, right, w)
+	if name = widget.Cut(name, left); len(x.words) > 0 {
+		name = widget.Cut(name, max(left*3/5, left-10))
+		name += widget.Blank(min(p.names, left/3) - widget.Width(name))
+	}
+	return lead + th.Text.Render(name) + wordsText(th, x.words, left-widget.Width(name))
 }
 
 // wordsText is what changed, as far as there is room.
 func wordsText(th *theme.Theme, list []word, room int) string {
 	out := ""
 	for i, one := range list {
-		sign := glyph(th, one.sign)
+		sign, more := glyph(th, one.sign), ""
 		text := sanitize.Line(one.text)
-		more := ""
 		if left := len(list) - i - 1; left > 0 {
 			more = fmt.Sprintf("  +%d", left)
 		}
@@ -165,114 +231,49 @@ func wordsText(th *theme.Theme, list []word, room int) string {
 }
 
 // Legend explains the signs of changes.
-func (t *tree) Legend(th *theme.Theme) (out []tui.Sign) {
-	for _, m := range meanings() {
-		out = append(out, tui.Sign{Mark: signStyle(th, m.sign).Render(glyph(th, m.sign)), Means: m.text})
+func (p *Page) Legend(th *theme.Theme) (out []tui.Sign) {
+	for i, means := range []string{"breaks what uses it", "may break", "", "", "", "not covered", "affected, or edited inside"} {
+		if mark, style := (row{weight: weight(i)}).mark(th); means != "" {
+			out = append(out, tui.Sign{Mark: style.Render(mark), Means: means})
+		}
 	}
 	return out
 }
 
-type meaning struct {
-	sign report.Sign
-	text string
-}
-
-func meanings() []meaning {
-	return []meaning{
-		{report.Breaking, "breaks"},
-		{report.Warning, "may break"},
-		{report.Added, "new"},
-		{report.Removed, "gone"},
-		{report.Changed, "changed"},
-		{report.Moved, "moved"},
-		{report.Through, "affected"},
-		{report.Unseen, "not covered"},
-		{report.Same, "same"},
-	}
-}
-
-// hitBox shows who is hit by what stands under the cursor.
-func (t *tree) hitBox(f *tui.Frame, w, h int) []string {
-	x, _ := t.selected()
-	d := &writer{th: f.Theme, w: w - 2}
-	if x.contract != nil {
-		d.hit(x.contract, h)
-	}
-	if len(d.out) == 0 {
-		d.add(f.Theme.Faint.Render("no known importer"))
-	}
-	return widget.Pane(f.Theme, "Imported by", "", false, d.out[:min(len(d.out), h-1)], w, h)
-}
-
-// box is a place on the page.
-type box struct{ x, y, w, h int }
-
-func (t *tree) detailBox(f *tui.Frame, b box) []string {
-	th := f.Theme
-	focus := f.Focus && t.Focus == browser.PartDetail
-	title := "Details"
-	switch t.mode {
-	case beside:
-		title = "Side by side"
-	case raw:
-		title = "Whole contracts"
-	default:
-	}
-	rows := t.Search.Render(f, &t.Detail, t.detail(f, b.w-4), b.x+1, b.y+1, b.w-2, b.h-1)
-	return widget.Pane(th, title, "", focus, rows, b.w, b.h)
-}
-
-// detail draws the right pane, once for each row, width and mode.
-func (t *tree) detail(f *tui.Frame, w int) []string {
-	x, ok := t.selected()
-	if !ok {
-		x = row{kind: sectionRow}
-	}
-	d := &t.drawn
-	if d.key != x.key || d.board != t.board || d.w != w || d.mode != t.mode || d.theme != f.Theme || d.lines == nil {
-		*d = drawn{key: x.key, board: t.board, w: w, mode: t.mode, theme: f.Theme}
-		d.lines = detailLines(f.Theme, t.board, x, t.mode, w, f.W >= broad)
-	}
-	return d.lines
-}
-
 // nothing is shown before the first comparison.
-func (p *Page) nothing(f *tui.Frame, h int) []string {
+func (p *Page) nothing(f *tui.Frame) []string {
 	th := f.Theme
-	key := func(k, text string) string { return th.Key.Render(k) + "  " + th.Text.Render(text) }
+	if p.path == "" {
+		rows := widget.Paragraph(th.Faint, "", "No project yet. One appears with an agent's first LogicStamp call.", min(f.W-2, browser.Prose))
+		return append(append([]string{""}, rows...), f.Example()...)
+	}
 	rows := []string{"", th.Strong.Render("What changed in the contracts?")}
-	if h >= 14 { // else the keys would not fit
-		rows = append(rows, widget.Paragraph(th.Muted, "", "A component's contract is what it promises those that use it: its props, exports and functions.", min(f.W-6, 90))...)
+	if f.H >= 14 { // else the keys would not fit
+		rows = append(rows, widget.Paragraph(th.Muted, "", "A component's contract is what it promises those that use it: its props, exports and functions.", min(f.W-2, browser.Prose))...)
+	}
+	with := "the last commit"
+	if len(p.project().Snapshots) > 0 {
+		with = "the newest snapshot"
 	}
 	rows = append(rows, "")
-	if p.path == "" {
-		rows = []string{"", th.Faint.Render("No project yet. One appears with an agent's first LogicStamp call.")}
-	} else {
-		with := "the last commit"
-		if len(p.project().Snapshots) > 0 {
-			with = "the newest snapshot"
-		}
-		rows = append(rows, key("r", "compare with "+with), key("y", "make this the baseline"), key("f", "compare after every change"))
+	for _, one := range [][2]string{{"r", "compare with " + with}, {"y", "make this the baseline"}, {"f", "compare after every change"}} {
+		rows = append(rows, th.Key.Render(one[0])+"  "+th.Text.Render(one[1]))
 	}
-	return p.message(f, append(rows, f.Example()...), h)
+	return append(rows, f.Example()...)
 }
 
 // failure shows why there is no result, and what to do.
-func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
-	th := f.Theme
+func (p *Page) failure(f *tui.Frame, r *compare.Result) []string {
+	th, w := f.Theme, min(f.W-2, browser.Prose)
 	text, next, _ := strings.Cut(r.Error, ". Next: ")
-	rows := []string{"", th.Bad.Render(th.Glyph.Fail + " " + words(string(r.ErrorCode))), ""}
-	w := min(f.W-6, 90)
-	rows = append(rows, widget.Wrap(sanitize.Line(text), w)...)
+	rows := append([]string{"", th.Bad.Render(th.Glyph.Fail + " " + words(string(r.ErrorCode))), ""}, widget.Wrap(sanitize.Line(text), w)...)
 	if next != "" {
-		rows = append(rows, "")
-		rows = append(rows, widget.Paragraph(th.Muted, "", sanitize.Line(next), w)...)
+		rows = append(append(rows, ""), widget.Paragraph(th.Muted, "", sanitize.Line(next), w)...)
 	}
 	rows = append(rows, "")
 	if p.missingCLI() {
 		if p.work.notInstalled != "" {
-			rows = append(rows, widget.Paragraph(th.Bad, "", sanitize.Text(p.work.notInstalled), w)...)
-			rows = append(rows, "")
+			rows = append(append(rows, widget.Paragraph(th.Bad, "", sanitize.Text(p.work.notInstalled), w)...), "")
 		}
 		rows = append(rows, th.Key.Render("enter")+"  install it into mcpdeck's own folder")
 	}
@@ -280,7 +281,7 @@ func (p *Page) failure(f *tui.Frame, r *compare.Result, h int) []string {
 	if lacksBaseline(r.ErrorCode) {
 		rows = append(rows, th.Key.Render("y")+"  make this the baseline")
 	}
-	return p.message(f, rows, h)
+	return rows
 }
 
 // lacksBaseline reports whether a new snapshot would help.
@@ -294,10 +295,12 @@ func lacksBaseline(code problem.Code) bool {
 	}
 }
 
-func (p *Page) message(f *tui.Frame, rows []string, h int) []string {
-	out := make([]string, 0, len(rows))
-	for _, r := range rows {
-		out = append(out, " "+r)
+// message fills the page with rows.
+func (p *Page) message(f *tui.Frame, rows []string) []string {
+	p.Areas = p.Areas[:0]
+	note := ""
+	if p.work.run != nil {
+		note = p.note(f)
 	}
-	return widget.Pane(f.Theme, "Drift", "", f.Focus, out, f.W, h)
+	return widget.Pane(f.Theme, p.title(f), note, f.Focus, rows, f.W, f.H)
 }

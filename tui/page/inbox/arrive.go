@@ -9,6 +9,7 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -23,7 +24,7 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 	for ; p.notices < len(s.Notices); p.notices++ {
 		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
 	}
-	cmds = append(cmds, keptNow(old, s), untaken(old, s))
+	cmds = append(cmds, keptNow(old, s), untaken(old, s, p.all))
 	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.record.ID }); p.place == partSettled && !p.settled.own() && i >= 0 {
 		p.settled.record = s.History[i] // more may have been seen of it
 	}
@@ -53,6 +54,9 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 		}
 	}
 	p.past.update(s.History)
+	if p.past.view == partDenied {
+		p.denials.update(s.History)
+	}
 	p.lay(time.Now())
 	return tea.Batch(cmds...)
 }
@@ -82,14 +86,15 @@ func keptNow(old, s *questions.Snapshot) tea.Cmd {
 }
 
 // untaken says of an answer that its agent has just not taken.
-func untaken(old, s *questions.Snapshot) tea.Cmd {
+func untaken(old, s *questions.Snapshot, all []snapshot.Session) tea.Cmd {
 	for _, r := range slices.Backward(s.History) {
 		if r.Request.Prompt == nil || r.End() != questions.EndNotTaken {
 			continue
 		}
 		i := slices.IndexFunc(old.History, func(o questions.Record) bool { return o.ID == r.ID })
 		if i >= 0 && old.History[i].End() == questions.EndSent {
-			return tui.Toast(tui.Warn, strings.TrimSpace(sanitize.Line(r.Request.Client())+" "+project(&r.Request))+": "+r.Words(jumpKey))
+			agent, in := whoAsks(&r.Request, projectNames(all))
+			return tui.Toast(tui.Warn, strings.TrimSpace(agent+" "+in)+": "+r.Words(jumpKey))
 		}
 	}
 	return nil

@@ -137,7 +137,10 @@ func TestReferenceCases(t *testing.T) {
 	covered := map[int]bool{}
 	for _, c := range all {
 		covered[c.n] = true
-		t.Run(fmt.Sprintf("%d %s", c.n, c.name), c.run)
+		t.Run(fmt.Sprintf("%d %s", c.n, c.name), func(t *testing.T) {
+			t.Parallel()
+			c.run(t)
+		})
 	}
 	for n := 1; n <= 67; n++ {
 		if !covered[n] {
@@ -282,13 +285,14 @@ func keyCases() []refCase {
 				d.notSent(c)
 			})
 		}},
-		{21, "Ctrl+C in the editor leaves, the draft stays", func(t *testing.T) {
+		{21, "Ctrl+C in the editor asks whether to quit, the draft stays", func(t *testing.T) {
 			t.Helper()
 			with(t, abc, func(d *driver, c *questions.Call) {
 				d.press("f6", "'draft", "ctrl+c")
+				d.Has("Quit mcpdeck?")
+				d.Keys("esc")
+				d.press("esc")
 				d.notSent(c)
-				d.Has("claude", "draft")
-				d.Keys("enter")
 				d.Has("A — draft")
 			})
 		}},

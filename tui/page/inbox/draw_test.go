@@ -51,9 +51,9 @@ func drawCases() []refCase {
 				d.Has("▌( ) 3 option 03")
 			})
 		}},
-		{38, "PgUp and Shift+Up move the view", func(t *testing.T) {
+		{38, "PgUp and Ctrl+U move the view", func(t *testing.T) {
 			t.Helper()
-			for _, keys := range [][2]string{{"pgdown", "pgup"}, {"shift+down", "shift+up"}} {
+			for _, keys := range [][2]string{{"pgdown", "pgup"}, {"ctrl+d", "ctrl+u"}} {
 				sized(t, frame.Size{W: 60, H: 24}, strings.Replace(long(40, 4), "about", "very first", 1), func(d *driver, _ *questions.Call) {
 					d.Has("very first")
 					d.Keys(keys[0])
@@ -66,14 +66,14 @@ func drawCases() []refCase {
 		{39, "scrolling does not change the choice", func(t *testing.T) {
 			t.Helper()
 			sized(t, frame.Size{W: 60, H: 14}, long(10, 8), func(d *driver, c *questions.Call) {
-				d.Keys("down", "down", "shift+up", "shift+up", "enter")
+				d.Keys("down", "down", "ctrl+u", "ctrl+u", "enter")
 				same(t, d.reply(c).Results, one([]string{"option 03"}, ""))
 			})
 		}},
 		{40, "after scrolling, the next move shows the cursor", func(t *testing.T) {
 			t.Helper()
 			sized(t, frame.Size{W: 60, H: 12}, long(0, 20), func(d *driver, _ *questions.Call) {
-				d.Keys("shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down", "shift+down")
+				d.Keys("ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d", "ctrl+d")
 				d.Lacks("option 01")
 				d.Keys("down")
 				d.Has("▌( ) 2 option 02")
@@ -103,7 +103,7 @@ func drawCases() []refCase {
 			raw := "[" + strings.TrimSuffix(strings.Repeat(`{"question":"?","options":["A","B"]},`, 14), ",") + "]"
 			sized(t, frame.Size{W: 60, H: 16}, raw, func(d *driver, _ *questions.Call) {
 				d.Keys("R", "left", "right")
-				d.Has("Q1: not answered", "enter send")
+				d.Has("Q1: not answered", "enter next")
 			})
 		}},
 		{44, "recommended 10 of 12: the cursor is seen at once", func(t *testing.T) {
@@ -203,6 +203,7 @@ func TestGoldenFrames(t *testing.T) {
 	for _, v := range views {
 		for _, s := range sizes {
 			t.Run(v.name+" "+s.name, func(t *testing.T) {
+				t.Parallel()
 				setup{size: s.size}.run(t, func(d *driver) {
 					for _, raw := range v.ask {
 						d.ask(raw)

@@ -9,5 +9,5 @@ import (
 // Command runs the user's notifier for one request.
 func Command(n Notify, r questions.Request) tea.Cmd {
 	items := []questions.Item{{Request: r}}
-	return command(n, items, announce(items, n.Private))
+	return n.command(announce(items, nil, n.Private), about(items, n.Private))
 }

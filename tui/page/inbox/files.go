@@ -6,7 +6,7 @@ import questions "github.com/mcpdeck/mcpdeck/ask"
 // or on another machine.
 func (p *answer) filesOf(r *questions.Request) func() []string {
 	list, folder := p.opt.Files, r.Cwd()
-	if list == nil || folder == "" || r.Peer.Machine != "" {
+	if list == nil || folder == "" || r.Peer.Machine != "" || r.Peer.Host != "" {
 		return nil
 	}
 	return func() []string { return list(folder) }

@@ -84,7 +84,7 @@ func TestEscClosesOnlyTheListOfFiles(t *testing.T) {
 			d.press("' @REA")
 			d.Has("▌ @README.md")
 			d.Keys("esc", "esc")
-			d.Has("enter answer")
+			d.Has("1-4 choose")
 		}
 	})
 }
@@ -95,6 +95,7 @@ func TestNoFilesAreOfferedWhereTheFolderIsNotKnown(t *testing.T) {
 		"another machine": {From: questions.From{Client: "claude-code", Cwd: "/home/ana/src/shop"}, Peer: questions.Peer{Machine: "ssh h1"}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			setup{page: page.Options{Files: shopFiles}}.run(t, func(d *driver) {
 				req.Questions = []questions.Question{{ID: "a", Question: "Which file?", Kind: questions.Text}}
 				if _, err := d.q.Open(req); err != nil {
@@ -114,7 +115,7 @@ func TestFilesCompleteInAForm(t *testing.T) {
 		d.press("'@main")
 		d.Has("▌ @cmd/shop/main.go")
 		d.press("enter")
-		d.Has("@cmd/shop/main.go", "enter next field")
+		d.Has("@cmd/shop/main.go", "enter next")
 		d.Lacks("▌ @")
 		d.press("tab", "'@")
 		d.Has("▌ @README.md")

@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -36,7 +37,7 @@ func alike(a, b *questions.Item) bool {
 	d, e := decision(&a.Request), decision(&b.Request)
 	return d != nil && e != nil && d.Kind == questions.Permission && e.Kind == questions.Permission &&
 		b.Waits() && !a.Request.InTerminal() && !b.Request.InTerminal() &&
-		e.Agent == d.Agent && e.Session == d.Session && slices.Equal(a.Request.Questions[0].Options, b.Request.Questions[0].Options) && slices.Equal(e.Grants, d.Grants) &&
+		e.Agent == d.Agent && e.Session == d.Session && a.Request.Peer.Host == b.Request.Peer.Host && slices.Equal(a.Request.Questions[0].Options, b.Request.Questions[0].Options) && slices.Equal(e.Grants, d.Grants) &&
 		tui.Granted(d, "y") >= 0 && tui.Granted(d, "n") >= 0
 }
 
@@ -44,7 +45,7 @@ func alike(a, b *questions.Item) bool {
 func (p *pane) mark() tea.Cmd {
 	it, ok := p.current()
 	if !ok || !alike(&it, &it) {
-		return tui.Toast(tui.Info, "only permissions have a common answer")
+		return tui.Toast(tui.Info, "only permissions can have a common answer")
 	}
 	if i := slices.Index(p.marks, it.ID); i >= 0 {
 		p.marks = slices.Delete(p.marks, i, i+1)
@@ -53,9 +54,9 @@ func (p *pane) mark() tea.Cmd {
 	marked := p.marked()
 	switch {
 	case len(marked) == groupMost:
-		return tui.Toast(tui.Info, fmt.Sprintf("at most %d have a common answer", groupMost))
+		return tui.Toast(tui.Info, fmt.Sprintf("at most %d can have a common answer", groupMost))
 	case len(marked) > 0 && !alike(&marked[0], &it):
-		return tui.Toast(tui.Info, "a common answer is for one session and the same options")
+		return tui.Toast(tui.Info, "a common answer needs one session and the same options")
 	}
 	p.marks = append(p.marks, it.ID)
 	return nil
@@ -183,7 +184,7 @@ func (p *pane) renderGroup(f *tui.Frame) []string {
 
 	r := &items[0].Request
 	title := th.Strong.Render(sanitize.Line(r.Client())) + th.Muted.Render(" "+th.Glyph.Dot+" "+project(r)+": ") +
-		th.Strong.Render(sanitize.Line(r.Prompt.Tool)) + th.Muted.Render(fmt.Sprintf(" wants %d times", len(items)))
+		th.Strong.Render(sanitize.Line(r.Prompt.Tool)) + th.Muted.Render(" wants "+humanize.Count(len(items), "time"))
 	foot := p.groupFoot(f, w)
 	h := max(f.H-1-len(foot), 1)
 	if g.follow {
@@ -249,7 +250,7 @@ func (p *pane) groupFoot(f *tui.Frame, w int) []string {
 		return []string{" " + th.Warn.Render(widget.Cut(p.message, w))}
 	}
 	due, unseen := p.whole()
-	s := "y allows, n denies, enter then answers these"
+	s := "y allows, n denies; enter answers these"
 	switch p.group.key {
 	case "y":
 		s = fmt.Sprintf("enter allows %d once", len(due))
@@ -257,7 +258,7 @@ func (p *pane) groupFoot(f *tui.Frame, w int) []string {
 		s = fmt.Sprintf("enter denies %d", len(due))
 	}
 	if unseen > 0 {
-		s += fmt.Sprintf("; %d not seen in full", unseen)
+		s += fmt.Sprintf("; %d not shown in full", unseen)
 	}
 	style := th.Muted
 	if p.group.key != "" {

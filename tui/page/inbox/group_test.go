@@ -34,7 +34,7 @@ func TestAGroupIsAnsweredWithOneEnter(t *testing.T) {
 		prompted(t, func(d *driver, calls []*questions.Call) {
 			d.marks(3)
 			d.Keys("space") // of another session
-			d.Has("marked", "a common answer is for one session")
+			d.Has("marked", "a common answer needs one session")
 			d.Keys("g", key)
 			d.Has("make one", "make two", "make three", "[x] 1 of 3")
 			d.Lacks("other session")
@@ -70,7 +70,7 @@ func TestAGroupAnswersOnlyWhatWasOnScreenInFull(t *testing.T) {
 		d.marks(2)
 		d.Keys("y")
 		d.Wait(time.Second)
-		d.Has("1 not seen in full")
+		d.Has("1 not shown in full")
 		d.Keys("enter")
 		d.Wait(time.Second)
 		same(t, ended(calls), []int{0})

@@ -11,12 +11,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // history is what was asked before, newest first.
 type history struct {
-	shown     bool
+	view      string // partHistory, or that of what is shown in its place; "": it is closed
 	all       []questions.Record
 	found     []questions.Record
 	filter    string
@@ -25,9 +26,15 @@ type history struct {
 	list      widget.List
 }
 
+// History implements tui.Historian.
+func (p *Page) History() tea.Cmd {
+	p.past.open(p.snap.History)
+	return nil
+}
+
 // open shows all of it.
 func (h *history) open(all []questions.Record) {
-	h.shown, h.filter, h.searching = true, "", false
+	h.view, h.filter, h.searching = partHistory, "", false
 	h.edit.SetValue("")
 	h.update(all)
 }
@@ -47,6 +54,20 @@ func (h *history) search(filter string) {
 	}
 	h.list.SetLen(len(h.found))
 }
+
+// leaving are the ways out of a view in the place of the history.
+func (h *history) leaving(id, part string) []tui.Action {
+	return []tui.Action{
+		{ID: id + ".history", Title: "Back to the history", Hint: "back", Verb: verb.Back, Part: part, Run: h.turn(partHistory)},
+		{ID: id + ".close", Title: "Back to the list", Verb: verb.History, Part: part, Run: h.turn("")},
+	}
+}
+
+// turn shows another view, or none.
+func (h *history) turn(view string) func() tea.Cmd { return tui.Do(func() { h.view = view }) }
+
+// selected is the record under the cursor, nil if there is none.
+func (h *history) selected() *questions.Record { return widget.Selected(&h.list, h.found) }
 
 func (h *history) copy() tea.Cmd {
 	i := h.list.Cursor
@@ -87,7 +108,8 @@ func asked(r questions.Record, i int) string {
 	return sanitize.BareText(r.Request.Questions[i].Question)
 }
 
-// recordRows draws recordText, the Markdown of questions as on the page that asks them.
+// recordRows draws recordText, the Markdown of questions as on the page that asks them; of a
+// request that has not ended, what is asked.
 func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 	rows := widget.Paragraph(th.Muted, "", asker(r), w)
 	for i := range r.Request.Questions {
@@ -97,9 +119,11 @@ func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 		} else {
 			rows = append(rows, widget.Spanned(th, th.Text, text, w)...)
 		}
-		rows = append(rows, widget.Paragraph(th.Text, "", "  "+recordAnswer(r, i, jumpKey), w)...)
+		if r.ID != 0 {
+			rows = append(rows, widget.Paragraph(th.Text, "", "  "+recordAnswer(r, i, jumpKey), w)...)
+		}
 	}
-	if undone(r) {
+	if r.ID != 0 && undone(r) {
 		rows = append(append(rows, ""), widget.Paragraph(th.Warn, "", r.Words(jumpKey), w)...)
 	}
 	return rows
@@ -108,13 +132,13 @@ func recordRows(th *theme.Theme, r questions.Record, w int) []string {
 // undone reports whether nothing has shown that the user's answer had an effect.
 func undone(r questions.Record) bool {
 	end := r.End()
-	return end == questions.EndSent || end == questions.EndNotTaken
+	return end == questions.EndNotKnown || end == questions.EndSent || end == questions.EndNotTaken
 }
 
 // recordAnswer is the answer to question i in words; key is as in [questions.Record.Words].
 func recordAnswer(r questions.Record, i int, key string) string {
 	switch end := r.End(); {
-	case end == questions.EndElsewhere, end == questions.EndGone, end == questions.EndTimedOut:
+	case r.Refused != nil, end == questions.EndElsewhere, end == questions.EndGone, end == questions.EndTimedOut:
 		return r.Words(key)
 	case r.Reply.Status == questions.Declined:
 		word := "declined"
@@ -151,6 +175,9 @@ func recordAnswer(r questions.Record, i int, key string) string {
 	}
 	if res.CustomInput != "" {
 		parts = append(parts, `"`+sanitize.Line(res.CustomInput)+`"`)
+	}
+	if r.Rule != nil {
+		return strings.Join(parts, ", ") + " by rule " + sanitize.Line(r.Rule.ID)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -220,20 +247,14 @@ func recordMark(th *theme.Theme, r questions.Record) string {
 	case questions.EndDenied, questions.EndDeclined:
 		return th.Bad.Render(th.Glyph.Fail)
 	case questions.EndTimedOut:
-		return th.Muted.Render(th.Glyph.Wait)
-	case questions.EndGone:
-		return th.Faint.Render("-")
-	case questions.EndElsewhere:
-		return th.Muted.Render(th.Glyph.Right)
-	case questions.EndSent:
-		return th.Muted.Render(th.Glyph.Half)
+		return th.Muted.Render(th.Glyph.Fail)
+	case questions.EndGone, questions.EndNotKnown:
+		return th.Faint.Render("?")
+	case questions.EndElsewhere, questions.EndSent:
+		return th.Muted.Render(th.Glyph.OK)
 	case questions.EndNotTaken:
-		return th.Warn.Render(th.Glyph.Half)
-	case questions.EndAnswered:
-		if r.AsksBack() {
-			return th.Info.Render("?")
-		}
-	case questions.EndAllowed:
+		return th.Warn.Render(th.Glyph.Right)
+	case questions.EndAnswered, questions.EndAllowed, questions.EndMayRetry:
 	}
 	return th.Good.Render(th.Glyph.OK)
 }

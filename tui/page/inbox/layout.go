@@ -2,14 +2,13 @@ package inbox
 
 import (
 	"slices"
-	"strconv"
-	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/conversation"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -17,13 +16,14 @@ import (
 
 // Sizes of the page from which it shows more.
 const (
-	pairFrom  = 60  // columns for the list above the pane
+	pairFrom  = 36  // columns for the list above the pane, as on a phone
+	roomyFrom = 60  // columns for long headings and numbers of lines
 	tallFrom  = 15  // rows for that
 	wideFrom  = 160 // columns for the list beside the pane
 	deepFrom  = 37  // rows for the sessions at work below the pane
 	listMost  = 72
 	paneMost  = 88
-	tailLeast = 7 // rows of a session at work
+	paneLeast = 8 // rows, before the first steps give way
 )
 
 // Render implements tui.Page.
@@ -44,10 +44,18 @@ func (p *Page) render(f *tui.Frame) []string {
 		answers, most = answeredMost, max(f.H-8, 3)
 	}
 	p.split = f.W >= wideFrom && !p.permission.alone
-	switch {
-	case p.past.shown:
+	switch p.past.view {
+	case partRules:
+		return p.rules.render(f, p.snap.History)
+	case partGranted:
+		return p.grants.render(f, p.opt.Home)
+	case partDenied:
+		return p.denials.render(f)
+	case partHistory:
 		return p.past.render(f)
-	case p.newcomer() && !p.opened:
+	}
+	switch {
+	case p.Newcomer():
 		return p.welcome.render(f)
 	case p.split:
 		return p.wide(f)
@@ -57,26 +65,43 @@ func (p *Page) render(f *tui.Frame) []string {
 		if r := p.list.under(); r != nil && r.open() { // a key decides what its row shows whole
 			f.Asks(tui.AskedItem(&r.item, p.digests.Of(p.snap, &r.item), p.draft.Tab))
 		}
-		rows := p.listRows(f, f.W, f.H, answers)
+		lines, steps := p.lines(f, f.W, answers), p.welcome.beside(f, f.W)
+		if len(lines)+len(steps) > f.H {
+			steps = nil
+		}
+		rows := append(p.listRows(lines, f.W, f.H-len(steps)), steps...)
 		if p.message != "" && len(rows) > 0 {
 			rows[len(rows)-1] = widget.Fit(" "+f.Theme.Warn.Render(widget.Cut(p.message, f.W-2)), f.W)
 		}
 		return rows
 	}
-	h := min(len(p.lines(f, f.W, answers, true)), most)
-	return append(p.listRows(f, f.W, h, answers), p.paneAt(f, 0, h, f.W, f.H-h)...)
+	lines := p.lines(f, f.W, answers)
+	steps := p.welcome.beside(f, f.W)
+	free := f.H - len(steps)
+	h := min(len(lines), max(min(most, free-paneLeast), 3))
+	if h < len(lines) { // there may be rows that say nothing
+		h = min(len(lines), max(h, free-p.needs(f, f.W, free-h)))
+	}
+	if h < len(lines) && lines[h-1].row < 0 && p.list.rows[lines[h].row].section == answeredToday {
+		h-- // a heading with nothing below it
+	}
+	if free-h < paneLeast {
+		steps = nil
+	}
+	rows := append(p.listRows(lines, f.W, h), steps...)
+	return append(rows, p.paneAt(f, 0, len(rows), f.W, f.H-len(rows))...)
 }
 
 // lines are all lines of the list.
-func (p *Page) lines(f *tui.Frame, w, answers int, focus bool) []line {
+func (p *Page) lines(f *tui.Frame, w, answers int) []line {
 	d := newDrawing(&p.list, p.world(f.Now), w, answers)
-	d.marks, d.focus, d.permission, d.shows = p.marks, focus && f.Focus, &p.permission, p.permission.alone
+	d.marks, d.focus, d.permission, d.shows = p.marks, f.Focus && !p.opened, &p.permission, p.permission.alone
 	return p.list.lines(f, d, w, answers)
 }
 
-// listRows draws the list into w × h cells at the upper left corner.
-func (p *Page) listRows(f *tui.Frame, w, h, answers int) []string {
-	rows := p.list.render(p.lines(f, w, answers, !p.opened), w, h)
+// listRows draws lines of the list into w × h cells at the upper left corner.
+func (p *Page) listRows(lines []line, w, h int) []string {
+	rows := p.list.render(lines, w, h)
 	for y, i := range p.list.of {
 		if i >= 0 {
 			p.areas = append(p.areas, tui.Area{X: 0, Y: y, W: w, H: 1, Run: tui.Do(func() {
@@ -91,30 +116,102 @@ func (p *Page) listRows(f *tui.Frame, w, h, answers int) []string {
 // wide draws the list with the calls below it, the pane beside it, and beside that what led to
 // what it shows; below these the sessions at work.
 func (p *Page) wide(f *tui.Frame) []string {
-	left := p.listRows(f, listMost, min(len(p.lines(f, listMost, answeredMost, true)), f.H), answeredMost)
-	left = append(left, latest(f, p.deck, listMost, f.H-len(left))...)
+	lines := p.lines(f, listMost, answeredMost)
+	left := p.listRows(lines, listMost, min(len(lines), f.H))
+	if steps := p.welcome.beside(f, listMost); len(left)+len(steps) <= f.H {
+		left = append(left, steps...)
+	}
+	left = append(left, tui.LatestCalls(f, p.deck, listMost, f.H-len(left))...)
 	rest := f.W - listMost - 1
-	tails, h := p.list.tails(p.session), f.H
-	if n := len(tails); n > 0 && f.H >= deepFrom && !p.opened {
-		n = min(n, (f.H/2)/tailLeast)
-		tails = tails[:n]
-		h = max(f.H*2/5, f.H-n*(f.H*3/5/n))
-	} else {
-		tails = nil
+	w, s := rest, p.context()
+	beside := s != nil && p.place != partSession && p.place != partRecord
+	if beside {
+		w = min(rest*59/100, paneMost)
 	}
-	var right []string
-	if s := p.context(); s != nil && p.place != partSession {
-		w := min(rest*59/100, paneMost)
-		right = widget.Panes(f.Theme, p.paneAt(f, listMost+1, 0, w, h), contextRows(f, s, projectOf(p.all, s), rest-w-1, h))
-	} else {
-		right = p.paneAt(f, listMost+1, 0, rest, h)
+	var tails []string
+	if f.H >= deepFrom {
+		least := p.needs(f, w, 0)
+		switch {
+		case p.place == partRecord && s != nil:
+			least += 1 + sessionRows(f, s, w-2)
+		case beside:
+			least = max(least, 1+len(conversation.Rows(f, s, conversation.Room{W: rest - w - 3, H: 1})))
+		}
+		tails = p.list.tails(f, p.all, s, rest, f.H-least)
 	}
-	for i, s := range tails {
-		n := (f.H - len(right)) / (len(tails) - i)
-		head := widget.Heading(f.Theme, strings.Join([]string{sanitize.Line(s.Agent), projectOf(p.all, s), sanitize.Line(s.Name())}, " "+f.Theme.Glyph.Dot+" "), "", false, rest)
-		right = append(right, widget.Rows(append([]string{head}, indented(conversation.Latest(f, s, rest-2, n-2))...), rest, n)...)
+	h := f.H - len(tails)
+	right := p.paneAt(f, listMost+1, 0, w, h)
+	if beside {
+		cw := rest - w - 1
+		rows := []string{conversation.Heading(f, s, projectOf(p.all, s), "", false, cw)}
+		rows = append(rows, indented(conversation.Rows(f, s, conversation.Room{W: cw - 2, H: h - 1, Wide: true, File: diffOf(p)}))...)
+		right = widget.Panes(f.Theme, right, widget.Rows(rows, cw, h))
 	}
-	return widget.Panes(f.Theme, left, right)
+	return widget.Panes(f.Theme, left, append(right, tails...))
+}
+
+// needs is how many rows the pane takes, width cells wide: its text goes before the rows of others.
+// Below the list, what led to a request is part of it, where there would be first rows.
+func (p *Page) needs(f *tui.Frame, width, first int) int {
+	if p.place == partSettled { // it keeps those that it had
+		return p.takes
+	}
+	p.takes = textRows(&p.pane, f, width)
+	if s := p.context(); s != nil && p.place == partRequest && !p.split {
+		switch text := 1 + len(conversation.Rows(f, s, conversation.Room{W: width - 2, H: 1, Apart: true})); {
+		case p.takes+text <= first:
+			p.takes += text
+		case p.deciding() != nil && askedRow(f.Theme, s, width) != "":
+			p.takes-- // two blank rows give way, and one is about the session
+		}
+	}
+	return p.takes
+}
+
+// textRows is how many rows the text of what the pane shows takes.
+func textRows(p *pane, f *tui.Frame, width int) int {
+	w := width - 2
+	it, open := p.current()
+	switch {
+	case p.place == partRecord:
+		return 1 + len(recordRows(f.Theme, p.record, min(width, conversation.Prose)-2))
+	case p.place == partSession && p.session != nil:
+		return 2 + sessionRows(f, p.session, w)
+	case !open || p.place != partRequest || p.form != nil:
+		return f.H
+	}
+	n := 1 + len(p.foot(f.Sub(width, f.H), it, w))
+	if p.banner(f, it) != "" {
+		n++
+	}
+	if hides(&it.Request) {
+		n++
+	}
+	if len(it.Request.Questions) > 1 {
+		n += 2
+	}
+	k, one := p.question()
+	switch {
+	case !one: // the review
+		n += 2 + len(it.Request.Questions)
+	case p.deciding() != nil:
+		d := it.Request.Prompt
+		n += len(p.promptFacts(f.Theme, it, w, widget.Wrap)) + 1 + len(p.permission.subject(f.Theme, &it, w-inset(d, w)).Rows)
+		if words := p.promptWords(f.Theme, &it, w); len(words) > 0 {
+			n += 1 + len(words)
+		}
+		if !it.Request.InTerminal() {
+			n += 1 + len(k.grantRows(f, d, p.opened, w, func(int) theme.Style { return f.Theme.Key }).rows)
+		}
+	default:
+		n += k.needs(f, w, width >= sideFrom)
+	}
+	return min(n, f.H)
+}
+
+// sessionRows is how many rows a conversation is given before others are: all, up to half of the page.
+func sessionRows(f *tui.Frame, s *snapshot.Session, w int) int {
+	return max(min(len(conversation.Rows(f, s, conversation.Room{W: w})), f.H/2), len(conversation.Rows(f, s, conversation.Room{W: w, H: 1})))
 }
 
 // context is the session whose conversation led to what is selected, nil if that is not known.
@@ -124,14 +221,20 @@ func (p *Page) context() *snapshot.Session {
 		return sessionOf(p.all, &it.Request)
 	case p.place == partRecord:
 		return sessionOf(p.all, &p.record.Request)
+	case p.place == partSettled:
+		r := p.settled.request(p.snap)
+		return sessionOf(p.all, &r)
 	}
 	return p.session
 }
 
-// contextRows draws a conversation beside what it led to.
-func contextRows(f *tui.Frame, s *snapshot.Session, project string, w, h int) []string {
-	head := conversation.Heading(f, s, project, "", false, w)
-	return widget.Rows(append([]string{head}, indented(conversation.Rows(f, s, conversation.Room{W: w - 2, H: h - 1}))...), w, h)
+// diffOf is the file whose diff stands in a conversation, -1 for none: the keys for the next one are
+// those for the next question.
+func diffOf(p *Page) int {
+	if !p.split || len(p.questions()) > 1 {
+		return -1
+	}
+	return p.file
 }
 
 // indented are rows with a blank cell before each.
@@ -143,14 +246,16 @@ func indented(rows []string) []string {
 	return out
 }
 
-// tails are the sessions at work.
-func (l *requestList) tails(but *snapshot.Session) (out []*snapshot.Session) {
+// tails draws the sessions at work, of all, but one, in at most h rows.
+func (l *requestList) tails(f *tui.Frame, all []snapshot.Session, but *snapshot.Session, w, h int) []string {
+	var at []*snapshot.Session
+	var projects []string
 	for i := range l.rows {
 		if r := &l.rows[i]; r.section == working && r.session != but {
-			out = append(out, r.session)
+			at, projects = append(at, r.session), append(projects, projectOf(all, r.session))
 		}
 	}
-	return out
+	return conversation.Panes(f, at, projects, w, h)
 }
 
 // projectOf is what the project of a session is called.
@@ -160,36 +265,6 @@ func projectOf(all []snapshot.Session, s *snapshot.Session) string {
 		return sanitize.Line(names[i])
 	}
 	return ""
-}
-
-// latest draws the newest calls of agents into w × h cells.
-func latest(f *tui.Frame, deck *snapshot.Snapshot, w, h int) []string {
-	if h < 3 || len(deck.Calls) == 0 {
-		return widget.Rows(nil, w, h)
-	}
-	th := f.Theme
-	note := strconv.FormatUint(deck.Total, 10) + " calls"
-	rows := []string{widget.Heading(th, "Latest calls", th.Muted.Render(note), false, w)}
-	for i := range slices.Backward(deck.Calls) {
-		if len(rows) == h {
-			break
-		}
-		c := &deck.Calls[i]
-		took := humanize.Took(c.Duration)
-		if c.Status == snapshot.Running {
-			took = f.Ago(c.Started)
-		}
-		sign, what := " ", c.Result
-		if c.Status.Failed() {
-			sign = th.Bad.Render(th.Glyph.Fail)
-		} else if what == "" {
-			what = c.Args
-		}
-		row := " " + sign + " " + th.Text.Render(widget.Fit(sanitize.Line(c.AgentName), 8)) + " " + widget.Fit(sanitize.Line(c.Tool), 20) + "  " +
-			th.Muted.Render(widget.Cut(sanitize.Line(what), max(w-36-widget.Width(took), 8)))
-		rows = append(rows, widget.Ends(row, th.Muted.Render(took)+" ", w))
-	}
-	return widget.Rows(rows, w, h)
 }
 
 // paneAt draws the pane into w × h cells at x, y of the page.
@@ -217,24 +292,27 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 	case p.place == partGroup:
 		return p.renderGroup(f)
 	case p.place == partSettled:
-		return append([]string{widget.Heading(th, "", "", p.opened, f.W)}, p.renderSettled(f)[1:]...)
+		r, title := p.settled.request(p.snap), ""
+		if len(r.Questions) > 0 {
+			title = whose(th, p.all, &r)
+		}
+		rows := append([]string{widget.Heading(th, title, "", p.opened, f.W)}, p.renderSettled(f)[1:]...)
+		for _, r := range p.settled.records(p.snap) {
+			rows = append(append(rows, ""), indented(recordRows(th, r, min(f.W, conversation.Prose)-2))...)
+		}
+		return append(rows, since(p, f, f.H-len(rows))...)
 	case open && p.place == partReader:
-		return p.renderReader(f, it)
+		return p.renderReader(f, it, whose(th, p.all, &it.Request)+dot+"details")
 	case open:
 		s := sessionOf(p.all, &it.Request)
-		title := sanitize.Line(it.Request.Client())
-		if s != nil {
-			title += dot + projectOf(p.all, s)
-		} else if in := project(&it.Request); in != "" {
-			title += dot + in
-		}
+		title := whose(th, p.all, &it.Request)
 		if by := sanitize.Line(it.Request.From.Agent); by != "" {
 			title += dot + by
 		}
-		if f.W < pairFrom && p.opened {
-			title = kindOf(&it.Request)
+		if f.W < roomyFrom && p.opened {
+			title = it.Request.WaitsFor()
 		} else {
-			title += dot + kindOf(&it.Request)
+			title += dot + it.Request.WaitsFor()
 		}
 		if p.split {
 			s = nil // it stands beside
@@ -243,23 +321,67 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 	case p.place == partSession && p.session != nil:
 		_, _, word := tui.SessionMark(f, p.session)
 		head := conversation.Heading(f, p.session, projectOf(p.all, p.session), word, p.opened, f.W)
-		rows := indented(conversation.Rows(f, p.session, conversation.Room{W: f.W - 2, H: f.H - 1}))
-		return append([]string{head}, p.talk.Render(th, rows, f.W, f.H-1)...)
+		var rows []string
+		if p.welcome.apart(p.session) {
+			rows = []string{" " + th.Faint.Render(conversation.InTerminal)}
+		}
+		line := indented(p.opt.Reply.Render(f, p.session, 1, f.H, f.W-2, f.H))
+		h := f.H - 1 - len(line)
+		room := conversation.Room{W: f.W - 2, H: h - len(rows), Wide: p.split, File: diffOf(p)}
+		if p.opened {
+			room.H = 0
+		}
+		rows = append(rows, indented(conversation.Rows(f, p.session, room))...)
+		return slices.Concat([]string{head}, widget.Rows(p.talk.Render(th, rows, f.W, h), f.W, h), line)
 	case p.place == partRecord:
 		end, rows := string(p.record.End()), recordRows(th, p.record, min(f.W, conversation.Prose)-2)
 		if p.record.ID == 0 { // it has not ended yet
-			end, rows = "sent", []string{p.sending(f)}
+			end, rows = "sent", append([]string{p.sending(f), ""}, rows...)
 		}
-		head := widget.Heading(th, tui.Asker(&p.record.Request)+dot+end, "", p.opened, f.W)
+		head := widget.Heading(th, whose(th, p.all, &p.record.Request)+dot+end, "", p.opened, f.W)
 		rows = indented(rows)
+		rows = append(rows, since(p, f, f.H-1-len(rows))...)
 		return append([]string{head}, p.talk.Render(th, rows, f.W, f.H-1)...)
 	}
 	return append([]string{widget.Heading(th, "", "", false, f.W)}, indented(f.Example())...)
 }
 
+// since draws below what was answered, in h rows, what its agent has said and done, unless that
+// stands beside it; all of it where it is open.
+func since(p *Page, f *tui.Frame, h int) []string {
+	s := p.context()
+	if s == nil || p.split && p.place == partSettled || h < 4 && !p.opened {
+		return nil
+	}
+	room := conversation.Room{W: f.W - 2, H: h - 1, Wide: p.split, File: diffOf(p)}
+	if p.opened && p.place == partRecord {
+		room.H = 0
+	}
+	return append([]string{""}, indented(conversation.Rows(f, s, room))...)
+}
+
+// whose is the agent of a request and its project, for a heading.
+func whose(th *theme.Theme, all []snapshot.Session, r *questions.Request) string {
+	in := project(r)
+	if s := sessionOf(all, r); s != nil {
+		in = projectOf(all, s)
+	}
+	agent := sanitize.Line(r.Client())
+	if in == "" {
+		return agent
+	}
+	return agent + " " + th.Glyph.Dot + " " + in
+}
+
 func (p *Page) wheel(m tui.WheelMsg) {
 	switch {
-	case p.past.shown:
+	case p.past.view == partRules:
+		p.rules.list.Move(m.Delta)
+	case p.past.view == partGranted:
+		p.grants.list.Move(m.Delta)
+	case p.past.view == partDenied:
+		p.denials.list.Move(m.Delta)
+	case p.past.view == partHistory:
 		p.past.list.Move(m.Delta)
 	case p.place == partReader:
 		p.reader.Move(m.Delta)

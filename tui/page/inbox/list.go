@@ -53,7 +53,7 @@ func (r *row) key() string {
 	return strconv.Itoa(r.item.ID)
 }
 
-func sessionKey(s *snapshot.Session) string { return s.Agent + "\x00" + s.ID }
+func sessionKey(s *snapshot.Session) string { return s.Machine + s.Agent + "\x00" + s.ID }
 
 // open reports whether the row is a request that waits.
 func (r *row) open() bool {
@@ -206,6 +206,9 @@ func answered(w world) (out []row) {
 		if r.Ended.Before(today) {
 			break
 		}
+		if _, open := w.snap.Item(r.ID); open && r.Refused != nil {
+			continue // it can still be tried again
+		}
 		if !slices.ContainsFunc(w.snap.Kept, func(k questions.Record) bool { return k.ID == r.ID }) {
 			out = append(out, row{section: answeredToday, record: r})
 		}
@@ -216,7 +219,7 @@ func answered(w world) (out []row) {
 // asks reports whether a request is of a session.
 func asks(r *questions.Request, s *snapshot.Session) bool {
 	if d := r.Prompt; d != nil {
-		return d.Agent == s.Agent && d.Session == s.ID
+		return d.Agent == s.Agent && d.Session == s.ID && r.Peer.Host == s.Machine
 	}
 	return s.Connection != "" && r.Peer.Key == s.Connection
 }

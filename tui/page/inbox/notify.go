@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,8 +10,10 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
@@ -44,7 +45,8 @@ type Notify struct {
 	Mode    NotifyMode // "": NotifyAll
 	Escape  Escape     // "": OSC9
 	Tmux    bool       // sequences must be wrapped to pass through
-	Private bool       // leave the question's text out
+	Private bool       // leave texts out
+	Done    bool       // tell of long turns that have ended, too
 	// After is how long a permission has to wait before it is announced: many are given
 	// at once, by the agent's own rules or in its terminal.
 	After time.Duration
@@ -82,6 +84,7 @@ type alerts struct {
 	looksAt        func(questions.Request) bool // nil: what the user looks at is not known
 	known, focused bool                         // what the terminal said about its focus
 	batch          []questions.Item
+	turns          turns
 	failed         bool // the command has failed before
 }
 
@@ -169,7 +172,7 @@ func after(d time.Duration, msg tea.Msg) tea.Cmd {
 }
 
 // due notifies of the batch, or reminds of what still waits.
-func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) tea.Cmd {
+func (a *alerts) due(msg alertMsg, s *questions.Snapshot, all []snapshot.Session, n Notify, shown bool) tea.Cmd {
 	var items []questions.Item
 	if msg.reminder {
 		items = due(s)
@@ -184,40 +187,30 @@ func (a *alerts) due(msg alertMsg, s *questions.Snapshot, n Notify, shown bool) 
 	if len(items) == 0 {
 		return nil
 	}
-	text := announce(items, n.Private)
+	text := announce(items, all, n.Private)
 	var cmds []tea.Cmd
 	if !shown { // the user is here, on another page
-		cmds = append(cmds, tui.Toast(tui.Info, text))
+		cmds = append(cmds, tui.Toast(tui.Needs, text))
 	}
 	if msg.reminder && n.Mode != NotifyTitle {
 		cmds = append(cmds, tea.Raw("\a"))
 	}
 	if (n.Mode == NotifyAll || n.Mode == "") && (!a.known || !a.focused) {
-		if seq := escape(n.Escape, text); seq != "" {
-			if n.Tmux {
-				seq = "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
-			}
-			cmds = append(cmds, tea.Raw(seq))
-		}
+		cmds = append(cmds, n.escape(text))
 	}
-	if n.Command.Program != "" {
-		cmds = append(cmds, command(n, items, text))
-	}
-	return tea.Batch(cmds...)
+	return tea.Batch(append(cmds, n.command(text, about(items, n.Private)))...)
 }
 
 // announce is what a notification says.
-func announce(items []questions.Item, private bool) string {
+func announce(items []questions.Item, all []snapshot.Session, private bool) string {
 	if len(items) == 1 {
 		it := items[0]
-		who := sanitize.Line(it.Request.Client())
+		agent, in := whoAsks(&it.Request, projectNames(all))
+		who := strings.TrimSpace(agent + " " + in)
 		if d := it.Request.Prompt; d != nil && d.Kind == questions.Permission {
 			what := tui.About(&it.Request)
 			if private {
 				what = sanitize.Line(d.Tool)
-			}
-			if in := project(&it.Request); in != "" {
-				who += " · " + in
 			}
 			return sanitize.Cut(who+": "+what, 120)
 		}
@@ -230,11 +223,19 @@ func announce(items []questions.Item, private bool) string {
 	for _, it := range items {
 		askers[it.Request.Asker()] = true
 	}
-	agents := "1 agent"
-	if len(askers) > 1 {
-		agents = strconv.Itoa(len(askers)) + " agents"
+	return humanize.Count(len(items), "question") + " from " + humanize.Count(len(askers), "agent")
+}
+
+// escape has the terminal show text as a notification; nil if it cannot.
+func (n Notify) escape(text string) tea.Cmd {
+	seq := escape(n.Escape, text)
+	if seq == "" {
+		return nil
 	}
-	return fmt.Sprintf("%d questions from %s", len(items), agents)
+	if n.Tmux {
+		seq = "\x1bPtmux;" + strings.ReplaceAll(seq, "\x1b", "\x1b\x1b") + "\x1b\\"
+	}
+	return tea.Raw(seq)
 }
 
 // escape is text as the sequence of a terminal.
@@ -257,28 +258,41 @@ func escape(e Escape, text string) string {
 	return "\x1b]9;" + text + "\x1b\\"
 }
 
-// command runs the user's own notifier with what a notification says as its last argument.
-// The text may begin with what an agent calls itself, which must not become an option.
-func command(n Notify, items []questions.Item, text string) tea.Cmd {
+// facts are what the user's own notifier learns of the first thing that a notification tells.
+type facts struct {
+	kind                          questions.PromptKind
+	session, asker, cwd, question string
+	pending                       int // questions
+}
+
+// about is what a notification of requests tells.
+func about(items []questions.Item, private bool) facts {
 	first := items[0].Request
-	question, kind, session := tui.About(&first), questions.OwnQuestion, first.From.Session
-	if n.Private {
-		question = ""
+	f := facts{questions.OwnQuestion, first.From.Session, first.Client(), first.Cwd(), "", len(items)}
+	if !private {
+		f.question = tui.About(&first)
 	}
 	if d := first.Prompt; d != nil {
-		kind, session = d.Kind, d.Session
+		f.kind, f.session = d.Kind, d.Session
 	}
-	facts := []string{
-		"MCPDECK_KIND=" + sanitize.Line(string(kind)), "MCPDECK_SESSION=" + sanitize.Line(session),
-		"MCPDECK_ASKER=" + sanitize.Line(first.Client()), "MCPDECK_CWD=" + sanitize.Line(first.Cwd()),
-		"MCPDECK_QUESTION=" + question, "MCPDECK_PENDING=" + strconv.Itoa(len(items)),
+	return f
+}
+
+// command runs the user's own notifier, if there is one, with what a notification says as its
+// last argument. The text may begin with what an agent calls itself, which must not become an option.
+func (n Notify) command(text string, of facts) tea.Cmd {
+	c := n.Command
+	if c.Program == "" {
+		return nil
 	}
+	c.Args = append(c.Args[:len(c.Args):len(c.Args)], strings.TrimLeft(text, "- "))
+	c.Extra = append(c.Extra[:len(c.Extra):len(c.Extra)],
+		"MCPDECK_KIND="+sanitize.Line(string(of.kind)), "MCPDECK_SESSION="+sanitize.Line(of.session),
+		"MCPDECK_ASKER="+sanitize.Line(of.asker), "MCPDECK_CWD="+sanitize.Line(of.cwd),
+		"MCPDECK_QUESTION="+of.question, "MCPDECK_PENDING="+strconv.Itoa(of.pending))
 	return func() tea.Msg {
 		ctx, cancel := context.WithTimeout(context.Background(), commandFor)
 		defer cancel()
-		c := n.Command
-		c.Args = append(c.Args[:len(c.Args):len(c.Args)], strings.TrimLeft(text, "- "))
-		c.Extra = append(c.Extra[:len(c.Extra):len(c.Extra)], facts...)
 		return commandMsg{err: process.Run(ctx, c, process.Streams{})}
 	}
 }

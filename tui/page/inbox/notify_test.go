@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +12,8 @@ import (
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/tui"
 	page "github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
@@ -21,7 +24,7 @@ func TestBellAndTitleTellOfAQuestion(t *testing.T) {
 		if !strings.Contains(d.Raw(), "(1) mcpdeck: codex asks: First?") {
 			t.Errorf("no title")
 		}
-		d.Has("Inbox ◆1", "codex asks: First?")
+		d.Has("Inbox ◆1", "◆ codex b asks: First? · I")
 	})
 }
 
@@ -32,13 +35,13 @@ func TestNotificationSequences(t *testing.T) {
 		focus  tea.Msg
 		want   string // "" for no notification
 	}{
-		{"OSC 9", page.Notify{}, nil, "\x1b]9;codex asks: 1;2 or 3?\x1b\\"},
-		{"unfocused", page.Notify{}, tea.BlurMsg{}, "\x1b]9;codex asks: 1;2 or 3?\x1b\\"},
+		{"OSC 9", page.Notify{}, nil, "\x1b]9;codex b asks: 1;2 or 3?\x1b\\"},
+		{"unfocused", page.Notify{}, tea.BlurMsg{}, "\x1b]9;codex b asks: 1;2 or 3?\x1b\\"},
 		{"focused", page.Notify{}, tea.FocusMsg{}, ""},
-		{"OSC 777 without semicolons", page.Notify{Escape: page.OSC777}, nil, "\x1b]777;notify;mcpdeck;codex asks: 1,2 or 3?\x1b\\"},
-		{"OSC 99", page.Notify{Escape: page.OSC99}, nil, "p=body;codex asks: 1;2 or 3?\x1b\\"},
-		{"tmux", page.Notify{Tmux: true}, nil, "\x1bPtmux;\x1b\x1b]9;codex asks: 1;2 or 3?\x1b\x1b\\\x1b\\"},
-		{"private", page.Notify{Private: true}, nil, "\x1b]9;codex asks something\x1b\\"},
+		{"OSC 777 without semicolons", page.Notify{Escape: page.OSC777}, nil, "\x1b]777;notify;mcpdeck;codex b asks: 1,2 or 3?\x1b\\"},
+		{"OSC 99", page.Notify{Escape: page.OSC99}, nil, "p=body;codex b asks: 1;2 or 3?\x1b\\"},
+		{"tmux", page.Notify{Tmux: true}, nil, "\x1bPtmux;\x1b\x1b]9;codex b asks: 1;2 or 3?\x1b\x1b\\\x1b\\"},
+		{"private", page.Notify{Private: true}, nil, "\x1b]9;codex b asks something\x1b\\"},
 		{"bell only", page.Notify{Mode: page.NotifyBell}, nil, ""},
 		{"off", page.Notify{Mode: page.NotifyOff}, nil, ""},
 		{"terminals that print it", page.Notify{Escape: page.NoEscape}, nil, ""},
@@ -76,14 +79,14 @@ func TestNotificationSequences(t *testing.T) {
 func TestReminders(t *testing.T) {
 	setup{}.run(t, func(d *driver) {
 		d.askAs(abc, "codex", "/b")
-		count := func() int { return strings.Count(d.Raw(), "\x1b]9;codex asks") }
+		count := func() int { return strings.Count(d.Raw(), "\x1b]9;codex b asks") }
 		d.Wait(time.Minute)
 		same(t, count(), 1)
 		d.Wait(2 * time.Minute)
 		same(t, count(), 2)
 		d.Wait(8 * time.Minute)
 		same(t, count(), 3)
-		d.Wait(3 * time.Hour)
+		d.Wait(time.Hour)
 		same(t, count(), 3)
 	})
 }
@@ -101,7 +104,7 @@ func TestNotificationCommand(t *testing.T) {
 		t.Error("a command that worked is complained about")
 	}
 	b, err := os.ReadFile(out)
-	if err != nil || string(b) != "codex asks: Which?|codex|/b|Which?|1\n" {
+	if err != nil || string(b) != "codex b asks: Which?|codex|/b|Which?|1\n" {
 		t.Errorf("got %q, %v", b, err)
 	}
 	words := process.Of([]string{"/bin/sh", "-c", `echo "$0" > "` + out + `"`}, process.Desktop, nil)
@@ -169,20 +172,36 @@ func TestAPermissionIsAnnouncedOnlyIfItStillWaits(t *testing.T) {
 		d.Wait(time.Second)
 		c.Settled("answered in its terminal: allowed")
 		d.Wait(5 * time.Second)
-		if raw := d.Raw(); strings.Contains(raw, "\x1b]9;") || strings.Contains(raw, "\a") && strings.Contains(raw, "claude · api") {
+		if raw := d.Raw(); strings.Contains(raw, "\x1b]9;") || strings.Contains(raw, "\a") && strings.Contains(raw, "claude api") {
 			t.Error("it was announced")
 		}
 		d.prompt(bash("2", "make install"))
 		d.Wait(5 * time.Second)
-		if !strings.Contains(d.Raw(), "\x1b]9;claude · api: Bash  make install\x1b\\") {
+		if !strings.Contains(d.Raw(), "\x1b]9;claude api: Bash  make install\x1b\\") {
 			t.Error("it was not announced")
 		}
 	})
 	setup{first: &home{}, page: page.Options{Notify: page.Notify{Private: true}}}.run(t, func(d *driver) {
 		d.prompt(bash("1", "make"))
 		d.Wait(5 * time.Second)
-		if raw := d.Raw(); !strings.Contains(raw, "\x1b]9;claude · api: Bash\x1b\\") {
+		if raw := d.Raw(); !strings.Contains(raw, "\x1b]9;claude api: Bash\x1b\\") {
 			t.Error("it was not announced")
+		}
+	})
+}
+
+func TestAMessageOfWhatNeedsTheUserNamesItsSession(t *testing.T) {
+	sessions := []snapshot.Session{
+		{Agent: "claude", ID: "s1", Folder: "/src/shop", Started: time.Unix(1, 0)}, {Agent: "claude", ID: "s2", Folder: "/src/shop", Started: time.Unix(2, 0)},
+	}
+	setup{first: &home{}}.run(t, func(d *driver) {
+		d.Send(tui.SessionsMsg{Sessions: sessions})
+		r := bash("1", "make install "+strings.Repeat("and more ", 20))
+		r.Prompt.Session, r.Peer.Cwd = "s2", "/src/shop"
+		d.prompt(r)
+		d.Wait(5 * time.Second)
+		if text := d.Text(); !regexp.MustCompile(`◆ claude shop#2: Bash +make install .*… · I`).MatchString(text) {
+			t.Errorf("got\n%s", text)
 		}
 	})
 }

@@ -6,17 +6,18 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/reply"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -41,6 +42,13 @@ type Options struct {
 	// Files returns the paths of the files in a folder, the agent's that asks. It may take a
 	// while; nil: none are offered.
 	Files func(folder string) []string
+	// Reply is where the next prompt of a session is typed; nil: nowhere.
+	Reply *reply.Line
+	// Rules are the user's rules, and RulesFor is what of agents' prompts they may allow; nil: none, and nothing.
+	Rules    *book.Store
+	RulesFor book.Allowed
+	// Grants are what agents were allowed in their own files; nil: they are not shown.
+	Grants Grants
 	// Read notes that the user has looked at a session that is done; may be nil.
 	Read func(agent, id string)
 	// CallsPage is the ID of the page that shows calls; "" when there is none.
@@ -78,6 +86,9 @@ type Page struct {
 	pane
 	list     requestList
 	past     history
+	rules    rulebook
+	grants   grants
+	denials  denials
 	welcome  welcome
 	pairing  pairing
 	alerts   alerts
@@ -89,6 +100,7 @@ type Page struct {
 	all      []snapshot.Session
 	theme    *theme.Theme
 	split    bool // the pane stands beside the list, and the conversation beside that
+	takes    int  // rows of the pane
 	origin   box  // of the pane
 }
 
@@ -99,7 +111,7 @@ func New(q *questions.Queue, opt Options) *Page {
 	}
 	return &Page{
 		pane:   pane{answer: answer{queue: q, opt: &opt, snap: q.Pending(), field: field{editor: widget.Editor{Multi: true}}}, search: tui.Search{Part: partReader}},
-		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, reading: reading{focused: true}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
+		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, rules: rulebook{from: opt.Rules, may: opt.RulesFor, home: opt.Home}, grants: grants{from: opt.Grants}, reading: reading{focused: true}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
 	}
 }
 
@@ -116,16 +128,18 @@ func (p *Page) Badge() int { return p.list.count(needsYou) }
 func (p *Page) Part() string {
 	_, open := p.current()
 	switch {
-	case p.past.shown:
-		return partHistory
+	case p.past.view != "":
+		return p.past.view
 	case p.searching():
 		return tui.PartSearch
 	case p.completing():
 		return tui.PartCompletion
-	case !p.opened && p.newcomer():
+	case p.Newcomer():
 		return partWelcome
 	case !p.opened:
 		return partList
+	case p.opt.Reply.Editing(replying(&p.pane)):
+		return reply.Part
 	case p.place == partRequest && open && p.onForm():
 		return partForm + "." + p.form.Part()
 	case p.place == partRequest && p.draft.Field != questions.NoField:
@@ -142,10 +156,12 @@ func (p *Page) Part() string {
 func (p *Page) TextEntry() bool {
 	_, open := p.current()
 	switch {
-	case p.past.shown:
-		return p.past.searching
+	case p.past.view != "":
+		return p.past.searching && p.past.view == partHistory
 	case !p.opened:
 		return false
+	case p.opt.Reply.Editing(replying(&p.pane)):
+		return true
 	case p.place == partSettled:
 		return !p.settled.own() // what is typed was meant for what has gone
 	case p.place == partReader:
@@ -211,7 +227,7 @@ func (p *Page) Waits() (int, tea.ProgramStatusKind) {
 func (p *Page) Show() tea.Cmd {
 	p.shown = true
 	if p.snap.Waiting > 0 {
-		p.past.shown = false // left open the last time
+		p.past.view = "" // left open the last time
 	}
 	p.lay(time.Now())
 	if it, ok := p.snap.Item(p.fresh); ok && it.Due() && !p.opened && p.list.to(p.fresh) {
@@ -222,12 +238,13 @@ func (p *Page) Show() tea.Cmd {
 	if it, ok := p.current(); ok && it.State != questions.Snoozed {
 		p.queue.Show(p.id)
 	}
-	return p.welcome.look(len(p.all) > 0)
+	return p.welcome.look(len(p.all) > 0 && p.welcome.clients != nil)
 }
 
 // Hide implements tui.Page.
 func (p *Page) Hide() {
 	p.shown = false
+	p.opt.Reply.Close()
 	if p.place == partSettled {
 		p.next()
 	}
@@ -238,12 +255,12 @@ func (p *Page) Hide() {
 func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 	defer func() {
 		seen := p.session
-		if !p.shown || p.past.shown {
+		if !p.shown || p.past.view != "" || !p.list.moved && !p.opened { // under the cursor by itself, or not at all
 			seen = nil
 		}
 		cmd = tea.Batch(cmd, p.reading.look(msg, seen, p.opened, p.opt))
 	}()
-	if p.searching() && p.search.Update(p.place, msg) {
+	if p.searching() && p.search.Update(p.place, msg) || p.opt.Reply.Update(msg, replying(&p.pane)) {
 		return nil
 	}
 	p.files.Update(msg)
@@ -251,6 +268,14 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 	switch msg := msg.(type) {
 	case snapshotMsg:
 		return p.take(msg.snap)
+	case rulesMsg:
+		return p.rules.take(msg)
+	case lastingMsg:
+		return takeLasting(p, msg)
+	case grantedMsg:
+		return p.grants.take(msg)
+	case exactMsg:
+		return msg.take()
 	case gateMsg:
 		return p.pairing.take(msg.State)
 	case tui.FocusMsg:
@@ -259,7 +284,7 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 	case SettingsMsg:
 		p.opt.Follow, p.opt.Notify = msg.Follow, msg.Notify
 	case alertMsg:
-		return p.alerts.due(msg, p.snap, p.opt.Notify, p.shown)
+		return p.alerts.due(msg, p.snap, p.all, p.opt.Notify, p.shown)
 	case permissionsMsg:
 		return p.alerts.still(msg, p.snap, p.opt.Notify)
 	case unseenMsg:
@@ -279,12 +304,18 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 	case tea.KeyPressMsg:
 		return p.typed(msg)
 	case tea.PasteMsg:
-		if p.past.shown {
+		if p.past.view != "" {
 			p.past.edit.Insert(msg.Content)
 			p.past.search(p.past.edit.Value())
 			return nil
 		}
 		return p.paste(msg.Content)
+	case tui.SessionsMsg:
+		p.all = msg.Sessions
+		p.lay(time.Now())
+		cmds = append(cmds, p.alerts.turns.follow(p.all))
+	case doneMsg:
+		return p.alerts.done(p.all, p.opt.Notify)
 	default:
 		p.told(msg)
 	}
@@ -320,16 +351,13 @@ func (p *Page) told(msg tea.Msg) {
 		p.lay(time.Now())
 	case tui.ThemeMsg:
 		p.theme = msg.Theme
-	case tui.SessionsMsg:
-		p.all = msg.Sessions
-		p.lay(time.Now())
 	}
 }
 
 // typed is a key that no action took: text.
 func (p *Page) typed(k tea.KeyPressMsg) tea.Cmd {
 	p.list.lastKey = time.Now()
-	if p.past.shown {
+	if p.past.view != "" {
 		p.past.edit.Key(k)
 		p.past.search(p.past.edit.Value())
 		return nil
@@ -361,6 +389,7 @@ func (p *Page) world(now time.Time) world {
 // lay brings the list up to date, and the pane with it.
 func (p *Page) lay(now time.Time) {
 	p.list.lay(p.world(now))
+	p.welcome.follow(p)
 	p.showSelected()
 }
 
@@ -412,6 +441,7 @@ func (p *Page) moveRow(d int) {
 		p.place = ""
 	}
 	p.list.move(d)
+	p.file = 0
 	p.showSelected()
 }
 
@@ -457,20 +487,6 @@ func (p *Page) next() {
 	if p.opened && p.place == partRequest {
 		p.enter()
 	}
-}
-
-// History implements tui.Historian.
-func (p *Page) History() tea.Cmd {
-	p.past.open(p.snap.History)
-	return nil
-}
-
-// home writes a path below the user's folder with ~.
-func (p *pane) home(path string) string {
-	if rest, ok := strings.CutPrefix(path, p.opt.Home); ok && p.opt.Home != "" && (rest == "" || rest[0] == '/') {
-		return "~" + rest
-	}
-	return path
 }
 
 // sessionOf is the session of which a request is, nil if that is not known.

@@ -51,8 +51,8 @@ func (s setup) run(t *testing.T, test func(d *driver)) {
 		if s.first != nil {
 			pages = append([]tui.Page{s.first}, pages...)
 		}
-		o := tui.Options{Pages: pages, Background: "dark", Watch: s.page.Watch, Keys: map[string][]string{
-			"inbox.note": {"f6"}, "inbox.pair": {"f7"}, "inbox.until": {"Z"}, "inbox.other": {"o"}, "inbox.skip": {"s"}, "inbox.recommended": {"r"}, "inbox.allrecommended": {"R"},
+		o := tui.Options{Pages: pages, Background: "dark", Still: true, Watch: s.page.Watch, Keys: map[string][]string{
+			"inbox.note": {"f6"}, "inbox.pair": {"f7"}, "inbox.other": {"o"}, "inbox.skip": {"s"}, "inbox.recommended": {"f9"}, "inbox.allrecommended": {"R"},
 		}}
 		if s.page.Gate != nil {
 			o.Feeds = []tui.Feed{page.GateFeed(s.page.Gate)}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -137,8 +138,8 @@ func (c *code) TextEntry() bool { return false }
 func (c *code) Actions() []tui.Action {
 	closing := func() tea.Cmd { return tui.Close(pairID) }
 	return []tui.Action{
-		{ID: "pair.hide", Title: "Hide the code; it stays valid", Hint: "hide", Keys: []string{"esc", "q", "enter"}, Run: closing},
-		{ID: "pair.withdraw", Title: "Revoke the code", Hint: "end it", Keys: []string{"d"}, Run: func() tea.Cmd {
+		{ID: "pair.hide", Title: "Hide the code; it stays valid", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.Open}, Run: closing},
+		{ID: "pair.withdraw", Title: "Revoke the code", Hint: "stop", Verb: verb.Stop, Run: func() tea.Cmd {
 			c.gate.Withdraw()
 			return tea.Sequence(closing(), tui.Toast(tui.Info, "the code is no longer valid"))
 		}},
@@ -181,8 +182,8 @@ func (o *phrase) TextEntry() bool { return true }
 // Actions set the passphrase or leave.
 func (o *phrase) Actions() []tui.Action {
 	return []tui.Action{
-		{ID: "pair.set", Title: "Set the passphrase", Hint: "set", Keys: []string{"enter"}, InText: true, Acts: true, Run: o.set},
-		{ID: "pair.hide", Title: "Back", Hint: "back", Keys: []string{"esc"}, InText: true, Run: func() tea.Cmd { return tui.Close(pairID) }},
+		{ID: "pair.set", Title: "Set the passphrase", Hint: "choose", Verb: verb.Open, InText: true, Acts: true, Run: o.set},
+		{ID: "pair.hide", Title: "Back", Hint: "back", Verb: verb.Back, InText: true, Run: func() tea.Cmd { return tui.Close(pairID) }},
 	}
 }
 

@@ -27,6 +27,8 @@ type pane struct {
 	permission permission
 	marks      []int             // requests that are to have a common answer
 	session    *snapshot.Session // that is selected
+	unreplied  bool              // the pane was open before a prompt was typed in it
+	file       int               // whose diff is shown, of a session
 	record     questions.Record  // that is selected
 }
 
@@ -133,6 +135,10 @@ func (p *pane) yesNo(key string, option int) tea.Cmd {
 
 // ask is m: a permission is denied with a message, and a question answered by one.
 func (p *pane) ask() tea.Cmd {
+	if p.session != nil {
+		was := p.opened
+		return p.opt.Reply.Open(p.session, func() { p.unreplied, p.opened = was, true })
+	}
 	if p.deciding() != nil {
 		return p.give("m", "the agent takes no message")
 	}

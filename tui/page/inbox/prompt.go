@@ -82,7 +82,7 @@ func (p *pane) toLasting() {
 	if d := p.deciding(); tui.Lasting(d) >= 0 {
 		p.draft.Answers[0].Cursor = tui.Lasting(d)
 		p.opened = true
-		p.message = "enter, or its digit, shows what exactly is allowed for longer than once"
+		p.message = "press enter or its digit to see exactly what it allows"
 		p.scroll.follow = true
 		p.keep()
 	}
@@ -104,17 +104,17 @@ func (p *pane) sure(option int) tea.Cmd {
 	label, effect := shownLabels(q)[option], d.Grants[option].Effect
 	p.keep()
 	return tui.Open(&tui.Sure{
-		Name: "sure", Title: "Allow this for longer than once?", Give: "allow it", ItemID: subjectID(id) + " option " + strconv.Itoa(option),
+		Name: "sure", Title: "Allow this more than once?", Give: "allow it", ItemID: subjectID(id) + " option " + strconv.Itoa(option),
 		Rows: func(th *theme.Theme, w int) []string {
 			rows := append(widget.Paragraph(th.Strong, "", label+":", w), "")
 			for _, row := range widget.Code(th, effect, w-2) {
 				rows = append(rows, "  "+row)
 			}
-			return append(append(rows, ""), widget.Paragraph(th.Muted, "", tui.Asker(&it.Request)+" goes on, and does not ask for this again.", w)...)
+			return append(append(rows, ""), widget.Paragraph(th.Muted, "", tui.Asker(&it.Request)+" continues and does not ask for this again.", w)...)
 		},
 		Run: func() tea.Cmd {
 			if now, open := p.current(); !open || now.ID != id || now.Request.Prompt.Grants[option] != d.Grants[option] {
-				return tui.Toast(tui.Info, "it is not asked any more")
+				return tui.Toast(tui.Info, "this is no longer being asked")
 			}
 			return p.decided(option)
 		},
@@ -215,7 +215,7 @@ func (p *pane) inTerminal() (r questions.Request, ok bool) {
 	case p.place == partSession:
 	default:
 		for _, last := range slices.Backward(p.snap.History) {
-			if last.End() == questions.EndNotTaken && last.Request.Prompt != nil {
+			if end := last.End(); (end == questions.EndNotTaken || end == questions.EndNotKnown) && last.Request.Prompt != nil {
 				r = last.Request
 				break
 			}

@@ -74,7 +74,7 @@ func TestWhatLastsIsGivenByItselfOnceItsWordsWereRead(t *testing.T) {
 			d.Keys("Y")
 			d.notSent(calls[0])
 			d.Keys(key)
-			d.Has("Allow this for longer than once?")
+			d.Has("Allow this more than once?")
 			d.Quick("y", "enter") // before it can have been read
 			d.notSent(calls[0])
 			d.Keys("esc", key, "y")
@@ -148,7 +148,7 @@ func TestADigitAloneGivesNothingThatLasts(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
 		for _, digit := range []string{"2", "3"} {
 			d.Keys(digit)
-			d.Has("Allow this for longer than once?")
+			d.Has("Allow this more than once?")
 			d.notSent(calls[0])
 			d.Keys("esc")
 		}
@@ -163,7 +163,7 @@ func TestWhatLastsIsUnderTheCursorIfItWasAskedFor(t *testing.T) {
 	prompted(t, func(d *driver, calls []*questions.Call) {
 		d.Send(tui.ShowQuestionMsg{ID: 1, Lasting: true})
 		d.Wait(time.Second)
-		d.Has("▌  2 Allow for this session", "shows what exactly is allowed for longer than once")
+		d.Has("▌  2 Allow for this session", "to see exactly what it allows")
 		d.notSent(calls[0])
 		d.Keys("enter", "y")
 		if label, _ := chosen(t, d.reply(calls[0])); label != "Allow for this session" {
@@ -178,7 +178,7 @@ func TestKeysDoNothingUntilAPermissionCanHaveBeenRead(t *testing.T) {
 		c := d.prompt(bash("1", "make"))
 		d.Wait(100 * time.Millisecond)
 		d.Keys("y")
-		d.Has("make", "this has just come")
+		d.Has("make", "just arrived")
 		d.Quick("enter", "1")
 		d.notSent(c)
 		d.Keys("y")
@@ -457,12 +457,36 @@ func TestPromptFrames(t *testing.T) {
 	names := []string{"held", "edit", "long", "arguments", "plan", "own", "terminal"}
 	for i, r := range fake.Prompts() {
 		for _, size := range []frame.Size{{W: 40, H: 12}, {W: 60, H: 20}, {W: 100, H: 24}, {W: 200, H: 60}} {
-			setup{size: size}.run(t, func(d *driver) {
-				d.prompt(r)
-				d.Wait(5 * time.Second)
-				d.Golden(fmt.Sprintf("prompt-%s-%dx%d", names[i], size.W, size.H))
+			name := fmt.Sprintf("prompt-%s-%dx%d", names[i], size.W, size.H)
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				setup{size: size}.run(t, func(d *driver) {
+					d.prompt(r)
+					d.Wait(5 * time.Second)
+					d.Golden(name)
+				})
 			})
 		}
+	}
+}
+
+func TestWhatACommandMayDoLeavesRoomForIt(t *testing.T) {
+	r := bash("1", "cp -r dist ~/www && rsync -a --delete build/ ../site/ && cat .env ~/.ssh/config && echo x >> .git/config")
+	r.Prompt.Marks = []string{
+		"reads what may be secret: .env, ~/.ssh/config", "changes what may run later: .git/config", "writes outside the project: ~/www, ~/src/site, a path known only when it runs",
+		"reads outside the project: ~/src/other/README.md",
+	}
+	r.Prompt.Notes = []string{"deletes what rsync removes", "reaches the network: rsync, example.com"}
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}, {W: 110, H: 34}} {
+		setup{size: size}.run(t, func(d *driver) {
+			d.prompt(r)
+			d.Wait(5 * time.Second)
+			if size.W == 40 {
+				d.Keys("enter")
+			}
+			d.Has("cp -r dist")
+			d.Golden(fmt.Sprintf("prompt-facts-%dx%d", size.W, size.H))
+		})
 	}
 }
 

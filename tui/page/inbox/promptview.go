@@ -59,12 +59,12 @@ func subjectID(id int) string { return "ask " + strconv.Itoa(id) }
 // answered, and below that what s asked and said; and a note for its heading.
 func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.Session) (rows []string, note string) {
 	th, d := f.Theme, it.Request.Prompt
-	in := 2 // cells before the subject
-	if b.w < pairFrom-2 && strings.Contains(strings.TrimSpace(d.Command), "\n") {
-		in = 0
-	}
+	in := inset(d, b.w)
 	whole := p.permission.subject(th, &it, b.w-in)
-	facts := p.promptFacts(th, it, b.w)
+	facts, unit := factsIn(p, th, it, b), "line"
+	if d.Command != "" && strings.Count(strings.TrimSuffix(d.Command, "\n"), "\n")+1 != len(whole.Rows) {
+		unit = "row" // some lines take several
+	}
 	k, _ := p.question()
 	opts := k.grantRows(f, d, p.opened, b.w, func(option int) theme.Style { return p.keyStyle(f, d, option) })
 	if it.Request.InTerminal() {
@@ -91,15 +91,12 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 	}
 	hs = min(hs, all)
 	left -= hs
-	air := func() {
-		if left > 0 && !cut {
-			rows, left = append(rows, ""), left-1
-		}
+	var above, below []string
+	if !cut {
+		above, below, s = led(p, f, &it, s, b.w, left)
+		left -= len(above) + len(below)
 	}
-	for _, r := range facts {
-		rows = append(rows, " "+r)
-	}
-	air()
+	rows = append(indented(facts), above...)
 	windows := p.windows(nil, opts, whole.Rows, 0, len(opts.rows), hs, writes)
 	if writes {
 		windows = p.windows(nil, opts, whole.Rows, 0, max(b.h-len(facts)-hs-1, 1), hs, true)
@@ -110,22 +107,14 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 		rows = append(rows, widget.Blank(in+1)+r)
 	}
 	f.Shows(subjectID(it.ID), whole, top, top+hs)
-	note = p.permission.shownNote(it.ID, whole, top, hs)
+	note = p.permission.shownNote(it.ID, whole, top, hs, unit)
 	if cut {
-		rows = append(rows, p.permission.unseenRow(th, it.ID, whole, top, hs, f.W))
+		rows = append(rows, p.permission.unseenRow(th, it.ID, whole, top, hs, f.W, unit))
 		if hint != "" && p.unseen() >= 0 && !p.closed() {
 			rows = append(rows, " "+th.Muted.Render(hint))
 		}
 	}
-	if words := p.promptWords(th, &it, b.w); left-2 > len(words) && !cut && len(words) > 0 {
-		left -= len(words)
-		air()
-		rows = append(rows, indented(words)...)
-	}
-	if asked := askedRow(th, s, b.w); !cut && left > 1 && left < 10 && asked != "" {
-		rows, left, s = append(rows, " "+asked), left-1, nil
-	}
-	air()
+	rows = append(rows, below...)
 	if cut && !writes {
 		if options > 0 && !p.closed() {
 			rows = append(rows, " "+k.grantLine(f, d, b.w, func(option int) theme.Style { return p.keyStyle(f, d, option) }))
@@ -141,6 +130,41 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 	return widget.Rows(rows, f.W, b.h), note
 }
 
+// led draws what stands above and below what a prompt is about, in left rows: the agent's words, and what
+// the user asked, on one line unless there is room for the conversation, which is what rest is then. Blank
+// rows come last.
+func led(p *pane, f *tui.Frame, it *questions.Item, s *snapshot.Session, w, left int) (above, below []string, rest *snapshot.Session) {
+	words, gaps := p.promptWords(f.Theme, it, w), 2
+	if len(words) > left {
+		words = nil
+	}
+	if left -= len(words); len(words) > 0 {
+		gaps++
+	}
+	if row := askedRow(f.Theme, s, w); row != "" && left > 0 && left <= gaps+len(conversation.Rows(f, s, conversation.Room{W: w, H: 1, Apart: true})) {
+		words, left, s = append(words, row), left-1, nil
+	}
+	if gaps = min(gaps, left); gaps > 1 {
+		above = []string{""}
+	}
+	if gaps > 2 {
+		below = []string{""}
+	}
+	below = append(below, indented(words)...)
+	if gaps > 0 {
+		below = append(below, "")
+	}
+	return above, below, s
+}
+
+// inset is how many cells stand before what a prompt is about, in a pane of w.
+func inset(d *questions.Prompt, w int) int {
+	if w < roomyFrom-2 && strings.Contains(strings.TrimSpace(d.Command), "\n") {
+		return 0
+	}
+	return 2
+}
+
 // askedRow is what the user asked, on one line.
 func askedRow(th *theme.Theme, s *snapshot.Session, w int) string {
 	if s == nil || s.Record == nil || s.Record.Prompt == "" {
@@ -150,23 +174,23 @@ func askedRow(th *theme.Theme, s *snapshot.Session, w int) string {
 }
 
 // shownNote says how much of a subject is shown: of one that fits, how much was; else which
-// lines are.
-func (g *permission) shownNote(id int, whole *tui.Drawn, top, h int) string {
+// lines are, or rows where some lines take several.
+func (g *permission) shownNote(id int, whole *tui.Drawn, top, h int, unit string) string {
 	all := len(whole.Rows)
 	if h < all {
-		return fmt.Sprintf("lines %d–%d of %d", top+1, top+h, all)
+		return fmt.Sprintf("%ss %d–%d of %d", unit, top+1, top+h, all)
 	}
 	if _, n := g.sight.Unseen(subjectID(id), whole); n > 0 {
-		return humanize.Count(all, "line")
+		return humanize.Count(all, unit)
 	}
-	return "all " + humanize.Count(all, "line") + " shown"
+	return "all " + humanize.Count(all, unit) + " shown"
 }
 
 // unseenRow says how much of a subject has not been shown, below the part of it that is.
-func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h, w int) string {
+func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h, w int, unit string) string {
 	first, n := g.sight.Unseen(subjectID(id), whole)
 	if n == 0 {
-		return widget.Heading(th, "all "+humanize.Count(len(whole.Rows), "line")+" shown", "", false, w)
+		return widget.Heading(th, "all "+humanize.Count(len(whole.Rows), unit)+" shown", "", false, w)
 	}
 	where, key := "below", "pgdn"
 	if first < top {
@@ -174,9 +198,9 @@ func (g *permission) unseenRow(th *theme.Theme, id int, whole *tui.Drawn, top, h
 	} else if first < top+h {
 		where = "here and below"
 	}
-	said, more := humanize.Count(n, "line")+" "+where+", not shown yet", " shows more"
+	said, more := humanize.Count(n, unit)+" "+where+", not shown yet", " shows more"
 	if w < 50 {
-		said, more = humanize.Count(n, "line")+" "+where, " more"
+		said, more = humanize.Count(n, unit)+" "+where, " more"
 	}
 	return widget.Heading(th, said, th.Key.Render(key)+th.Muted.Render(more), false, w)
 }
@@ -186,10 +210,15 @@ func drawSubject(th *theme.Theme, r *questions.Request, w int) []string {
 	switch {
 	case d.Kind == questions.Plan:
 		return widget.Markdown(th, sanitize.Text(cmp.Or(q.Description, q.Question)), w)
-	case d.Command != "" && len(d.Args) > 0: // which change how it runs
-		return append(widget.Code(th, d.Command, w), widget.Arguments(th, d.Args, w)...)
 	case d.Command != "":
-		return widget.Code(th, d.Command, w)
+		rows := widget.Code(th, d.Command, w)
+		if len(d.Args) > 0 { // which change how it runs
+			rows = append(rows, widget.Arguments(th, d.Args, w)...)
+		}
+		if d.Diff != "" { // of what it runs
+			rows = append(append(rows, ""), widget.Diff(th, d.Diff, w)...)
+		}
+		return rows
 	case d.Diff != "":
 		return widget.Diff(th, d.Diff, w)
 	case len(d.Args) > 0:
@@ -210,8 +239,20 @@ func (p *pane) promptWords(th *theme.Theme, it *questions.Item, w int) []string 
 // straight are words in quotation marks.
 func straight(text string) string { return `"` + text + `"` }
 
+// factsIn are the facts of a permission that leave room for what it is about: whole, or else a row each.
+func factsIn(p *pane, th *theme.Theme, it questions.Item, b box) []string {
+	rows := p.promptFacts(th, it, b.w, widget.Wrap)
+	if len(rows) > b.h/2 {
+		rows = p.promptFacts(th, it, b.w, func(s string, w int) []string { return []string{widget.Cut(s, w)} })
+	}
+	if most := max(b.h-4, 1); len(rows) > most {
+		rows = append(rows[:most-1], th.Warn.Render(widget.Cut(fmt.Sprintf("! and %d more; make the window higher", len(rows)-most+1), b.w)))
+	}
+	return rows
+}
+
 // promptFacts are what the deck noticed about a permission, and what it knows.
-func (p *pane) promptFacts(th *theme.Theme, it questions.Item, w int) (rows []string) {
+func (p *pane) promptFacts(th *theme.Theme, it questions.Item, w int, fit func(text string, w int) []string) (rows []string) {
 	d := it.Request.Prompt
 	what := cmp.Or(sanitize.Line(d.Tool), "a tool")
 	if d.Kind == questions.Plan {
@@ -221,14 +262,26 @@ func (p *pane) promptFacts(th *theme.Theme, it questions.Item, w int) (rows []st
 		what += " " + sanitize.Exact(d.Path)
 	}
 	if cwd := it.Request.Cwd(); cwd != "" {
-		what += " in " + sanitize.Exact(p.home(cwd))
+		what += " in " + sanitize.Exact(humanize.Tilde(cwd, p.opt.Home))
 	}
 	facts := []string{th.Strong.Render(widget.Cut(what, w))}
 	if n := strings.Count(strings.TrimSuffix(d.Command, "\n"), "\n") + 1; n > 1 {
-		facts = append(facts, th.Muted.Render(fmt.Sprintf("%d lines", n)))
+		facts = append(facts, th.Muted.Render(humanize.Count(n, "line")))
+	}
+	if d.Refused != nil {
+		for _, row := range fit(d.Refused.Words(), w) {
+			facts = append(facts, th.Warn.Render(row))
+		}
 	}
 	for _, m := range d.Marks {
-		facts = append(facts, th.Warn.Render(widget.Cut("! "+sanitize.Line(m), w)))
+		for _, row := range fit("! "+sanitize.Line(m), w) {
+			facts = append(facts, th.Warn.Render(row))
+		}
+	}
+	for _, n := range d.Notes {
+		for _, row := range fit(sanitize.Line(n), w) {
+			facts = append(facts, th.Muted.Render(row))
+		}
 	}
 	if twin := tui.Twin(p.snap, &it); twin != "" {
 		facts = append(facts, th.Muted.Render(twin))
@@ -357,7 +410,7 @@ const promptTextTop = 2
 // promptText is everything of a permission or a plan, to be read.
 func (p *pane) promptText(th *theme.Theme, it questions.Item, w int) []string {
 	d, q := it.Request.Prompt, it.Request.Questions[0]
-	facts := p.promptFacts(th, it, w)
+	facts := p.promptFacts(th, it, w, widget.Wrap)
 	rows := append([]string{facts[0], ""}, drawSubject(th, &it.Request, w)...)
 	rows = append(append(rows, ""), append(p.promptWords(th, &it, w), facts[1:]...)...)
 	for i, l := range shownLabels(q) {

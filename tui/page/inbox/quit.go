@@ -1,11 +1,10 @@
 package inbox
 
 import (
-	"fmt"
-
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
@@ -20,10 +19,7 @@ func (p *Page) BeforeQuit() tui.Overlay {
 	if n == 0 || p.opt.Watch {
 		return nil
 	}
-	text := fmt.Sprintf("%d questions are waiting. They and your drafts are kept; the agents can pick them up when you reopen mcpdeck.", n)
-	if n == 1 {
-		text = "One question is waiting. It and your draft are kept; the agent can pick it up when you reopen mcpdeck."
-	}
+	text := humanize.Count(n, "question") + " waiting. Questions and drafts are kept; agents can pick them up when you reopen mcpdeck."
 	return tui.ConfirmQuit(text,
 		tui.Choice{Key: "k", Text: "Quit and keep the questions", Run: tui.Quit},
 		tui.Choice{Key: "d", Text: "Decline all and quit", Run: func() tea.Cmd { declineAll(p.queue); return tui.Quit() }},

@@ -61,3 +61,11 @@ func (o *Options) hasRead(s *snapshot.Session) tea.Cmd {
 	read, agent, id := o.Read, s.Agent, s.ID
 	return func() tea.Msg { read(agent, id); return nil }
 }
+
+// replying is the session in a pane that may be sent a prompt; nil: none is there.
+func replying(p *pane) *snapshot.Session {
+	if p.place != partSession || !p.opened {
+		return nil
+	}
+	return p.session
+}

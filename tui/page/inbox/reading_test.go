@@ -42,7 +42,7 @@ func TestASessionThatIsDoneIsReadWhenItIsSeen(t *testing.T) {
 		{"its terminal shown", func(s *frame.Screen) { s.Quick("down", "J", "up") }, "first"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			doneTwice(t, func(s *frame.Screen, read *[]string) {
+			doneTwice(t, func(s *frame.Screen, _ *fake.Sessions, read *[]string) {
 				tt.do(s)
 				s.Do(func() {})
 				if got := strings.Join(*read, " "); got != tt.want {
@@ -54,7 +54,7 @@ func TestASessionThatIsDoneIsReadWhenItIsSeen(t *testing.T) {
 }
 
 func TestASessionThatWasReadKeepsItsRowWhileItIsSelected(t *testing.T) {
-	doneTwice(t, func(s *frame.Screen, read *[]string) {
+	doneTwice(t, func(s *frame.Screen, _ *fake.Sessions, read *[]string) {
 		s.Quick("down")
 		s.Wait(30 * time.Second)
 		s.Has("Done 2")
@@ -68,8 +68,24 @@ func TestASessionThatWasReadKeepsItsRowWhileItIsSelected(t *testing.T) {
 	})
 }
 
+func TestASessionThatComesUnderTheCursorByItselfIsNotRead(t *testing.T) {
+	doneTwice(t, func(s *frame.Screen, all *fake.Sessions, read *[]string) {
+		s.Do(func() {
+			all.All = all.All[1:]
+			all.Send()
+		})
+		s.Wait(5 * time.Second)
+		s.Has("▌✓ claude   done     Cut the release", " ✓ claude   done     Mend the till")
+		s.Quick("up")
+		s.Wait(1100 * time.Millisecond)
+		if got := strings.Join(*read, " "); got != "first" {
+			t.Errorf("read: %q", got)
+		}
+	})
+}
+
 // doneTwice shows a session that waits elsewhere, and below it two that are done.
-func doneTwice(t *testing.T, test func(s *frame.Screen, read *[]string)) {
+func doneTwice(t *testing.T, test func(s *frame.Screen, all *fake.Sessions, read *[]string)) {
 	t.Helper()
 	var (
 		q    *questions.Queue
@@ -97,7 +113,7 @@ func doneTwice(t *testing.T, test func(s *frame.Screen, read *[]string)) {
 		return tui.New(tui.Options{Pages: []tui.Page{p}, Background: "dark", Feeds: []tui.Feed{tui.SessionsFeed(all)}})
 	}, func(s *frame.Screen) {
 		s.Wait(time.Second)
-		test(s, &read)
+		test(s, all, &read)
 		_ = q.Close()
 	})
 }

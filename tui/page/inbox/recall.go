@@ -69,7 +69,7 @@ func (p *answer) lastAnswer() string {
 		return ""
 	}
 	for _, r := range slices.Backward(p.snap.History) {
-		if r.Request.Client() != it.Request.Client() || r.Request.Cwd() != it.Request.Cwd() || r.Request.Peer.Machine != it.Request.Peer.Machine {
+		if r.Request.Client() != it.Request.Client() || r.Request.Cwd() != it.Request.Cwd() || r.Request.Peer.Machine != it.Request.Peer.Machine || r.Request.Peer.Host != it.Request.Peer.Host {
 			continue
 		}
 		for i, asked := range r.Request.Questions {

@@ -87,7 +87,7 @@ func relatedCases() []refCase {
 				d.askAs(pair, "claude-code", "/a")
 				d.askAs(abc, "codex", "/b")
 				d.Wait(5 * time.Second)
-				d.press("enter", "1", "down", "f6", "'half a no", "ctrl+c", "down", "enter")
+				d.press("enter", "1", "down", "f6", "'half a no", "esc", "esc", "down", "enter")
 				d.Has("codex")
 				d.Keys("esc", "up")
 				d.Has("Second?", "( ) 2 D", "half a no")

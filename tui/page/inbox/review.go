@@ -81,8 +81,8 @@ func summary(f *tui.Frame, req *questions.Request, d questions.Draft, i int) str
 	return out
 }
 
-// renderReader draws question, description, options and details as one text.
-func (p *pane) renderReader(f *tui.Frame, it questions.Item) []string {
+// renderReader draws question, description, options and details as one text below a title.
+func (p *pane) renderReader(f *tui.Frame, it questions.Item, title string) []string {
 	th := f.Theme
 	w := min(f.W, conversation.Prose) - 3
 	qs := it.Request.Questions
@@ -96,7 +96,7 @@ func (p *pane) renderReader(f *tui.Frame, it questions.Item) []string {
 		top := p.reader.At(0) - promptTextTop
 		f.Shows(subjectID(it.ID), p.permission.subject(th, &it, w), top, top+p.reader.Height())
 	}
-	return append([]string{widget.Heading(th, tui.Asker(&it.Request)+" "+th.Glyph.Dot+" details", "", f.Focus, f.W)}, indented(out)...)
+	return append([]string{widget.Heading(th, title, "", f.Focus, f.W)}, indented(out)...)
 }
 
 // details are what is known of a request beside what it asks.
@@ -142,7 +142,7 @@ func (p *Page) Legend(th *theme.Theme) []tui.Sign {
 	return []tui.Sign{
 		{Mark: th.Warn.Render(g.Wait), Means: "needs you"},
 		{Mark: th.Warn.Render(g.Right), Means: "answer in its own terminal"},
-		{Mark: th.Accent.Render((&tui.Frame{Theme: th}).Spin()), Means: "working"},
+		{Mark: th.Accent.Render(tui.Spin), Means: "working"},
 		{Mark: th.Good.Render(g.OK), Means: "done and unread, or given"},
 		{Mark: th.Bad.Render(g.Fail), Means: "denied, or declined"},
 		{Mark: th.Faint.Render(g.Off), Means: "snoozed, or no agent is waiting"},

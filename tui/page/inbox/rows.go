@@ -33,7 +33,7 @@ const (
 type drawing struct {
 	snap           *questions.Snapshot
 	calls          []snapshot.Call
-	names          map[string]string // of the projects of sessions, by sessionKey
+	names          map[string]string // of the projects of sessions, by sessionKey and by connection
 	marks          []int
 	focus          bool
 	agent, project int // widths of columns
@@ -43,10 +43,7 @@ type drawing struct {
 
 // newDrawing measures the columns.
 func newDrawing(l *requestList, w world, width, answers int) *drawing {
-	d := &drawing{snap: w.snap, calls: w.calls, names: map[string]string{}}
-	for i, name := range snapshot.Projects(w.sessions) {
-		d.names[sessionKey(&w.sessions[i])] = name
-	}
+	d := &drawing{snap: w.snap, calls: w.calls, names: projectNames(w.sessions)}
 	for i := range l.rows {
 		r := &l.rows[i]
 		if r.section == answeredToday {
@@ -63,6 +60,28 @@ func newDrawing(l *requestList, w world, width, answers int) *drawing {
 	return d
 }
 
+// projectNames are what the projects of sessions are called, by sessionKey and by connection.
+func projectNames(sessions []snapshot.Session) map[string]string {
+	names := make(map[string]string, len(sessions))
+	for i, name := range snapshot.Projects(sessions) {
+		s := &sessions[i]
+		names[sessionKey(s)] = name
+		if s.Connection != "" {
+			names[s.Connection] = name
+		}
+	}
+	return names
+}
+
+// whoAsks is the agent of a request, and its project, by the names of projects.
+func whoAsks(r *questions.Request, names map[string]string) (agent, in string) {
+	of := r.Peer.Key
+	if p := r.Prompt; p != nil {
+		of = r.Peer.Host + p.Agent + "\x00" + p.Session
+	}
+	return sanitize.Line(r.Client()), cmp.Or(sanitize.Line(names[of]), project(r))
+}
+
 // who is the agent of a row, and its project.
 func (d *drawing) who(r *row) (agent, in string) {
 	req := &r.item.Request
@@ -72,11 +91,7 @@ func (d *drawing) who(r *row) (agent, in string) {
 	case r.section == answeredToday:
 		req = &r.record.Request
 	}
-	in = project(req)
-	if p := req.Prompt; p != nil {
-		in = cmp.Or(sanitize.Line(d.names[p.Agent+"\x00"+p.Session]), in)
-	}
-	return sanitize.Line(req.Client()), in
+	return whoAsks(req, d.names)
 }
 
 // last is when the last answer was given.
@@ -100,23 +115,6 @@ func (d *drawing) row(f *tui.Frame, r *row, w int) []string {
 	return d.requestRow(f, r, w)
 }
 
-// kindOf is what a request waits for, in a word.
-func kindOf(r *questions.Request) string {
-	kind := questions.OwnQuestion
-	if r.Prompt != nil {
-		kind = r.Prompt.Kind
-	}
-	switch {
-	case kind == questions.Permission:
-		return "allow?"
-	case kind == questions.Plan:
-		return "plan?"
-	case kind == questions.ServerForm || r.Questions[0].Kind == questions.Form:
-		return "form?"
-	}
-	return "answer?"
-}
-
 // requestRow draws a request: who asks what since when.
 func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 	th, req := f.Theme, &r.item.Request
@@ -124,13 +122,16 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 	if slices.Contains(d.marks, r.item.ID) {
 		note = "marked"
 	}
-	kind := kindOf(req)
-	if !r.settled.IsZero() || r.item.State == questions.Sending {
+	kind, ink := req.WaitsFor(), th.Warn
+	switch {
+	case !r.settled.IsZero():
 		kind = ""
+	case r.item.State == questions.Sending:
+		kind, ink = "sent", th.Muted
 	}
 	agent, project := d.who(r)
 	var marks []string
-	if n := len(req.Questions); n > 1 {
+	if n := len(req.Questions); n > 1 && kind == req.WaitsFor() {
 		marks = append(marks, humanCount(r, n))
 	}
 	if twin := tui.Twin(d.snap, &r.item); twin != "" {
@@ -145,7 +146,7 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 	right := strings.Join(marks, " "+th.Glyph.Dot+" ")
 	age := f.Ago(r.item.Arrived)
 	if right != "" && w >= columnsFrom {
-		age = right + "  " + age
+		age = " " + right + "  " + age
 	}
 	who := th.Strong.Render
 	if style.Render("x") == th.Faint.Render("x") {
@@ -159,7 +160,7 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 		if right != "" {
 			age = right + " " + age
 		}
-		first := sign + " " + th.Warn.Render(widget.Fit(kind, 8)) + who(widget.Cut(name, max(w-12-widget.Width(age), 8)))
+		first := sign + " " + ink.Render(widget.Fit(kind, 8)) + who(widget.Cut(name, max(w-12-widget.Width(age), 8)))
 		if kind == "" {
 			first = sign + " " + who(name)
 		}
@@ -167,7 +168,10 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 		d.show(f, r, whole)
 		return []string{widget.Ends(first, th.Muted.Render(age), w), "  " + text[0]}
 	}
-	left := sign + " " + who(widget.Fit(agent, d.agent)) + " " + th.Muted.Render(widget.Fit(project, d.project)) + "  " + th.Warn.Render(widget.Fit(kind, kindW))
+	left := sign + " " + who(widget.Fit(agent, d.agent)) + " " + th.Muted.Render(widget.Fit(project, d.project)) + "  "
+	if kind != "" {
+		left += ink.Render(widget.Fit(kind, kindW))
+	}
 	room := max(w-widget.Width(left)-widget.Width(age)-1, 8)
 	text, whole := d.subject(f, r, style, room, 2)
 	d.show(f, r, whole)
@@ -187,7 +191,7 @@ func humanCount(r *row, n int) string {
 		}
 	}
 	if answered == 0 {
-		return fmt.Sprintf("%d parts", n)
+		return humanize.Count(n, "part")
 	}
 	return fmt.Sprintf("%d of %d", answered, n)
 }
@@ -204,13 +208,18 @@ func (d *drawing) subject(f *tui.Frame, r *row, style theme.Style, w, most int) 
 		}
 		return []string{widget.Cut(text, w)}, false
 	}
-	text, extra := aboutRow(th, style, req), ""
-	if p := req.Prompt; p != nil && p.Kind == questions.Permission {
+	var text, extra string
+	if p := req.Prompt; p == nil || p.Kind != questions.Permission {
+		text = aboutRow(th, style, req)
+	} else {
 		subject := strings.TrimSuffix(p.Subject(), "\n")
 		whole = subject != "" && !strings.Contains(subject, "\n") && p.Diff == "" && !p.Unconfirmed && len(p.Marks) == 0 && (p.Path == "" || subject == p.Path) && (p.Command == "" || len(p.Args) == 0)
 		tool := sanitize.Line(p.Tool)
 		if n := strings.Count(subject, "\n") + 1; n > 1 {
-			extra = fmt.Sprintf(" %s %d lines", th.Glyph.Dot, n)
+			extra = " " + th.Glyph.Dot + " " + humanize.Count(n, "line")
+		}
+		if head := sanitize.Cut(subject, 2*w*most); head != subject { // it may be enormous, and is drawn at every key
+			subject, whole = head, false
 		}
 		text = th.Muted.Render(tool) + "  " + style.Render(strings.ReplaceAll(sanitize.Exact(subject), "\n", " "))
 	}
@@ -252,15 +261,16 @@ func (d *drawing) state(f *tui.Frame, r *row) (sign string, style theme.Style, n
 	case it.State == questions.Sending:
 		left := it.SendAt.Sub(f.Now)
 		f.RedrawAfter(left%time.Second + time.Millisecond)
-		return th.Good.Render(g.OK), th.Faint, fmt.Sprintf("sent %s u undo, %d s", g.Dot, int(max(left, 0)/time.Second)+1)
+		return th.Good.Render(g.OK), th.Faint, fmt.Sprintf("u undo, %d s", int(max(left, 0)/time.Second)+1)
 	case it.Unsent:
-		note = "not sent"
+		note = "not confirmed"
 	case it.Absent == questions.Gone:
 		return th.Faint.Render(g.Off), th.Faint, "no agent is waiting"
 	case it.State == questions.Snoozed:
-		left := it.Snoozed.Sub(f.Now)
+		left := max(it.Snoozed.Sub(f.Now), 0)
 		f.RedrawAfter(left%time.Minute + time.Millisecond)
-		return th.Faint.Render(g.Off), th.Muted, fmt.Sprintf("back in %d m", int(max(left, 0)/time.Minute)+1)
+		words, _ := humanize.Age(left.Truncate(time.Minute) + time.Minute)
+		return th.Faint.Render(g.Off), th.Muted, "back in " + words
 	case it.Absent != questions.Present:
 		return th.Warn.Render(g.Wait), th.Strong, "agent away"
 	case it.Request.InTerminal():
@@ -292,7 +302,7 @@ func until(f *tui.Frame, it questions.Item) string {
 func (d *drawing) sessionRow(f *tui.Frame, r *row, w int) string {
 	th, s := f.Theme, r.session
 	agent, project := d.who(r)
-	sign, style, text := th.Accent.Render(f.Spin()), th.Text, sanitize.Line(s.Name())
+	sign, style, text := th.Accent.Render(tui.Spin), th.Text, tui.SessionText(s)
 	kind, age := "", s.Since
 	switch r.section {
 	case needsYou:
@@ -300,11 +310,11 @@ func (d *drawing) sessionRow(f *tui.Frame, r *row, w int) string {
 		text = cmp.Or(sanitize.Line(tui.SessionAsks(s)), text)
 	case done:
 		sign, kind = th.Good.Render(th.Glyph.OK), "done"
-		if rec := s.Record; rec != nil && rec.Said != "" && w >= toolFrom {
-			text += ": " + straight(widget.Unmarked(sanitize.Line(rec.Said)))
+		if rec := s.Record; rec != nil && rec.Said != "" && w >= toolFrom && text == sanitize.Line(s.Name()) {
+			text = before(text) + straight(widget.Unmarked(sanitize.Line(rec.Said)))
 		}
 	default:
-		if now := d.now(s); now != "" && now != text && w >= toolFrom {
+		if now := d.now(s); now != "" && !strings.HasSuffix(text, now) && w >= toolFrom {
 			text = style.Render(text) + th.Muted.Render(" "+th.Glyph.Dot+" "+now)
 		}
 	}
@@ -322,10 +332,25 @@ func (d *drawing) sessionRow(f *tui.Frame, r *row, w int) string {
 	return widget.Ends(left+style.Render(widget.Cut(text, max(w-widget.Width(left)-widget.Width(right)-1, 4))), right, w)
 }
 
-// now is what a session does: its own tool that runs, or its call here.
+// before is a text with what stands between it and what is quoted after it. What ends as a
+// sentence gets no second mark.
+func before(text string) string {
+	text = strings.TrimRight(text, " .,;:")
+	if strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "…") {
+		return text + " "
+	}
+	return text + ": "
+}
+
+// now is what a session does: its own tool that runs and on what, or its call here. A command
+// needs no tool before it.
 func (d *drawing) now(s *snapshot.Session) string {
 	if s.LastSubject != "" {
-		return sanitize.Line(s.LastSubject)
+		tool := sanitize.Line(s.LastTool)
+		if name := strings.ToLower(tool); strings.Contains(name, "bash") || strings.Contains(name, "shell") || strings.Contains(name, "exec") {
+			tool = ""
+		}
+		return strings.TrimSpace(tool + " " + sanitize.Line(s.LastSubject))
 	}
 	if c := running(d.calls, s.Connection); c != nil && s.Connection != "" {
 		out := sanitize.Line(c.Tool)
@@ -363,4 +388,22 @@ func recordWords(th *theme.Theme, r *questions.Record) string {
 		return th.Text.Render(strings.ToUpper(said[:1])+said[1:]+": ") + about
 	}
 	return aboutRow(th, th.Muted, &r.Request) + th.Muted.Render(" "+th.Glyph.Right+" ") + th.Text.Render(ending(*r))
+}
+
+// Answered draws what was answered today, the newest first, into w cells and at most h rows,
+// for a page on which it stands below the sessions.
+func Answered(f *tui.Frame, asked *questions.Snapshot, sessions []snapshot.Session, w, h int) []string {
+	all := world{snap: asked, sessions: sessions, now: f.Now}
+	l := requestList{rows: answered(all)}
+	n := min(len(l.rows), h-1, answeredMost)
+	if n < 1 {
+		return nil
+	}
+	d := newDrawing(&l, all, w, n)
+	title, note := l.heading(f, answeredToday, d)
+	rows := []string{widget.Heading(f.Theme, title, note, false, w)}
+	for i := range n {
+		rows = append(rows, widget.Fit(" "+d.recordRow(f, &l.rows[i], w-2), w))
+	}
+	return rows
 }

@@ -61,12 +61,28 @@ func (s *settled) own() bool { return len(s.ids) > 0 }
 
 // request is the last one of them.
 func (s *settled) request(q *questions.Snapshot) questions.Request {
-	for _, r := range q.History {
-		if s.own() && r.ID == s.ids[len(s.ids)-1] {
-			return r.Request
+	r := s.record
+	if all := s.records(q); len(all) > 0 {
+		r = all[len(all)-1]
+	}
+	return r.Request
+}
+
+// records are what became of them; one whose answer is on its way has no ID.
+func (s *settled) records(q *questions.Snapshot) (out []questions.Record) {
+	if !s.own() {
+		return []questions.Record{s.record}
+	}
+	for _, id := range s.ids {
+		r := *record(q, id)
+		if it, ok := q.Item(id); ok {
+			r.Request = it.Request
+		}
+		if len(r.Request.Questions) > 0 {
+			out = append(out, r)
 		}
 	}
-	return s.record.Request
+	return out
 }
 
 // settledMsg ends the time in which keys do nothing.
@@ -114,7 +130,7 @@ func (p *pane) renderSettled(f *tui.Frame) []string {
 	return []string{
 		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
 		"", " " + th.Strong.Render(r.Words(jumpKey)),
-		"", " " + th.Muted.Render("keys do nothing for a moment, since they may be meant for it"),
+		"", " " + th.Muted.Render("keys are ignored for a moment"),
 	}
 }
 
@@ -140,7 +156,7 @@ func (p *pane) renderAnswered(f *tui.Frame) []string {
 	var rows []string
 	for _, r := range p.snap.History {
 		if slices.Contains(p.settled.ids, r.ID) {
-			rows = append(rows, widget.Cut(outcome(th, &r), f.W-2))
+			rows = append(rows, outcome(th, &r))
 		}
 	}
 	if s := p.sending(f); s != "" {
@@ -159,9 +175,11 @@ func (p *pane) renderAnswered(f *tui.Frame) []string {
 	if p.message != "" {
 		next = p.message
 	}
-	rows = append(rows, "", th.Muted.Render(widget.Cut(next, f.W-2)))
-	for i, r := range rows {
-		rows[i] = " " + r
+	out := []string{""}
+	for _, r := range append(rows, "", th.Muted.Render(next)) {
+		for _, line := range widget.Closed(widget.Wrap(r, f.W-2)) {
+			out = append(out, " "+line)
+		}
 	}
-	return append([]string{""}, rows...)
+	return out
 }

@@ -1,7 +1,6 @@
 package inbox
 
 import (
-	"fmt"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -11,31 +10,38 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui"
 )
 
-// snooze puts a request off, for 0 as long as is configured.
-func (p *Page) snooze(id int, d time.Duration) tea.Cmd {
-	if err := p.queue.Snooze(id, d); err != nil {
-		p.message = err.Error()
-		return nil
-	}
-	p.refresh()
-	it, _ := p.snap.Item(id)
-	p.next()
-	return tui.Toast(tui.Info, "back in "+humanize.Words(time.Until(it.Snoozed)))
-}
-
-// openSnooze asks for how long.
-func (p *Page) openSnooze() tea.Cmd {
+// openLater asks when a request is to come back.
+func (p *Page) openLater() tea.Cmd {
 	id := p.id
 	it, ok := p.current()
 	if !ok {
 		return nil
 	}
-	c := &tui.Confirm{Name: "snooze", Title: "Snooze until…", Text: "The question comes back; its agent keeps waiting.\nBack in:"}
+	c := &tui.Confirm{Name: "later", Title: "Later…", Text: "It comes back; its agent keeps waiting."}
 	if it.Absent != questions.Present {
-		c.Text = "The question comes back.\nBack in:"
+		c.Text = "It comes back."
 	}
-	for i, d := range []time.Duration{5 * time.Minute, 10 * time.Minute, 30 * time.Minute, time.Hour} {
-		c.Choices = append(c.Choices, tui.Choice{Key: fmt.Sprint(i + 1), Text: humanize.Words(d), Run: func() tea.Cmd { return p.snooze(id, d) }})
+	now := time.Now()
+	add := func(d time.Duration, until string) {
+		c.Choices = append(c.Choices, tui.Choice{Text: until, Run: func() tea.Cmd {
+			if err := p.queue.Snooze(id, d); err != nil {
+				p.message = err.Error()
+				return nil
+			}
+			p.refresh()
+			p.next()
+			return tui.Toast(tui.Info, "back "+until)
+		}})
 	}
+	soon := p.queue.SnoozeFor()
+	add(soon, "in "+humanize.Words(soon))
+	add(time.Hour, "in "+humanize.Words(time.Hour))
+	add(morning(now).Sub(now), "tomorrow morning")
 	return tui.Open(c)
+}
+
+// morning is when the next day begins for somebody who was up late.
+func morning(now time.Time) time.Time {
+	y, m, d := now.Date()
+	return time.Date(y, m, d+1, 9, 0, 0, 0, now.Location())
 }

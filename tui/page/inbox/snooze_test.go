@@ -7,30 +7,35 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 )
 
-// z puts off for as long as is configured, Z asks.
-func TestSnoozeForAsLongAsOneWants(t *testing.T) {
-	tests := []struct {
+func TestLaterAsksWhen(t *testing.T) {
+	for _, tt := range []struct {
 		name       string
 		configured time.Duration
 		keys       []string
 		says       string
 		back       time.Duration
 	}{
-		{"z", 0, []string{"z"}, "back in 10 minutes", 10 * time.Minute},
-		{"z, configured", 25 * time.Minute, []string{"z"}, "back in 25 minutes", 25 * time.Minute},
-		{"z, a moment", 20 * time.Second, []string{"z"}, "back in 20 seconds", 20 * time.Second},
-		{"Z, first", 0, []string{"Z", "1"}, "back in 5 minutes", 5 * time.Minute},
-		{"Z, by cursor", 0, []string{"Z", "down", "down", "enter"}, "back in 30 minutes", 30 * time.Minute},
-		{"Z, last", 0, []string{"Z", "4"}, "back in an hour", time.Hour},
-	}
-	for _, tt := range tests {
+		{"a digit", 0, []string{"z", "1"}, "back in 10 minutes", 10 * time.Minute},
+		{"as configured", 25 * time.Second, []string{"z", "1"}, "back in 25 seconds", 25 * time.Second},
+		{"by cursor", 0, []string{"z", "down", "enter"}, "back in an hour", time.Hour},
+		{"tomorrow", 0, []string{"z", "3"}, "back tomorrow morning", 33 * time.Hour}, // the clock says midnight
+	} {
 		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
 			setup{queue: questions.Options{Snooze: tt.configured}, ask: []string{pair}}.run(t, func(d *driver) {
+				start := time.Now()
 				d.Keys(tt.keys...)
 				d.Has(tt.says)
-				d.Wait(tt.back - 2*time.Second)
-				same(t, d.q.Pending().Items[0].State, questions.Snoozed)
-				d.Wait(3 * time.Second)
+				it := d.q.Pending().Items[0]
+				same(t, it.State, questions.Snoozed)
+				if back := it.Snoozed.Sub(start); back < tt.back-time.Minute || back > tt.back+time.Minute {
+					t.Errorf("it comes back in %v", back)
+				}
+				if tt.back > time.Hour {
+					d.Has("back in 33 h")
+					return
+				}
+				d.Wait(tt.back + time.Second)
 				if s := d.q.Pending().Items[0].State; s == questions.Snoozed {
 					t.Error("it did not come back")
 				}
@@ -38,8 +43,8 @@ func TestSnoozeForAsLongAsOneWants(t *testing.T) {
 		})
 	}
 	with(t, pair, func(d *driver, _ *questions.Call) {
-		d.Keys("Z")
-		d.Has("Snooze until…", "its agent keeps waiting", "an hour")
+		d.Keys("z")
+		d.Has("Later…", "its agent keeps waiting", "1  in 10 minutes", "2  in an hour", "3  tomorrow morning")
 		d.Keys("esc")
 		same(t, d.q.Pending().Items[0].State, questions.Shown)
 	})
@@ -50,7 +55,7 @@ func TestANewRequestOpensByItselfBesideASnoozedOne(t *testing.T) {
 		d.Wait(5 * time.Second) // the page is idle, so requests come by themselves
 		d.prompt(bash("1", "make"))
 		d.Wait(5 * time.Second)
-		d.Keys("z")
+		d.Keys("z", "1")
 		d.Wait(time.Minute)
 		d.prompt(bash("2", "npm test"))
 		d.Wait(time.Second)

@@ -2,7 +2,6 @@ package inbox
 
 import (
 	"fmt"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -46,7 +45,7 @@ func (p *pane) renderRequest(f *tui.Frame, it questions.Item, title string, s *s
 			note = tui.Place(p.draft.Tab, len(qs))
 		}
 		rows = append(rows, " "+p.tabs(f, qs, w, len(rows)))
-		if f.H > 14 {
+		if f.H >= 14 {
 			rows = append(rows, "")
 		}
 	}
@@ -64,7 +63,7 @@ func (p *pane) renderRequest(f *tui.Frame, it questions.Item, title string, s *s
 	default:
 		if k, ok := p.question(); ok {
 			body, used := p.questionView.render(f, k, b, &p.areas, p.pointAt)
-			if free := b.h - used - 1; free > 3 && s != nil && !p.opened {
+			if free := b.h - used - 1; free > 3 && s != nil {
 				body = append(append(body, ""), indented(conversation.Rows(f, s, conversation.Room{W: w, H: free}))...)
 			}
 			rows = append(rows, widget.Rows(body, f.W, b.h)...)
@@ -80,10 +79,7 @@ type box struct{ x, y, w, h int }
 
 // project is the name of the folder in which the asker works, "" if that is unknown.
 func project(r *questions.Request) string {
-	if cwd := r.Cwd(); cwd != "" {
-		return sanitize.Line(filepath.Base(cwd))
-	}
-	return ""
+	return sanitize.Line(r.Project())
 }
 
 // door says of an agent's own prompt where it can be answered but here, and whether it
@@ -92,7 +88,7 @@ func door(th *theme.Theme, d *questions.Prompt) string {
 	var s string
 	switch d.Door {
 	case questions.Held:
-		s = th.Muted.Render("kept from its terminal: J gives it back")
+		s = th.Muted.Render("kept from its terminal: J shows it there")
 	case questions.InTerminal:
 		s = th.Warn.Render(th.Glyph.Right + " answer in its terminal")
 	default:
@@ -112,7 +108,7 @@ func (p *pane) banner(f *tui.Frame, it questions.Item) string {
 	th := f.Theme
 	who := sanitize.Line(it.Request.Client())
 	if it.Unsent {
-		return th.Warn.Render("not sent: mcpdeck closed before this answer was delivered;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
+		return th.Warn.Render("not confirmed: mcpdeck ended before this answer was known to be delivered;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
 	}
 	switch it.Absent {
 	case questions.Gone:
@@ -220,7 +216,7 @@ func (p *pane) foot(f *tui.Frame, it questions.Item, w int) []string {
 	th := f.Theme
 	var rows []string
 	if p.draft.Field == questions.ReasonField {
-		how := " a reason helps the agent; enter declines, esc does not"
+		how := " optional reason; enter declines, esc goes back"
 		if w < 80 {
 			how = " enter does"
 		}

@@ -3,7 +3,6 @@
 package pencil
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
@@ -25,7 +25,7 @@ type Mode interface {
 	Reconnect()
 	Dismiss() // takes the sign of the last failure away
 	SavePicture(path string) error
-	Find() (pencil.Found, error)
+	Find() (pencil.Found, []upstream.Candidate, error)
 }
 
 // Options are what the part needs.
@@ -82,7 +82,7 @@ func (c *Part) Update(msg tea.Msg) tea.Cmd {
 func (c *Part) Look() tea.Cmd {
 	find := c.opts.Mode.Find
 	return func() tea.Msg {
-		_, err := find()
+		_, _, err := find()
 		return absentMsg(err != nil)
 	}
 }
@@ -100,7 +100,7 @@ func (c *Part) take(s pencil.Status) tea.Cmd {
 	case !known || before.Mode == s.Mode:
 		return nil
 	case s.Mode == upstream.On:
-		return tui.Toast(tui.Good, fmt.Sprintf("Pencil mode is on: %d tools offered", len(s.Tools)))
+		return tui.Toast(tui.Good, "Pencil mode is on: "+humanize.Count(len(s.Tools), "tool")+" offered")
 	case s.Mode == upstream.Off && !s.Broken:
 		return tui.Toast(tui.Info, "Pencil mode is off")
 	}
@@ -128,10 +128,17 @@ func (c *Part) whyNoPicture() string {
 }
 
 func (c *Part) openSearch() tea.Cmd {
-	return tui.Open(&tui.Reader{Name: "search", Title: "Where mcpdeck looked for Pencil", Rows: func(f *tui.Frame, w int) []string {
+	return tui.Open(searched("Where mcpdeck looked for Pencil", "", c.status.Searched))
+}
+
+// searched is a reader of the places where the program was looked for, below a text.
+func searched(title, text string, places []upstream.Candidate) *tui.Reader {
+	return &tui.Reader{Name: "search", Title: title, Rows: func(f *tui.Frame, w int) (rows []string) {
 		th := f.Theme
-		var rows []string
-		for _, place := range c.status.Searched {
+		if text != "" {
+			rows = append(widget.Paragraph(th.Text, "", text, w), "")
+		}
+		for _, place := range places {
 			mark, reason := th.Faint, place.Reason
 			if reason == "" {
 				mark, reason = th.Good, "taken"
@@ -140,13 +147,13 @@ func (c *Part) openSearch() tea.Cmd {
 			rows = append(rows, "  "+mark.Render(reason)+th.Faint.Render("  "+sanitize.Line(place.Source)))
 		}
 		return rows
-	}})
+	}}
 }
 
 // openSave asks where to save the last picture.
 func (c *Part) openSave() tea.Cmd {
 	mode := c.opts.Mode
-	o := &tui.Prompt{Name: "pencil-save", Title: "Save the picture as", Hint: "save", Wide: true, Acts: true, Take: func(path string) tea.Cmd {
+	o := &tui.Prompt{Name: "pencil-save", Title: "Save the picture as", Hint: "choose", Wide: true, Acts: true, Take: func(path string) tea.Cmd {
 		return tui.Outcome(func() (string, error) { return "saved " + path, mode.SavePicture(path) })
 	}}
 	o.Text.SetValue(c.pictureName())

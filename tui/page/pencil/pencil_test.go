@@ -1,6 +1,7 @@
 package pencil_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -61,9 +62,11 @@ func (m *mode) note(s string) {
 	m.mu.Unlock()
 }
 
-func (m *mode) Find() (pencil.Found, error) { return pencil.Found{}, nil }
-func (m *mode) Toggle()                     { m.note("toggle") }
-func (m *mode) Reconnect()                  { m.note("reconnect") }
+func (m *mode) Find() (pencil.Found, []upstream.Candidate, error) {
+	return pencil.Found{}, []upstream.Candidate{{Path: "~/apps/Pen", Source: "installed app", Reason: "not there"}}, m.fails
+}
+func (m *mode) Toggle()    { m.note("toggle") }
+func (m *mode) Reconnect() { m.note("reconnect") }
 
 func (m *mode) Dismiss() {
 	m.note("dismiss")
@@ -71,16 +74,22 @@ func (m *mode) Dismiss() {
 }
 
 // servers are those of the deck, of which one is Pencil's.
-type servers struct{ *mode }
+type servers struct {
+	serverspage.Servers
+	*mode
+}
 
 func (s servers) TurnOn(string, bool, string) (string, error)  { s.note("on"); return "", nil }
 func (s servers) TurnOff(string) (string, error)               { s.note("off"); return "", nil }
 func (s servers) Restart(string) error                         { s.note("restart"); return nil }
 func (s servers) Accept(string, []godeck.Held) (string, error) { s.note("accept"); return "", nil }
 func (s servers) Allow(string, []string, bool) error           { s.note("allow"); return nil }
-func (s servers) Remove(string) (string, error)                { s.note("remove"); return "", nil }
 func (s servers) Origins() map[string]serverspage.Origin       { return nil }
 func (s servers) Offer(string, godeck.Kind, bool) error        { return nil }
+
+func (s servers) Elsewhere(string) (serverspage.Elsewhere, error) {
+	return serverspage.Elsewhere{}, nil
+}
 
 func (s servers) Details(name string) (godeck.Details, bool) {
 	if name != "pencil" {
@@ -110,12 +119,6 @@ func on() pencil.Status {
 		})
 	}
 	s.Listing = s.Tools
-	call := func(tool, outcome string, ago time.Duration, images ...upstream.ImageFact) {
-		s.Calls = append(s.Calls, upstream.CallFact{Agent: "claude", Tool: tool, Started: at().Add(-ago), Run: 41 * time.Millisecond, Outcome: outcome, In: 10, Out: 2000, Images: images})
-	}
-	call("batch_get", "ok", 3*time.Minute)
-	call("batch_design", "deadline", 2*time.Minute)
-	call("get_screenshot", "ok", time.Minute, upstream.ImageFact{Type: "image/png", Width: 640, Height: 400, Bytes: 8000})
 	for i := range 9 {
 		s.Log = append(s.Log, child.Line{Time: at().Add(time.Duration(i) * time.Second), From: "link", Text: fmt.Sprintf("line %d", i)})
 	}
@@ -131,7 +134,7 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 			Deck: fake.NewDeck(time.Now()), Background: "dark", Start: serverspage.ID, Widgets: []tui.Widget{page.NewWidget(m)}, Feeds: []tui.Feed{page.Feed(m)}, Keys: map[string][]string{"pencil.save": {"f5"}},
 			Pages: []tui.Page{
 				inbox.New(queue(), inbox.Options{}),
-				serverspage.New(serverspage.Options{Servers: servers{m}, Parts: map[string]serverspage.Part{"pencil": page.New(page.Options{Mode: m, Page: serverspage.ID, Folder: "/home/ana"})}}),
+				serverspage.New(serverspage.Options{Servers: servers{mode: m}, Parts: map[string]serverspage.Part{"pencil": page.New(page.Options{Mode: m, Page: serverspage.ID, Folder: "/home/ana"})}}),
 			},
 		})
 	}, func(s *frame.Screen) { test(s, m) })
@@ -140,8 +143,8 @@ func run(t *testing.T, size frame.Size, s pencil.Status, test func(s *frame.Scre
 func TestPageAtAllSizes(t *testing.T) {
 	held := on()
 	held.Held = []catalogue.Held{
-		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []catalogue.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
-		{Tool: "send_files", New: true, Now: 310, Diff: []catalogue.DiffLine{{Mark: '+', Text: "new"}}},
+		{Tool: "export_nodes", Was: 400, Now: 612, Diff: []godeck.DiffLine{{Mark: '-', Text: "old"}, {Mark: '+', Text: "new"}}},
+		{Tool: "send_files", New: true, Now: 310, Diff: []godeck.DiffLine{{Mark: '+', Text: "new"}}},
 	}
 	off := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.NoLink}}
 	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil not found (31 places searched). Install it from pen.dev or set pencil.command.", ErrorAt: at()}}
@@ -200,7 +203,7 @@ func TestWidgetSaysHowThingsStand(t *testing.T) {
 
 func TestKeysActOnPencil(t *testing.T) {
 	held := on()
-	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []catalogue.DiffLine{{Mark: '+', Text: "new words"}}}}
+	held.Held = []catalogue.Held{{Tool: "export_nodes", Diff: []godeck.DiffLine{{Mark: '+', Text: "new words"}}}}
 	held.Picture = upstream.Picture{ImageFact: upstream.ImageFact{Type: "image/png", Width: 10, Height: 10, Bytes: 100}, Tool: "get_screenshot", Time: at()}
 	tests := []struct {
 		name string
@@ -224,6 +227,27 @@ func TestKeysActOnPencil(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTheKeySaysWherePencilWasLookedFor(t *testing.T) {
+	off := pencil.Status{Status: upstream.Status{Mode: upstream.Off}}
+	run(t, frame.Size{W: 80, H: 24}, off, func(s *frame.Screen, m *mode) {
+		m.fails = errors.New("Pencil not found (1 place searched). Install it from pen.dev or set pencil.command.")
+		s.Keys("I", "p")
+		s.Has("Pencil is not installed", "Install it from pen.dev", "~/apps/Pen", "not there")
+		if len(m.did) > 0 {
+			t.Errorf("did %q", m.did)
+		}
+	})
+}
+
+// A long message leaves the sign its place.
+func TestTheSignStandsBesideALongMessage(t *testing.T) {
+	failed := pencil.Status{Status: upstream.Status{Mode: upstream.Off, Link: upstream.LinkFailed, Broken: true, Error: "Pencil failed: it ended", ErrorAt: at()}}
+	run(t, frame.Size{W: 80, H: 24}, failed, func(s *frame.Screen, _ *mode) {
+		s.Send(tui.Toast(tui.Warn, "pencil: "+strings.Repeat("it ended ", 20))())
+		s.Has("! pencil: it ended", "… ── ✏ Pencil ✗ ─")
+	})
 }
 
 func TestScreenFollowsTheMode(t *testing.T) {

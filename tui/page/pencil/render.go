@@ -7,6 +7,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pencil"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
@@ -55,7 +56,7 @@ func (c *Part) Picture(f *tui.Frame, x, y, w, h int) []string {
 		return nil
 	}
 	facts := sanitize.Line(pic.Tool) + ", " + f.Since(pic.Time)
-	size := th.Faint.Render(tui.Bytes(pic.Bytes))
+	size := th.Faint.Render(humanize.Bytes(pic.Bytes))
 	if pic.Width > 0 {
 		size = th.Faint.Render(fmt.Sprintf("%d×%d, ", pic.Width, pic.Height)) + size
 	}

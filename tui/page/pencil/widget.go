@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -70,8 +71,21 @@ func toneStyle(th *theme.Theme, t upstream.Tone) theme.Style {
 // modeActions switch the mode and reconnect.
 func modeActions(m Mode, status func() pencil.Status) []tui.Action {
 	return []tui.Action{
-		{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Hint: "pencil", Keys: []string{"p"}, Acts: true, Run: do(m.Toggle)},
+		{ID: "pencil.toggle", Title: "Turn Pencil mode on or off", Verb: verb.Pencil, Acts: true, Run: func() tea.Cmd { return toggle(m, status().Mode) }},
 		{ID: "pencil.reconnect", Title: "Pencil: reconnect", Acts: true, Run: do(m.Reconnect), Enabled: func() string { return tui.Because(status().Link == upstream.Connecting, "connecting") }},
+	}
+}
+
+// toggle switches the mode. Where its program is not installed, it says so and where it looked.
+func toggle(m Mode, now upstream.Mode) tea.Cmd {
+	return func() tea.Msg {
+		if now == upstream.Off {
+			if _, places, err := m.Find(); err != nil {
+				return tui.Open(searched("Pencil is not installed", err.Error(), places))()
+			}
+		}
+		m.Toggle()
+		return nil
 	}
 }
 

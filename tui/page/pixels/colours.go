@@ -47,59 +47,77 @@ func (cs *colours) only(v *viewer.Viewer) {
 	}
 }
 
-// pane draws them in a column of w cells at x, and below them the whole picture where only
-// a part is in view. The list has its place among areas.
-func (cs *colours) pane(f *tui.Frame, v *viewer.Viewer, areas *tui.Areas, focus bool, x, w int) []string {
+// pane draws them in a column of w cells at x, about below them, and at its foot the whole picture
+// where only a part is in view. The list has its place among areas.
+func (cs *colours) pane(f *tui.Frame, v *viewer.Viewer, areas *tui.Areas, focus bool, x, w int, about []string) []string {
 	uses := v.Uses()
 	cs.SetLen(len(uses))
 	th := f.Theme
-	h := f.H - 1
-	overview := overview(f, v, x+1, w-2, h/2)
-	if len(overview) > 0 {
-		h -= len(overview) + 1
-	}
-	*areas = append(*areas, tui.Area{Part: partColours, X: x, Y: 1, W: w, H: h})
+	overview := overview(f, v, x+1, w-2, (f.H-1)/2)
+	h := f.H - 1 - len(overview)
+	rows := []string{widget.Heading(th, "Colours", th.Faint.Render(fmt.Sprint(len(uses))), focus, w)}
 	if len(uses) == 0 {
-		text := "too many colours to list"
-		if v.Picture() == nil {
-			text = ""
-		}
-		rows := widget.Rows([]string{th.Faint.Render(text)}, w-2, f.H-1-len(overview))
-		return widget.Pane(th, "Colours", "", focus, append(rows, overview...), w, f.H)
-	}
-	rows := cs.Render(th, w, h, focus, func(i, width int) string {
-		u := uses[i]
-		name := strings.Join(u.Names, " ")
-		style := th.Text
-		count := fmt.Sprint(u.Count)
-		switch {
-		case u.Count == 0:
-			count, style = "unused", th.Warn
-		case name == "" && v.Picture().Named():
-			name, style = "off palette", th.Bad
-		}
-		if u.Near != nil {
-			count = "~" + count
-		}
-		left := swatch(f, v, u.Color) + " "
-		hex := picture.Hex(u.Color)
-		if room := width - 3 - len(hex) - len(count) - 3; name != "" && room >= widget.Width(name) {
-			left += style.Render(sanitize.Line(name)) + " " + th.Faint.Render(hex)
-		} else if name != "" {
-			left += style.Render(widget.Cut(sanitize.Line(name), width-5-len(count)))
-		} else {
-			left += hex
-		}
-		return widget.Ends(left, th.Muted.Render(count)+" ", width)
-	})
-	rows = append([]string{widget.Heading(th, "Colours", fmt.Sprint(len(uses)), focus, w)}, rows...)
-	if len(overview) > 0 {
-		rows = append(rows, "")
-		for _, row := range overview {
-			rows = append(rows, " "+row)
+		rows[0] = widget.Heading(th, "Colours", "", focus, w)
+		if v.Picture() != nil {
+			rows = append(rows, " "+th.Faint.Render("too many colours to list"))
 		}
 	}
-	return widget.Rows(rows, w, f.H)
+	n := min(len(uses), max(h-len(about)-1, h/2))
+	*areas = append(*areas, tui.Area{Part: partColours, X: x, Y: 1, W: w, H: n})
+	names := 0
+	for _, u := range uses {
+		names = max(names, widget.Width(nameOf(v, u)))
+	}
+	at := cs.Cursor
+	if !focus {
+		cs.Cursor = -1 // one cursor is enough beside the list and the picture
+	}
+	rows = append(rows, cs.Render(th, w, n, focus, func(i, width int) string { return colourRow(f, v, uses[i], min(names, width-11), width) })...)
+	cs.Cursor = at
+	for _, row := range about {
+		rows = append(rows, " "+row)
+	}
+	rows = widget.Rows(rows, w, f.H-len(overview))
+	for _, row := range overview {
+		rows = append(rows, widget.Fit(" "+row, w))
+	}
+	return rows
+}
+
+// nameOf is what a colour is called in its picture.
+func nameOf(v *viewer.Viewer, u viewer.Use) string {
+	if name := sanitize.Line(strings.Join(u.Names, " ")); name != "" || !v.Picture().Named() {
+		return name
+	}
+	return viewer.OffPalette
+}
+
+// colourRow draws a colour: its swatch, its name, its value, and how many pixels have it.
+func colourRow(f *tui.Frame, v *viewer.Viewer, u viewer.Use, names, w int) string {
+	th, name, style, count := f.Theme, nameOf(v, u), f.Theme.Text, fmt.Sprint(u.Count)
+	if len(u.Names) == 0 && name != "" {
+		style = th.Bad
+	}
+	if u.Near != nil {
+		count = "~" + count
+	}
+	row := swatch(f, v, u.Color) + " "
+	if widget.Width(name) > names {
+		return row + style.Render(widget.Cut(name, w-2))
+	}
+	if names > 0 {
+		row += style.Render(widget.Fit(name, names)) + " "
+	}
+	if u.Count == 0 {
+		return row + th.Faint.Render("unused")
+	}
+	if hex := picture.Hex(u.Color); widget.Width(row)+len(hex) <= w {
+		row += th.Muted.Render(hex)
+	}
+	if w >= 26 && widget.Width(row)+len(count)+3 <= w {
+		return widget.Ends(row, th.Faint.Render(count)+" ", w)
+	}
+	return row
 }
 
 // overview is the whole picture at the foot of the column of colours while only a part
@@ -116,16 +134,15 @@ func overview(f *tui.Frame, v *viewer.Viewer, x, w, most int) []string {
 	return v.Overview(f, x, f.H-rows, w, rows)
 }
 
-// swatch is a colour's own two cells; where there is nothing but letters, its letter.
+// swatch is a cell of a colour; where there is nothing but letters, its letter.
 func swatch(f *tui.Frame, v *viewer.Viewer, c color.NRGBA) string {
-	switch {
-	case f.PictureCaps().Mode == picture.ModeLetters:
+	if f.PictureCaps().Mode == picture.ModeLetters {
 		return widget.Fit(v.Letter(c), 2)
-	case f.Theme.Depth == theme.NoColor:
-		return "  "
 	}
-	c = picture.Mix(color.NRGBA{0, 0, 0, 255}, c)
-	return lipgloss.NewStyle().Background(c).Render("  ")
+	if f.Theme.Depth == theme.NoColor {
+		return f.Theme.Glyph.Bar
+	}
+	return lipgloss.NewStyle().Foreground(picture.Mix(color.NRGBA{0, 0, 0, 255}, c)).Render(f.Theme.Glyph.Bar)
 }
 
 // letters says what the letters of a picture stand for, where no column of colours does,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -67,9 +68,7 @@ func (f *files) open(path string) {
 	f.poke()
 }
 
-func (f *files) poke() {
-	notify.Poke(f.hint)
-}
+func (f *files) poke() { notify.Poke(f.hint) }
 
 // load reads what has changed and returns the renders of all files, and how often
 // anything did.
@@ -181,7 +180,7 @@ func readFile(path string) ([]byte, error) {
 	case errors.Is(err, onDisk.ErrNotPlain):
 		return nil, fmt.Errorf("open the picture: %s is not a file", path)
 	case errors.Is(err, onDisk.ErrTooLarge):
-		return nil, fmt.Errorf("open the picture: %s has more than %d MB", path, fileMost>>20)
+		return nil, fmt.Errorf("open the picture: %s is larger than %s", path, humanize.Bytes(fileMost))
 	case err != nil:
 		return nil, fmt.Errorf("open the picture: %w", err)
 	}

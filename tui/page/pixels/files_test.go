@@ -43,7 +43,7 @@ func watching(t *testing.T, path string) (p *pixels.Page, see func(want string))
 			if msg := feed.Load(); msg != nil {
 				p.Update(msg)
 			}
-			screen = strings.Join(p.Render(testFrame(120, 24)), "\n")
+			screen = strings.Join(p.Render(testFrame(160, 24)), "\n")
 			if strings.Contains(screen, want) {
 				return
 			}
@@ -75,7 +75,7 @@ func TestFilesAreDrawnAgainWhenSaved(t *testing.T) {
 	write(t, path, half)
 	see("3:36: error")
 	see("#00ff00")
-	see("2 of 2") // the same picture again is no version of it
+	see("v1") // the same picture again is no version of it
 	// Saved by renaming another file over it, as many editors do.
 	tmp := path + "~"
 	save("#0000ff")
@@ -96,11 +96,11 @@ func TestOnlyWhatHasChangedIsNew(t *testing.T) {
 	see("#0000ff")
 	write(t, path, dot("one", "#0000ff")+dot("two", "#222222"))
 	see("#222222")
-	see("2 of 2")
+	see("v1")
 	write(t, path, dot("one", "#0000ff")+dot("two", "#333333"))
 	see("#333333")
-	see("3 of 3")
+	see("v2")
 	write(t, path, dot("one", "#00ffff")+dot("two", "#333333"))
 	see("#00ffff")
-	see("2 of 2")
+	see("v1")
 }

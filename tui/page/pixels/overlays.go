@@ -1,6 +1,8 @@
 package pixels
 
 import (
+	"cmp"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -8,17 +10,19 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// notes shows all diagnostics of a render.
-func notes(r *Render) tui.Overlay {
-	list := r.Notes
-	if r.Failed != "" {
-		list = append([]string{r.Failed}, list...)
-	}
+// details shows where a picture is from, and all diagnostics.
+func details(r *Render, size string) tui.Overlay {
 	return &tui.Reader{Name: "pixels.notes", Title: r.Name, Rows: func(f *tui.Frame, w int) []string {
 		var rows []string
-		for _, note := range list {
-			rows = append(rows, widget.Wrap(sanitize.Text(note), w)...)
-			rows = append(rows, "")
+		for _, fact := range [][2]string{{"Kind", r.Kind}, {"Size", size}, {"From", cmp.Or(r.Agent, "a file of yours")}, {"File", r.File}, {"Drawn", f.Since(r.Time)}} {
+			if fact[1] != "" {
+				rows = append(rows, f.Theme.Faint.Render(widget.Fit(fact[0], 8))+widget.Cut(sanitize.Line(fact[1]), w-8))
+			}
+		}
+		for _, note := range append([]string{r.Failed}, r.Notes...) {
+			if note != "" {
+				rows = append(append(rows, ""), widget.Wrap(sanitize.Text(note), w)...)
+			}
 		}
 		return rows
 	}}
@@ -48,7 +52,7 @@ func capabilities() tui.Overlay {
 			rows = append(rows, widget.Cut(line, w))
 		}
 		rows = append(rows, "")
-		rows = append(rows, widget.Paragraph(th.Faint, "", "m on this page tries another protocol; ui.pictures in the configuration sets one. "+
+		rows = append(rows, widget.Paragraph(th.Faint, "", ":mode tries another protocol; ui.pictures in the configuration sets one. "+
 			"Inside tmux, pictures need: set -g allow-passthrough on", w)...)
 		return rows
 	}}
@@ -56,7 +60,7 @@ func capabilities() tui.Overlay {
 
 // opener asks for a file.
 func opener() *tui.Prompt {
-	return &tui.Prompt{Name: "pixels.open", Title: "Open a picture", Hint: "take", Label: "A .pxl, PNG, GIF or JPEG file:", Take: func(path string) tea.Cmd {
+	return &tui.Prompt{Name: "pixels.open", Title: "Open a picture", Hint: "open", Label: "A .pxl, PNG, GIF or JPEG file:", Take: func(path string) tea.Cmd {
 		return func() tea.Msg { return OpenMsg{Path: path} }
 	}}
 }

@@ -3,9 +3,11 @@
 package pixels
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,12 +15,13 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
-	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // ID is the page's name.
@@ -59,6 +62,12 @@ func (r *Render) thing() string {
 	return r.Agent + "\x00" + r.File + "\x00" + r.Kind + "\x00" + r.Name
 }
 
+// has reports whether all words of a query are in what is said of the render.
+func (r *Render) has(query string) bool {
+	text := strings.ToLower(r.Name + " " + r.Agent + " " + r.File)
+	return !slices.ContainsFunc(strings.Fields(strings.ToLower(query)), func(w string) bool { return !strings.Contains(text, w) })
+}
+
 // Source is where renders come from. Its methods return at once.
 type Source interface {
 	// Version rises with every change of Renders.
@@ -83,17 +92,16 @@ type Options struct {
 	Open []string
 	// Load reads a .pxl file with its includes and imports; nil when those cannot be shown.
 	Load func(path string) (*pxl.Document, error)
+	// Editor is the command that opens a source; without a program there is none.
+	Editor process.Command
 }
 
-// The parts of the page.
-const (
-	partList    = "list"
-	partPicture = "picture"
-	partColours = "colours"
-)
+// partColours is the part of the page with a picture's colours.
+const partColours = "colours"
 
 // Page is the page of pictures.
 type Page struct {
+	browser.Browser
 	opts  Options
 	files *files
 
@@ -105,22 +113,18 @@ type Page struct {
 
 	renders  []Render
 	versions versions
-	list     widget.List
 	colours  colours
-	part     string
 
 	shown  uint64 // ID of the render in the viewer
 	thing  string
-	pinned bool // does not follow the newest
-	seen   bool // is on screen
-	resume bool // playback goes on when it is
-	fresh  int  // renders that came while it was not
+	pinned bool            // does not follow the newest
+	seen   bool            // is on screen
+	resume bool            // playback goes on when it is
+	unseen map[uint64]bool // renders that came since, and that the user has not moved on from
 	view   viewer.Viewer
 	sheet  *sheet
 	shots  shots
 	mode   picture.Mode // asked for by key
-
-	areas tui.Areas // list, picture and colours, on the frame on screen
 }
 
 // sheet is how a still is cut into frames.
@@ -143,8 +147,10 @@ func (p *Page) LoadState(kept string) {
 
 // New makes the page.
 func New(o Options) *Page {
-	p := &Page{opts: o, versions: versions{of: map[string][]Render{}}, part: partList, view: viewer.Viewer{Slot: "pixels"}}
-	p.list.Close, p.colours.Close = true, true
+	p := &Page{opts: o, versions: versions{of: map[string][]Render{}}, unseen: map[uint64]bool{}, view: viewer.Viewer{Slot: "pixels"}}
+	p.Browser = browser.New(browser.Options{ID: ID, Moved: p.moved}, tui.Filter{Narrow: tui.Do(func() { p.take(p.all) })})
+	p.List.Close, p.colours.Close = true, true
+	p.Filter.Edit.Placeholder = "name, agent, file"
 	p.files = newFiles(o.Load)
 	for _, path := range o.Open {
 		p.files.open(path)
@@ -158,37 +164,44 @@ func (p *Page) ID() string { return ID }
 // Title is "Pixels".
 func (p *Page) Title() string { return "Pixels" }
 
-// Badge is how many renders came since the page was last seen.
-func (p *Page) Badge() int { return p.fresh }
+// Badge is how many of the pictures in the list are new.
+func (p *Page) Badge() int {
+	n := 0
+	for i := range p.renders {
+		if p.unseen[p.renders[i].ID] {
+			n++
+		}
+	}
+	return n
+}
 
 // Drags reports whether the mouse is over the picture, which it moves.
 func (p *Page) Drags(x, y int) bool {
-	a := p.areas.At(x, y)
-	return a != nil && a.Part == partPicture
+	a := p.Areas.At(x, y)
+	return a != nil && a.Part == browser.PartDetail
 }
 
 // BadgeMark is the sign of what is new.
-func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Info }
+func (p *Page) BadgeMark(th *theme.Theme) (string, theme.Style) { return "+", th.Accent }
 
 // Hovers reports whether the pixel under the mouse is shown: while a still picture
 // is looked at.
 func (p *Page) Hovers() bool { return p.view.Picture() != nil && !p.view.Playing() }
 
-// Part is the list, the picture or the colours.
-func (p *Page) Part() string { return p.part }
-
-// TextEntry is false: there is nothing to write here.
-func (p *Page) TextEntry() bool { return false }
-
-// Show marks all renders as seen. Playback goes on.
+// Show shows the newest picture if there is a new one. Playback goes on.
 func (p *Page) Show() tea.Cmd {
-	p.seen, p.fresh = true, 0
+	p.seen = true
+	if p.Badge() > 0 && !p.pinned {
+		p.List.MoveTo(0)
+		p.show(p.renders[0])
+	}
 	p.view.Play(p.resume)
 	return nil
 }
 
-// Hide stops playback until Show.
+// Hide stops playback until Show. What was there is no news any more.
 func (p *Page) Hide() {
+	clear(p.unseen)
 	p.seen, p.resume = false, p.view.Playing()
 	p.view.Play(false)
 }
@@ -268,6 +281,12 @@ func (p *Page) Open(path string, look bool) {
 
 // Update takes new renders, clicks, and the keys that are no actions.
 func (p *Page) Update(msg tea.Msg) tea.Cmd {
+	if p.mouse(msg) {
+		return nil
+	}
+	if cmd, taken := p.Browser.Update(msg); taken {
+		return cmd
+	}
 	switch msg := msg.(type) {
 	case rendersMsg:
 		if msg.look {
@@ -285,18 +304,6 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		if !msg.Focused {
 			p.view.Play(false)
 		}
-	case tui.ClickMsg:
-		p.click(msg.X, msg.Y)
-	case tui.HoverMsg:
-		if a := p.areas.At(msg.X, msg.Y); a != nil && a.Part == partPicture {
-			p.view.Point(msg.X-a.X, msg.Y-a.Y)
-		}
-	case tui.DragMsg:
-		if a := p.areas.At(msg.X, msg.Y); a != nil && a.Part == partPicture {
-			p.view.DragTo(msg.X, msg.Y)
-		}
-	case tui.WheelMsg:
-		p.wheel(msg)
 	case OpenMsg:
 		p.files.open(msg.Path)
 		p.pinned = false
@@ -317,28 +324,32 @@ func (p *Page) take(renders []Render) {
 	p.all = renders
 	listed := map[string]bool{}
 	p.renders = slices.DeleteFunc(slices.Clone(renders), func(r Render) bool {
-		hidden := r.Quiet && r.Call != p.asked || listed[r.thing()]
+		hidden := r.Quiet && r.Call != p.asked || listed[r.thing()] || !r.has(p.Filter.Text())
 		listed[r.thing()] = listed[r.thing()] || !hidden
 		return hidden
 	})
-	if !p.seen && came < len(renders) { // not at the start
-		p.fresh += came
+	if len(came) < len(renders) { // not at the start
+		for _, id := range came {
+			p.unseen[id] = true
+		}
 	}
 	for thing := range p.versions.of {
-		if !listed[thing] && thing != p.thing {
+		if !listed[thing] && thing != p.thing && p.Filter.Empty() {
 			delete(p.versions.of, thing) // nothing leads there any more
 		}
 	}
-	p.list.SetLen(len(p.renders))
+	p.SetLen(len(p.renders), -1)
 	if len(p.renders) == 0 {
-		p.show(Render{})
+		if p.Filter.Empty() {
+			p.show(Render{})
+		}
 		return
 	}
 	at := slices.IndexFunc(p.renders, func(r Render) bool { return r.thing() == p.thing })
-	if at < 0 || !p.pinned && came > 0 {
+	if at < 0 || !p.pinned && len(came) > 0 {
 		at = 0
 	}
-	p.list.MoveTo(at)
+	p.List.MoveTo(at)
 	if !p.pinned || latest || p.current() == nil {
 		p.show(p.renders[at])
 	}
@@ -353,6 +364,9 @@ func (p *Page) show(r Render) {
 	if isNew {
 		p.sheet = nil
 		p.view.Only(nil)
+	}
+	if p.seen {
+		delete(p.unseen, p.shown)
 	}
 	p.shown, p.thing = r.ID, r.thing()
 	pic := r.Picture
@@ -391,64 +405,66 @@ func (p *Page) current() *Render {
 	return nil
 }
 
-// choose shows the render under the list's cursor and pins it, unless it is the newest.
-func (p *Page) choose() {
-	if i := p.list.Cursor; i >= 0 && i < len(p.renders) {
+// moved shows the render under the list's cursor and pins it, unless it is the newest.
+func (p *Page) moved(changed bool) tea.Cmd {
+	if i := p.List.Cursor; changed && i >= 0 && i < len(p.renders) {
 		p.pinned = i != 0
 		p.show(p.renders[i])
 	}
+	return nil
 }
 
-func (p *Page) click(x, y int) {
-	a := p.areas.At(x, y)
-	if a == nil {
-		return
-	}
-	p.part = a.Part
-	switch a.Part {
-	case partList:
-		if p.list.Click(y - a.Y) {
-			p.choose()
+// mouse takes what the mouse does to the picture and its colours.
+func (p *Page) mouse(msg tea.Msg) (taken bool) {
+	at := func(x, y int) (part string, dx, dy int) {
+		if a := p.Areas.At(x, y); a != nil {
+			return a.Part, x - a.X, y - a.Y
 		}
-	case partPicture:
-		p.view.Point(x-a.X, y-a.Y)
-		p.view.DragFrom(x, y)
-	case partColours:
-		p.colours.Click(y - a.Y)
+		return "", 0, 0
 	}
-}
-
-func (p *Page) wheel(m tui.WheelMsg) {
-	a := p.areas.At(m.X, m.Y)
-	if a == nil {
-		return
-	}
-	switch a.Part {
-	case partList:
-		p.list.Scroll(m.Delta)
-	case partPicture:
-		d := 1
-		if m.Delta > 0 {
-			d = -1
+	switch m := msg.(type) {
+	case tui.ClickMsg:
+		switch part, x, y := at(m.X, m.Y); part {
+		case browser.PartDetail:
+			p.Go(part)()
+			p.view.Point(x, y)
+			p.view.DragFrom(m.X, m.Y)
+			return true
+		case partColours:
+			p.Go(part)()
+			p.colours.Click(y)
+			return true
 		}
-		p.view.ZoomAt(d, m.X-a.X, m.Y-a.Y)
-	case partColours:
-		p.colours.Scroll(m.Delta)
+	case tui.WheelMsg:
+		switch part, x, y := at(m.X, m.Y); part {
+		case browser.PartDetail:
+			p.view.ZoomAt(-cmp.Compare(m.Delta, 0), x, y)
+			return true
+		case partColours:
+			p.colours.Scroll(m.Delta)
+			return true
+		}
+	case tui.HoverMsg:
+		if part, x, y := at(m.X, m.Y); part == browser.PartDetail {
+			p.view.Point(x, y)
+		}
+	case tui.DragMsg:
+		if part, _, _ := at(m.X, m.Y); part == browser.PartDetail {
+			p.view.DragTo(m.X, m.Y)
+		}
 	}
+	return false
 }
 
-// FooterNote says whether the page follows.
-func (p *Page) FooterNote(w int) string {
-	switch {
-	case len(p.renders) == 0:
-		return ""
-	case w < 60 && !p.pinned:
-		return "follows"
-	case p.pinned:
-		return "pinned"
+// FooterNote says that a newer picture does not come into view.
+func (p *Page) FooterNote(int) string {
+	if p.pinned && len(p.renders) > 0 {
+		return "f follows the newest"
 	}
-	return "follows the newest"
+	return ""
 }
 
 // HasTab reports whether there is a picture, or was one.
-func (p *Page) HasTab() bool { return len(p.renders) > 0 || p.view.Picture() != nil }
+func (p *Page) HasTab() bool {
+	return len(p.renders) > 0 || !p.Filter.Empty() || p.view.Picture() != nil
+}

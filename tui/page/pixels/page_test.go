@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	"github.com/mcpdeck/mcpdeck/tui/page/pixels"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
@@ -44,17 +47,13 @@ func (s *source) Version() uint64 {
 
 func (s *source) Subscribe() (<-chan struct{}, func()) { return s.hint, func() {} }
 
-// add puts a render in front and takes the one of the same name away.
-func (s *source) add(r pixels.Render) {
+// add puts renders in front, the last first, and takes those of the same names away.
+func (s *source) add(all ...pixels.Render) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	list := []pixels.Render{r}
-	for _, old := range s.list {
-		if old.Name != r.Name {
-			list = append(list, old)
-		}
+	for _, r := range all {
+		s.list = append([]pixels.Render{r}, slices.DeleteFunc(slices.Clone(s.list), func(old pixels.Render) bool { return old.Name == r.Name })...)
 	}
-	s.list = list
 	s.version++
 	s.hint <- struct{}{}
 }
@@ -109,13 +108,13 @@ func animation() pixels.Render {
 // keys are those of a user for what has none by default.
 func keys() map[string][]string {
 	return map[string][]string{
-		"pixels.open": {"o"}, "pixels.fit": {"0"}, "pixels.ground": {"b"}, "pixels.grid": {"#"}, "pixels.repeat": {"r"}, "pixels.sheet": {"s"}, "pixels.mode": {"m"}, "pixels.capabilities": {"i"},
+		"pixels.open": {"o"}, "pixels.fit": {"0"}, "pixels.ground": {"b"}, "pixels.grid": {"#"}, "pixels.repeat": {"R"}, "pixels.sheet": {"s"}, "pixels.mode": {"m"}, "pixels.capabilities": {"i"},
 		"pixels.next_frame": {"."}, "pixels.previous_frame": {","}, "pixels.first_frame": {"home"}, "pixels.last_frame": {"end"}, "pixels.slower": {"<"}, "pixels.faster": {">"}, "pixels.loop": {"w"}, "pixels.onion": {"n"},
 		"pixels.compare": {"v"}, "pixels.view": {"ctrl+v"}, "pixels.flip": {"x"}, "pixels.blink": {"X"}, "pixels.tolerance": {"t"}, "pixels.mark": {"V"}, "pixels.older": {"{"}, "pixels.newer": {"}"},
 	}
 }
 
-func run(t *testing.T, size frame.Size, background string, o pixels.Options, test func(s *frame.Screen)) {
+func run(t *testing.T, size frame.Size, o pixels.Options, test func(s *frame.Screen)) {
 	t.Helper()
 	frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
 		for _, s := range o.Sources { // their channels belong to the bubble of virtual time
@@ -123,35 +122,97 @@ func run(t *testing.T, size frame.Size, background string, o pixels.Options, tes
 				src.hint = make(chan struct{}, 1)
 			}
 		}
-		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: background, Keys: keys()})
+		return tui.New(tui.Options{Pages: []tui.Page{pixels.New(o)}, Background: "dark", Keys: keys()})
 	}, test)
 }
 
 func TestFrames(t *testing.T) {
-	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}, {W: 120, H: 40}} {
-		for _, background := range []string{"dark", "light"} {
-			t.Run(fmt.Sprintf("%dx%d %s", size.W, size.H, background), func(t *testing.T) {
-				name := func(what string) string { return fmt.Sprintf("%s-%dx%d-%s", what, size.W, size.H, background) }
-				run(t, size, background, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 5*time.Second), animation())}}, func(s *frame.Screen) {
-					s.Golden(name("newest"))
-					s.Quick("j", "tab", "right", ".")
-					s.Golden(name("animation"))
-				})
-			})
-		}
-	}
+	frame.EveryPicture(t, "animation", func(t *testing.T, l frame.Look, test func(s *frame.Screen)) {
+		t.Helper()
+		show(t, l, newSource(still(1, 0, 5*time.Second), animation()), keys(), func(s *frame.Screen) {
+			s.Quick("j", "tab", "right", ".")
+			test(s)
+		})
+	})
 	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 80, H: 24}} {
 		name := fmt.Sprintf("empty-%dx%d", size.W, size.H)
 		t.Run(name, func(t *testing.T) {
-			run(t, size, "dark", pixels.Options{}, func(s *frame.Screen) { s.Golden(name) })
+			run(t, size, pixels.Options{}, func(s *frame.Screen) { s.Golden(name) })
 		})
 	}
 }
 
+// show runs the page in a terminal.
+func show(t *testing.T, l frame.Look, src *source, bound map[string][]string, test func(s *frame.Screen)) {
+	t.Helper()
+	frame.Run(t, l.Size, l.Colors, func() tea.Model {
+		src.hint = make(chan struct{}, 1)
+		return tui.New(tui.Options{
+			Pages: []tui.Page{pixels.New(pixels.Options{Sources: []pixels.Source{src}, Editor: process.Command{Program: "vi"}})},
+			Theme: l.Theme, Background: l.Background, Keys: bound,
+			Feeds: []tui.Feed{tui.SessionsFeed(fake.FrontSessions(time.Now()))},
+		})
+	}, test)
+}
+
+// potion is what an agent drew.
+func potion() *viewer.Picture {
+	colours := map[rune]color.NRGBA{'o': {0x24, 0x1b, 0x35, 255}, 'g': {0xcf, 0xe8, 0xf2, 255}, 'j': {0xd6, 0x33, 0x6c, 255}, 'c': {0xb0, 0x7a, 0x45, 255}, 's': {0xff, 0xff, 0xff, 255}}
+	img := image.NewNRGBA(image.Rect(0, 0, 16, 16))
+	for y, row := range []string{
+		"", "", "      cccc", "    oooooooo", "      g  g", "      o  o", "     og  go", "    og    go", "   og      go", "  ogjjjjjjjjgo", "  ojjjssjjjjjo", "  ojjjjjjjjjjo", "   ojjjjjjjjo", "    oooooooo",
+	} {
+		for x, r := range row {
+			if c, ok := colours[r]; ok {
+				img.SetNRGBA(x, y, c)
+			}
+		}
+	}
+	pic := &viewer.Picture{Key: "potion", Frames: []viewer.Frame{{Image: img}}}
+	for _, name := range []string{"outline", "glass", "juice", "cork", "shine"} {
+		pic.Tokens = append(pic.Tokens, viewer.Token{Name: name, Color: colours[rune(name[0])]})
+	}
+	return pic
+}
+
+func drawn(id uint64, name string, ago time.Duration) pixels.Render {
+	return pixels.Render{ID: id, Name: name, Kind: "sprite", File: "/home/ana/src/menu/art/" + name + ".pxl", Agent: "opencode", Time: started().Add(-ago), Picture: potion()}
+}
+
+// full is the page with a badge above nine.
+type full struct{ *pixels.Page }
+
+func (full) Badge() int { return 12 }
+
+func TestPicturesBelowFullBadges(t *testing.T) {
+	for _, size := range frame.Sizes()[:3] {
+		src := newSource(drawn(1, "potion", 38*time.Second))
+		frame.Run(t, size, colorprofile.TrueColor, func() tea.Model {
+			src.hint = make(chan struct{}, 1)
+			return tui.New(tui.Options{Pages: fake.Tabs(full{pixels.New(pixels.Options{Sources: []pixels.Source{src}})}, 12), Start: pixels.ID, Background: "dark"})
+		}, func(s *frame.Screen) { s.Golden(fmt.Sprintf("badges-%dx%d", size.W, size.H)) })
+	}
+}
+
+func TestPicturesOfAnAgentAtEverySize(t *testing.T) {
+	frame.EveryPicture(t, "front", func(t *testing.T, l frame.Look, test func(s *frame.Screen)) {
+		t.Helper()
+		src := newSource(drawn(2, "city", 38*time.Second), drawn(1, "mushroom", 38*time.Second))
+		show(t, l, src, nil, func(s *frame.Screen) {
+			before := drawn(3, "potion", 4*time.Minute)
+			last := drawn(5, "potion", 24*time.Second)
+			last.Before = &before
+			src.add(drawn(4, "hero", 24*time.Second), last)
+			s.Wait(time.Second)
+			test(s)
+		})
+	})
+}
+
 func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute), animation())
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
-		s.Has("face · 8×8", "follows the newest")
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+		s.Has("face · 8×8")
 		s.Do(func() {
 			r := still(3, 1, 0)
 			r.Name = "mask"
@@ -160,36 +221,40 @@ func TestTheNewestComesIntoViewUnlessPinned(t *testing.T) {
 		s.Wait(time.Second)
 		s.Has("mask · 8×8")
 		s.Keys("j", "j")
-		s.Has("wink · 8×8", "pinned")
+		s.Has("wink · 8×8", "f follows the newest")
 		s.Do(func() {
 			r := still(4, 2, -time.Second)
 			r.Name = "hat"
 			src.add(r)
 		})
 		s.Wait(time.Second)
-		s.Has("wink · 8×8", "hat")
+		s.Has("wink · 8×8", "+ hat", "1 new")
 		s.Keys("f")
-		s.Has("hat · 8×8", "follows the newest")
+		s.Has("hat · 8×8", "+ hat")
+		s.Lacks("f follows the newest")
+		s.Keys("j")
+		s.Lacks("+ hat", "1 new") // it was looked at
 	})
 }
 
 func TestTheHeadlineSaysTheScaleAfterAResize(t *testing.T) {
-	run(t, frame.Size{W: 120, H: 40}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 120, H: 40}, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
 		s.Resize(40, 12)
-		s.Has("2x")
+		s.Keys("enter")
+		s.Has("2×")
 		s.Resize(60, 20)
-		s.Has("3x")
+		s.Has("4×")
 	})
 }
 
 func TestLookingAtAPixel(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
-		s.Has("{skin}", "{tooth}", "unused", "off palette") // the tooth, and the white of the eyes
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute))}}, func(s *frame.Screen) {
+		s.Has("{skin}", "{tooth}", "unused", "not in the palette") // the tooth, and the white of the eyes
 		s.Keys("tab", "left")
 		s.Has("4,4", "#ef7d57", "{skin} 2 of 3")
 		s.Keys("left", "left", "up")
 		s.Has("2,3", "#f4f4f4", "not in the palette")
-		s.Keys("shift+left", "shift+up", "shift+up")
+		s.Keys("left", "left", "up", "up", "up")
 		s.Has("0,0", "transparent")
 		s.Keys("c")
 		s.Has("copied #00000000")
@@ -198,7 +263,7 @@ func TestLookingAtAPixel(t *testing.T) {
 
 func TestANewAnimationPlays(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute))
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		a := animation()
 		a.ID, a.Time = 9, time.Now()
 		src.add(a)
@@ -215,7 +280,7 @@ func TestANewAnimationPlays(t *testing.T) {
 }
 
 func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Keys("space", "tab", "home", "tab", "tab")
 		s.Has("|| 1/4 400 ms")
 		s.Keys("space") // 50 ms pass with each key, 100 ms with each look
@@ -238,13 +303,13 @@ func TestPlaybackKeepsTimeAndStopsWhenHidden(t *testing.T) {
 
 func TestComparing(t *testing.T) {
 	src := newSource(still(1, 0, time.Minute))
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Keys("v")
 		s.Has("no earlier render to compare with")
 		s.Do(func() { src.add(still(2, 1, 0)) })
 		s.Wait(5 * time.Second)
 		s.Keys("v")
-		s.Has("side by side: 4 pixels changed in 4×2 at 2,3", "2 of 2")
+		s.Has("side by side: 4 pixels changed in 4×2 at 2,3")
 		s.Keys("v")
 		s.Has("highlight: 4 pixels")
 		s.Keys("v", "x")
@@ -259,17 +324,61 @@ func TestComparing(t *testing.T) {
 			s.Has(want)
 		}
 		s.Keys("v", "{")
-		s.Has("1 of 2", "pinned")
+		s.Has("1 of 2", "f follows the newest")
 		s.Do(func() { src.add(still(3, 2, -time.Second)) })
 		s.Wait(time.Second)
 		s.Has("1 of 3") // an older version that is looked at stays
 		s.Keys("}", "}")
-		s.Has("3 of 3")
+		s.Lacks(" of 3")
+	})
+}
+
+func TestTheEndsOfTheVersionsAreTold(t *testing.T) {
+	src := newSource(still(1, 0, time.Minute))
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+		s.Do(func() { src.add(still(2, 1, 0)) })
+		s.Wait(5 * time.Second)
+		s.Keys("}")
+		s.Has("this is the newest version")
+		s.Keys("{", "{")
+		s.Has("this is the oldest version kept", "1 of 2")
+	})
+}
+
+func TestPlaybackIsChangedByItsKeys(t *testing.T) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+		for _, words := range []string{"playback: ping-pong", "playback: once", "playback: loop"} {
+			s.Keys("w")
+			s.Has(words)
+		}
+		s.Keys("n")
+		s.Has("onion skin: 1 frame each way")
+		s.Keys("s")
+		s.Has("the picture already has frames")
+		s.Keys("space", "tab", "home", ">", "space") // twice as fast
+		s.Wait(200 * time.Millisecond)               // 50 ms pass with each key, 100 ms with each look
+		s.Has("4/4")
+		s.Keys("space", "home", "<", "<", "space") // half as fast
+		s.Wait(500 * time.Millisecond)
+		s.Has("1/4")
+	})
+}
+
+func TestThePathOfThePictureIsCopied(t *testing.T) {
+	nameless := animation() // has no file
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute), nameless)}}, func(s *frame.Screen) {
+		s.Keys("c")
+		s.Has("copied the path of the source")
+		s.Wait(5 * time.Second)
+		s.Keys("j", "c")
+		s.Has("copied the name and size")
+		s.Keys("b")
+		s.Has("ground: ")
 	})
 }
 
 func TestCapabilitiesAndOpening(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 34}, pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Keys("i")
 		s.Has("Pictures in this terminal", "kitty pictures", "no answer", "Block Elements are in every modern font")
 		s.Keys("esc", "m", "m")
@@ -287,7 +396,7 @@ func TestCapabilitiesAndOpening(t *testing.T) {
 func TestComparingWithAMarkedPicture(t *testing.T) {
 	r := still(9, 1, time.Hour)
 	r.Name = "mask"
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute), r)}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, time.Minute), r)}}, func(s *frame.Screen) {
 		s.Keys("V")
 		s.Wait(5 * time.Second)
 		s.Keys("v")
@@ -313,7 +422,7 @@ func TestLettersWithoutColours(t *testing.T) {
 		size   frame.Size
 		legend []string
 	}{
-		{frame.Size{W: 110, H: 34}, []string{"a  {skin} #ef7d57", "b  {line} #1a1c2c", "c  off palette"}},
+		{frame.Size{W: 110, H: 34}, []string{"a  {skin}", "b  {line}", "c  not in the palette"}},
 		{frame.Size{W: 80, H: 24}, []string{"a {skin}  b {line}  c #f4f4f4"}},
 		{frame.Size{W: 40, H: 12}, []string{"a {skin}  b {line}  c #f4f4f4"}},
 	} {
@@ -334,7 +443,7 @@ func TestLettersWithoutColours(t *testing.T) {
 
 func TestThePictureIsUsedWithTheMouse(t *testing.T) {
 	src := newSource(still(2, 1, 0), animation())
-	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 34}, pixels.Options{Sources: []pixels.Source{src}}, func(s *frame.Screen) {
 		s.Has("face · 8×8")
 		s.Click(8, 3) // the second row of the list
 		s.Has("wink · 8×8")
@@ -354,17 +463,17 @@ func TestThePictureIsUsedWithTheMouse(t *testing.T) {
 }
 
 func TestProblemsOfAPictureAreShownInFull(t *testing.T) {
-	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 34}, pixels.Options{Sources: []pixels.Source{newSource(animation())}}, func(s *frame.Screen) {
 		s.Keys("d")
 		s.Has("unknown token {brow} [unknown_token]")
 		s.Keys("esc")
 		s.Lacks("[unknown_token]")
 	})
-	run(t, frame.Size{W: 110, H: 34}, "dark", pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 0))}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 34}, pixels.Options{Sources: []pixels.Source{newSource(still(1, 0, 0))}}, func(s *frame.Screen) {
 		before := s.Text()
 		s.Keys("d")
-		s.Has("Problems with the picture: ")
-		s.Keys("#")
+		s.Has("From", "claude", "art/face.pxl")
+		s.Keys("esc", "#")
 		if s.Text() == before {
 			t.Error("# shows no grid")
 		}

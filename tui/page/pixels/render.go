@@ -1,137 +1,132 @@
 package pixels
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
-	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/picture"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// Render draws the list, the picture and its colours, as many of them as there is room for.
-func (p *Page) Render(f *tui.Frame) []string {
-	p.view.Advance(f.Now)
-	p.areas = p.areas[:0]
-	if len(p.renders) == 0 {
-		return p.nothing(f)
-	}
-	if f.W < 72 || f.H < 14 {
-		return p.small(f)
-	}
-	listW, colourW := min(max(f.W/5, 22), 32), 0
-	if pic := p.view.Picture(); f.W >= columnsFrom && (pic == nil || !pic.Smooth || p.view.Cropped()) {
-		colourW = min(max(f.W/5, 22), 30)
-	}
-	pictureW := f.W - listW - 1
-	if colourW > 0 {
-		pictureW -= colourW + 1
-	}
-	blocks := [][]string{p.listPane(f, listW), p.picturePane(f, listW+1, pictureW)}
-	if colourW > 0 {
-		blocks = append(blocks, p.colours.pane(f, &p.view, &p.areas, f.Focus && p.part == partColours, listW+pictureW+2, colourW))
-	} else if p.part == partColours {
-		p.part = partPicture
-	}
-	return widget.Panes(f.Theme, blocks...)
-}
-
 // columnsFrom is how wide the page must be for the column of colours.
 const columnsFrom = 100
 
+// Render draws the list, the picture and its colours, as many of them as there is room for.
+func (p *Page) Render(f *tui.Frame) []string {
+	p.view.Advance(f.Now)
+	p.Areas = p.Areas[:0]
+	names := nameWidth(p.renders)
+	v := browser.View{
+		Title: fmt.Sprint("Pixels ", len(p.renders)), W: min(max(f.W/7, names+10, 22), 32), Wide: columnsFrom,
+		Row: func(i, w int) string {
+			return p.renders[i].row(f, p.unseen[p.renders[i].ID], min(names, w-8), w)
+		},
+		Empty:  []string{" " + f.Theme.Faint.Render("No matches. Esc clears.")},
+		Detail: func(x, y, w, h int) []string { return p.picturePane(f, x, y, w, h) },
+	}
+	if n := p.Badge(); n > 0 {
+		v.Note = f.Theme.Accent.Render(fmt.Sprint(n, " new"))
+	}
+	if pic := p.view.Picture(); f.W >= columnsFrom && (pic == nil || !pic.Smooth || p.view.Cropped()) {
+		colours := min(max(f.W/5, 22), 40)
+		v.DetailW = f.W - v.W - colours - 2
+		v.More = func(w, _ int) []string { return p.coloursPane(f, f.W-w, w) }
+	} else if p.Focus == partColours {
+		p.Focus = browser.PartDetail
+	}
+	switch {
+	case len(p.renders) == 0 && p.Filter.Empty() && !p.TextEntry():
+		return p.nothing(f)
+	case (f.W < browser.Over || f.H < browser.Least) && len(p.renders) == 1:
+		return p.picturePane(f, 0, 0, f.W, f.H)
+	}
+	return p.Panes(f, v)
+}
+
 func (p *Page) nothing(f *tui.Frame) []string {
-	th := f.Theme
-	w := min(f.W-2, 44)
-	lines := []string{th.Strong.Render("No pictures yet"), ""}
-	lines = append(lines, widget.Paragraph(th.Muted, "", "Pictures that agents draw with pixelsrc appear here as they are drawn.", w)...)
-	lines = append(lines, "")
-	lines = append(lines, widget.Paragraph(th.Muted, "", ":open shows a .pxl, PNG, GIF or JPEG file, and again whenever it is saved.", w)...)
-	lines = append(lines, f.Example()...)
-	rows := make([]string, max((f.H-len(lines))/2, 0))
-	left := widget.Blank(max((f.W-44)/2, 1))
-	for _, line := range lines {
-		rows = append(rows, left+line)
-	}
-	return rows
-}
-
-// small is for narrow and low terminals: the list above the picture while it has the
-// focus, else the picture alone.
-func (p *Page) small(f *tui.Frame) []string {
-	if p.part == partColours {
-		p.part = partPicture
-	}
+	th, w := f.Theme, min(f.W-2, browser.Prose)
 	var rows []string
-	if p.part == partList && len(p.renders) > 1 {
-		h := min(len(p.renders), max(f.H/3, 2))
-		p.areas = append(p.areas, tui.Area{Part: partList, W: f.W, H: h})
-		rows = p.list.Render(f.Theme, f.W, h, f.Focus, p.row(f))
+	for _, text := range []string{"", "Pictures that agents draw with pixelsrc appear here as they are drawn.", "", ":open shows a .pxl, PNG, GIF or JPEG file, and again whenever it is saved."} {
+		rows = append(rows, widget.Paragraph(th.Muted, "", text, w)...)
 	}
-	top := len(rows) + 1
-	below := p.below(f, f.W-2, f.H-top)
-	drawn := p.picture(f, 0, top, f.W, f.H-top-len(below))
-	rows = append(rows, widget.Ends(" "+p.headline(f, f.W-16), f.Theme.Faint.Render(scaleOf(&p.view)), f.W)) // after the picture, whose scale it says
-	rows = append(rows, drawn...)
-	for _, line := range below {
-		rows = append(rows, widget.Fit(" "+line, f.W))
-	}
-	return rows
+	return widget.Pane(th, "No pictures yet", "", f.Focus, append(rows, f.Example()...), f.W, f.H)
 }
 
-func (p *Page) listPane(f *tui.Frame, w int) []string {
-	p.areas = append(p.areas, tui.Area{Part: partList, Y: 1, W: w, H: f.H - 1})
-	focus := f.Focus && p.part == partList
-	rows := []string{widget.Heading(f.Theme, "Pixels "+fmt.Sprint(len(p.renders)), "", focus, w)}
-	return append(rows, p.list.Render(f.Theme, w, f.H-1, focus, p.row(f))...)
+// nameWidth is how wide the longest name in the list is.
+func nameWidth(renders []Render) int {
+	w := 12
+	for i := range renders {
+		w = max(w, widget.Width(sanitize.Line(renders[i].Name)))
+	}
+	return w
 }
 
-// row draws an item of the list: name, who, when.
-func (p *Page) row(f *tui.Frame) func(i, width int) string {
+// row draws the render in the list: whether it is new, its name, when it was drawn, and by whom.
+func (r *Render) row(f *tui.Frame, isNew bool, names, w int) string {
 	th := f.Theme
-	return func(i, width int) string {
-		r := &p.renders[i]
-		mark := "  "
-		switch {
-		case r.Failed != "":
-			mark = th.Bad.Render(th.Glyph.Fail) + " "
-		case len(r.Notes) > 0:
-			mark = th.Warn.Render("!") + " "
-		}
-		who := th.Muted.Render("file")
-		if r.Agent != "" {
-			who = th.Text.Render(widget.Cut(sanitize.Line(r.Agent), 10))
-		}
-		right := f.Ago(r.Time)
-		if width >= 24 {
-			right = who + " " + th.Faint.Render(right) + " "
-		} else {
-			right = th.Faint.Render(right) + " "
-		}
-		return widget.Ends(mark+widget.Cut(sanitize.Line(r.Name), max(width-widget.Width(right)-widget.Width(mark)-1, 4)), right, width)
+	mark := "  "
+	switch {
+	case r.Failed != "":
+		mark = th.Bad.Render(th.Glyph.Fail) + " "
+	case len(r.Notes) > 0:
+		mark = th.Warn.Render("!") + " "
+	case isNew:
+		mark = th.Accent.Render("+") + " "
 	}
+	row := mark + th.Text.Render(widget.Fit(sanitize.Line(r.Name), names)) + widget.PadLeft(th.Faint.Render(f.Ago(r.Time)), 5)
+	if who := cmp.Or(sanitize.Line(r.Agent), "file"); widget.Width(row)+3+widget.Width(who) < w {
+		row += "   " + th.Muted.Render(who)
+	}
+	return row
 }
 
-func (p *Page) picturePane(f *tui.Frame, x, w int) []string {
-	focus := f.Focus && p.part == partPicture
-	inner := w - 2
-	below := p.below(f, inner, f.H-1)
-	h := f.H - 1 - len(below)
-	rows := append(p.picture(f, x+1, 1, inner, h), below...)
+func (p *Page) picturePane(f *tui.Frame, x, y, w, h int) []string {
+	below := p.below(f, w-2, h-1)
+	rows := append(p.picture(f, x+1, y+1, w-2, h-1-len(below)), below...)
 	note := ""
 	if r := p.current(); r != nil {
-		mode := f.PictureCaps().Mode.String()
-		if scale := scaleOf(&p.view); scale != "" {
-			mode = scale + f.Theme.Glyph.Dot + " " + mode
+		note = f.PictureCaps().Mode.String()
+		if _, cells := f.PictureCaps().Mode.Set(); cells {
+			note = "cells"
 		}
-		note = f.Theme.Faint.Render(mode)
+		if scale := scaleOf(&p.view); scale != "" {
+			note = scale + f.Theme.Glyph.Dot + " " + note
+		}
 	}
-	return widget.Pane(f.Theme, p.headline(f, w-24), note, focus, rows, w, f.H)
+	return widget.Pane(f.Theme, p.headline(f, w-widget.Width(note)-8), f.Theme.Faint.Render(note), f.Focus && p.Focus == browser.PartDetail, rows, w, h)
+}
+
+// coloursPane draws the colours of the picture, where it is from, and what was before it.
+func (p *Page) coloursPane(f *tui.Frame, x, w int) []string {
+	var about []string
+	if r := p.current(); r != nil && w >= 30 {
+		head := func(title string) { about = append(about, "", f.Theme.Strong.Render(title)) }
+		add := func(text string) {
+			if text != "" {
+				about = append(about, "  "+f.Theme.Text.Render(widget.CutLeft(sanitize.Line(text), w-4)))
+			}
+		}
+		head("From")
+		add(cmp.Or(r.Agent, "a file of yours"))
+		add(r.File)
+		add(f.Since(r.Time))
+		for i, old := range p.versions.older(p.thing, p.shown) {
+			if i == 0 {
+				head("Before this")
+			}
+			add(fmt.Sprintf("v%d  %s", old.number, f.Since(old.Time)))
+		}
+	}
+	return p.colours.pane(f, &p.view, &p.Areas, f.Focus && p.Focus == partColours, x, w, about)
 }
 
 // scaleOf is how large the picture is drawn.
@@ -149,37 +144,26 @@ func scaleOf(v *viewer.Viewer) string {
 	return scale + " "
 }
 
-// headline is what is shown: name, size, version.
+// headline is what is shown: its name, its size, and which version of it.
 func (p *Page) headline(f *tui.Frame, w int) string {
 	r := p.current()
 	if r == nil {
 		return ""
 	}
-	parts := []string{sanitize.Line(r.Name)}
-	if pw, ph := p.view.Picture().Size(); pw > 0 {
-		parts = append(parts, fmt.Sprintf("%d×%d", pw, ph))
-	}
-	if v := p.versions.place(p.thing, p.shown); v != "" {
-		parts = append(parts, v)
-	}
-	if len(r.Kind) > 0 && r.Kind != "file" {
-		parts = append(parts, r.Kind)
-	}
-	if r.File != "" {
-		parts = append(parts, filepath.Base(sanitize.Line(r.File)))
-	}
-	line := ""
-	for _, part := range parts {
-		next := part
-		if line != "" {
-			next = line + " " + f.Theme.Glyph.Dot + " " + part
+	line := sanitize.Line(r.Name)
+	for _, part := range []string{sizeOf(p.view.Picture()), p.versions.place(p.thing, p.shown)} {
+		if next := line + " " + f.Theme.Glyph.Dot + " " + part; part != "" && widget.Width(next) <= w {
+			line = next
 		}
-		if widget.Width(next) > w {
-			break
-		}
-		line = next
 	}
-	return line
+	return widget.Cut(line, w)
+}
+
+func sizeOf(pic *viewer.Picture) string {
+	if w, h := pic.Size(); w > 0 {
+		return fmt.Sprintf("%d×%d", w, h)
+	}
+	return ""
 }
 
 // picture draws the viewer in a box of the frame.
@@ -197,7 +181,7 @@ func (p *Page) picture(f *tui.Frame, x, y, w, h int) []string {
 		rows = append(rows, widget.Paragraph(style, " ", sanitize.Text(text), max(w-2, 8))...)
 		return widget.Rows(rows, w, h)
 	}
-	p.areas = append(p.areas, tui.Area{Part: partPicture, X: x, Y: y, W: w, H: h})
+	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y, W: w, H: h})
 	return p.view.Render(f, x, y, w, h)
 }
 
@@ -217,7 +201,9 @@ func (p *Page) below(f *tui.Frame, w, h int) []string {
 		if p.view.Comparing() != viewer.CompareOff {
 			rows = append(rows, p.comparison(th, w))
 		}
-		rows = append(rows, pixel(f, &p.view, w))
+		if _, _, _, on := p.view.Cursor(); on || p.view.Cropped() {
+			rows = append(rows, pixel(f, &p.view, w))
+		}
 		if f.PictureCaps().Mode == picture.ModeLetters && f.W < columnsFrom {
 			rows = append(rows, letters(&p.view, w, max(h/8, 1))...)
 		}
@@ -315,7 +301,7 @@ func (p *Page) comparison(th *theme.Theme, w int) string {
 	case c.Pixels == 0:
 		return widget.Cut(how+": no pixel changed"+within, w)
 	}
-	text := fmt.Sprintf("%s: %d pixels changed%s in %d×%d at %d,%d", how, c.Pixels, within, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
+	text := fmt.Sprintf("%s: %s changed%s in %d×%d at %d,%d", how, humanize.Count(c.Pixels, "pixel"), within, c.Box.Dx(), c.Box.Dy(), c.Box.Min.X, c.Box.Min.Y)
 	if c.Added > 0 || c.Removed > 0 {
 		text += fmt.Sprintf("; colours +%d -%d", c.Added, c.Removed)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 
@@ -97,8 +98,8 @@ func (p *Page) lookAt(call uint64) tea.Cmd {
 	p.take(p.all)
 	for i, r := range slices.Backward(p.renders) {
 		if r.Call == call {
-			p.pinned, p.part = true, partPicture
-			p.list.MoveTo(i)
+			p.pinned, p.Focus = true, browser.PartDetail
+			p.List.MoveTo(i)
 			p.show(r)
 			return tui.Go(p.ID())
 		}

@@ -39,7 +39,7 @@ func TestPicturesInResults(t *testing.T) {
 		Host:  shotsHost{base64.StdEncoding.EncodeToString(b.Bytes())},
 		Hints: func() (<-chan struct{}, func()) { return make(chan struct{}), func() {} }, Quiet: "pixelsrc",
 	}}
-	run(t, frame.Size{W: 110, H: 30}, "dark", o, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, o, func(s *frame.Screen) {
 		s.Wait(time.Second)
 		s.Has("pencil_get_scree", "1200×600")
 		s.Lacks("pixelsrc_render")
@@ -48,7 +48,7 @@ func TestPicturesInResults(t *testing.T) {
 		s.Has("unknown format; only", "✗ pencil_broken")
 		s.Send(tui.LookMsg{Call: 8})
 		s.Wait(time.Second)
-		s.Has("pixelsrc_render", "1200×600", "pinned")
+		s.Has("pixelsrc_render", "1200×600", "f follows the newest")
 		s.Send(tui.LookMsg{Call: 99})
 		s.Has("no longer stored")
 	})
@@ -56,7 +56,7 @@ func TestPicturesInResults(t *testing.T) {
 
 func TestSlicingASheet(t *testing.T) {
 	r := still(1, 0, time.Minute)
-	run(t, frame.Size{W: 110, H: 30}, "dark", pixels.Options{Sources: []pixels.Source{newSource(r)}}, func(s *frame.Screen) {
+	run(t, frame.Size{W: 110, H: 30}, pixels.Options{Sources: []pixels.Source{newSource(r)}}, func(s *frame.Screen) {
 		s.Keys("s")
 		s.Has("no frame size from 8 to 64 pixels divides the picture")
 		s.Keys(":")
@@ -71,6 +71,15 @@ func TestSlicingASheet(t *testing.T) {
 		s.Type("four")
 		s.Keys("enter")
 		s.Has("enter a frame size such as 16x16")
+		for _, which := range []string{"3-2", "0-1", "all"} {
+			s.Wait(5 * time.Second)
+			s.Keys(":")
+			s.Type("of a chosen")
+			s.Keys("enter")
+			s.Type("4x4 " + which)
+			s.Keys("enter")
+			s.Has("enter a range of frames such as 3-8")
+		}
 		s.Keys("s")
 		s.Has("face · 8×8")
 	})

@@ -84,7 +84,7 @@ func FromResult(key string, doc *pxl.Document, res *pxl.Result) *viewer.Picture 
 	if res.Kind == pxl.KindAnimation && !res.Loop {
 		pic.Loop = viewer.Once
 	}
-	kept, _ := pixelsrc.CutFrames(res.Frames, func(f pxl.Frame) int { return f.Image.Rect.Dx() * f.Image.Rect.Dy() })
+	kept, _ := pixelsrc.CutFrames(res.Frames)
 	for _, f := range kept {
 		pic.Frames = append(pic.Frames, viewer.Frame{Image: f.Image, Duration: f.Duration, Name: f.Name})
 	}

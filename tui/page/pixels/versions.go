@@ -26,18 +26,17 @@ type versions struct {
 }
 
 // keep keeps what is new among renders, which are the newest first, beside those before,
-// and says how many that are.
-func (v *versions) keep(before, renders []Render) int {
+// and returns the IDs of these.
+func (v *versions) keep(before, renders []Render) (came []uint64) {
 	known := map[uint64]bool{}
 	for _, r := range before {
 		known[r.ID] = true
 	}
-	came := 0
 	for _, r := range slices.Backward(renders) {
 		if known[r.ID] || r.Quiet {
 			continue
 		}
-		came++
+		came = append(came, r.ID)
 		if r.Fetch != nil {
 			continue // no versions of it
 		}
@@ -116,15 +115,32 @@ func (p *Page) before() *viewer.Picture {
 	return p.versions.before(p.thing, p.shown, p.view.Picture())
 }
 
-// place says which of the versions of a thing a render is: "3 of 5"; "" when it is the only
-// one.
+// place says which of the versions of a thing an older render is: "3 of 5"; "" of the newest.
 func (v *versions) place(thing string, id uint64) string {
 	list := v.of[thing]
 	i := slices.IndexFunc(list, func(r Render) bool { return r.ID == id })
-	if i < 0 || len(list) < 2 {
+	if i < 0 || i == len(list)-1 {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d", i+1, len(list))
+}
+
+// version is a render with its number among those of its thing.
+type version struct {
+	Render
+	number int
+}
+
+// older are the versions before a render, the newest first.
+func (v *versions) older(thing string, id uint64) []version {
+	var out []version
+	for i, r := range v.of[thing] {
+		if r.ID == id {
+			break
+		}
+		out = append([]version{{r, i + 1}}, out...)
+	}
+	return out
 }
 
 // beside is the version d after a render, and whether it is the newest; false when there is

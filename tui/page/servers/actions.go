@@ -9,12 +9,12 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
-	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -23,46 +23,48 @@ func (p *Page) Actions() []tui.Action {
 	list, detail := browser.PartList, browser.PartDetail
 	choose := func(at int) func() tea.Cmd { return func() tea.Cmd { return p.choose(at) } }
 	out := []tui.Action{
-		{ID: "servers.toggle", Title: "Turn the server on or off", Hint: "on/off", Keys: []string{"space"}, Part: list, Acts: true, Enabled: p.whyNoServer, Run: p.toggle},
-		{ID: "servers.off", Title: "Turn the server off", Hint: "choose", Label: "1-3", Keys: []string{"1"}, Acts: true, Enabled: p.whyNoServer, Run: choose(0)},
-		{ID: "servers.on", Title: "Turn the server on", Keys: []string{"2"}, Acts: true, Enabled: p.whyNoServer, Run: choose(1)},
-		{ID: "servers.demand", Title: "Turn the server on, on demand: agents search for its tools", Keys: []string{"3"}, Acts: true, Enabled: p.whyNoServer, Run: choose(2)},
-		{ID: "servers.accept", Title: "Accept what changed", Hint: "accept", Keys: []string{"y"}, Acts: true, Sight: true, Enabled: p.whyNoChange, Run: p.accept},
-		{ID: "servers.keep", Title: "Keep what changed hidden", Hint: "keep hidden", Keys: []string{"n"}, Enabled: p.whyNoChange, Run: p.keep},
-		{ID: "servers.open", Title: "Read about the server", Hint: "open", Keys: []string{"enter", "tab", "right", "l"}, Part: list, Run: p.open},
-		{ID: "servers.details", Title: "Show its details: processes, sizes, resources and prompts", Hint: "details", Keys: []string{"d"}, Enabled: p.whyNoServer, Run: tui.Do(func() { p.about.plumbing = !p.about.plumbing })},
-		{ID: "servers.remove", Title: "Remove the server", Hint: "remove", Keys: []string{"x"}, Acts: true, Enabled: p.whyNoFile, Run: p.confirmRemove},
-		{ID: "servers.view", Title: "Show its log, or what it offers", Hint: "view", Keys: []string{"v"}, Enabled: p.whyNoServer, Run: p.view},
-		{ID: "servers.restart", Title: "Restart the server", Hint: "again", Keys: []string{"r"}, Acts: true, Enabled: p.whyNoRestart, Run: func() tea.Cmd {
+		{ID: "servers.toggle", Title: "Turn the server on or off", Hint: "on/off", Verb: verb.Mark, Part: list, Acts: true, Enabled: p.whyNoServer, Run: p.toggle},
+		{ID: "servers.off", Title: "Turn the server off", Hint: "choose", Label: "1-3", Verb: verb.Choose, Keys: []string{"1"}, Acts: true, Enabled: p.whyNoServer, Run: choose(0)},
+		{ID: "servers.on", Title: "Turn the server on", Verb: verb.Choose, Keys: []string{"2"}, Acts: true, Enabled: p.whyNoServer, Run: choose(1)},
+		{ID: "servers.demand", Title: "Turn the server on, on demand: agents search for its tools", Verb: verb.Choose, Keys: []string{"3"}, Acts: true, Enabled: p.whyNoServer, Run: choose(2)},
+		{ID: "servers.accept", Title: "Accept what changed", Verb: verb.Yes, Acts: true, Sight: true, Enabled: p.whyNoChange, Run: p.accept},
+		{ID: "servers.keep", Title: "Keep what changed hidden", Verb: verb.No, Enabled: p.whyNoChange, Run: p.keep},
+		{ID: "servers.open", Title: "Read about the server", Hint: "open", Verb: verb.Open, Also: []verb.Verb{verb.NextPane}, Part: list, Run: p.open},
+		{ID: "servers.details", Title: "Show its details: processes, sizes, resources and prompts", Hint: "details", Verb: verb.Details, Enabled: p.whyNoServer, Run: tui.Do(func() { p.about.plumbing = !p.about.plumbing })},
+		{ID: "servers.remove", Title: "Remove the server", Hint: "remove", Verb: verb.Stop, Acts: true, Enabled: p.whyNoFile, Run: p.confirmRemove},
+		{ID: "servers.view", Title: "Show its log, or what it offers", Hint: "view", Verb: verb.View, Moves: true, Enabled: p.whyNoServer, Run: p.view},
+		{ID: "servers.restart", Title: "Restart the server", Hint: "again", Verb: verb.Again, Acts: true, Enabled: p.whyNoRestart, Run: func() tea.Cmd {
 			s, all := p.server(), p.opts.Servers
 			return tui.ConfirmRestart(s, p.snap.Calls, func() error { return all.Restart(s.Name) })
 		}},
-		{ID: "servers.edit", Title: "Edit the server's entry", Hint: "edit", Keys: []string{"e"}, Acts: true, Enabled: p.whyNoEditor, Run: p.edit},
-		{ID: "servers.copy", Title: "Copy what the server runs", Hint: "copy", Keys: []string{"c"}, Enabled: func() string { return tui.Because(p.about.Runs == "", "it runs no program of its own") }, Run: func() tea.Cmd {
+		{ID: "servers.edit", Title: "Edit the server's entry", Hint: "edit", Verb: verb.Edit, Acts: true, Enabled: func() string {
+			return cmp.Or(p.whyNoFile(), tui.Because(p.opts.Editor.Program == "", "$EDITOR is not set"))
+		}, Run: p.edit},
+		{ID: "servers.copy", Title: "Copy what the server runs", Hint: "copy", Verb: verb.Copy, Enabled: func() string { return tui.Because(p.about.Runs == "", "it runs no program of its own") }, Run: func() tea.Cmd {
 			return tui.Copy(sanitize.Line(p.about.Runs), "what it runs")
 		}},
-		{ID: "servers.undo", Title: "Undo the last switch", Keys: []string{"u"}, Acts: true, Enabled: func() string { return tui.Because(p.undo == nil, "nothing to undo") }, Run: func() tea.Cmd {
+		{ID: "servers.undo", Title: "Undo the last switch", Verb: verb.Undo, Acts: true, Enabled: func() string { return tui.Because(p.undo == nil, "nothing to undo") }, Run: func() tea.Cmd {
 			back := p.undo
 			p.undo = nil
 			return back()
 		}},
-		{ID: "servers.sort", Title: "Sort the servers by name, state, tools or tokens", Moves: true, Hint: "sort", Keys: []string{"s"}, Part: list, Run: func() tea.Cmd { return p.sortBy(tui.Next([]string{"", "State", "Tools", "Tokens"}, p.Order.By, 1)) }},
-		{ID: "servers.tool", Title: "Allow the tool, or turn it off", Hint: "on/off", Keys: []string{"space"}, Part: detail, Acts: true, Enabled: p.whyNoSwitch, Run: p.switchItem},
-		{ID: "servers.look", Title: "Show the definition", Hint: "open", Keys: []string{"enter"}, Part: detail, Enabled: func() string { return tui.Because(p.pane.item() == nil, "there is nothing here") }, Run: p.look},
-		{ID: "servers.tools.sort", Title: "Sort the tools by name, tokens, calls or p95", Moves: true, Hint: "sort", Keys: []string{"s"}, Part: detail, Run: tui.Do(func() {
+		{ID: "servers.sort", Title: "Sort the servers by name, state, tools or tokens", Moves: true, Hint: "sort", Verb: verb.Sort, Part: list, Run: func() tea.Cmd { return p.sortBy(tui.Next([]string{"", "State", "Tools", "Tokens"}, p.Order.By, 1)) }},
+		{ID: "servers.tool", Title: "Allow the tool, or turn it off", Hint: "on/off", Verb: verb.Mark, Part: detail, Acts: true, Enabled: p.whyNoSwitch, Run: p.switchItem},
+		{ID: "servers.look", Title: "Show the definition", Hint: "open", Verb: verb.Open, Part: detail, Enabled: func() string { return tui.Because(p.pane.item() == nil, "there is nothing here") }, Run: p.look},
+		{ID: "servers.tools.sort", Title: "Sort the tools by name, tokens, calls or p95", Moves: true, Hint: "sort", Verb: verb.Sort, Part: detail, Run: tui.Do(func() {
 			p.tools.sortBy(tui.Next(toolSorts(), p.tools.order.By, 1), &p.about.Details)
 		})},
 		{ID: "servers.allowall", Title: "Allow all tools that the filter shows", Part: detail, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allow(p.tools.filtered(), true) }},
 		{ID: "servers.denyall", Title: "Turn off all tools that the filter shows", Part: detail, Acts: true, Enabled: p.whyNoFilter, Run: func() tea.Cmd { return p.allow(p.tools.filtered(), false) }},
-		{ID: "servers.logof", Title: "Show the log of one program, or of all", Moves: true, Hint: "sort", Keys: []string{"s"}, Part: partLog, Enabled: func() string {
+		{ID: "servers.logof", Title: "Show the log of one program, or of all", Moves: true, Hint: "sort", Verb: verb.Sort, Part: partLog, Enabled: func() string {
 			return tui.Because(len(programs(p.about.Log)) < 2 && p.log.of == "", "there is one log")
 		}, Run: tui.Do(func() { p.log.next(p.about.Log) })},
 		{ID: "servers.all", Title: "List parts of mcpdeck that are off, too", Part: list, Enabled: func() string { return tui.Because(p.list.open, "they are listed") }, Run: p.unfold},
 		{ID: "servers.calls", Title: "Show the server's calls", Enabled: p.whyNoServer, Run: p.calls},
 		{ID: "servers.instructions", Title: "Show the server's instructions for agents", Enabled: func() string { return tui.Because(p.about.Instructions == "", "there are none") }, Run: func() tea.Cmd { return instructions(p.about.Instructions) }},
-		{ID: "servers.back", Title: "Back to the servers", Hint: "back", Keys: []string{"esc", "tab", "shift+tab", "left", "h"}, Part: detail, Run: p.back},
-		{ID: "servers.log.back", Title: "Back to the servers", Hint: "back", Keys: []string{"esc", "tab", "shift+tab", "left", "h"}, Part: partLog, Run: p.back},
-		{ID: "servers.leave", Title: "Show all servers, or the first page", Keys: []string{"esc"}, Part: list, Hidden: true, Run: p.back},
+		{ID: "servers.back", Title: "Back to the servers", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.NextPane, verb.PreviousPane}, Part: detail, Run: p.back},
+		{ID: "servers.log.back", Title: "Back to the servers", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.NextPane, verb.PreviousPane}, Part: partLog, Run: p.back},
+		{ID: "servers.leave", Title: "Show all servers, or the first page", Verb: verb.Back, Part: list, Hidden: true, Run: p.back},
 	}
 	for name, part := range p.opts.Parts {
 		out = append(out, part.Actions(func() bool { s := p.server(); return s != nil && s.Name == name })...)
@@ -71,10 +73,7 @@ func (p *Page) Actions() []tui.Action {
 	out = append(out, p.tools.filter.Actions("servers.tools", toTools, p.Go(detail), tui.Action{Title: "Show all tools", Run: p.back})...)
 	out = append(out, p.FilterActions("Show all servers", nil, p.back)...)
 	out = append(out, p.MoveActions()...)
-	for _, a := range p.ScrollActions() {
-		a.Keys = slices.DeleteFunc(a.Keys, func(key string) bool { return key == "space" }) // which switches
-		out = append(out, a)
-	}
+	out = append(out, p.ScrollActions()...)
 	out = append(out, p.Search.Actions("servers.log", p.log.moved)...)
 	return append(out, tui.ScrollActions("servers.log", partLog, &p.log, p.log.moved)...)
 }
@@ -167,22 +166,39 @@ func (p *Page) choose(at int) tea.Cmd {
 		return tui.Toast(tui.Info, title(s)+" is "+state(s))
 	}
 	what := title(s) + []string{" off", " on", " on demand"}[at]
-	set := func(at int) tea.Cmd {
-		if at > 0 {
-			return turnOn(all, name, at == 2, "")
+	set := func(at int) func(string) tea.Cmd {
+		return func(undone string) tea.Cmd {
+			if at > 0 {
+				return turnOn(all, name, at == 2, "", undone)
+			}
+			return tui.Outcome(func() (string, error) {
+				said, err := all.TurnOff(name)
+				return cmp.Or(undone, undoable(cmp.Or(strings.TrimSpace(said), what))), err
+			})
 		}
-		return tui.Outcome(func() (string, error) {
-			said, err := all.TurnOff(name)
-			return cmp.Or(strings.TrimSpace(said), what) + " · u undo", err
-		})
 	}
-	return p.switched(what, func() tea.Cmd { return set(at) }, func() tea.Cmd { return set(was) })
+	return p.switched(what, set(at), set(was))
 }
 
-// switched switches something, and remembers how to take that back.
-func (p *Page) switched(what string, do, back func() tea.Cmd) tea.Cmd {
-	p.undo = func() tea.Cmd { return tea.Sequence(back(), tui.Toast(tui.Info, "undone: "+what)) }
-	return do()
+// undoable is a sentence about what u takes back.
+func undoable(said string) string { return strings.TrimSuffix(said, ".") + " · u undo" }
+
+// switched switches something, and remembers how to take that back. do and back say how it
+// went; back says undone if it went well.
+func (p *Page) switched(what string, do, back func(undone string) tea.Cmd) tea.Cmd {
+	p.undo = func() tea.Cmd { return back("undone: " + what) }
+	return do("")
+}
+
+// change changes files, and tells the page.
+func change(what string, do func() (change string, err error)) tea.Cmd {
+	return func() tea.Msg {
+		id, err := do()
+		if err != nil {
+			return tui.Toast(tui.Bad, err.Error())()
+		}
+		return changedMsg{what, id}
+	}
 }
 
 func (p *Page) whyNoSwitch() string {
@@ -211,13 +227,20 @@ func (p *Page) switchItem() tea.Cmd {
 	if it.one != nil {
 		kind = p.about.kindOf(it.one)
 	}
-	set := func(offer bool) func() tea.Cmd {
-		return func() tea.Cmd {
-			return tea.Sequence(tui.Outcome(func() (string, error) { return "", all.Offer(name, kind, offer) }), p.reload(name))
+	offer := slices.Contains(p.about.Without, kind)
+	return p.set(map[bool]string{true: " on", false: " off"}, string(kind)+" of "+name, offer, func(offer bool) error { return all.Offer(name, kind, offer) })
+}
+
+// set gives agents something of the server, or takes it away, and loads its details again.
+func (p *Page) set(words map[bool]string, what string, give bool, do func(give bool) error) tea.Cmd {
+	name := p.server().Name
+	set := func(give bool) func(string) tea.Cmd {
+		return func(undone string) tea.Cmd {
+			said := cmp.Or(undone, undoable(what+words[give]))
+			return tea.Sequence(tui.Outcome(func() (string, error) { return said, do(give) }), p.reload(name))
 		}
 	}
-	offer := slices.Contains(p.about.Without, kind)
-	return p.switched(string(kind)+" of "+name, set(offer), set(!offer))
+	return p.switched(what+words[give], set(give), set(!give))
 }
 
 // kindOf is the kind of a resource or prompt of the server.
@@ -247,16 +270,7 @@ func (p *Page) allow(tools []string, allow bool) tea.Cmd {
 	if len(tools) == 1 {
 		what = sanitize.Line(tools[0])
 	}
-	set := func(allow bool) func() tea.Cmd {
-		said := what + " turned off · u undo"
-		if allow {
-			said = what + " allowed · u undo"
-		}
-		return func() tea.Cmd {
-			return tea.Sequence(tui.Outcome(func() (string, error) { return said, all.Allow(name, tools, allow) }), p.reload(name))
-		}
-	}
-	return p.switched(what, set(allow), set(!allow))
+	return p.set(map[bool]string{true: " allowed", false: " turned off"}, what, allow, func(allow bool) error { return all.Allow(name, tools, allow) })
 }
 
 func (p *Page) whyNoChange() string {
@@ -362,27 +376,19 @@ func (p *Page) confirmRemove() tea.Cmd {
 	s, all := p.server(), p.opts.Servers
 	name := s.Name
 	return tui.Open(&tui.Confirm{
-		Name: "remove", Title: "Remove " + title(s) + "?", Text: "Its file goes, with what you accepted of it. mcpdeck undo brings all of it back.",
+		Name: "remove", Title: "Remove " + title(s) + "?", Text: "Its file goes, with what you accepted of it. u, or mcpdeck undo, brings all of it back.",
 		Choices: []tui.Choice{
 			{Key: "n", Text: "Keep it"},
-			{Key: "y", Text: "Remove", Run: func() tea.Cmd { return tui.Outcome(func() (string, error) { return all.Remove(name) }) }},
+			{Key: "y", Text: "Remove", Run: func() tea.Cmd {
+				return change("removed "+sanitize.Line(name), func() (string, error) { return all.Remove(name) })
+			}},
 		},
 	})
 }
 
-func (p *Page) whyNoEditor() string {
-	return cmp.Or(p.whyNoFile(), tui.Because(p.opts.Editor.Program == "", "$EDITOR is not set"))
-}
-
 // edit opens the file that configures the server in the user's editor.
 func (p *Page) edit() tea.Cmd {
-	file := p.list.origins[p.server().Name].File
-	return tea.Exec(&process.Foreground{Command: p.opts.Editor.With(file)}, func(err error) tea.Msg {
-		if err != nil {
-			return tui.Toast(tui.Bad, "the editor ended with "+err.Error())()
-		}
-		return nil
-	})
+	return tui.Edit(p.opts.Editor, p.list.origins[p.server().Name].File)
 }
 
 // itemRows are a resource or a prompt in rows of w cells.
@@ -394,5 +400,5 @@ func itemRows(th *theme.Theme, it *snapshot.Item, w int) []string {
 	if len(it.Args) > 0 {
 		rows = append(rows, "", th.Muted.Render("arguments: ")+sanitize.Line(strings.Join(it.Args, ", ")))
 	}
-	return append(rows, "", th.Faint.Render(tui.Bytes(it.Bytes)))
+	return append(rows, "", th.Faint.Render(humanize.Bytes(it.Bytes)))
 }

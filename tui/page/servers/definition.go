@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -27,15 +28,15 @@ func definition(f *tui.Frame, t *snapshot.Tool, w int) widget.Text {
 	if t.Name != "" && t.Name != t.Original {
 		fact("as", t.Name)
 	}
-	fact("context", tui.Cost(t.Context))
+	fact("context", snapshot.ContextCost(t.Context))
 	if t.Bytes > t.Context {
-		fact("wire", tui.Bytes(t.Bytes))
+		fact("wire", humanize.Bytes(t.Bytes))
 	}
 	if n := len(t.Output); n > 1000 {
-		fact("result", tui.Bytes(n)+`, left out with trim = ["outputSchema"] in the server's file`)
+		fact("result", humanize.Bytes(n)+`, left out with trim = ["outputSchema"] in the server's file`)
 	}
 	if t.Trimmed > 0 {
-		fact("trimmed", tui.Bytes(t.Trimmed))
+		fact("trimmed", humanize.Bytes(t.Trimmed))
 	}
 	if t.Description != "" {
 		text.Add("")

@@ -115,18 +115,10 @@ func heldName(h *snapshot.Held) string {
 	return strings.TrimSpace(h.Kind + " " + h.Tool)
 }
 
-// what says how a definition changed.
-func what(h *snapshot.Held) string {
-	if h.New {
-		return fmt.Sprintf("new, %d bytes", h.Now)
-	}
-	return fmt.Sprintf("changed, %+d bytes", h.Now-h.Was)
-}
-
 // heldRows are a changed definition: its name, and each line that went or came.
 func heldRows(th *theme.Theme, h *snapshot.Held, w int) []string {
 	var rows []string
-	for i, part := range widget.Wrap(sanitize.Line(heldName(h))+"  "+what(h), w-2) {
+	for i, part := range widget.Wrap(sanitize.Line(heldName(h))+"  "+h.What, w-2) {
 		lead := "  "
 		if i == 0 {
 			lead = "! "
@@ -170,7 +162,7 @@ func (d *details) waiting(th *theme.Theme, b *body, w int) {
 	if n := len(d.Asked); n > 0 {
 		text := "mcpdeck accept was run by " + sanitize.Line(d.Asked[n-1])
 		if n > 1 {
-			text = fmt.Sprintf("mcpdeck accept was run %d times, last by %s", n, sanitize.Line(d.Asked[n-1]))
+			text = "mcpdeck accept was run " + humanize.Count(n, "time") + ", last by " + sanitize.Line(d.Asked[n-1])
 		}
 		b.add(widget.Paragraph(th.Warn, "", text+".", w)...)
 	}
@@ -244,26 +236,26 @@ func (d *details) facts(f *tui.Frame, b *body, s *snapshot.Server, snap *snapsho
 		about = append(about, "MCP "+d.Protocol)
 	}
 	if d.PID != 0 && len(d.Children) < 2 { // else they have rows
-		about = append(about, fmt.Sprintf("process %d for %s", d.PID, humanize.Took(f.Now.Sub(d.Since))))
+		about = append(about, fmt.Sprintf("process %d, started %s", d.PID, f.Since(d.Since)))
 	}
 	about = slices.DeleteFunc(append(about, s.State.Detail), func(t string) bool { return t == "" })
 	fact(strings.Join(about, " "+th.Glyph.Dot+" "))
 	fact(agentsOf(snap, s.Name))
 	fact(bare(snap, sessions, s.Name))
 	if len(d.Tools) > 0 {
-		fact("definitions " + tui.Bytes(wire))
+		fact("definitions " + humanize.Bytes(wire))
 	}
 	switch {
 	case trimmed > 0:
-		fact("trim saves " + tui.Bytes(trimmed))
+		fact("trim saves " + humanize.Bytes(trimmed))
 	case results > snapshot.LargeContext:
-		fact("trim could save " + tui.Bytes(results))
+		fact("trim could save " + humanize.Bytes(results))
 	}
 	if d.Error != "" {
 		fact("last error, " + f.Since(d.ErrorAt) + ": " + d.Error)
 	}
 	if d.Instructions != "" {
-		b.put(item{text: true}, widget.Ends("  Instructions for agents", th.Faint.Render(tui.Bytes(len(d.Instructions))), w))
+		b.put(item{text: true}, widget.Ends("  Instructions for agents", th.Faint.Render(humanize.Bytes(len(d.Instructions))), w))
 	}
 	for i := range d.Children {
 		b.put(item{child: &d.Children[i]}, "  "+childRow(f, snap, &d.Children[i], w-2))
@@ -299,7 +291,7 @@ func itemRow(th *theme.Theme, it *snapshot.Item, w int) string {
 		about = strings.Join(it.Args, "  ")
 	}
 	left := sanitize.Line(it.Key) + "  " + th.Faint.Render(sanitize.Line(about))
-	return widget.Ends(left, th.Faint.Render(tui.Bytes(it.Bytes)), w)
+	return widget.Ends(left, th.Faint.Render(humanize.Bytes(it.Bytes)), w)
 }
 
 // childRow draws a program of the server that runs, or a connection to it, and for whom
@@ -324,7 +316,7 @@ func childRow(f *tui.Frame, snap *snapshot.Snapshot, c *snapshot.Child, w int) s
 	if c.PID != 0 {
 		facts = append(facts, fmt.Sprintf("process %d", c.PID))
 	}
-	facts = append(facts, humanize.Took(f.Now.Sub(c.Since)))
+	facts = append(facts, f.Ago(c.Since))
 	right := func() string { return strings.Join(facts, " "+th.Glyph.Dot+" ") }
 	for len(facts) > 0 && widget.Width(left)+2+widget.Width(right()) > w { // for whom it runs comes first
 		facts = facts[:len(facts)-1]

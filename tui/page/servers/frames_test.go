@@ -22,7 +22,7 @@ type imported struct{ *cards }
 func (imported) Origins() map[string]servers.Origin {
 	out := map[string]servers.Origin{}
 	for _, s := range fresh() {
-		if o := (servers.Origin{File: s.name + ".toml", From: s.from, Needs: s.needs}); s.from != nil {
+		if o := (servers.Origin{File: s.name + ".toml", From: s.from, Own: true, Needs: s.needs}); s.from != nil {
 			out[s.name] = o
 		}
 	}
@@ -35,7 +35,10 @@ func (imported) Details(name string) (snapshot.Details, bool) {
 		return d, true
 	}
 	for i, tool := range []string{"create_issue", "create_pull_request", "get_file_contents", "search_code"} {
-		d.Tools = append(d.Tools, snapshot.Tool{Original: tool, Context: []int{840, 1040, 560, 480}[i], Verdict: snapshot.Allow})
+		d.Tools = append(d.Tools, snapshot.Tool{
+			Original: tool, Context: []int{840, 1040, 560, 480}[i], Verdict: snapshot.Allow,
+			Description: []string{"Create a new issue in a GitHub repository", "Create a new pull request", "Get the contents of a file or directory", "Search for code across GitHub repositories"}[i],
+		})
 	}
 	for i := range 22 {
 		d.Tools = append(d.Tools, snapshot.Tool{Original: fmt.Sprintf("tool_%02d", i+5), Context: 600, Verdict: snapshot.Allow})
@@ -76,7 +79,18 @@ func (absent) AnyKey() tea.Cmd                               { return nil }
 func (absent) Look() tea.Cmd                                 { return nil }
 func (absent) Absent() bool                                  { return true }
 
+// full is the page with a badge above nine.
+type full struct{ *servers.Page }
+
+func (full) Badge() int { return 12 }
+
 func deck(t *testing.T, size frame.Size, o theme.Options, test func(s *frame.Screen)) {
+	t.Helper()
+	among(t, size, o, func(p *servers.Page) []tui.Page { return []tui.Page{&empty{}, p} }, test)
+}
+
+// among runs the page among others.
+func among(t *testing.T, size frame.Size, o theme.Options, pages func(*servers.Page) []tui.Page, test func(s *frame.Screen)) {
 	t.Helper()
 	titles := map[string]string{"ask": "Ask", "pixelsrc": "Pixelsrc", "logicstamp": "LogicStamp", "clippy": "Clippy", "pencil": "Pencil"}
 	depth := colorprofile.TrueColor
@@ -100,9 +114,8 @@ func deck(t *testing.T, size frame.Size, o theme.Options, test func(s *frame.Scr
 				s.Servers = append(s.Servers, row)
 			}
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: o, Start: servers.ID, Colors: depth, Pages: []tui.Page{
-			&empty{}, servers.New(servers.Options{Servers: imported{&cards{}}, Parts: map[string]servers.Part{"pencil": absent{}}}),
-		}})
+		page := servers.New(servers.Options{Servers: imported{&cards{}}, Parts: map[string]servers.Part{"pencil": absent{}}})
+		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: o, Start: servers.ID, Colors: depth, Pages: pages(page)})
 	}, func(s *frame.Screen) {
 		s.Quick("down", "down", "down", "down", "down") // github
 		s.Wait(time.Second)
@@ -120,5 +133,47 @@ func TestServersAfterAnImport(t *testing.T) {
 			})
 		})
 	}
+	for _, size := range frame.Sizes()[:3] {
+		among(t, size, theme.Options{}, func(p *servers.Page) []tui.Page { return fake.Tabs(full{p}, 12) }, func(s *frame.Screen) {
+			s.Golden(fmt.Sprintf("badges-%dx%d", size.W, size.H))
+		})
+	}
 	deck(t, frame.Size{W: 80, H: 24}, theme.Options{ASCII: true, Depth: theme.NoColor}, func(s *frame.Screen) { s.Golden("servers-ascii-80x24") })
+}
+
+func TestAProgramThatNobodyAskedForIsNoProblem(t *testing.T) {
+	stamp := snapshot.Server{Name: "stamp", Title: "Stamp", Tools: 8, State: snapshot.State{Status: snapshot.Degraded, Lacks: "stamp not installed", Reason: "run `mcpdeck doctor --fix`"}}
+	for _, wanted := range []bool{false, true} {
+		stamp.Wanted = wanted
+		frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+			d := fake.NewDeck(time.Now())
+			d.Change(func(s *snapshot.Snapshot) { s.Servers = []snapshot.Server{stamp} })
+			return tui.New(tui.Options{Deck: d, Background: "dark", Start: servers.ID, Pages: []tui.Page{&empty{}, servers.New(servers.Options{Servers: imported{&cards{}}})}})
+		}, func(s *frame.Screen) {
+			if s.Has("stamp not installed", "run `mcpdeck doctor --fix`"); wanted {
+				s.Has("[Servers !1]", "! Stamp", "problem: stamp not")
+				return
+			}
+			s.Has("○ Stamp", "stamp not installed: run `mcpdeck doctor --fix`", "0 of 1 on")
+			s.Lacks("!1", "problem")
+		})
+	}
+}
+
+func TestServersAreListedWhereAllAreOff(t *testing.T) {
+	for name, tt := range map[string]struct {
+		all  []snapshot.Server
+		want []string
+	}{
+		"none": {nil, []string{"No servers yet."}},
+		"off":  {[]snapshot.Server{{Name: "ask", Title: "Ask", State: snapshot.State{Status: snapshot.Off}}}, []string{"○ Ask", "off", "0 of 1 on"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+				d := fake.NewDeck(time.Now())
+				d.Change(func(s *snapshot.Snapshot) { s.Servers = tt.all })
+				return tui.New(tui.Options{Deck: d, Background: "dark", Start: servers.ID, Pages: []tui.Page{&empty{}, servers.New(servers.Options{Servers: imported{&cards{}}})}})
+			}, func(s *frame.Screen) { s.Has(tt.want...) })
+		})
+	}
 }

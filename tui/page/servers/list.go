@@ -14,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
-	"github.com/mcpdeck/mcpdeck/tui/browser"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -48,6 +47,7 @@ func (l *serverList) arrange(s *snapshot.Snapshot, filter string, o tui.Order, p
 		l.fold(s)
 	}
 	l.rows, l.absent, l.off = nil, nil, nil
+	var folded []*snapshot.Server
 	words := strings.Fields(strings.ToLower(filter))
 	for i := range s.Servers {
 		one := &s.Servers[i]
@@ -59,12 +59,15 @@ func (l *serverList) arrange(s *snapshot.Snapshot, filter string, o tui.Order, p
 			l.absent = append(l.absent, title(one))
 			continue
 		case l.folded[one.Name] && !one.IsOn():
-			l.off = append(l.off, title(one))
+			l.off, folded = append(l.off, title(one)), append(folded, one)
 			continue
 		}
 		if fits(words, one.Name, one.Title, state(one), from(one, l.origins[one.Name])) {
 			l.rows = append(l.rows, one)
 		}
+	}
+	if len(l.rows) == 0 && len(folded) > 0 { // nothing else is there to be turned on
+		l.rows, l.off = folded, nil
 	}
 	tui.Sort(l.rows, sorts(), o)
 }
@@ -103,9 +106,10 @@ func sorts() []tui.Sorting[*snapshot.Server] {
 // title is what the user calls the server.
 func title(s *snapshot.Server) string { return sanitize.Line(s.Title) }
 
-// trouble reports whether a server does not do what it should. Changes to accept are no trouble.
+// trouble reports whether a server does not do what it should. Changes to accept are no trouble,
+// nor is a program that nobody has asked for.
 func trouble(s *snapshot.Server) bool {
-	return s.State.Status == snapshot.Degraded && s.State.Held == 0 || s.State.Status == snapshot.Failed
+	return s.State.Status == snapshot.Degraded && s.State.Held == 0 && s.Missing() == "" || s.State.Status == snapshot.Failed
 }
 
 // state is how a server stands, in a word or two.
@@ -113,6 +117,8 @@ func state(s *snapshot.Server) string {
 	switch {
 	case trouble(s):
 		return "problem: " + sanitize.Line(cmp.Or(s.State.Lacks, s.State.Reason, s.State.Detail, string(s.State.Status)))
+	case s.Missing() != "":
+		return s.Missing()
 	case s.State.Status != snapshot.Ready && s.State.Status != snapshot.Degraded:
 	case s.Lazy:
 		return "on demand"
@@ -127,6 +133,8 @@ func mark(th *theme.Theme, s *snapshot.Server, look bool) (string, theme.Style) 
 	switch {
 	case look:
 		return "!", th.Warn
+	case s.Missing() != "":
+		return th.Glyph.Off, th.Faint
 	case s.State.Status == snapshot.Degraded: // with changes that stay hidden
 		return th.Glyph.On, th.Good
 	}
@@ -150,17 +158,22 @@ func from(s *snapshot.Server, o Origin) string {
 
 // Columns of the servers. The state of one in trouble takes the room of the figures, too.
 const (
-	stateW = 9
-	toolsW = 4
-	costW  = 10
+	stateW   = 9
+	toolsW   = 4
+	costW    = 10
+	troubleW = 40 // at most, of a state and its figures
 )
 
-// columns are how wide the name and where a server comes from are, and whether there is room
-// for the number of tools, in rows of w cells.
-func (l *serverList) columns(w int) (name, origin int, tools bool) {
+// columns are how wide the name, the state and where a server comes from are, and whether
+// there is room for the number of tools, in rows of w cells.
+func (l *serverList) columns(w int) (name, stands, origin int, tools bool) {
+	word := 0
 	for _, s := range l.rows {
 		name = max(name, widget.Width(title(s)))
 		origin = max(origin, widget.Width(from(s, l.origins[s.Name])))
+		if trouble(s) || s.Missing() != "" {
+			word = max(word, widget.Width(state(s)))
+		}
 	}
 	name = min(max(name, 4), 22) + 4 // with the sign, and air
 	rest := stateW + toolsW + costW
@@ -168,19 +181,21 @@ func (l *serverList) columns(w int) (name, origin int, tools bool) {
 		origin = 0
 	}
 	tools = w >= name+rest
-	return max(min(name, w-stateW-costW+2), 8), origin, tools
+	stands = stateW
+	if free := w - name - rest - origin - 7; tools && free > 0 {
+		stands += min(free, max(min(word, troubleW)-rest, 0))
+	}
+	return max(min(name, w-stateW-costW+2), 8), stands, origin, tools
 }
 
 // width is how wide the list is beside the reading pane: what its columns need.
 func (l *serverList) width() int {
-	name, origin, _ := l.columns(1 << 20)
+	name, _, origin, _ := l.columns(1 << 20)
 	return name + stateW + toolsW + costW + 3 + origin + 4
 }
 
-// listPane draws the servers in at most h rows.
-func (p *Page) listPane(f *tui.Frame, w, h int) []string {
-	th := f.Theme
-	focus := f.Focus && (p.Focus == browser.PartList || p.Focus == browser.PartFilter)
+// tally says in a heading of w cells how many servers are on, and what they cost.
+func (p *Page) tally(th *theme.Theme, w int) string {
 	on, all, bytes := 0, 0, 0
 	for i := range p.snap.Servers {
 		s := &p.snap.Servers[i]
@@ -188,54 +203,29 @@ func (p *Page) listPane(f *tui.Frame, w, h int) []string {
 			all++
 		}
 		if s.IsOn() {
-			on++
 			bytes += s.Context
+			if s.Missing() == "" { // else its row does not say on either
+				on++
+			}
 		}
 	}
-	note := fmt.Sprintf("%d of %d on %s %s tokens per agent", on, all, th.Glyph.Dot, snapshot.AboutTokens(bytes))
-	if widget.Width(note)+14 > w {
-		note = fmt.Sprintf("%d of %d on", on, all)
+	note := fmt.Sprintf("%d of %d on", on, all)
+	if long := fmt.Sprintf("%s %s %s tokens per agent", note, th.Glyph.Dot, snapshot.AboutTokens(bytes)); widget.Width(long)+14 <= w {
+		return long
 	}
-	rows := []string{widget.Heading(th, "Servers", th.Faint.Render(note), focus, w)}
-	for _, row := range p.Filter.Rows(f, 1, 1, w-2, p.Typing()) {
-		rows = append(rows, " "+row)
-	}
-	switch {
-	case len(p.list.rows) == 0 && p.Filter.Empty():
-		return widget.Rows(append(rows, th.Faint.Render(" No servers yet.")), w, h)
-	case len(p.list.rows) == 0:
-		return widget.Rows(append(rows, th.Faint.Render(" No server has these words. Esc shows all.")), w, h)
-	}
-	if h >= 6 {
-		rows = append(rows, "")
-	}
-	left, inner := h-len(rows), w-1
-	if len(p.list.rows) > left { // there is a scroll bar
-		inner -= 2
-	}
-	if h >= 6 {
-		rows[len(rows)-1] = " " + p.heads(th, 1, len(rows)-1, inner)
-	}
-	away := p.list.away(th)
-	if away != "" && left >= len(p.list.rows)+2 {
-		left = len(p.list.rows)
-	}
-	p.Areas = append(p.Areas, tui.Area{Part: browser.PartList, Y: len(rows), W: w, H: left})
-	rows = append(rows, p.List.Render(th, w, left, focus, func(i, w int) string { return p.serverRow(f, p.list.rows[i], w) })...)
-	p.Areas = append(p.Areas, tui.Area{Y: len(rows) + 1, W: w, H: 1, Run: p.unfold})
-	return widget.Rows(append(rows, "", " "+th.Faint.Render(away)), w, h)
+	return note
 }
 
 // heads names the columns at x, y. A click on one sorts by it.
 func (p *Page) heads(th *theme.Theme, x, y, w int) string {
-	name, origin, tools := p.list.columns(w)
+	name, stands, origin, tools := p.list.columns(w)
 	head := func(column, text string) string {
 		if p.Order.By == column && column != "" {
 			return p.Order.Arrow(th, true) + text
 		}
 		return text
 	}
-	row := widget.Fit("  Name", name) + widget.Fit(head("State", "State"), stateW-2)
+	row := widget.Fit("  Name", name) + widget.Fit(head("State", "State"), stands-2)
 	if tools {
 		row += widget.PadLeft(head("Tools", "Tools"), toolsW+2) + widget.PadLeft("≈ "+head("Tokens", "Tokens"), costW)
 	} else {
@@ -252,20 +242,20 @@ func (p *Page) heads(th *theme.Theme, x, y, w int) string {
 
 func (p *Page) serverRow(f *tui.Frame, s *snapshot.Server, w int) string {
 	th := f.Theme
-	name, origin, tools := p.list.columns(w)
+	name, stands, origin, tools := p.list.columns(w)
 	sign, style := mark(th, s, p.wants(s))
 	ink := th.Text
 	if !s.IsOn() {
 		ink = th.Muted
 	}
 	row := style.Render(sign) + " " + ink.Render(widget.Fit(title(s), name-2))
-	word, rest := state(s), stateW+costW-2
+	word, rest := state(s), stands+costW-2
 	if tools {
-		rest = stateW + toolsW + costW
+		rest = stands + toolsW + costW
 	}
 	figures := ""
 	switch needs, n := p.list.origins[s.Name].Needs, p.changes(s); {
-	case trouble(s):
+	case trouble(s) || s.Missing() != "":
 		figures = widget.Fit(style.Render(widget.Cut(word, rest)), rest)
 	case !s.IsOn() && len(needs) > 0:
 		figures = widget.Ends(th.Muted.Render(word), th.Warn.Render("needs a key"), rest)
@@ -285,7 +275,7 @@ func (p *Page) serverRow(f *tui.Frame, s *snapshot.Server, w int) string {
 		if !s.IsOn() {
 			ink = th.Faint
 		}
-		figures = style.Render(widget.Fit(word, stateW)) + ink.Render(widget.PadLeft(cost, rest-stateW))
+		figures = style.Render(widget.Fit(word, stands)) + ink.Render(widget.PadLeft(cost, rest-stands))
 	}
 	row += figures
 	if origin > 0 {

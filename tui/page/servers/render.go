@@ -14,57 +14,52 @@ import (
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
-// How the page is laid out: see the widths below.
 const (
-	whole  = 60  // columns below which there is one pane
-	most   = 88  // cells of the reading pane, where there is room for a third one
-	least  = 40  // of a reading pane beside the list
-	three  = 160 // columns from which there is a third pane
-	header = 1   // row of a pane
+	least  = 40 // cells of a reading pane beside the list
+	third  = 22 // cells of the pane to the right of it
+	header = 1  // row of a pane
 )
 
-// Render draws the servers and the reading pane, beside the list where it has room there and
-// else below it. In a small terminal there is one of them.
+// Render draws the servers and the reading pane.
 func (p *Page) Render(f *tui.Frame) []string {
-	p.Areas = p.Areas[:0]
+	th := f.Theme
 	if s := p.server(); s != nil && p.about.of == s.Name && len(p.about.Held) > 0 {
 		f.Asks(tui.Asked{ID: "held " + s.Name, Digest: tui.Digest(changed(p.about.Held)), Quiet: tui.ReadPrompt})
 	}
-	inPane := p.Focus != browser.PartList && p.Focus != browser.PartFilter
-	small := f.W < whole || f.H < 16
-	list := p.list.width()
-	switch {
-	case f.W >= three:
-		detail := min(f.W-list-1, most)
-		if f.W-list-detail < 22 { // too little for a third
-			detail = f.W - list - 1
-		}
-		panes := [][]string{p.listPane(f, list, f.H), p.reading(f, list+1, 0, detail, f.H, true)}
-		if rest := f.W - list - detail - 2; rest >= 20 {
-			panes = append(panes, p.context(f, rest, f.H))
-		}
-		return widget.Panes(f.Theme, panes...)
-	case inPane:
-		return p.reading(f, 0, 0, f.W, f.H, true)
-	case small:
-		return p.listPane(f, f.W, f.H)
-	case f.W-list-1 >= least:
-		return widget.Panes(f.Theme, p.listPane(f, list, f.H), p.reading(f, list+1, 0, f.W-list-1, f.H, true))
+	v := browser.View{
+		Title: "Servers", W: p.list.width(), H: min(max(f.H*2/5, 17), f.H-4), Heads: func(x, y, w int) string { return p.heads(th, x, y, w) },
+		Row:    func(i, w int) string { return p.serverRow(f, p.list.rows[i], w) },
+		Detail: func(x, y, w, h int) []string { return p.reading(f, x, y, w, h) },
 	}
-	const below = 4 // rows of the reading pane at least
-	away := 0
-	if p.list.away(f.Theme) != "" {
-		away = 2
-	}
-	h := min(len(p.list.rows)+2+away+len(p.Filter.Rows(f, 0, 0, f.W, p.Typing())), max(f.H*2/5, 17), f.H-below)
 	if s := p.server(); s != nil && p.changes(s) > 0 { // which have to be read
-		h = min(h, f.H*2/5)
+		v.H = f.H * 2 / 5
 	}
-	return append(p.listPane(f, f.W, h), p.reading(f, 0, h, f.W, f.H-h, false)...)
+	v.Beside = v.W + 1 + least
+	if f.W-v.W-1-browser.Prose >= third {
+		v.DetailW, v.More = browser.Prose, func(w, h int) []string { return p.context(f, w, h) }
+	}
+	w, _ := p.ListWidth(v, f.W, f.H)
+	v.Note = th.Faint.Render(p.tally(th, w))
+	if away := p.list.away(th); away != "" {
+		v.OnBelow, v.Below = p.unfold, func(left int) []string {
+			if left < 2 {
+				return nil
+			}
+			return []string{"", " " + th.Faint.Render(away)}
+		}
+	}
+	switch {
+	case len(p.list.rows) > 0:
+	case p.Filter.Empty():
+		v.Empty = []string{th.Faint.Render(" No servers yet.")}
+	default:
+		v.Empty = []string{th.Faint.Render(" No server has these words. Esc shows all.")}
+	}
+	return p.Panes(f, v)
 }
 
 // reading draws what is known of the server under the cursor.
-func (p *Page) reading(f *tui.Frame, x, y, w, h int, beside bool) []string {
+func (p *Page) reading(f *tui.Frame, x, y, w, h int) []string {
 	th, s := f.Theme, p.server()
 	if s == nil {
 		rows := []string{widget.Heading(th, "", "", false, w), th.Faint.Render(" mcpdeck add and mcpdeck import bring servers here.")}
@@ -93,7 +88,12 @@ func (p *Page) reading(f *tui.Frame, x, y, w, h int, beside bool) []string {
 	}
 	left := h - len(rows) - len(picture)
 	p.Areas = append(p.Areas, tui.Area{Part: browser.PartDetail, X: x, Y: y + len(rows), W: w, H: left})
-	b := p.text(f, s, min(w-3, most), beside && h >= 24)
+	air := 3
+	beside := y == 0 && h >= 24
+	if !beside { // there is little room
+		air--
+	}
+	b := p.text(f, s, min(w-air, browser.Prose), beside)
 	p.pane.set(b)
 	p.pane.focus = f.Focus && p.Focus == browser.PartDetail
 	text := p.pane.Render(th, b.rows, w-1, left)
@@ -139,7 +139,7 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 		b.add(part.Head(f, w)...)
 	}
 	say := func(text string) { b.add(widget.Paragraph(th.Text, "", text, w)...) }
-	facts := func() {
+	runs := func() {
 		if d.Runs != "" {
 			for i, row := range widget.Wrap(sanitize.Line(d.Runs), w-4) {
 				if i > 0 {
@@ -148,8 +148,14 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 				b.add(th.Muted.Render(row))
 			}
 		}
-		if all := p.list.origins[s.Name].From; len(all) > 0 {
-			b.add(widget.Paragraph(th.Muted, "", "Also set up in "+sanitize.Line(and(all))+", whose agents have its tools from there, too.", w)...)
+	}
+	elsewhere := func() {
+		if o := p.list.origins[s.Name]; len(o.From) > 0 {
+			rest := ", whose agents have its tools from there, too."
+			if o.Own && !s.IsOn() {
+				rest = ". Turning it on here offers to remove it there."
+			}
+			b.add(widget.Paragraph(th.Muted, "", "Also set up in "+sanitize.Line(and(o.From))+rest, w)...)
 		}
 	}
 	changes := func() {
@@ -161,10 +167,12 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 		b.add(options(th, s, w, true)...)
 		changes()
 		say(d.cost(s))
-		facts()
+		elsewhere()
+		runs()
 	case w >= 60:
 		say(d.cost(s))
-		facts()
+		runs()
+		elsewhere()
 		b.add("")
 		b.add(options(th, s, w, false)...)
 	default:
@@ -172,7 +180,8 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 		b.add("")
 		b.add(options(th, s, w, false)...)
 		b.add("")
-		facts()
+		runs()
+		elsewhere()
 	}
 	problems(th, b, s, p.list.origins[s.Name].Needs, w)
 	if beside {
@@ -194,7 +203,7 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 	switch {
 	case len(p.tools.rows) > 0:
 	case len(d.Tools) > 0:
-		b.add(th.Faint.Render("  No tool has these words. Esc shows all."))
+		b.add(th.Faint.Render("  No matching tools. Esc clears the filter."))
 	default:
 		b.add(th.Faint.Render("  They are listed here once it is on."))
 	}
@@ -205,6 +214,9 @@ func (p *Page) text(f *tui.Frame, s *snapshot.Server, w int, beside bool) *body 
 func problems(th *theme.Theme, b *body, s *snapshot.Server, needs []string, w int) {
 	if why := sanitize.Line(s.State.Reason); why != "" && s.State.Held == 0 {
 		_, style := mark(th, s, trouble(s))
+		if missing := sanitize.Line(s.Missing()); missing != "" {
+			style, why = th.Muted, missing+": "+why
+		}
 		b.add("")
 		b.add(widget.Paragraph(style, "", why, w)...)
 	}

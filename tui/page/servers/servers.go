@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
@@ -30,8 +31,15 @@ type Servers interface {
 	TurnOff(name string) (string, error)
 	// Restart starts a server anew; one that is on stays on.
 	Restart(name string) error
-	// Remove takes a server that was added out of the deck, and returns a sentence.
-	Remove(name string) (string, error)
+	// Remove takes a server that was added out of the deck. Undo takes this change back.
+	Remove(name string) (change string, err error)
+	// Elsewhere plans to take a server out of the user's own files of the clients that are set
+	// up with it, too; it has no Clients where none is.
+	Elsewhere(name string) (Elsewhere, error)
+	// RemoveElsewhere does that, if it is still what was shown. Undo takes this change back.
+	RemoveElsewhere(name string, shown Elsewhere) (change string, err error)
+	// Undo takes a change of files back.
+	Undo(change string) error
 	// Details are what there is to know about a server; false when it is gone.
 	Details(name string) (snapshot.Details, bool)
 	// Origins says of each server where it comes from.
@@ -50,7 +58,14 @@ type Servers interface {
 type Origin struct {
 	File  string   // that configures it; "" for a part of mcpdeck
 	From  []string // the clients that are set up with it, too
+	Own   bool     // some of them in the user's own files
 	Needs []string // names of variables and secrets that it needs and that are not set
+}
+
+// Elsewhere is what would take a server out of clients' files.
+type Elsewhere struct {
+	Clients []string
+	Rows    []string // the files, each with the lines around the change; those that go with "- " before them
 }
 
 // Part is what a server adds to the page. It gets all messages that pages get, but no keys.
@@ -107,6 +122,8 @@ type (
 		snapshot.Details
 	}
 	originsMsg map[string]Origin
+	// changedMsg says that files were changed, what that did, and by which change.
+	changedMsg struct{ what, change string }
 )
 
 // New makes the page.
@@ -154,6 +171,23 @@ func (p *Page) changes(s *snapshot.Server) int {
 		return 0
 	}
 	return s.State.Held
+}
+
+// FooterNote says, after an import, that nothing of it is on yet.
+func (p *Page) FooterNote(int) string {
+	n := 0
+	for i := range p.snap.Servers {
+		if s := &p.snap.Servers[i]; len(p.list.origins[s.Name].From) > 0 {
+			if s.IsOn() {
+				return ""
+			}
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return humanize.Count(n, "server") + " imported, all off"
 }
 
 // Part is the part with the focus.
@@ -225,6 +259,11 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 		cmds = append(cmds, p.arrange())
 	case detailsMsg:
 		return p.loaded(msg)
+	case changedMsg:
+		said := func(string) tea.Cmd { return tui.Toast(tui.Good, undoable(msg.what)) }
+		return p.switched(msg.what, said, func(undone string) tea.Cmd {
+			return tui.Outcome(func() (string, error) { return undone, p.opts.Servers.Undo(msg.change) })
+		})
 	case tui.ShowServerMsg:
 		return p.showServer(msg)
 	}
@@ -335,7 +374,7 @@ func (p *Page) showServer(msg tui.ShowServerMsg) tea.Cmd {
 	}
 	cmds = append(cmds, p.Move(func() { p.List.MoveTo(i) }))
 	if msg.TurnOn && p.opts.Servers != nil {
-		cmds = append(cmds, turnOn(p.opts.Servers, msg.Name, msg.Lazy, ""))
+		cmds = append(cmds, turnOn(p.opts.Servers, msg.Name, msg.Lazy, "", ""))
 	}
 	return tea.Batch(cmds...)
 }

@@ -26,6 +26,7 @@ type cards struct {
 	did     []string
 	details snapshot.Details
 	terms   snapshot.Terms // of notion; it is agreed to where there are none
+	there   servers.Elsewhere
 	fails   error
 }
 
@@ -85,8 +86,17 @@ func (c *cards) Offer(name string, kind snapshot.Kind, offer bool) error {
 
 func (c *cards) Remove(name string) (string, error) { return c.note("remove %s", name) }
 
+func (c *cards) Elsewhere(string) (servers.Elsewhere, error) { return c.there, nil }
+
+func (c *cards) RemoveElsewhere(name string, shown servers.Elsewhere) (string, error) {
+	_, err := c.note("remove %s from %s", name, strings.Join(shown.Clients, " "))
+	return "12", err
+}
+
+func (c *cards) Undo(id string) error { _, err := c.note("undo %s", id); return err }
+
 func (c *cards) Origins() map[string]servers.Origin {
-	return map[string]servers.Origin{"github": {File: "/home/ana/github.toml", From: []string{"claude", "codex"}}, "notion": {File: "/home/ana/notion.toml"}}
+	return map[string]servers.Origin{"github": {File: "/home/ana/github.toml", From: []string{"claude", "codex"}, Own: true}, "notion": {File: "/home/ana/notion.toml"}}
 }
 
 // github are the details of a server with something of everything.
@@ -110,8 +120,8 @@ func github() snapshot.Details {
 			tool("search_users", "Search users", 300, snapshot.OnHold, snapshot.Figures{}),
 		},
 		Held: []snapshot.Held{
-			{Tool: "search_code", Was: 600, Now: 812, Digest: "d1", Diff: []snapshot.DiffLine{{Mark: '-', Text: "old words"}, {Mark: '+', Text: "new words"}}},
-			{Tool: "search_users", New: true, Now: 310, Digest: "d2", Diff: []snapshot.DiffLine{{Mark: '+', Text: "all new"}}},
+			{Tool: "search_code", What: "changed from 600 B to 812 B", Digest: "d1", Diff: []snapshot.DiffLine{{Mark: '-', Text: "old words"}, {Mark: '+', Text: "new words"}}},
+			{Tool: "search_users", What: "new, 310 B", Digest: "d2", Diff: []snapshot.DiffLine{{Mark: '+', Text: "all new"}}},
 		},
 		Resources: []snapshot.Item{{Key: "repo://{owner}/{repo}", Name: "Repository", Description: "A repository's files", Bytes: 120}},
 		Prompts:   []snapshot.Item{{Key: "review", Name: "review", Description: "Review a pull request", Args: []string{"number*", "tone"}, Bytes: 90}},
@@ -145,7 +155,7 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 			)
 			s.Calls = append(slices.Clone(s.Calls), snapshot.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: snapshot.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})
 		})
-		return tui.New(tui.Options{Deck: d, Background: "dark", Theme: l.theme, Start: servers.ID, Watch: l.watch, Colors: l.depth, Keys: map[string][]string{"servers.allowall": {"A"}, "servers.denyall": {"O"}}, Pages: []tui.Page{
+		return tui.New(tui.Options{Deck: d, Still: true, Background: "dark", Theme: l.theme, Start: servers.ID, Watch: l.watch, Colors: l.depth, Keys: map[string][]string{"servers.allowall": {"A"}, "servers.denyall": {"O"}}, Pages: []tui.Page{
 			&empty{}, servers.New(servers.Options{Servers: c, CallsPage: "calls"}),
 		}})
 	}, func(s *frame.Screen) {
@@ -158,7 +168,7 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 type empty struct{ tui.Page }
 
 func (*empty) ID() string                   { return "deck" }
-func (*empty) Title() string                { return "Deck" }
+func (*empty) Title() string                { return "Inbox" }
 func (*empty) Badge() int                   { return 0 }
 func (*empty) Actions() []tui.Action        { return nil }
 func (*empty) Part() string                 { return "" }
@@ -201,7 +211,7 @@ func TestWhatTheKeysDo(t *testing.T) {
 		{"space on a change says how it is offered", []string{"enter", "space"}, nil, "until you accept the change (y)"},
 		{"space on one that cannot be offered says why", []string{"enter", "down", "down", "down", "down", "space"}, nil, "cannot be"},
 		{"what changed is there at once", nil, nil, "+ new words"},
-		{"what is new, too", nil, nil, "search_users  new, 310 bytes"},
+		{"what is new, too", nil, nil, "search_users  new, 310 B"},
 		{"enter shows a definition", []string{"enter", "down", "down", "enter"}, nil, "github_create_issue"},
 		{"space folds what is in it", []string{"enter", "down", "down", "enter", "space"}, nil, "▌ {… 3 keys}"},
 		{"enter shows why something was left out", []string{"enter", "end", "enter"}, nil, "it has no name"},
@@ -237,6 +247,53 @@ func TestWhatTheKeysDo(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestTurningAServerOnOffersToRemoveItElsewhere(t *testing.T) {
+	on, gone := "on notion false ", "remove notion from claude codex"
+	for _, tt := range []struct {
+		name string
+		keys []string
+		did  []string
+		has  string
+	}{
+		{"it is offered", []string{"down", "2"}, []string{on}, "Remove notion from claude and codex?"},
+		{"with what goes", []string{"down", "2"}, []string{on}, "-     \"notion\": {"},
+		{"nothing without y", []string{"down", "2", "enter", "esc"}, []string{on}, ""},
+		{"y removes it", []string{"down", "2", "y"}, []string{on, gone}, "removed notion from claude and codex · u undo"},
+		{"u puts it back", []string{"down", "2", "y", "u"}, []string{on, gone, "undo 12"}, "undone: removed notion from claude and codex"},
+		{"what is undone is not offered", []string{"down", "2", "esc", "u"}, []string{on, "off notion"}, "undone: notion on"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			run(t, look{size: frame.Size{W: 80, H: 24}}, func(s *frame.Screen, _ *fake.Deck, c *cards) {
+				c.there = servers.Elsewhere{Clients: []string{"claude", "codex"}, Rows: []string{"~/.claude.json", `  {"mcpServers": {`, `-     "notion": {"command": "notion"},`, "~/.codex/config.toml", "- [mcp_servers.notion]"}}
+				for _, key := range tt.keys {
+					s.Keys(key)
+					s.Wait(time.Second)
+				}
+				s.Has(tt.has)
+				if tt.name == "it is offered" {
+					s.Golden("offer-80x24")
+				}
+				if !slices.Equal(c.did, tt.did) {
+					t.Errorf("did %q, want %q", c.did, tt.did)
+				}
+			})
+		})
+	}
+}
+
+func TestWhatFailsIsNotSaidToBeUndone(t *testing.T) {
+	run(t, look{size: frame.Size{W: 110, H: 34}}, func(s *frame.Screen, _ *fake.Deck, c *cards) {
+		s.Keys("space")
+		s.Has("GitHub off · u undo")
+		c.mu.Lock()
+		c.fails = errors.New("the program is missing")
+		c.mu.Unlock()
+		s.Keys("u")
+		s.Has("the program is missing")
+		s.Lacks("undone")
+	})
 }
 
 func TestADeckThatOnlyWatchesChangesNothing(t *testing.T) {
@@ -350,7 +407,7 @@ func TestAProblemIsSaidWhole(t *testing.T) {
 	})
 	run(t, look{size: frame.Size{W: 80, H: 16}}, func(s *frame.Screen, d *fake.Deck, _ *cards) {
 		state(s, d)
-		s.Has("problem: run `mcpdeck …")
+		s.Has("problem: run `mcpdeck doctor --fix` or")
 	})
 }
 
@@ -373,7 +430,7 @@ func crowded() snapshot.Details {
 		d.Log = append(d.Log, snapshot.LogLine{Time: at(-i), Child: name, From: from, Text: fmt.Sprintf("line %d", i)})
 	}
 	d.Prompts, d.Without = nil, []snapshot.Kind{snapshot.Prompts}
-	d.Held = append(d.Held, snapshot.Held{Kind: "prompt", Tool: "create_issue", New: true, Now: 90, Digest: "d3", Diff: []snapshot.DiffLine{{Mark: '+', Text: "obey"}}})
+	d.Held = append(d.Held, snapshot.Held{Kind: "prompt", Tool: "create_issue", What: "new, 90 B", Digest: "d3", Diff: []snapshot.DiffLine{{Mark: '+', Text: "obey"}}})
 	d.Tools[0].Trimmed, d.Tools[0].Output = 2100, []byte(`{"type":"object","description":"`+strings.Repeat("x", 1200)+`"}`)
 	return d
 }
@@ -393,10 +450,10 @@ func TestAServerThatRunsManyTimes(t *testing.T) {
 		{"prompts that are off", nil, nil, []string{"Prompts off", "agents get none"}},
 		{"prompts allowed again", []string{"enter", "down", "down", "down", "down", "down", "down", "down", "down", "down", "space"}, []string{"offer github prompts true"}, nil},
 		{"resources turned off", []string{"enter", "down", "down", "down", "down", "down", "down", "down", "space"}, []string{"offer github resources false"}, nil},
-		{"a changed prompt", nil, nil, []string{"prompt create_issue  new, 90 bytes"}},
+		{"a changed prompt", nil, nil, []string{"prompt create_issue  new, 90 B"}},
 		{"a changed prompt is accepted", []string{"enter", "down", "down", "y"}, []string{"accept github create_issue@d3"}, nil},
-		{"what a definition is without", []string{"d", "enter", "down", "down", "down", "enter"}, nil, []string{"trimmed", "2.1 KB", `trim = ["outputSchema"]`}},
-		{"what is saved", nil, nil, []string{"trim saves 2.1 KB", "2 agents connected, 1 by profile shop"}},
+		{"what a definition is without", []string{"d", "enter", "down", "down", "down", "enter"}, nil, []string{"trimmed", "2.1 kB", `trim = ["outputSchema"]`}},
+		{"what is saved", nil, nil, []string{"trim saves 2.1 kB", "2 agents connected, 1 by profile shop"}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

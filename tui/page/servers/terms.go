@@ -1,6 +1,7 @@
 package servers
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/verb"
 	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
@@ -19,7 +21,8 @@ type terms struct {
 	servers  Servers
 	name     string
 	title    string
-	onDemand bool // agents search for its tools instead of listing them
+	onDemand bool   // agents search for its tools instead of listing them
+	undone   string // what is said once it is on; "" for how that went
 	snapshot.Terms
 
 	consent tui.Consent
@@ -37,8 +40,8 @@ func (t *terms) TextEntry() bool { return false }
 func (t *terms) Actions() []tui.Action {
 	leave := func() tea.Cmd { return tui.Close(termsID) }
 	return append([]tui.Action{
-		{ID: "terms.on", Title: "Turn it on as it is shown", Hint: "turn on", Keys: []string{"y"}, Acts: true, Sight: true, Run: t.agree},
-		{ID: "terms.off", Title: "Leave it off", Hint: "leave off", Keys: []string{"esc", "n", "q"}, Run: leave},
+		{ID: "terms.on", Title: "Turn it on as it is shown", Hint: "on/off", Verb: verb.Yes, Acts: true, Sight: true, Run: t.agree},
+		{ID: "terms.off", Title: "Leave it off", Hint: "back", Verb: verb.Back, Also: []verb.Verb{verb.No}, Run: leave},
 	}, t.consent.Actions("terms")...)
 }
 
@@ -47,24 +50,62 @@ func (t *terms) agree() tea.Cmd {
 	if !t.consent.Agreed() {
 		return nil
 	}
-	name, onDemand, seen, servers := t.name, t.onDemand, t.Digest, t.servers
-	return tea.Sequence(tui.Close(termsID), turnOn(servers, name, onDemand, seen))
+	name, onDemand, seen, servers, undone := t.name, t.onDemand, t.Digest, t.servers, t.undone
+	return tea.Sequence(tui.Close(termsID), turnOn(servers, name, onDemand, seen, undone))
 }
 
 // turnOn turns a server on for which the user has been shown terms, "" for none. Where they
-// have to see it first, they do.
-func turnOn(servers Servers, name string, onDemand bool, seen string) tea.Cmd {
+// have to see it first, they do. It says undone, or else what came of it, and offers to take the
+// server out of the files of clients that have it, too.
+func turnOn(servers Servers, name string, onDemand bool, seen, undone string) tea.Cmd {
 	return func() tea.Msg {
 		said, err := servers.TurnOn(name, onDemand, seen)
-		if errors.Is(err, snapshot.ErrNotAgreed) {
+		switch {
+		case errors.Is(err, snapshot.ErrNotAgreed):
 			d, _ := servers.Details(name)
-			t := &terms{servers: servers, name: name, title: sanitize.Line(name), onDemand: onDemand, Terms: d.Terms}
+			t := &terms{servers: servers, name: name, title: sanitize.Line(name), onDemand: onDemand, undone: undone, Terms: d.Terms}
 			if seen == "" {
 				return tui.Open(t)()
 			}
 			return tea.BatchMsg{tui.Open(t), tui.Toast(tui.Warn, err.Error())}
+		case err != nil:
+			return tui.Toast(tui.Bad, err.Error())()
+		case undone != "":
+			return tui.Toast(tui.Good, undone)()
 		}
-		return tui.Outcome(func() (string, error) { return said, err })()
+		word := " on"
+		if onDemand {
+			word = " on demand"
+		}
+		out := tea.BatchMsg{tui.Toast(tui.Good, undoable(cmp.Or(strings.TrimSpace(said), sanitize.Line(name)+word)))}
+		if there, err := servers.Elsewhere(name); err == nil && len(there.Clients) > 0 { // else they keep it
+			out = append(out, tui.Open(elsewhere(servers, name, there)))
+		}
+		return out
+	}
+}
+
+// elsewhere offers to take a server out of the files of clients, and shows what becomes of them.
+func elsewhere(servers Servers, name string, there Elsewhere) tui.Overlay {
+	from := sanitize.Line(name) + " from " + sanitize.Line(and(there.Clients))
+	return &tui.Sure{
+		Name: "elsewhere", Title: "Remove " + from + "?", Give: "remove it there", ItemID: "elsewhere " + name,
+		Rows: func(th *theme.Theme, w int) []string {
+			rows := append(widget.Wrap("It is on here now, so agents there would have its tools twice. These lines go:", w), "")
+			for _, line := range there.Rows {
+				style := th.Muted
+				if strings.HasPrefix(line, "- ") {
+					style = th.Removed
+				}
+				for _, row := range widget.Code(th, line, w) {
+					rows = append(rows, style.Render(row))
+				}
+			}
+			return rows
+		},
+		Run: func() tea.Cmd {
+			return change("removed "+from, func() (string, error) { return servers.RemoveElsewhere(name, there) })
+		},
 	}
 }
 

@@ -112,7 +112,8 @@ func TestNothingOfWhatAServerRunsIsCut(t *testing.T) {
 			c.set(long("d1", 60))
 			s.Keys("down", "space")
 			all, flat := "", ""
-			for range 100 {
+			for seen := ""; seen != s.Text(); { // until the end
+				seen = s.Text()
 				for line := range strings.SplitSeq(s.Text(), "\n") {
 					_, row, _ := strings.Cut(line, "┃")
 					if end := strings.LastIndex(row, "┃"); end >= 0 {
@@ -208,7 +209,7 @@ func TestAChangeOfWhatAServerRunsIsReadAnew(t *testing.T) {
 		again(s, d)
 		s.Wait(100 * time.Millisecond)
 		s.Keys("y") // 0.16 s after the change
-		s.Has("--option-4=value-4", "this has just come")
+		s.Has("--option-4=value-4", "just arrived")
 		if len(c.did) > 0 {
 			t.Fatalf("did %q", c.did)
 		}

@@ -99,6 +99,7 @@ type column struct {
 	title string
 	w     int
 	by    string // that it is sorted by; "" is by nothing
+	at    int    // where it stands among the others
 	text  func(*snapshot.Tool) string
 }
 
@@ -129,17 +130,18 @@ func (t *toolTable) columns(w int) (out []column, nameW int) {
 	left := w - nameW
 	called := slices.ContainsFunc(t.rows, func(r toolRow) bool { return r.Tool != nil && r.Figures.Calls > 0 })
 	for i, c := range []column{
-		{"≈ tokens", 9, byTokens, func(t *snapshot.Tool) string { return "≈ " + snapshot.AboutTokens(t.Context) }},
-		{"calls", 7, byCalls, count(func(f *snapshot.Figures) uint64 { return f.Calls })},
-		{"p95", 9, byP95, took(func(f *snapshot.Figures) string { return humanize.Took(f.P95) })},
-		{"failed", 8, "", count(func(f *snapshot.Figures) uint64 { return f.Failed })},
-		{"p50", 9, "", took(func(f *snapshot.Figures) string { return humanize.Took(f.P50) })},
+		{"≈ tokens", 9, byTokens, 0, func(t *snapshot.Tool) string { return "≈ " + snapshot.AboutTokens(t.Context) }},
+		{"calls", 7, byCalls, 1, count(func(f *snapshot.Figures) uint64 { return f.Calls })},
+		{"p95", 9, byP95, 4, took(func(f *snapshot.Figures) string { return humanize.Took(f.P95) })},
+		{"failed", 8, "", 2, count(func(f *snapshot.Figures) uint64 { return f.Failed })},
+		{"p50", 9, "", 3, took(func(f *snapshot.Figures) string { return humanize.Took(f.P50) })},
 	} {
 		if left -= c.w; left < 0 || i > 0 && !called {
 			break
 		}
 		out = append(out, c)
 	}
+	slices.SortFunc(out, func(a, b column) int { return a.at - b.at })
 	return out, nameW
 }
 
@@ -198,5 +200,11 @@ func (t *toolTable) row(th *theme.Theme, r *toolRow, on bool, w int) string {
 		}
 		row += style.Render(text)
 	}
+	if left := w - widget.Width(row) - 3; left >= leastAbout {
+		row += "   " + th.Faint.Render(widget.Cut(sanitize.Line(r.Description), left))
+	}
 	return row
 }
+
+// leastAbout is how many cells of a description say anything.
+const leastAbout = 20

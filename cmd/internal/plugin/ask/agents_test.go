@@ -221,7 +221,7 @@ func claude(bin, limit string) func(*world, string) *exec.Cmd {
 			"claude", "-p", "go", "--mcp-config", conf, "--strict-mcp-config", "--disallowed-tools", "AskUserQuestion",
 			"--allowed-tools", "mcp__mcpdeck__ask", "mcp__mcpdeck__ask_wait",
 		}
-		c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1")
+		c.Env = append(append(c.Env, "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=x"), realtest.Print()...)
 		return c
 	}
 }
@@ -238,6 +238,7 @@ wire_api = "responses"
 command = "%s"
 args = ["ask-server"]
 required = true
+startup_timeout_sec = 180
 `, url, w.bin))
 		c := w.command("project")
 		c.Path = filepath.Join(bin, "codex")

@@ -17,6 +17,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -29,18 +30,18 @@ func answerCommand(load func() (Settings, error)) *cobra.Command {
 	var f answerFlags
 	c := &cobra.Command{
 		Use: "answer [ID [ANSWER...]]", Short: "Answer an open question from a shell",
-		Long: `Answer an open question of the running deck: with an option's label or number, or with a text of
-your own, an answer for each of its questions. What takes several options takes several answers.
-At a terminal, what is left out is asked for.
+		Long: `Answer an open question of the running deck with an option's label or number, or with a text of
+your own. A request of several questions takes an answer to each, and a question that allows
+several options takes several. At a terminal, mcpdeck asks for what you leave out.
 
-The deck must allow it: ask.cli_answers is off, pair or passphrase. With pair, P on
-the deck's command "let a shell answer" shows a code that is valid once, or sets a passphrase. This
-command prompts for it on the terminal and never reads it from arguments, the
+The deck must allow it: ask.cli_answers is off, pair or passphrase. The command "let a shell
+answer" in the deck's list of commands (:) shows a pairing code, which is valid once, or sets the
+passphrase. This command prompts for it on the terminal and never reads it from arguments, the
 environment or standard input. Programs started by agents may not answer.
 
 With --json, the answers are a JSON list with one object per question: its id, and
-selectedOptions, customInput, notes, skipped or clarify. A form of a server is answered with its
-id and content, the object that it asks for.`,
+selectedOptions, customInput, notes, skipped or clarify. A server's form is answered with its id
+and content, the object that it asks for.`,
 		Example: `  mcpdeck ask answer
   mcpdeck ask answer 3 OAuth
   mcpdeck ask answer 4 --json '{"id":"form","content":{"name":"Ana","nights":3}}'
@@ -120,7 +121,7 @@ func (f *answerFlags) answers(c *cobra.Command, args []string, list func() ([]qu
 	case n == 1:
 		given[0] = words
 	case len(words) != n:
-		return 0, nil, exit.Usagef("it has %d questions: give an answer for each, or use --json", n)
+		return 0, nil, exit.Usagef("it has %s: give an answer for each, or use --json", humanize.Count(n, "question"))
 	default:
 		for i, w := range words {
 			given[i] = []string{w}

@@ -3,11 +3,11 @@
 package ask
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,7 +33,7 @@ type Settings struct {
 	Version string            // of this program
 	Hints   map[string]string // for deck.Caller
 	Journal *journal.Journal  // of the server's calls, not open yet; nil: none is kept
-	Redact  func(kind redact.Kind, result bool, body json.RawMessage) json.RawMessage
+	Redact  redact.Rules
 }
 
 // Commands are "ask-server" and "ask" with its subcommands. load is called when
@@ -77,7 +77,7 @@ func listCommand(load func() (Settings, error)) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().BoolVar(&asJSON, "json", false, "as complete JSON")
+	c.Flags().BoolVar(&asJSON, "json", false, "print them whole, as JSON")
 	return c
 }
 
@@ -137,6 +137,9 @@ func printPrompt(w io.Writer, p *questions.Prompt) {
 	fmt.Fprintf(w, "   %s wants to run:\n", sanitize.Line(p.Tool))
 	for line := range strings.SplitSeq(sanitize.Exact(strings.TrimSuffix(p.Subject(), "\n")), "\n") {
 		fmt.Fprintf(w, "   | %s\n", line)
+	}
+	for _, n := range slices.Concat(p.Marks, p.Notes) {
+		fmt.Fprintf(w, "   note: %s\n", sanitize.Line(n))
 	}
 }
 

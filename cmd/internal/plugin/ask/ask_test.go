@@ -117,7 +117,7 @@ func TestAnswersInWordsAndInADialog(t *testing.T) {
 
 func TestConfigurationOfEachClientParses(t *testing.T) {
 	s := Settings{Program: "/opt/mcpdeck"}
-	for _, name := range ClientNames() {
+	for _, name := range clientNames() {
 		t.Run(name, func(t *testing.T) {
 			c, _ := clients.Find(name)
 			text, err := setup.Snippet(c, entry(s, "/run/s-1.sock", "payments"))

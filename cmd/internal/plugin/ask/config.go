@@ -18,14 +18,14 @@ import (
 // aDay is the limit that agents are given for one call.
 const aDay = 24 * time.Hour
 
-// ClientNames are the agents' programs that a configuration can be printed for.
-func ClientNames() []string {
+// clientNames are the agents' programs that a configuration can be printed for.
+func clientNames() []string {
 	return clients.IDs(func(c clients.Client) bool { return c.Section != "" })
 }
 
 func configCommand(load func() (Settings, error)) *cobra.Command {
 	var name, label, output string
-	names := ClientNames()
+	names := clientNames()
 	c := &cobra.Command{
 		Use: "config", Short: "Print an agent's configuration, with its own socket",
 		Long:    "Ask the running deck for a socket for one session of an agent, and print the agent's\nconfiguration for it. Agents: " + strings.Join(names, ", ") + ".",
@@ -62,8 +62,8 @@ func configCommand(load func() (Settings, error)) *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&name, "client", "claude", "the agent's program")
-	_ = c.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(ClientNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	c.Flags().StringVar(&name, "client", names[0], "the agent's program")
+	_ = c.RegisterFlagCompletionFunc("client", cobra.FixedCompletions(clientNames(), cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	c.Flags().StringVar(&label, "session", "", "the session's name, shown with its questions")
 	c.Flags().StringVar(&output, "write", "", "write to this file instead, readable only by you; an existing file is replaced")
 	return c

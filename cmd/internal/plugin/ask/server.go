@@ -54,7 +54,7 @@ func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, ou
 	if wait == 0 {
 		wait = -1
 	}
-	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session, Version: s.Version})
+	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session})
 	o := router.Options{
 		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Servers: []backend.Server{mcpserver.InDeck(mcpserver.Remote(client), s.Version)},
 	}

@@ -41,7 +41,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	home, err := os.MkdirTemp("", "md") // short: it holds sockets
+	home, err := testwait.MkdirTemp("md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,11 +175,11 @@ func (d *deck) wait(texts ...string) {
 func (d *deck) press(keys ...string) {
 	d.t.Helper()
 	for _, k := range keys {
-		for _, s := range []string{"\x1b[24~", k} {
-			if _, err := io.WriteString(d.tty, s); err != nil {
-				d.t.Fatal(err)
-			}
-			time.Sleep(1500 * time.Millisecond) // a key counts by how long what it answers has been there
+		d.typed("\x1b[24~")
+		time.Sleep(1500 * time.Millisecond) // a key counts by how long what it answers has been there
+		d.typed(k)
+		if k == "\x1b" {
+			time.Sleep(500 * time.Millisecond) // or it would be taken for the beginning of the key that comes next
 		}
 	}
 }
@@ -255,7 +255,7 @@ func TestTwoAgentsAndAKilledDeck(t *testing.T) {
 	d.press("\r", "\r", "j")
 	d.wait("Which cache?", "▌( ) 2 none")
 	d.command("note", "Add a note to the option")
-	d.wait("a message to the agent")
+	d.wait("what the agent should know")
 	d.typed("use v2\x1b[D")
 	d.wait("Which cache?", "use v2")
 	w.saved("use v2", `"caret":5`)

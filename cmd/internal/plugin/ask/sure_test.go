@@ -79,7 +79,7 @@ func TestAKilledRelaysTwinIsMerged(t *testing.T) {
 	d.press("\r", "j")
 	d.wait("▌( ) 2 y")
 	d.command("note", "Add a note to the option")
-	d.wait("a message to the agent")
+	d.wait("what the agent should know")
 	d.typed("sure")
 	d.press("\x1b")
 	d.wait("sure")

@@ -28,7 +28,7 @@ func TestARealAgentGetsTheDiff(t *testing.T) {
 	}{
 		"claude": {
 			files: map[string]string{"mcp.json": `{"mcpServers":{"deck":{"command":"DECK","args":["mcp","logicstamp"]}}}`},
-			env:   []string{"ANTHROPIC_BASE_URL=@URL", "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"},
+			env:   append(realtest.Print(), "ANTHROPIC_BASE_URL=@URL", "ANTHROPIC_API_KEY=x"),
 			args: []string{
 				"-p", "go", "--mcp-config", "HOME/mcp.json", "--strict-mcp-config", "--allowedTools",
 				"mcp__deck__logicstamp_refresh_snapshot", "mcp__deck__logicstamp_compare_snapshot",

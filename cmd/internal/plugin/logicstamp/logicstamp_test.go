@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 
@@ -40,7 +41,7 @@ func TestDiffTellsByItsExitCode(t *testing.T) {
 	project := stamptest.Shop(t)
 	o := logicstamp.Options{
 		Dir: t.TempDir(), ProjectPath: project,
-		CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ()},
+		CLI: stampcli.Options{Command: []string{cli}, Environment: os.Environ(), VersionTimeout: 10 * time.Minute},
 	}
 	out, _, code := run(t, o)
 	if code != 2 || !strings.Contains(out, "NO_SNAPSHOT") {
@@ -54,19 +55,19 @@ func TestDiffTellsByItsExitCode(t *testing.T) {
 		}
 	}
 	out, _, code = run(t, o)
-	if code != 0 || !strings.HasPrefix(out, "PASS  vs git:HEAD @") {
+	if code != 0 || !strings.HasPrefix(out, "no drift since HEAD (") {
 		t.Errorf("unchanged: %d\n%s", code, out)
 	}
 	stamptest.Replace(t, project, "src/parts/Knob.tsx", " locked?: boolean;", "")
 	out, errs, code := run(t, o)
-	if code != 1 || !strings.Contains(out, "✖ src/parts/Knob.tsx:3: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
+	if code != 1 || !strings.Contains(out, "✗ src/parts/Knob.tsx:3: prop removed: locked") || !strings.Contains(out, "− locked?: boolean") || errs != "analysing …\n" {
 		t.Errorf("changed: %d\n%s%s", code, out, errs)
 	}
 	again, _, _ := run(t, o)
 	if again != out {
 		t.Errorf("two runs differ:\n%s\n%s", out, again)
 	}
-	if out, _, code = run(t, o, "--markdown"); code != 1 || !strings.Contains(out, "<details><summary>≈ src (1)</summary>") {
+	if out, _, code = run(t, o, "--markdown"); code != 1 || !strings.Contains(out, "<details><summary>○ src (1)</summary>") {
 		t.Errorf("markdown: %d\n%s", code, out)
 	}
 	if out, _, code = run(t, o, "--json"); code != 1 || !strings.Contains(out, `"status": "diff"`) {

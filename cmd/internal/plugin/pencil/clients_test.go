@@ -233,7 +233,7 @@ func seeTheSwitch(t *testing.T, programs func() string) {
 	}{
 		{"claude", true, func(d *deck, path, url string) string {
 			d.write("mcp.json", `{"mcpServers":{"deck":{"command":"`+d.bin+`/mcpdeck","args":["mcp"]}}}`)
-			return d.run([]string{"ANTHROPIC_BASE_URL=" + url, "ANTHROPIC_API_KEY=x", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1"}, path,
+			return d.run(append(realtest.Print(), "ANTHROPIC_BASE_URL="+url, "ANTHROPIC_API_KEY=x"), path,
 				"-p", "go", "--mcp-config", d.home+"/mcp.json", "--strict-mcp-config", "--allowedTools",
 				"mcp__deck__manage_memory", "mcp__deck__pencil_get_editor_state", "mcp__deck__pencil_batch_get")
 		}},

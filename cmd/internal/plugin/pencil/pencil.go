@@ -60,9 +60,9 @@ func acceptCommand(ask Ask) *cobra.Command {
 		Use:   "accept [TOOL...]",
 		Short: "Offer tools that are new or whose definition changed",
 		Long: "A tool that is new, or whose description or schema changed since you last accepted it,\n" +
-			"stays hidden until you accept the change: agents obey such texts. mcpdeck pencil status --long shows what changed.\n" +
+			"stays hidden until you accept the change: agents act on such texts. mcpdeck pencil status --long shows what changed.\n" +
 			"Without names all changes are accepted.\n\n" +
-			"Accepting is the user's alone. This command asks for the proof that ask.cli_answers\n" +
+			"Only you can accept. This command asks for the proof that ask.cli_answers\n" +
 			"names (a pairing code or a passphrase); without one it waits until you accept on the\n" +
 			"Servers page.",
 		RunE: func(c *cobra.Command, args []string) error {

@@ -158,7 +158,7 @@ func TestPalettesAreConvertedBothWays(t *testing.T) {
 		}
 		return out.String()
 	}
-	if said := run("hero.pxl", "-o", "skin.gpl"); !strings.Contains(said, "1 colours that are not opaque") {
+	if said := run("hero.pxl", "-o", "skin.gpl"); !strings.Contains(said, "1 colour: not opaque") {
 		t.Errorf("said %q", said)
 	}
 	text, err := os.ReadFile("skin.gpl")

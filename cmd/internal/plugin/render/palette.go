@@ -17,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/colour"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/swatch"
 	onDisk "github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // PaletteCommand converts palettes.
@@ -26,8 +27,8 @@ func PaletteCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "palette FILE",
 		Short: "Convert palettes between .pxl and " + formats,
-		Long: "Convert a palette from a .pxl file, or a built-in one such as @pico8, to " + formats + ",\n" +
-			"or a file in one of those formats to a palette object. Without -o, print the palette object.",
+		Long: "Write the palette of a .pxl file, or a built-in one such as @pico8, as " + formats + ";\n" +
+			"or make a palette object of a file in one of those formats. Without -o, print the object.",
 		Example: "  mcpdeck palette hero.pxl --name skin -o skin.gpl\n  mcpdeck palette @pico8 -o pico8.hex\n  mcpdeck palette sweetie-16.hex >> art.pxl",
 		RunE: func(c *cobra.Command, files []string) error {
 			if len(files) != 1 {
@@ -38,7 +39,7 @@ func PaletteCommand() *cobra.Command {
 				return err
 			}
 			if left > 0 {
-				fmt.Fprintf(c.ErrOrStderr(), "skipped %d colours that are not opaque\n", left)
+				fmt.Fprintf(c.ErrOrStderr(), "skipped %s: not opaque\n", humanize.Count(left, "colour"))
 			}
 			if output == "" || output == "-" {
 				if _, err := console.Bytes(c.OutOrStdout()).Write(text); err != nil {

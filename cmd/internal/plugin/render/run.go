@@ -310,7 +310,7 @@ func moving(res *pxl.Result) string {
 	if res.Kind != pxl.KindAnimation {
 		return ""
 	}
-	return fmt.Sprintf(", %d frames, %s", len(res.Frames), humanize.Took(res.Duration()))
+	return fmt.Sprintf(", %s, %s", humanize.Count(len(res.Frames), "frame"), humanize.Took(res.Duration()))
 }
 
 // defaultName is the file to write when none was named: that of the document, or of the object when one was asked for.

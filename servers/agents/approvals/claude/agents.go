@@ -24,13 +24,18 @@ const (
 func ownList(d approvals.Deps) func(context.Context) ([]byte, error) {
 	return func(ctx context.Context) ([]byte, error) {
 		var out bytes.Buffer
-		c := process.Command{Program: agent, Args: []string{"agents", "--json"}, Dir: d.Home, Own: d.Environ}
-		if d.Folder != filepath.Join(d.Home, ".claude") {
-			c.Extra = []string{"CLAUDE_CONFIG_DIR=" + d.Folder}
-		}
-		err := process.Run(ctx, c, process.Streams{Out: &out})
+		err := process.Run(ctx, ownCommand(d, d.Home, "agents", "--json"), process.Streams{Out: &out})
 		return out.Bytes(), err
 	}
+}
+
+// ownCommand is one of Claude Code's own, in a folder.
+func ownCommand(d approvals.Deps, dir string, args ...string) process.Command {
+	c := process.Command{Program: agent, Args: args, Dir: dir, Own: d.Environ}
+	if d.Folder != filepath.Join(d.Home, ".claude") {
+		c.Extra = []string{"CLAUDE_CONFIG_DIR=" + d.Folder}
+	}
+	return c
 }
 
 // agents is what "claude agents --json" last printed. The adapter's lock guards it.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -71,7 +72,7 @@ func TestAnAnswerThatIsNotAmongTheOptionsIsNotSent(t *testing.T) {
 	q := asked{event: "PermissionRequest", choices: []approvals.Choice{{Label: "Allow once", Grant: ask.Grant{Allow: true}}}}
 	permission := &ask.Request{Prompt: &ask.Prompt{Kind: ask.Permission}, Questions: make([]ask.Question, 1)}
 	own := asked{event: "PermissionRequest", raw: json.RawMessage(twoQuestions)}
-	qs, err := own.questions()
+	qs, err := claudehooks.Questions(own.raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +113,7 @@ func TestQuestionsThatCouldBeMixedUpStayInTheTerminal(t *testing.T) {
 
 func TestAnAnswerOfTheModelsOwnIsNotPassedOn(t *testing.T) {
 	q := asked{raw: json.RawMessage(`{"questions":[{"question":"a","options":[{"label":"x"}]}],"answers":{"a":"y"}}`)}
-	qs, err := q.questions()
+	qs, err := claudehooks.Questions(q.raw)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +131,7 @@ const plan = `{"plan":"# Plan <b> & \u00e9\n\n1. a","planFilePath":"/p","z":1.0,
 func TestAPlanIsAcceptedOrNot(t *testing.T) {
 	for label, want := range map[string]string{
 		"Accept the plan": `{"behavior":"allow","updatedInput":` + plan + `}`, "Keep planning": `{"behavior":"deny","message":"the user denied this"}`,
-		"Accept the plan. Change the mode for this session": `{"behavior":"allow","updatedInput":` + plan + `,"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
+		"Accept the plan. Allow all edits in this session": `{"behavior":"allow","updatedInput":` + plan + `,"updatedPermissions":[{"type":"setMode","mode":"acceptEdits","destination":"session"}]}`,
 	} {
 		t.Run(label, func(t *testing.T) {
 			bubble(t, nil, func(d *desk) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -38,7 +39,7 @@ func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []
 			continue
 		}
 		all = append(all, approvals.Choice{
-			Label: lastingLabel(plan, where.scope, kind), Grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, Result: raw,
+			Label: lastingLabel(plan, where.scope, kind, effect), Grant: ask.Grant{Allow: true, Scope: where.scope, Effect: effect + " " + where.words}, Result: raw,
 		})
 	}
 	return all, nil
@@ -46,12 +47,15 @@ func lastingChoices(suggestions json.RawMessage, plan bool, home string) (all []
 
 // lastingLabel names what a suggestion of a type does. The screen shows its exact effect
 // beside it. There is no option that gives several: each is read and given by itself.
-func lastingLabel(plan bool, scope ask.Scope, kind string) string {
+func lastingLabel(plan bool, scope ask.Scope, kind, effect string) string {
 	words := map[string][2]string{
 		"addRules":       {"Allow for this session", "Always allow"},
 		"addDirectories": {"Allow this folder for this session", "Always allow this folder"},
-		"setMode":        {"Change the mode for this session", "Change the mode"},
+		"setMode":        {"Use this mode in this session", "Use this mode"},
 	}[kind]
+	if strings.Contains(effect, "acceptEdits") {
+		words = [2]string{"Allow all edits in this session", "Allow all edits"}
+	}
 	label := words[0]
 	if scope == ask.Always {
 		label = words[1]
@@ -71,13 +75,13 @@ type place struct {
 func placeOf(destination, home string) (place, bool) {
 	switch destination {
 	case "session":
-		return place{ask.ForSession, "(this session)"}, true
+		return place{ask.ForSession, "in this session"}, true
 	case "localSettings":
-		return place{ask.Always, "(this project: .claude/settings.local.json)"}, true
+		return place{ask.Always, "in this project (writes .claude/settings.local.json)"}, true
 	case "projectSettings":
-		return place{ask.Always, "(this project, for everyone: .claude/settings.json)"}, true
+		return place{ask.Always, "in this project, for everyone (writes .claude/settings.json)"}, true
 	case "userSettings":
-		return place{ask.Always, "(everywhere: " + approvals.Tilde(filepath.Join(home, ".claude", "settings.json"), home) + ")"}, true
+		return place{ask.Always, "everywhere (writes " + humanize.Tilde(filepath.Join(home, ".claude", "settings.json"), home) + ")"}, true
 	}
 	return place{}, false
 }

@@ -10,10 +10,13 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
 // agent is the ID of Claude Code in the table of clients.
@@ -28,13 +31,18 @@ type Options struct {
 	// Agents returns what "claude agents --json" prints: a list of sessions. It is asked
 	// where no session file tells what a session does; nil: that is not known.
 	Agents func(context.Context) ([]byte, error)
+	// Changes tells the names of files about processes that have changed; nil: the system does.
+	Changes <-chan string
 }
 
 // Agent returns Claude Code.
 func Agent() approvals.Agent {
+	rows := approvals.Measured("TestEveryRowSaysWhatItsAgentShows", "")
+	const asks = "TestTheRealClaudeIsAnsweredInTheDeck"
 	return approvals.Agent{
-		ID: agent, Env: []string{"CLAUDE_"}, Usage: usage.Claude(),
-		New: func(d approvals.Deps) approvals.Adapter { return New(Options{d, ownList(d)}) },
+		Cells: approvals.Cells{State: rows, Prompt: rows, Answer: approvals.Measured(asks, "shared"), Question: approvals.Measured(asks, "shared, as are plans and servers' forms"), Usage: rows, Last: rows, Send: approvals.Measured("TestTheRealClaudesBackgroundSessionTakesPromptsFromTheDeck", "in the background, of 2.1.330; else in its terminal"), Editor: approvals.InEditor},
+		ID:    agent, Env: []string{"CLAUDE_"}, Usage: usage.Claude(), Shapes: shapes(), Ruled: []book.Kind{book.OfCommands, book.OfEdits, book.OfPages, book.OfCalls}, Granted: grants(),
+		New: func(d approvals.Deps) approvals.Adapter { return New(Options{Deps: d, Agents: ownList(d)}) },
 	}
 }
 
@@ -43,13 +51,17 @@ type Adapter struct {
 	opt  Options
 	kick chan struct{} // wakes Run
 
-	twins approvals.Twins
+	twins  approvals.Twins
+	shells shells
+	at     func(pid int) string // the folder of a process, as the system has it; "": that is not known
 
-	mu     sync.Mutex // guards what follows
-	items  map[*item]bool
-	known  map[string][]string // calls of which it is known what became of them, the newest, by session
-	pace   approvals.Pace
-	agents agents
+	mu    sync.Mutex // guards what follows
+	items map[*item]bool
+	known map[string][]string // calls of which it is known what became of them, the newest, by session
+	pace  approvals.Pace
+	// retries are the records by which sessions were told that they may try something again.
+	retries map[string]bool
+	agents  agents
 }
 
 // New returns an adapter.
@@ -58,7 +70,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
+	return &Adapter{opt: o, at: socket.Folder, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at
@@ -72,8 +84,15 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 		return
 	}
 	switch m.Event {
+	case "StatusLine": // it draws one often, and nothing else follows from it
+		a.quota(c, m)
+		_ = c.Print("")
+		return
 	case "PermissionRequest", "Elicitation":
 		a.prompt(ctx, c, m)
+	case "PermissionDenied":
+		a.denied(ctx, c, m)
+		return
 	case "PostToolUse", "PostToolUseFailure":
 		if s, ok := a.identify(c, m.Payload.Str("session_id")); ok {
 			a.used(s.ID, m.Payload)
@@ -190,7 +209,7 @@ func (a *Adapter) used(session string, o rawjson.Object) {
 	for it := range a.items {
 		other := it.session.ID != session || it.asked.tool != o.Str("tool_name") || it.claimed != "" && id != "" && it.claimed != id
 		switch {
-		case other || !sameInput(it.asked.raw, input):
+		case other || !claudehooks.SameInput(it.asked.raw, input):
 		case id != "" && it.claimed == id:
 			it.settle(settlement{how: byTerminal + ": allowed", ran: true})
 			return

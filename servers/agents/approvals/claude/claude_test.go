@@ -45,6 +45,7 @@ func newDesk(t *testing.T, set func(*Options)) *desk {
 		set(&o)
 	}
 	d.a = New(o)
+	d.a.at = func(int) string { return d.project }
 	d.ctx, d.close = context.WithCancel(t.Context())
 	for _, dir := range []string{"sessions", "projects/p/" + sessionID + "/subagents"} {
 		if err := os.MkdirAll(filepath.Join(d.folder, dir), 0o700); err != nil {
@@ -300,12 +301,29 @@ func TestALastingOptionTellsItsExactEffect(t *testing.T) {
 		}
 	}
 	want := []string{
-		"always|Always allow|Bash(go test *) (this project: .claude/settings.local.json)",
-		"session|Allow this folder for this session|work in the folder /srv (this session)",
-		"session|Change the mode for this session|stop asking for edits (mode acceptEdits) (this session)",
+		"always|Always allow|Bash(go test *) in this project (writes .claude/settings.local.json)",
+		"session|Allow this folder for this session|work in the folder /srv in this session",
+		"session|Allow all edits in this session|stop asking for edits (mode acceptEdits) in this session",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("options\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestAnOptionSaysForWhomItLastsAndInWhichFile(t *testing.T) {
+	for destination, want := range map[string]string{
+		"session":         "session|in this session",
+		"localSettings":   "always|in this project (writes .claude/settings.local.json)",
+		"projectSettings": "always|in this project, for everyone (writes .claude/settings.json)",
+		"userSettings":    "always|everywhere (writes " + filepath.Join("~", ".claude", "settings.json") + ")",
+	} {
+		_, _, where, known := effectOf(json.RawMessage(`{"type":"addRules","rules":[{"toolName":"Bash"}],"behavior":"allow","destination":"`+destination+`"}`), filepath.FromSlash("/home/u"))
+		if got := fmt.Sprintf("%s|%s", where.scope, where.words); !known || got != want {
+			t.Errorf("%s: %s, %v, want %s", destination, got, known, want)
+		}
+	}
+	if _, _, _, known := effectOf(json.RawMessage(`{"type":"addRules","rules":[{"ruleContent":"x"}],"behavior":"allow","destination":"session"}`), ""); known {
+		t.Error("a rule for no tool is offered")
 	}
 }
 
@@ -360,5 +378,20 @@ func TestWhatChangesHowACommandRunsIsShown(t *testing.T) {
 		}
 		d.chooses(d.only(), chosen("Deny"))
 		<-h.printed
+	})
+}
+
+// Copilot CLI runs the hooks that Claude Code has in a project, some in a shape of its own.
+func TestWhatAnotherProgramBringsByTheHookIsLetGo(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		for event, members := range map[string]map[string]any{
+			"permissionRequest": {"session_id": "", "sessionId": "s", "toolName": "bash"},
+			"PermissionRequest": {"session_id": "", "tool_name": "Bash", "tool_input": bashInput("make")},
+		} {
+			d.prints(d.hook(event, members), "")
+			if n := len(d.q.Pending().Items); n > 0 {
+				t.Errorf("%s: %d are open", event, n)
+			}
+		}
 	})
 }

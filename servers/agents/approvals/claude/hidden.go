@@ -32,7 +32,7 @@ func hide(all map[string]session, rows map[string]snapshot.Session) {
 		case parked && job != id:
 			row.Hidden = parkedSession
 			of := rows[job]
-			of.PID, of.Place = s.PID, row.Place
+			of.PID, of.Place, of.Door = s.PID, row.Place, snapshot.Door{} // there the user types
 			rows[job] = of
 		default:
 			continue

@@ -67,4 +67,11 @@ func TestNamesThatWereMadeOfAFolderAreNoTitles(t *testing.T) {
 			t.Errorf("%q: title %q, named %v, handle %q", source, r.Title, r.Named, r.Handle)
 		}
 	}
+	background := session{ID: "0a1b2c3d-1", Job: "0a1b2c3d", Kind: "bg", Name: "Mend the build"}
+	if r := background.row(nil); r.Title != "Mend the build" {
+		t.Errorf("a session that went to the background: title %q, handle %q", r.Title, r.Handle)
+	}
+	if background.Name = background.Job; background.row(nil).Title != "" {
+		t.Error("the ID of a session in the background is its title")
+	}
 }

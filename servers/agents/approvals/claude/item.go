@@ -220,7 +220,7 @@ func (it *item) seen() approvals.Fate {
 		return takenElsewhere(v.elsewhere())
 	}
 	if it.log != nil {
-		if late := time.Since(it.arrived) >= confirmIn; late && !it.log.matched() && !it.log.doubted && it.asked.unreadable == "" {
+		if late := time.Since(it.arrived) >= confirmIn; late && !it.log.matched() && !it.log.doubted && !it.Request.InTerminal() {
 			it.log.doubted = true
 			it.Call().Doubted()
 		}

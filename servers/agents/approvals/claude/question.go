@@ -10,30 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
-// questions reads the input of AskUserQuestion.
-func (q *asked) questions() ([]ask.Question, error) {
-	var in struct {
-		Questions []struct {
-			Question, Header string
-			MultiSelect      bool
-			Options          []ask.Option
-		}
-	}
-	if err := json.Unmarshal(q.raw, &in); err != nil {
-		return nil, approvals.ErrShape
-	}
-	var out []ask.Question
-	texts := map[string]bool{}
-	for _, one := range in.Questions {
-		if texts[one.Question] {
-			return nil, approvals.ErrShape // an answer could be to either
-		}
-		texts[one.Question] = true
-		out = append(out, ask.Question{Question: one.Question, Header: one.Header, Options: one.Options, Multi: one.MultiSelect, AllowOther: true})
-	}
-	return approvals.OwnQuestions(out)
-}
-
 // elicitation reads what an MCP server asks.
 func (q *asked) elicitation(p *ask.Prompt, o rawjson.Object) ([]ask.Question, error) {
 	p.Kind, p.Tool = ask.ServerForm, o.Str("mcp_server_name")

@@ -7,13 +7,13 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 )
 
 // answer returns what the hook prints for the user's reply: nothing if it cannot be told
 // what was meant, so that the terminal asks.
 func (q *asked) answer(req *ask.Request, r ask.Reply) string {
-	if q.unreadable != "" || r.Status == ask.TimedOut || len(r.Results) > len(req.Questions) {
+	if req.InTerminal() || r.Status == ask.TimedOut || len(r.Results) > len(req.Questions) {
 		return ""
 	}
 	switch req.Prompt.Kind {
@@ -23,14 +23,11 @@ func (q *asked) answer(req *ask.Request, r ask.Reply) string {
 		return q.answerForm(r)
 	case ask.Permission, ask.Plan:
 	}
-	c, note, ok := approvals.Chosen(q.choices, r)
+	d, c, ok := claudehooks.Answer(q.choices, r)
 	if !ok {
 		return ""
 	}
-	d := approvals.Deny(note)
-	if d.Interrupt = c.Grant.Stop; c.Grant.Allow {
-		d = approvals.Decision{Behavior: "allow"}
-	}
+	d.Interrupt = c.Grant.Stop
 	if c.Result != nil {
 		d.Permissions = []json.RawMessage{c.Result}
 	}
@@ -48,7 +45,7 @@ func (q *asked) allows(prints string) bool {
 
 func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
 	if r.Status == ask.Declined {
-		return approvals.Deny(strings.TrimSuffix("the user declined to answer: "+r.Reason, ": ")).Printed()
+		return claudehooks.Deny(strings.TrimSuffix("the user declined to answer: "+r.Reason, ": ")).Printed()
 	}
 	var back []string
 	for i, res := range r.Results {
@@ -62,14 +59,14 @@ func (q *asked) answerQuestions(req *ask.Request, r ask.Reply) string {
 				back = append(back, fmt.Sprintf("The answer to %q is: %s", req.Questions[i].Question, joined(slices.DeleteFunc(chosen, func(s string) bool { return s == "" }))))
 			}
 		}
-		return approvals.Deny(strings.Join(back, "\n")).Printed()
+		return claudehooks.Deny(strings.Join(back, "\n")).Printed()
 	}
 	input, ok := q.answers(req.Questions, r.Results)
 	if ok {
-		return approvals.Decision{Behavior: "allow", Input: input}.Printed()
+		return claudehooks.Decision{Behavior: "allow", Input: input}.Printed()
 	}
 	if !slices.ContainsFunc(r.Results, func(res ask.Result) bool { return !res.Skipped }) {
-		return approvals.Deny("the user skipped this").Printed()
+		return claudehooks.Deny("the user skipped this").Printed()
 	}
 	return ""
 }
@@ -80,7 +77,7 @@ func (q *asked) answerForm(r ask.Reply) string {
 	if !ok {
 		return ""
 	}
-	return approvals.HookOutput(struct {
+	return claudehooks.HookOutput(struct {
 		Event string `json:"hookEventName"`
 		ask.Elicited
 	}{q.event, e})

@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"fmt"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -93,23 +94,32 @@ func (a *Adapter) identify(c *hook.Conn, id string) (session, bool) {
 	return session{}, false
 }
 
-// headless reports whether nobody is at the session's terminal.
+// headless reports whether nobody is there to answer in the session's terminal. One in the
+// background is not attended, and waits for who opens it.
 func (s *session) headless(c *hook.Conn) bool {
-	return c.Hello.Env["CLAUDE_CODE_SESSION_ATTENDED"] == "0" || unattended(c.Hello.Env["CLAUDE_CODE_ENTRYPOINT"]) || unattended(s.Entry)
+	return c.Hello.Env["CLAUDE_CODE_SESSION_ATTENDED"] == "0" && s.Job == "" || unattended(c.Hello.Env["CLAUDE_CODE_ENTRYPOINT"]) || unattended(s.Entry)
 }
 
 func unattended(entry string) bool { return strings.HasPrefix(entry, "sdk") }
+
+// silent reports whether the program does not say which session in the background its
+// terminal shows: 2.1.330 does, 2.1.197 does not.
+func (s *session) silent() bool {
+	var major, minor, patch int
+	n, _ := fmt.Sscanf(s.Version, "%d.%d.%d", &major, &minor, &patch)
+	return n == 3 && major == 2 && minor == 1 && patch < 330
+}
 
 // row is the session as the list of all sessions has it.
 func (s *session) row(open []*item) snapshot.Session {
 	r := snapshot.Session{
 		Agent: agent, ID: s.ID, Version: s.Version, PID: s.PID, Folder: s.Folder,
-		Headless: unattended(s.Entry), Verified: true,
+		Headless: unattended(s.Entry), Verified: true, Detached: s.Job != "", Silent: s.silent(), Door: s.door(),
 	}
-	switch s.Source {
-	case "user":
+	switch {
+	case s.Source == "user":
 		r.Title, r.Named = s.Name, true
-	case "auto": // made of the conversation
+	case s.Source == "auto", s.Source == "" && s.Job != "" && s.Name != s.Job: // made of the conversation, of which one that went to the background has no record of its own yet
 		r.Title = s.Name
 	default: // "derived", "collision": made of the folder
 		r.Handle = s.Name

@@ -1,7 +1,6 @@
 package claude
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -248,6 +247,15 @@ func TestAnAgentWithoutATerminalIsNotKeptWaiting(t *testing.T) {
 	}
 }
 
+func TestASessionInTheBackgroundAsksThoughNobodyAttendsIt(t *testing.T) {
+	bubble(t, nil, func(d *desk) {
+		d.writes(session{ID: sessionID, Kind: "bg", Job: "0a1b2c3d", Status: "busy"})
+		h := d.hookWith("PermissionRequest", map[string]any{"tool_name": "Bash", "tool_input": bashInput("make")}, map[string]string{"CLAUDE_CODE_SESSION_ATTENDED": "0"})
+		d.waits(h)
+		d.only()
+	})
+}
+
 func TestTwoHooksOfOneEventAreOnePrompt(t *testing.T) {
 	bubble(t, nil, func(d *desk) {
 		first := d.bash("make")
@@ -395,17 +403,14 @@ func TestATranscriptElsewhereIsNotRead(t *testing.T) {
 }
 
 func FuzzTranscript(f *testing.F) {
-	f.Add(used("t1", "Bash", bashInput("make"))+result(`,"toolDenialKind":"user-rejected"`), `{"command":"make"}`)
-	f.Add(`{"type":"user","message":{"content":"tool_"}}`, `[]`)
-	f.Fuzz(func(t *testing.T, lines, input string) {
+	f.Add(used("t1", "Bash", bashInput("make")) + result(`,"toolDenialKind":"user-rejected"`))
+	f.Add(`{"type":"user","message":{"content":"tool_"}}`)
+	f.Fuzz(func(_ *testing.T, lines string) {
 		log := &transcript{results: map[string]end{}, hooks: map[string]string{}}
 		for line := range strings.SplitSeq(lines, "\n") {
 			log.line([]byte(line))
 		}
 		_ = log.verdict()
-		if json.Valid([]byte(input)) && !sameInput(json.RawMessage(input), json.RawMessage(input)) {
-			t.Errorf("%s is not itself", input)
-		}
 	})
 }
 

@@ -3,30 +3,17 @@ package claude
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
-)
-
-// Limits of what is read of a transcript.
-const (
-	maxBack = 1 << 20 // bytes before the prompt, in which its call is looked for
-	maxRead = 8 << 20 // bytes at a time
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 )
 
 // transcript follows the file in which Claude Code records what a session does, to find
 // the call that a prompt is about and what became of it. Not safe for concurrent use.
 type transcript struct {
-	path    string
-	f       *os.File
-	at      int64 // read so far
-	rest    []byte
+	log     *claudehooks.Log
 	uses    []use             // calls without a result, oldest first
 	results map[string]end    // by call, since the prompt came
 	hooks   map[string]string // what a hook decided, by call
@@ -71,18 +58,11 @@ const byTerminal = "answered in its terminal"
 // is not one of Claude Code's own files.
 func openTranscript(s session, path, agent string) *transcript {
 	path = transcriptOf(path, agent)
-	folder, err := filepath.EvalSymlinks(s.config)
-	if err != nil {
+	log := claudehooks.OpenLog(filepath.Join(s.config, "projects"), path)
+	if log == nil {
 		return nil
 	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		dir = filepath.Dir(path) // it may come later
-	}
-	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !approvals.Within(filepath.Join(folder, "projects"), dir) {
-		return nil
-	}
-	t := &transcript{path: path, results: map[string]end{}, hooks: map[string]string{}, at: -1}
+	t := &transcript{log: log, results: map[string]end{}, hooks: map[string]string{}}
 	t.read()
 	for id, e := range t.results {
 		e.old = true
@@ -91,57 +71,13 @@ func openTranscript(s session, path, agent string) *transcript {
 	for id := range t.hooks { // it was decided, and its result comes later
 		t.results[id] = end{old: true}
 	}
-	t.at = max(t.at, 0) // all of a file that comes later is new
 	return t
 }
 
-func (t *transcript) close() {
-	if t.f != nil {
-		_ = t.f.Close() // it was only read
-		t.f = nil
-	}
-}
+func (t *transcript) close() { t.log.Close() }
 
 // read takes in what was added.
-func (t *transcript) read() {
-	if t.f == nil {
-		f, err := file.Open(t.path, os.O_RDONLY)
-		if err != nil {
-			return // it may come later
-		}
-		t.f = f
-	}
-	info, err := t.f.Stat()
-	if err != nil || info.Size() <= t.at {
-		return
-	}
-	first := t.at < 0
-	if first {
-		t.at = max(info.Size()-maxBack, 0)
-	}
-	part := make([]byte, min(info.Size()-t.at, maxRead))
-	n, err := t.f.ReadAt(part, t.at)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return
-	}
-	cut := first && t.at > 0 // in the middle of a line
-	t.at += int64(n)
-	t.rest = append(t.rest, part[:n]...)
-	for {
-		line, rest, whole := bytes.Cut(t.rest, []byte("\n"))
-		if !whole {
-			break
-		}
-		t.rest = rest
-		if !cut {
-			t.line(line)
-		}
-		cut = false
-	}
-	if len(t.rest) > maxRead {
-		t.rest = nil
-	}
-}
+func (t *transcript) read() { t.log.Read(t.line) }
 
 // line takes in one record.
 func (t *transcript) line(raw []byte) {
@@ -203,7 +139,7 @@ func (t *transcript) match(it *item) {
 	}
 	var ids []string
 	for _, u := range t.uses {
-		if !t.results[u.id].old && u.tool == it.asked.tool && sameInput(u.input, it.asked.raw) {
+		if !t.results[u.id].old && u.tool == it.asked.tool && claudehooks.SameInput(u.input, it.asked.raw) {
 			ids = append(ids, u.id)
 		}
 	}
@@ -246,7 +182,7 @@ func (a *Adapter) claim(it *item, ids []string) string {
 		}
 		ids = slices.DeleteFunc(ids, func(id string) bool { return id == o.claimed })
 		waits := o.ended.IsZero() || time.Since(o.ended) < claimIn
-		if o.claimed == "" && o.log != nil && waits && o.arrived.Before(it.arrived) && o.agent == it.agent && o.asked.tool == it.asked.tool && sameInput(o.asked.raw, it.asked.raw) {
+		if o.claimed == "" && o.log != nil && waits && o.arrived.Before(it.arrived) && o.agent == it.agent && o.asked.tool == it.asked.tool && claudehooks.SameInput(o.asked.raw, it.asked.raw) {
 			before++
 		}
 	}

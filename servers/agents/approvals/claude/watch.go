@@ -3,6 +3,7 @@ package claude
 import (
 	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -23,6 +24,9 @@ const (
 	mostEvents = 64 // that wait to be read
 )
 
+// errTold is why the system is not asked which files change.
+var errTold = errors.New("another tells which files change")
+
 // Left implements [approvals.Finder].
 func (a *Adapter) Left() bool {
 	files, _ := os.ReadDir(filepath.Join(a.opt.Folder, "sessions")) // there may be none
@@ -31,12 +35,14 @@ func (a *Adapter) Left() bool {
 
 // Run reports Claude Code's sessions until ctx ends.
 func (a *Adapter) Run(ctx context.Context) {
-	w, err := fsnotify.NewBufferedWatcher(mostEvents)
-	if err != nil {
-		a.opt.Log.Warn("watch Claude Code's sessions", "error", err)
-		w = &fsnotify.Watcher{} // its channels are nil: the ticker remains
-	} else {
-		defer func() { _ = w.Close() }() // it only ends
+	w, err := &fsnotify.Watcher{}, errTold // its channels are nil: the ticker remains
+	if a.opt.Changes == nil {
+		if w, err = fsnotify.NewBufferedWatcher(mostEvents); err != nil {
+			a.opt.Log.Warn("watch Claude Code's sessions", "error", err)
+			w = &fsnotify.Watcher{}
+		} else {
+			defer func() { _ = w.Close() }() // it only ends
+		}
 	}
 	dir := filepath.Join(a.opt.Folder, "sessions")
 	t := time.NewTicker(lookAround)
@@ -64,6 +70,8 @@ func (a *Adapter) Run(ctx context.Context) {
 			all = !watched
 		case now := <-t.C:
 			changed = files.due(now, !watched)
+		case name := <-a.opt.Changes:
+			changed = []string{name}
 		case _, ok := <-w.Errors: // a lost event
 			if all = true; !ok {
 				return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
@@ -16,7 +17,7 @@ func decision(word string) json.RawMessage { return json.RawMessage(`{"decision"
 
 func lasting(scope ask.Scope, what, where string, result json.RawMessage) approvals.Choice {
 	label := map[ask.Scope]string{ask.ForSession: "Allow for this session", ask.Always: "Always allow"}[scope]
-	return approvals.Choice{Label: label, Grant: ask.Grant{Allow: true, Scope: scope, Effect: what + " (" + where + ")"}, Result: result}
+	return approvals.Choice{Label: label, Grant: ask.Grant{Allow: true, Scope: scope, Effect: what + " " + where}, Result: result}
 }
 
 // commandChoices are the options for a command: those that Codex offers, and to deny,
@@ -40,7 +41,7 @@ func (q *asked) commandChoices(in around) error {
 		case word == "accept":
 			q.choices = append(q.choices, approvals.AllowOnce(decision(string(raw))))
 		case word == "acceptForSession":
-			q.choices = append(q.choices, lasting(ask.ForSession, "this command", "this session", decision(string(raw))))
+			q.choices = append(q.choices, lasting(ask.ForSession, "this command", "in this session", decision(string(raw))))
 		case word == "cancel":
 			stop = []approvals.Choice{approvals.DenyAndStop(decision(string(raw)))}
 		}
@@ -88,14 +89,14 @@ func amendment(raw json.RawMessage, in around) (approvals.Choice, bool) {
 	result := decision(string(raw))
 	switch n := body.Network; {
 	case o[0].Key == "acceptWithExecpolicyAmendment" && len(body.Prefix) > 0:
-		file := approvals.Tilde(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
-		return lasting(ask.Always, "commands that start with "+wordsOf(body.Prefix), "everywhere: "+file, result), true
+		file := humanize.Tilde(filepath.Join(in.Codex, "rules", "default.rules"), in.Home)
+		return lasting(ask.Always, "commands that start with "+wordsOf(body.Prefix), "everywhere (writes "+file+")", result), true
 	case o[0].Key != "applyNetworkPolicyAmendment" || n.Host == "":
 		return approvals.Choice{}, false
 	case n.Action == "allow":
-		return lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result), true
+		return lasting(ask.Always, "connections to "+n.Host, "everywhere (a rule of Codex's)", result), true
 	case n.Action == "deny":
-		c := lasting(ask.Always, "connections to "+n.Host, "everywhere: a rule of Codex's", result)
+		c := lasting(ask.Always, "connections to "+n.Host, "everywhere (a rule of Codex's)", result)
 		c.Label, c.Grant.Allow = "Always deny", false
 		return c, true
 	}
@@ -124,10 +125,10 @@ func (q *asked) toolChoices(in around) error {
 	for _, word := range q.Meta.Persist {
 		switch word {
 		case "session":
-			q.choices = append(q.choices, lasting(ask.ForSession, what, "this session", accept(`,"_meta":{"persist":"session"}`)))
+			q.choices = append(q.choices, lasting(ask.ForSession, what, "in this session", accept(`,"_meta":{"persist":"session"}`)))
 		case "always":
-			file := approvals.Tilde(filepath.Join(in.Codex, "config.toml"), in.Home)
-			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere: "+file, accept(`,"_meta":{"persist":"always"}`)))
+			file := humanize.Tilde(filepath.Join(in.Codex, "config.toml"), in.Home)
+			q.choices = append(q.choices, lasting(ask.Always, what, "everywhere (writes "+file+")", accept(`,"_meta":{"persist":"always"}`)))
 		}
 	}
 	denials := approvals.Denials(decline)

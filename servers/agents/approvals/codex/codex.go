@@ -2,7 +2,7 @@
 // client of the daemon that runs Codex's sessions.
 //
 // It looks at a session only while that waits for the user, and starts, stops and changes
-// nothing.
+// nothing but what the user answers or sends in the deck.
 package codex
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -39,14 +40,18 @@ type Options struct {
 
 // Agent returns Codex.
 func Agent() approvals.Agent {
+	rows := approvals.Measured("TestEveryRowSaysWhatItsAgentShows", "")
+	const asks = "TestEveryPromptOfCodexIsAnsweredHereAndThere"
 	return approvals.Agent{
-		ID: agent, Env: []string{"CODEX_"}, Usage: usage.Codex(), Probe: probe,
+		Cells: approvals.Cells{State: rows, Prompt: rows, Answer: approvals.Measured(asks, "shared"), Question: approvals.Measured(asks, "shared, as are servers' forms"), Usage: rows, Last: rows, Send: approvals.Measured("TestCodexTakesPromptsFromTheDeck", "")},
+		ID:    agent, Env: []string{"CODEX_"}, Usage: usage.Codex(), Shapes: shapes(), Probe: probe, Ruled: []book.Kind{book.OfCommands}, Granted: grants(),
 		New: func(d approvals.Deps) approvals.Adapter {
+			var watch process.Watch
 			return New(Options{Deps: d, Homes: func() []string {
 				if d.Alone {
 					return []string{d.Folder}
 				}
-				return Homes(d.Folder)
+				return Homes(d.Folder, watch.All())
 			}})
 		},
 	}

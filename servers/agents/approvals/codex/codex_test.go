@@ -3,12 +3,7 @@
 package codex
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
-	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -19,7 +14,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/standin"
-	"github.com/mcpdeck/mcpdeck/servers/support/rpc/frames"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -82,9 +76,7 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 }
 
 func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
-	w := newWorld(t)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Millisecond)
 	id := w.Asks("s", runCommand, command)
 	w.choose(w.item(), "Deny with a note", "use make clean")
 	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
@@ -147,14 +139,12 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 		"the session closed": {func(w *world, _ string) { w.Push("thread/closed", map[string]any{"threadId": "s"}) }, "gone: its session has ended"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-			w.Runs("s", standin.Idle(), nil)
-			started(t, w.Codex)
+			w := idle(t, time.Hour)
 			id := w.Asks("s", runCommand, command)
 			it := w.item()
 			w.queue.Show(it.ID)
 			tt.how(w, id)
-			testwait.Until(t, "it leaves", func() bool { return len(w.queue.Pending().Items) == 0 })
+			w.empties()
 			w.says(tt.want)
 			if w.Answered(id) != "" {
 				t.Error("the deck answered, too")
@@ -172,15 +162,18 @@ func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
 		{"Allow once", "declined", "answered elsewhere: denied"},
 		{"Deny", "declined", "denied"},
 		{"Deny", "completed", "answered elsewhere: allowed"},
+		{"Deny", "", "denied"},
 	} {
 		t.Run(tt.option+" "+tt.status, func(t *testing.T) {
-			w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-			w.Runs("s", standin.Idle(), nil)
-			started(t, w.Codex)
+			w := idle(t, time.Hour)
 			id := w.Asks("s", runCommand, command)
 			w.choose(w.item(), tt.option, "")
 			testwait.Until(t, "the answer", func() bool { return w.Answered(id) != "" })
-			w.Ends("s", "call_1", tt.status)
+			if tt.status == "" { // it only goes on
+				w.Push("item/started", map[string]any{"threadId": "s", "item": json.RawMessage(`{"type":"commandExecution","id":"call_2"}`)})
+			} else {
+				w.Ends("s", "call_1", tt.status)
+			}
 			w.says(tt.want)
 		})
 	}
@@ -197,7 +190,7 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	settled := func(id string) {
 		w.item()
 		w.Terminal(id)
-		testwait.Until(t, "it has left", func() bool { return len(w.queue.Pending().Items) == 0 })
+		w.empties()
 	}
 	for i := range approvals.PerMinute {
 		settled(one("s", i))
@@ -213,14 +206,12 @@ func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 }
 
 func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
-	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Hour)
 	id := w.Asks("s", runCommand, command)
 	w.item()
 	foreign := w.Asks("s", "item/tool/call", `{"threadId":"THREAD","callId":"c","tool":"x","arguments":{}}`)
 	testwait.Until(t, "the session is left", func() bool { return slices.Contains(w.Called(), "thread/unsubscribe") })
-	testwait.Until(t, "its prompt is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	w.empties()
 	w.Terminal(foreign)
 	w.Terminal(id)
 	testwait.Until(t, "it works", func() bool { return w.roster.of("s").State == snapshot.Working })
@@ -234,18 +225,14 @@ func TestOtherClientsRequestsAreNeverAnswered(t *testing.T) {
 }
 
 func TestAQuestionKeepsItsDraftOverALostConnection(t *testing.T) {
-	w := newWorld(t)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Millisecond)
 	const question = `{"threadId":"THREAD","turnId":"turn","itemId":"call_3","isBlocking":false,"questions":[{"id":"db","header":"Database","question":"Which database?","isOther":true,"isSecret":false,"options":[{"label":"SQLite","description":"A file."},{"label":"Postgres","description":"A server."}]}]}`
 	w.Asks("s", askUser, question)
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "DuckDB", OtherOn: true}}})
 	w.Codex.Stop()
 	testwait.Until(t, "the session is unknown", func() bool { return w.roster.of("s").State == snapshot.StateUnknown })
-	if s := w.queue.Pending(); len(s.Items) != 1 || s.Items[0].Absent != ask.Gone {
-		t.Fatalf("left is %+v", s.Items)
-	}
+	testwait.For(t, "the question is left", w.queue.Pending, func(s *ask.Snapshot) bool { return len(s.Items) == 1 && s.Items[0].Absent == ask.Gone })
 	started(t, w.Codex)
 	again := w.item()
 	if again.ID != it.ID || again.Draft.Answers[0].Other != "DuckDB" {
@@ -287,14 +274,12 @@ func TestPromptsAndDraftsComeBackInTheNextDeck(t *testing.T) {
 }
 
 func TestAPermissionComesBackOverALostConnection(t *testing.T) {
-	w := newWorld(t)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Millisecond)
 	w.Asks("s", runCommand, command)
 	it := w.item()
 	w.queue.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Notes: map[int]string{3: "use make"}}}})
 	w.Codex.Stop()
-	testwait.Until(t, "it is withdrawn", func() bool { return len(w.queue.Pending().Items) == 0 })
+	w.empties()
 	started(t, w.Codex)
 	if got := w.item().Draft.Answers[0].Notes[3]; got != "use make" {
 		t.Errorf("its draft is %q", got)
@@ -394,6 +379,16 @@ func TestASubagentsPromptBelongsToItsSession(t *testing.T) {
 	}
 }
 
+func TestASubagentIsNoSessionOfItsOwnOnceItsSessionIsKnown(t *testing.T) {
+	w := newWorld(t)
+	w.Runs("child", standin.Working(), map[string]any{"parentThreadId": "s"})
+	started(t, w.Codex)
+	testwait.Until(t, "it is listed alone", func() bool { return w.roster.of("child").State == snapshot.Working })
+	w.Runs("s", standin.Working(), nil)
+	w.Push("thread/started", map[string]any{"thread": w.Described("s")})
+	testwait.Until(t, "its session has it", func() bool { return w.roster.of("s").Subagents == 1 && w.roster.of("child").ID == "" })
+}
+
 func TestAnEditIsShownAsADiff(t *testing.T) {
 	w := newWorld(t)
 	w.Runs("s", standin.Idle(), nil)
@@ -424,68 +419,15 @@ func TestAnEditIsShownAsADiff(t *testing.T) {
 }
 
 func TestAnEditThatIsNotKnownIsNotAllowedFromTheDeck(t *testing.T) {
-	w := newWorld(t)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Millisecond)
 	w.Asks("s", changeFiles, `{"threadId":"THREAD","turnId":"turn","itemId":"call_4","startedAtMs":1}`)
 	if it := w.item(); !it.Request.InTerminal() || w.queue.Send(it.ID) == nil {
 		t.Errorf("it could be answered: %+v", it.Request.Prompt)
 	}
 }
 
-func TestAProbeSaysWhatTheDaemonHas(t *testing.T) {
-	d := newDaemon(t)
-	o := approvals.Deps{Folder: d.Home, Frames: func(ctx context.Context, c net.Conn) (approvals.Frames, error) { return frames.Dial(ctx, c) }}
-	if _, err := probe(t.Context(), o); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("without a daemon: %v", err)
-	}
-	d.Runs("one", standin.Idle(), nil)
-	started(t, d)
-	if has, err := probe(t.Context(), o); err != nil || has != "its daemon 0.169.0 has 1 sessions" {
-		t.Errorf("%q, %v", has, err)
-	}
-}
-
-func TestASocketThatOthersCouldHaveMadeIsRefused(t *testing.T) {
-	for name, spoil := range map[string]func(d *standin.Codex) error{
-		"open folder of the link":   func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "app-server-control"), 0o755) },
-		"open folder of the socket": func(d *standin.Codex) error { return os.Chmod(filepath.Join(d.Home, "run"), 0o770) },
-		"link to a link": func(d *standin.Codex) error {
-			if err := os.Rename(d.Path, d.Path+"2"); err != nil {
-				return err
-			}
-			return os.Symlink(d.Path+"2", d.Path)
-		},
-		"no socket": func(d *standin.Codex) error {
-			if err := os.Remove(d.Path); err != nil {
-				return err
-			}
-			return os.WriteFile(d.Path, nil, 0o600)
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d := newDaemon(t)
-			started(t, d)
-			c, err := dial(t.Context(), d.Home)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = c.Close()
-			if err := spoil(d); err != nil {
-				t.Fatal(err)
-			}
-			if c, err := dial(t.Context(), d.Home); err == nil {
-				_ = c.Close()
-				t.Error("it was taken")
-			}
-		})
-	}
-}
-
 func TestWhatWasReadInCodexIsRead(t *testing.T) {
-	w := newWorld(t)
-	w.Runs("s", standin.Idle(), nil)
-	started(t, w.Codex)
+	w := idle(t, time.Millisecond)
 	testwait.Until(t, "the session", func() bool { return w.roster.of("s").State == snapshot.Idle })
 	mark := func(thread string, unread any) {
 		w.Push("thread/readState/changed", map[string]any{"threadId": thread, "readState": map[string]any{"revision": "1", "firstUnread": unread}})
@@ -500,6 +442,23 @@ func TestWhatWasReadInCodexIsRead(t *testing.T) {
 	})
 	if !slices.Equal(w.roster.read, []string{"s"}) {
 		t.Errorf("read are %q", w.roster.read)
+	}
+}
+
+// A terminal of Codex says so of the thread that is open in it as soon as a turn has ended, also if
+// nobody looks at it.
+func TestAMarkAtTheEndOfATurnIsNotTheUsers(t *testing.T) {
+	ended := time.Unix(1000, 0)
+	th := &thread{}
+	th.set(status{Type: "active"}, ended.Add(-time.Minute))
+	if th.looked(ended) {
+		t.Error("it was looked at while it works")
+	}
+	th.set(status{Type: "idle"}, ended)
+	for after, want := range map[time.Duration]bool{0: false, 20 * time.Millisecond: false, time.Minute: true} {
+		if got := th.looked(ended.Add(after)); got != want {
+			t.Errorf("a mark after %v: %v", after, got)
+		}
 	}
 }
 

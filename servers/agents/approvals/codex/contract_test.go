@@ -75,7 +75,7 @@ func TestTheRealProtocolIsTheOneThatIsSpoken(t *testing.T) {
 	dir := schemas(t)
 	wanted := []string{
 		"thread/started", "thread/status/changed", "thread/closed", "thread/deleted", "thread/name/updated", "thread/settings/updated",
-		"item/started", "item/completed", "serverRequest/resolved", "thread/readState/changed",
+		"item/started", "item/completed", "serverRequest/resolved", "thread/readState/changed", quotaChanged,
 	}
 	notices := methods(t, filepath.Join(dir, "ServerNotification.json"))
 	for _, m := range wanted {
@@ -95,11 +95,14 @@ func TestTheRealProtocolIsTheOneThatIsSpoken(t *testing.T) {
 		}
 	}
 	calls := methods(t, filepath.Join(dir, "ClientRequest.json"))
-	for _, m := range []string{"initialize", "thread/loaded/list", "thread/list", "thread/read", "thread/resume", "thread/unsubscribe", "turn/steer"} {
+	for _, m := range []string{"initialize", "thread/loaded/list", "thread/list", "thread/read", "thread/resume", "thread/unsubscribe", "thread/turns/list", "turn/start", "turn/steer", readQuota} {
 		if !slices.Contains(calls, m) {
 			t.Errorf("there is no %s any more", m)
 		}
 	}
+	valid(t, compiled(t, filepath.Join(dir, "v2", "GetAccountRateLimitsResponse.json")), []byte(quotaResponse))
+	valid(t, compiled(t, filepath.Join(dir, "v2", "AccountRateLimitsUpdatedNotification.json")), []byte(quotaResponse))
+	valid(t, compiled(t, filepath.Join(dir, "v2", "NullableGetAccountRateLimitsParams.json")), []byte(`{"excludeResetCreditDetails":true}`))
 	unknown := strings.NewReplacer(`{"somethingNew":{}},"somethingElse",`, "")
 	for _, tt := range []struct{ method, file, params string }{
 		{runCommand, "CommandExecutionRequestApproval", unknown.Replace(commandParams)},

@@ -15,10 +15,10 @@ import (
 )
 
 // Homes returns the folders of Codex's own files: own, which is the usual one, and those
-// that the user's programs run with.
-func Homes(own string) []string {
+// that those of the user's programs that run were started with.
+func Homes(own string, running []process.Running) []string {
 	all := []string{own}
-	for _, p := range process.All() {
+	for _, p := range running {
 		if p.Name != agent {
 			continue
 		}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
 // TestMain is also a program that runs until its input ends, under the name of Codex.
@@ -51,7 +53,7 @@ func TestFoldersOfRunningPrograms(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := Homes("/usual")
+	got := Homes("/usual", process.All())
 	if got[0] != "/usual" || !slices.Contains(got, folder) || slices.Contains(got, "relative") {
 		t.Errorf("got %q, want also %s", got, folder)
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -32,14 +33,17 @@ func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
 		return
 	}
 	row := a.row(session, pid, m.Payload)
-	h := &held{c: c, choices: slices.Concat([]approvals.Choice{approvals.AllowOnce(nil)}, approvals.Denials(nil))}
-	h.Item = approvals.NewItem(hooked(&row, m.Payload, h.choices), a.opt.Rules)
+	h := &held{}
+	h.Conn, h.Choices, h.Print = c, slices.Concat([]approvals.Choice{approvals.AllowOnce(nil)}, approvals.Denials(nil)), claudehooks.Decision.Printed
+	r := hooked(&row, m.Payload, h.Choices)
+	if err := shapes().Err(m.Raw); err != nil {
+		approvals.Misread(&r, err)
+	}
+	h.Item = approvals.NewItem(r, a.opt.Rules)
 	waits := row
 	waits.State, waits.Since, waits.WaitingFor = snapshot.WaitsForPermission, a.now(), "permission to use "+h.Request.Prompt.Tool
 	a.report(waits)
-	if h.Open(a.opt.Queue, h) == nil {
-		h.Follow(ctx)
-	}
+	h.Ask(ctx, a.opt.Queue, h)
 	a.report(row)
 }
 
@@ -102,13 +106,7 @@ func (a *Adapter) loaded(session string) bool {
 }
 
 // held is a permission that came by a hook.
-type held struct {
-	*approvals.Item
-	c       *hook.Conn
-	choices []approvals.Choice
-	how     string // it was left to its terminal
-	over    bool   // nothing tells more
-}
+type held struct{ claudehooks.Held }
 
 // hooked reads what a hook is told.
 func hooked(s *snapshot.Session, payload rawjson.Object, choices []approvals.Choice) ask.Request {
@@ -129,34 +127,12 @@ func hooked(s *snapshot.Session, payload rawjson.Object, choices []approvals.Cho
 
 // Look implements [approvals.Door].
 func (h *held) Look() approvals.Fate {
-	select {
-	case <-h.c.Gone():
-		if !h.over && h.how == "" {
-			h.how = "Codex has ended its hook"
-		}
-	default:
+	fate := approvals.Fate{Is: approvals.Elsewhere, How: "Codex has ended its hook", Last: true}
+	switch {
+	case h.Let():
+		fate.How = "its terminal asks now"
+	case !h.Waits(), !h.Stopped():
+		return approvals.Fate{Last: !h.Waits()}
 	}
-	if h.how != "" {
-		return approvals.Fate{Is: approvals.Elsewhere, How: h.how, Last: true}
-	}
-	return approvals.Fate{Last: h.over}
+	return fate
 }
-
-// Answer implements [approvals.Door].
-func (h *held) Answer(r ask.Reply) bool {
-	c, note, ok := approvals.Chosen(h.choices, r)
-	d := approvals.Deny(note)
-	if c.Grant.Allow {
-		d = approvals.Decision{Behavior: "allow"}
-	}
-	return ok && h.c.Print(d.Printed()) == nil
-}
-
-// LetGo implements [approvals.Holder].
-func (h *held) LetGo() { h.how = "its terminal asks now" }
-
-// Over implements [approvals.Holder].
-func (h *held) Over() { h.over = true }
-
-// Gone implements [approvals.Holder].
-func (h *held) Gone() <-chan struct{} { return h.c.Gone() }

@@ -140,8 +140,12 @@ func TestASessionsHooksMayNotAskWithoutEnd(t *testing.T) {
 func TestAHooksSessionIsInTheList(t *testing.T) {
 	h := newHooks(t, time.Nanosecond)
 	<-h.asks(t.Context(), hookPayload)
-	s := h.sessions.of("s")
-	if s.Agent != agent || s.PID != os.Getpid() || s.Folder != "/home/ana/api" || s.Model != "gpt" || s.Mode != "default" || s.Transcript != "/x.jsonl" || s.State != snapshot.StateUnknown {
+	var s snapshot.Session
+	testwait.Until(t, "it does not wait", func() bool {
+		s = h.sessions.of("s")
+		return s.State == snapshot.StateUnknown
+	})
+	if s.Agent != agent || s.PID != os.Getpid() || s.Folder != "/home/ana/api" || s.Model != "gpt" || s.Mode != "default" || s.Transcript != "/x.jsonl" {
 		t.Errorf("got %+v", s)
 	}
 	<-h.asks(t.Context(), strings.Replace(hookPayload, `"s"`, `"next"`, 1))

@@ -22,8 +22,7 @@ type link struct {
 	a       *Adapter
 	home    string
 	pid     int
-	program string // of the daemon's process, as the system has it
-	version string
+	program string   // of the daemon's process, as the system has it
 	loaded  []string // threads at the time of the connection
 	frames  approvals.Frames
 	conn    *rpc.Conn
@@ -31,10 +30,12 @@ type link struct {
 	end     context.CancelFunc
 
 	mu      sync.Mutex // guards what follows
+	version string     // of the daemon
 	threads map[string]*thread
 	told    map[string]snapshot.Session // what the roster was told last
 	over    bool
 	pace    approvals.Pace
+	limits  limits
 }
 
 const answerWithin = 30 * time.Second
@@ -110,23 +111,13 @@ func (l *link) call(method string, params any, within time.Duration) (json.RawMe
 	}
 	ctx, cancel := context.WithTimeout(l.ctx, within)
 	defer cancel()
-	r, err := l.conn.Start(ctx, method, func(string) []byte { return raw }, nil)
-	if err != nil {
-		return nil, err
-	}
-	select {
-	case a := <-r.Reply:
-		return a.Result, a.Err
-	case <-ctx.Done():
-		r.Forget()
-		return nil, ctx.Err()
-	}
+	return l.conn.Call(ctx, method, raw)
 }
 
 // unwanted are the notifications that the deck has no use for.
 func unwanted() []string {
 	return []string{
-		"account/gatewayOAuth/changed", "account/login/completed", "account/rateLimits/updated", "account/updated", "app/list/updated",
+		"account/gatewayOAuth/changed", "account/login/completed", "account/updated", "app/list/updated",
 		"autoApprovalReview/strictReviewRequired", "command/exec/outputDelta", "configWarning", "deprecationNotice", "error",
 		"externalAgentConfig/import/completed", "externalAgentConfig/import/progress", "fs/changed",
 		"fuzzyFileSearch/sessionCompleted", "fuzzyFileSearch/sessionUpdated", "guardianWarning", "hook/completed", "hook/started",
@@ -162,7 +153,9 @@ func (l *link) introduce() error {
 		return errFormat
 	}
 	_, rest, _ := strings.Cut(o.Str("userAgent"), "/")
+	l.mu.Lock()
 	l.version, _, _ = strings.Cut(rest, " ")
+	l.mu.Unlock()
 	l.conn.Say(rpc.Message{Method: "initialized"})
 	for cursor := ""; ; {
 		params := object{}
@@ -189,12 +182,15 @@ func (l *link) introduce() error {
 
 // run serves the connection until it or ctx ends.
 func (l *link) run(ctx context.Context) {
-	for _, id := range l.loaded {
-		l.mu.Lock()
+	l.mu.Lock()
+	for _, id := range l.loaded { // all of them: a sub-agent that is read before its session is there would be one of its own
 		l.learn(l.thread(id))
-		l.mu.Unlock()
 	}
+	l.mu.Unlock()
 	recovery.Go("earlier sessions of Codex", l.earlier)
+	if l.a.opt.Quota != nil {
+		recovery.Go("quota of Codex", l.followQuota)
+	}
 	select {
 	case <-l.conn.Done():
 	case <-ctx.Done():

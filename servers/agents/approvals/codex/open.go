@@ -3,6 +3,7 @@ package codex
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -29,7 +30,7 @@ type open struct {
 	sent    bool
 	allow   bool  // what was sent
 	unnoted bool  // without the note that belongs to it
-	worked  *bool // the turn went on when the item had not ended in time
+	worked  *bool // the turn went on with the item, which had not ended in time
 }
 
 // settle notes that Codex no longer waits. Who has answered is not said.
@@ -170,10 +171,14 @@ func (l *link) open(t *thread, m rpc.Message) {
 	if !l.pace.Admit(r.info.ID, r.info.Cwd, 0, l.a.now()) {
 		return
 	}
-	q := read(m, around{
+	in := around{
 		Home: l.a.opt.Home, Codex: l.home, Folder: t.info.Cwd, OnceOnly: l.a.opt.Rules.Now().OnceOnly,
 		Changes: func(item string) []change { return t.changes[item] },
-	})
+	}
+	if folder, id := t.info.Cwd, t.info.ID; r == t && t.subagent() == "" && slices.Contains([]string{"on-request", "on-failure", "untrusted"}, t.mode) {
+		in.Runs = func(shell string, programs []string) string { return l.runs(id, folder, shell, programs) }
+	}
+	q := read(m, in)
 	q.req.Prompt.Subagent = l.a.twins.Name(r.info.ID, t.subagent(), t.info.ID)
 	req := approvals.Request(&snapshot.Session{
 		Agent: agent, ID: r.info.ID, Version: l.version, PID: l.pid, Folder: t.info.Cwd, Title: r.info.Name, Mode: t.mode, Verified: l.program == agent,
@@ -218,6 +223,21 @@ func (t *thread) completed(raw json.RawMessage) {
 		delete(t.ends, item.ID)
 		o.status = item.Status
 		o.Poke()
+	}
+}
+
+// goesOn takes the start of an item: of a command that was denied Codex may tell no end, but it goes on
+// to what comes next without having run it. What the user says begins at any time.
+func (t *thread) goesOn(raw json.RawMessage) {
+	var item struct{ ID, Type string }
+	if json.Unmarshal(raw, &item) != nil || item.Type == "userMessage" {
+		return
+	}
+	for id, o := range t.ends {
+		if id != item.ID && o.sent && !o.allow && !o.ended.IsZero() && o.worked == nil {
+			o.worked = new(bool)
+			o.Poke()
+		}
 	}
 }
 
@@ -280,7 +300,7 @@ func (o *open) unexplained(ago time.Duration, lost bool) approvals.Fate {
 	if !o.sent {
 		f.Is, f.How, f.Last = approvals.Gone, "it is no longer asked", f.Last || o.item == "" && ago >= o.link.a.opt.Confirm
 	}
-	if ago < o.link.a.opt.Confirm && !lost {
+	if o.worked == nil && ago < o.link.a.opt.Confirm && !lost {
 		f.Again = o.link.a.opt.Confirm - ago
 		return f
 	}
@@ -335,7 +355,7 @@ func (l *link) steer(q *asked, note string) bool {
 	}
 	_, err := l.call("turn/steer", map[string]any{
 		"threadId": q.ThreadID, "expectedTurnId": q.TurnID,
-		"input": []any{map[string]any{"type": "text", "text": note, "text_elements": []any{}}},
+		"input": input(note),
 	}, steerWithin)
 	return err == nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -13,6 +14,7 @@ import (
 type nobody struct{}
 
 func (nobody) Open(ask.Request) (*ask.Call, error) { return nil, ask.ErrUnavailable }
+func (nobody) Refused(ask.Request, ask.Refusal)    {}
 func (nobody) Notice(string)                       {}
 func (nobody) Report(snapshot.Session)             {}
 func (nobody) Gone(string, string)                 {}
@@ -27,5 +29,5 @@ func probe(ctx context.Context, d approvals.Deps) (string, error) {
 		return "", fmt.Errorf("connect to its daemon: %w", err)
 	}
 	defer l.close()
-	return fmt.Sprintf("its daemon %s has %d sessions", l.version, len(l.loaded)), nil
+	return fmt.Sprintf("its daemon %s has %s", l.version, humanize.Count(len(l.loaded), "session")), nil
 }

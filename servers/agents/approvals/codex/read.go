@@ -1,16 +1,17 @@
 package codex
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -34,6 +35,8 @@ type params struct {
 	Kind       string `json:"kind"`
 	Cwd        string `json:"cwd"`
 	Reason     string `json:"reason"`
+
+	Environment string `json:"environmentId"`
 
 	Command   string                           `json:"command"`
 	Decisions []json.RawMessage                `json:"availableDecisions"`
@@ -73,6 +76,8 @@ type around struct {
 	Folder   string // of the session
 	OnceOnly bool   // no options that allow more than one call
 	Changes  func(item string) []change
+	// Runs is asked for [ask.Prompt.Runs] by the shell that a command is for; nil: no rule allows any.
+	Runs func(shell string, programs []string) string
 }
 
 // Limits of what can be shown.
@@ -99,24 +104,28 @@ func isPrompt(method string) bool {
 func read(m rpc.Message, in around) *asked {
 	p := &ask.Prompt{Kind: kindOf(m.Method), Agent: agent, Door: ask.Shared}
 	q := &asked{req: ask.Request{Prompt: p}}
-	err := approvals.ErrShape
+	err := shapes().Err(approvals.Line("method", m.Method, "params", m.Params))
 	if levels, longest := rawjson.Measure(m.Params); levels > fewLevels || longest > maxString {
 		err = errTooLarge
-		q.ThreadID, q.ItemID = idsOf(m.Params)
-	} else if new(rawjson.Rule).Check(m.Params) == nil && json.Unmarshal(m.Params, &q.params) == nil {
-		err = q.fill(m.Method, in)
-	} else {
+	} else if err == nil {
+		if err = approvals.ErrShape; new(rawjson.Rule).Check(m.Params) == nil && json.Unmarshal(m.Params, &q.params) == nil {
+			err = q.fill(m, in)
+		}
+	}
+	if q.ThreadID == "" {
 		q.ThreadID, q.ItemID = idsOf(m.Params)
 	}
 	p.ID = q.identity(m)
 	q.req.Local = p.Kind == ask.Permission // anything else is kept until Codex asks again
-	if err != nil {
+	switch {
+	case err == nil && p.Kind == ask.Permission:
+		approvals.Permit(&q.req, q.choices)
+	case errors.Is(err, errTooLarge), errors.Is(err, errSecret):
 		q.choices = nil
 		approvals.InTerminal(&q.req, "Not shown here, because "+err.Error()+".")
-		return q
-	}
-	if p.Kind == ask.Permission {
-		approvals.Permit(&q.req, q.choices)
+	case err != nil:
+		q.choices = nil
+		approvals.Misread(&q.req, err)
 	}
 	return q
 }
@@ -149,15 +158,12 @@ func (q *asked) identity(m rpc.Message) string {
 	return m.Method + " " + hex.EncodeToString(sum[:12])
 }
 
-func (q *asked) fill(method string, in around) error {
-	if q.ThreadID == "" || q.ItemID == "" && method != fillForm {
-		return approvals.ErrShape
-	}
+func (q *asked) fill(m rpc.Message, in around) error {
 	var err error
 	q.req.Prompt.Words = q.Reason
-	switch method {
+	switch m.Method {
 	case runCommand:
-		err = q.command(in)
+		err = q.command(m.Params, in)
 	case changeFiles:
 		err = q.files(in)
 	case addPermissions:
@@ -179,9 +185,15 @@ func (q *asked) fill(method string, in around) error {
 }
 
 // command reads what Codex wants to run, or to connect to.
-func (q *asked) command(in around) error {
-	p := q.req.Prompt
-	p.Tool, p.Command = unwrap(q.Command)
+func (q *asked) command(raw json.RawMessage, in around) error {
+	p, sure := q.req.Prompt, false
+	p.Tool, p.Command, sure = unwrap(q.Command)
+	if slices.Contains([]string{"sh", "zsh"}, p.Tool) {
+		p.Shell = p.Tool
+	}
+	if sure && in.Runs != nil && q.plain(raw) {
+		p.Runs = func(programs []string) string { return in.Runs(cmp.Or(p.Shell, "bash"), programs) }
+	}
 	switch q.Kind {
 	case "", "command", "humanCommand":
 	case "writeStdin":
@@ -197,7 +209,7 @@ func (q *asked) command(in around) error {
 	}
 	p.Marks = approvals.Marks(p.Command, in.Folder)
 	if q.Cwd != "" && q.Cwd != in.Folder {
-		p.Marks = append(p.Marks, "runs in "+q.Cwd)
+		p.Dir, p.Marks = q.Cwd, append(p.Marks, "runs in "+q.Cwd)
 	}
 	if some(q.More) {
 		words, err := describe(q.More)
@@ -221,7 +233,14 @@ func (q *asked) files(in around) error {
 	if len(changes) == 1 {
 		p.Path = changes[0].Path
 	} else {
-		p.Tool = fmt.Sprintf("an edit of %d files", len(changes))
+		p.Tool = "an edit of " + humanize.Count(len(changes), "file")
+	}
+	p.Does = &ask.Does{Partial: q.GrantRoot != ""}
+	for _, c := range changes {
+		p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Path, Delete: c.Kind.Type == "delete" || c.Kind.Move != ""})
+		if c.Kind.Move != "" {
+			p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Kind.Move})
+		}
 	}
 	if p.Diff, err = unified(changes, in.Folder); err != nil {
 		return err
@@ -268,10 +287,9 @@ func (q *asked) form(in around) error {
 	p := q.req.Prompt
 	p.Tool = q.Server
 	switch {
-	case q.Server == "":
-		return approvals.ErrShape
 	case q.Meta.Kind == "mcp_tool_call" && q.Meta.Tool != "":
 		p.Kind, p.Tool, p.Args = ask.Permission, q.Server+"."+q.Meta.Tool, q.Meta.Args
+		p.Does = &ask.Does{Server: q.Server, Tool: q.Meta.Tool, Args: q.Meta.Args}
 		return q.toolChoices(in)
 	case q.Meta.Kind != "":
 		return approvals.ErrShape

@@ -41,16 +41,16 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 	}{
 		{"command", runCommand, commandParams, []string{
 			`Allow once||{"decision":"accept"}`,
-			`Allow for this session|this command (this session)|{"decision":"acceptForSession"}`,
-			`Always allow|commands that start with touch "/etc/x y" (everywhere: ~/.codex/rules/default.rules)|{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["touch","/etc/x y"]}}}`,
+			`Allow for this session|this command in this session|{"decision":"acceptForSession"}`,
+			`Always allow|commands that start with touch "/etc/x y" everywhere (writes ~/.codex/rules/default.rules)|{"decision":{"acceptWithExecpolicyAmendment":{"execpolicy_amendment":["touch","/etc/x y"]}}}`,
 			`Deny||{"decision":"decline"}`,
 			`Deny with a note||{"decision":"decline"}`,
 			`Deny and stop the turn||{"decision":"cancel"}`,
-			`Always deny|connections to evil.example (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"deny","host":"evil.example"}}}}`,
+			`Always deny|connections to evil.example everywhere (a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"deny","host":"evil.example"}}}}`,
 		}},
 		{"network", runCommand, networkParams, []string{
 			`Allow once||{"decision":"accept"}`,
-			`Always allow|connections to example.com (everywhere: a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"allow","host":"example.com"}}}}`,
+			`Always allow|connections to example.com everywhere (a rule of Codex's)|{"decision":{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"action":"allow","host":"example.com"}}}}`,
 			`Deny||{"decision":"decline"}`,
 			`Deny with a note||{"decision":"decline"}`,
 			`Deny and stop the turn||{"decision":"cancel"}`,
@@ -70,8 +70,8 @@ func TestEachOptionOfAPermissionIsWhatCodexOffersAndDoesExactlyThat(t *testing.T
 		}},
 		{"tool", fillForm, toolParams, []string{
 			`Allow once||{"action":"accept","content":null}`,
-			`Allow for this session|the tool wipe of files, with any arguments (this session)|{"action":"accept","content":null,"_meta":{"persist":"session"}}`,
-			`Always allow|the tool wipe of files, with any arguments (everywhere: ~/.codex/config.toml)|{"action":"accept","content":null,"_meta":{"persist":"always"}}`,
+			`Allow for this session|the tool wipe of files, with any arguments in this session|{"action":"accept","content":null,"_meta":{"persist":"session"}}`,
+			`Always allow|the tool wipe of files, with any arguments everywhere (writes ~/.codex/config.toml)|{"action":"accept","content":null,"_meta":{"persist":"always"}}`,
 			`Deny||{"action":"decline"}`,
 			`Deny with a note||{"action":"decline"}`,
 		}},
@@ -131,13 +131,13 @@ func TestWhatAPermissionIsAbout(t *testing.T) {
 		method, params string
 		want           ask.Prompt
 	}{
-		{runCommand, commandParams, ask.Prompt{Tool: "bash", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"names a path outside the project"}}},
+		{runCommand, commandParams, ask.Prompt{Tool: "bash", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"outside the project"}}},
 		{runCommand, networkParams, ask.Prompt{Tool: "a connection to example.com (https)"}},
 		{runCommand, strings.NewReplacer("/bin/bash -lc 'touch /etc/x && echo hi'", "git push --force", `"cwd":"/home/ana/api"`, `"cwd":"/srv"`, `"reason"`, `"additionalPermissions":`+morePerms+`,"reason"`).Replace(commandParams), ask.Prompt{
 			Tool: "a command", Command: "git push --force", Words: "Need to write there",
 			Marks: []string{"runs in /srv", "with more permissions: network, write /etc/foo, read project roots"},
 		}},
-		{runCommand, strings.Replace(commandParams, `"kind":"command"`, `"kind":"writeStdin"`, 1), ask.Prompt{Tool: "input for a running command", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"names a path outside the project"}}},
+		{runCommand, strings.Replace(commandParams, `"kind":"command"`, `"kind":"writeStdin"`, 1), ask.Prompt{Tool: "input for a running command", Command: "touch /etc/x && echo hi", Words: "Need to write there", Marks: []string{"outside the project"}}},
 		{changeFiles, filesParams, ask.Prompt{Tool: "an edit", Path: "/home/ana/api/a.txt", Diff: "--- a.txt\n+++ a.txt\n@@ -1 +1 @@\n-a\n+b\n", Marks: []string{"asks to write below /srv"}}},
 		{addPermissions, permsParams, ask.Prompt{Tool: "more permissions", Words: "Need network", Args: json.RawMessage(morePerms)}},
 		{fillForm, toolParams, ask.Prompt{Tool: "files.wipe", Args: json.RawMessage(`{"what":"all"}`)}},
@@ -227,7 +227,7 @@ func TestWhatIsNotUnderstoodIsLeftToTheTerminal(t *testing.T) {
 		"too long":            {runCommand, strings.Replace(commandParams, "touch", strings.Repeat("x", maxString), 1)},
 	} {
 		q := readFor(tt.method, tt.params)
-		if q.req.Prompt.Door != ask.InTerminal || len(q.req.Questions) != 1 || !strings.HasPrefix(q.req.Questions[0].Description, "Not shown here, because ") {
+		if p := q.req.Prompt; p.Door != ask.InTerminal || len(q.req.Questions) != 1 || (p.Misread == "") != strings.HasPrefix(q.req.Questions[0].Description, "Not shown here, because ") {
 			t.Errorf("%s: %+v %+v", name, q.req.Prompt, q.req.Questions)
 		}
 		if _, _, ok := q.answer(ask.Reply{Results: []ask.Result{{SelectedOptions: []string{"Answer in its terminal"}}}}); ok {
@@ -255,6 +255,9 @@ func TestShellsAreTakenOffACommand(t *testing.T) {
 		`/bin/bash -lc 'ls -l'`:         {"bash", "ls -l"},
 		`bash -lc "it's"`:               {"bash", "it's"},
 		`zsh -c 'a'"'"'b'`:              {"zsh", "a'b"},
+		`bash -lc "a\\b \$c"'$d'`:       {"bash", `a\b $c$d`},
+		`bash -lc "a\b"`:                {"a command", `bash -lc "a\b"`},
+		`bash -lc "a!b"`:                {"a command", `bash -lc "a!b"`},
 		`sh -c ls`:                      {"sh", "ls"},
 		"bash -lc 'a\nb'":               {"bash", "a\nb"},
 		`bash -lc "$HOME"`:              {"a command", `bash -lc "$HOME"`},
@@ -268,7 +271,7 @@ func TestShellsAreTakenOffACommand(t *testing.T) {
 		`/bin/bash -lc '' `:             {"bash", ""},
 		``:                              {"a command", ""},
 	} {
-		if program, script := unwrap(line); program != want[0] || script != want[1] {
+		if program, script, _ := unwrap(line); program != want[0] || script != want[1] {
 			t.Errorf("%q: %q, %q", line, program, script)
 		}
 	}

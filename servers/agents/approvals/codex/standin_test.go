@@ -83,6 +83,7 @@ type world struct {
 	t      *testing.T
 	queue  *ask.Queue
 	roster *sessions
+	door   *Adapter
 	stop   func()
 	passed atomic.Int64 // since the deck began to count prompts
 }
@@ -97,6 +98,15 @@ func newWorldWith(t *testing.T, q *ask.Queue, linger time.Duration) *world {
 	return beside(t, newDaemon(t), q, linger)
 }
 
+// idle is a deck beside a daemon that has an idle session "s".
+func idle(t *testing.T, linger time.Duration) *world {
+	t.Helper()
+	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), linger)
+	w.Runs("s", standin.Idle(), nil)
+	started(t, w.Codex)
+	return w
+}
+
 // beside opens a deck beside a daemon.
 func beside(t *testing.T, d *standin.Codex, q *ask.Queue, linger time.Duration) *world {
 	t.Helper()
@@ -108,6 +118,7 @@ func beside(t *testing.T, d *standin.Codex, q *ask.Queue, linger time.Duration) 
 		},
 		Homes: func() []string { return []string{w.Home} }, Linger: linger, Confirm: time.Hour,
 	})
+	w.door = a
 	a.now = func() time.Time { return time.Unix(1000, w.passed.Load()) }
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -136,6 +147,12 @@ func (w *world) item() ask.Item {
 		return false
 	})
 	return it
+}
+
+// empties waits until no prompt is open.
+func (w *world) empties() {
+	w.t.Helper()
+	testwait.Until(w.t, "no prompt is open", func() bool { return len(w.queue.Pending().Items) == 0 })
 }
 
 // choose answers a prompt with the option of that label, and a note.

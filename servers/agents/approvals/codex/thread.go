@@ -129,7 +129,20 @@ func (t *thread) set(s status, since time.Time) {
 	}
 }
 
+// markedWithin is how soon after a turn's end a terminal of Codex marks the turn of the thread that
+// is open in it as read, whoever looks.
+const markedWithin = 2 * time.Second
+
+// looked reports whether a mark that comes now says that the user has looked at the last turn.
+func (t *thread) looked(now time.Time) bool {
+	return stateOf(t.status) == snapshot.Idle && now.Sub(t.since) >= markedWithin
+}
+
 func (l *link) notified(method string, raw json.RawMessage) {
+	if method == quotaChanged {
+		l.changedQuota(raw)
+		return
+	}
 	var p struct {
 		ThreadID  string          `json:"threadId"`
 		RequestID json.RawMessage `json:"requestId"`
@@ -170,7 +183,7 @@ func (l *link) notified(method string, raw json.RawMessage) {
 		t.set(status{Type: "notLoaded"}, time.Now())
 		l.changed(t)
 	case method == "thread/readState/changed": // by whatever client of Codex
-		if p.ReadState != nil && p.ReadState.FirstUnread == nil {
+		if p.ReadState != nil && p.ReadState.FirstUnread == nil && t.looked(time.Now()) {
 			l.a.opt.Roster.MarkRead(agent, id)
 		}
 	case method == "thread/name/updated":
@@ -183,6 +196,7 @@ func (l *link) notified(method string, raw json.RawMessage) {
 		if item, changes := changesOf(p.Item); changes != nil {
 			t.changes[item] = changes
 		}
+		t.goesOn(p.Item)
 	case method == "item/completed":
 		t.completed(p.Item)
 	case method == "serverRequest/resolved":
@@ -270,6 +284,7 @@ func (l *link) report(t *thread) {
 		Agent: agent, ID: in.ID, Version: cmp.Or(l.version, in.Version), PID: l.pid,
 		State: stateOf(r.status), Since: r.since, Folder: in.Cwd, Title: sanitize.Cut(sanitize.Line(title), 80), Named: in.Name != "", Mode: r.mode, Model: in.Model,
 		Transcript: in.Path, Headless: string(in.Source) == `"exec"`, Verified: l.program == agent,
+		Door: snapshot.Door{Open: true, Commands: true},
 	}
 	if in.Parent == "" && json.Unmarshal(in.Source, &source) == nil && source.SubAgent != nil {
 		s.Hidden = "a sub-agent of a session that is not known"
@@ -283,6 +298,10 @@ func (l *link) report(t *thread) {
 	for _, c := range l.threads {
 		if c == r || !c.known || c.info.Ephemeral || l.root(c) != r {
 			continue
+		}
+		if _, own := l.told[c.info.ID]; own { // its parent was not known
+			delete(l.told, c.info.ID)
+			l.a.opt.Roster.Gone(agent, c.info.ID)
 		}
 		if c.status.Type == "active" {
 			s.Subagents++

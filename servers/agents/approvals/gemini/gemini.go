@@ -3,100 +3,58 @@
 package gemini
 
 import (
-	"context"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/claudehooks"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/seen"
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
-	"github.com/mcpdeck/mcpdeck/servers/support/notify"
-	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
 
-const (
-	mostSessions = 200 // at a time
-	lookEvery    = time.Second
-	lookSeldom   = 5 * time.Second // while nothing is asked
-)
+// lookEvery is how often the files of sessions that wait are looked at.
+const lookEvery = time.Second
 
 // agent is the ID of Gemini CLI in the table of clients.
 const agent = "gemini"
 
 // Agent returns Gemini CLI.
 func Agent() approvals.Agent {
-	return approvals.Agent{ID: agent, Env: []string{"GEMINI_"}, New: func(d approvals.Deps) approvals.Adapter { return New(d) }, Usage: usage.Gemini()}
+	asks, terminal := approvals.Measured("TestRealGemini", ""), approvals.Impossible("in its terminal")
+	return approvals.Agent{
+		ID: agent, Env: []string{"GEMINI_"}, New: func(d approvals.Deps) approvals.Adapter { return seen.New(program(), d) }, Usage: &usage.Format{Vendor: agent, Main: chatOf, Subagents: subagentsOf, Parse: parse}, Shapes: shapes(),
+		Cells: approvals.Cells{State: asks, Prompt: asks, Answer: terminal, Question: terminal, Usage: asks, Last: asks, Send: terminal, Editor: approvals.InEditor},
+	}
 }
 
-// Adapter is the connection to all Gemini CLI processes of the user.
-type Adapter struct {
-	opt  approvals.Deps
-	kick chan struct{} // wakes Run
-
-	behind func(hook int) int // process of Gemini CLI that has started a hook; 0: none has
-	alive  func(pid int) bool
-
-	mu       sync.Mutex // guards what follows
-	sessions map[string]*session
-	pace     approvals.Pace
+func program() seen.Program {
+	return seen.Program{
+		Agent:  agent,
+		Find:   find,
+		Follow: func(s *seen.Session) seen.Follower { return &session{Session: s} },
+	}
 }
 
-// session is one conversation of a Gemini CLI process.
+// session is one conversation of a Gemini CLI process. It asks one thing at a time. Its transcript
+// is its chat, which grows when a prompt is settled.
 type session struct {
-	snapshot.Session
-	asks []ask.Question // of its tool ask_user, which is about to run
-	open *ask.Call      // what it waits for; nil: nothing
-	chat string         // its file, which grows when a prompt is settled
-	size int64          // of chat, when it began to wait
+	*seen.Session
+	asks    []ask.Question   // of its tool ask_user, which is about to run
+	size    int64            // of the chat, when it began to wait
+	log     *claudehooks.Log // of the chat
+	of      string           // the path of log
+	told    bool             // a hook has told of it
+	stopped bool             // the user has stopped its turn
 }
 
-// New returns an adapter.
-func New(d approvals.Deps) *Adapter {
-	d.Log = d.Logger()
-	return &Adapter{opt: d, kick: make(chan struct{}, 1), behind: agentOf, alive: pid.Alive, sessions: map[string]*session{}, pace: approvals.Pace{Queue: d.Queue, Agent: agent}}
-}
-
-// agentOf returns the nearest process above a hook that is Gemini CLI.
-func agentOf(hook int) int {
-	for i, pid := range socket.Ancestors(hook) {
-		if i > 0 && strings.Contains(socket.Program(pid), agent) {
-			return pid
-		}
-	}
-	return 0
-}
-
-// Serve implements [hook.Handler]: it handles one event. Gemini CLI waits for its hooks,
-// so that each is let go at once.
-func (a *Adapter) Serve(ctx context.Context, c *hook.Conn) {
-	if c.Hello.Mode != hook.Once {
-		return
-	}
-	m, err := c.Next(ctx)
-	if err != nil {
-		return
-	}
-	pid := a.behind(c.PID) // while the hook runs
-	size := a.size(m.Payload.Str("transcript_path"))
-	_ = c.Print("") // one that has gone needs nothing
-	if pid == 0 {
-		a.opt.Log.Info("an event was refused: no Gemini CLI is behind it", "pid", c.PID)
-		return
-	}
-	a.take(m, pid, size)
-	notify.Poke(a.kick)
-}
-
-// size returns that of a session's file, 0 if there is no such file in Gemini CLI's own
-// folder.
-func (a *Adapter) size(chat string) int64 {
-	rel, err := filepath.Rel(a.opt.Folder, chat)
+// size returns that of a session's file, 0 if there is no such file in a folder, which is Gemini
+// CLI's own.
+func size(folder, chat string) int64 {
+	rel, err := filepath.Rel(folder, chat)
 	if err != nil || !filepath.IsLocal(rel) {
 		return 0
 	}
@@ -107,139 +65,51 @@ func (a *Adapter) size(chat string) int64 {
 	return info.Size()
 }
 
-// take handles an event of a process.
-func (a *Adapter) take(m hook.Message, pid int, size int64) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	s := a.session(m.Payload.Str("session_id"), pid)
-	if s == nil {
-		return
+// Take implements [seen.Follower].
+func (s *session) Take(m hook.Message) {
+	s.told = true
+	if m.Event != "SessionStart" { // which does not know that one is gone on with in its file
+		s.Transcript = m.Payload.Str("transcript_path")
 	}
-	if cwd := m.Payload.Str("cwd"); filepath.IsAbs(cwd) {
-		s.Folder = cwd
-	}
-	s.chat = m.Payload.Str("transcript_path")
+	s.follow()
 	switch m.Event {
 	case "SessionStart":
-		s.to(snapshot.Idle)
+		s.To(snapshot.Idle)
 	case "BeforeAgent":
-		s.settle("", "a new turn has begun")
-		s.to(snapshot.Working)
+		s.SettleAll("a new turn has begun")
+		s.stopped = false
+		s.To(snapshot.Working)
 	case "AfterAgent":
-		s.settle("", "its turn has ended")
-		s.to(snapshot.Idle)
+		s.SettleAll("its turn has ended")
+		s.To(snapshot.Idle)
 	case "BeforeTool":
-		s.asks, _ = questions(m) // those that cannot be shown are left out
+		s.asks = questions(m)
 	case "AfterTool":
-		s.settle("answered in its terminal", "")
+		s.Settle("", "answered in its terminal")
 		s.LastTool, s.LastSubject = m.Payload.Str("tool_name"), subject(m.Payload)
-		s.to(snapshot.Working)
+		if !s.stopped { // of what was stopped, this is told as well
+			s.To(snapshot.Working)
+		}
 	case "Notification":
 		if m.Payload.Str("notification_type") == "ToolPermission" {
-			s.settle("", "it asks something else") // it asks one thing at a time
-			a.ask(s, m, size)
+			s.SettleAll("it asks something else")
+			s.ask(m)
 		}
 	case "SessionEnd":
-		a.end(s)
-		return
-	}
-	a.opt.Roster.Report(s.Session)
-}
-
-// session returns that of a process. It returns nil for one that is another process's,
-// and when there are too many.
-func (a *Adapter) session(id string, pid int) *session {
-	if id == "" || len(id) > 256 {
-		return nil
-	}
-	s := a.sessions[id]
-	switch {
-	case s != nil && s.PID == pid:
-		return s
-	case s != nil && a.alive(s.PID):
-		return nil
-	case s == nil && len(a.sessions) >= mostSessions:
-		return nil
-	case s != nil:
-		s.settle("", "its session has ended")
-	}
-	for other, o := range a.sessions { // a process has one session at a time
-		if o.PID == pid {
-			o.settle("", "its session has ended")
-			delete(a.sessions, other)
-			a.opt.Roster.Gone(agent, other)
-		}
-	}
-	s = &session{Session: snapshot.Session{Agent: agent, ID: id, PID: pid, Verified: true, State: snapshot.Idle, Since: time.Now()}}
-	a.sessions[id] = s
-	return s
-}
-
-func (s *session) to(state snapshot.SessionState) {
-	if s.State != state {
-		s.State, s.Since, s.WaitingFor = state, time.Now(), ""
+		s.End()
 	}
 }
 
-// settle withdraws what the session waits for: it was answered, or why is not.
-func (s *session) settle(how, why string) {
-	if s.open != nil {
-		if why != "" {
-			s.open.Gone(why)
-		} else {
-			s.open.Settled(how)
-		}
-		s.open = nil
+// Look implements [seen.Follower]: it notices what no hook tells, as that a prompt is denied or a
+// turn stopped.
+func (s *session) Look() time.Duration {
+	s.follow()
+	if s.Waits() && size(s.Deps.Folder, s.Transcript) > s.size { // what is allowed is reported first
+		s.Settle("", "answered in its terminal")
+		s.To(snapshot.Idle)
 	}
-	if s.State.Waits() {
-		s.to(snapshot.Working)
+	if s.State == snapshot.Working || s.Waits() || !s.told {
+		return lookEvery
 	}
-}
-
-// end reports that a session is over.
-func (a *Adapter) end(s *session) {
-	s.settle("", "its session has ended")
-	s.to(snapshot.Ended)
-	delete(a.sessions, s.ID)
-	a.opt.Roster.Report(s.Session)
-}
-
-// Run implements [approvals.Adapter]: it notices what no hook reports, a prompt that is
-// denied and a process that is gone.
-func (a *Adapter) Run(ctx context.Context) {
-	for {
-		var next <-chan time.Time
-		if wait := a.look(); wait > 0 {
-			next = time.After(wait)
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-a.kick:
-		case <-next:
-		}
-	}
-}
-
-// look returns how long it may take until the next look; 0: for ever.
-func (a *Adapter) look() (wait time.Duration) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, s := range a.sessions {
-		switch {
-		case !a.alive(s.PID):
-			a.end(s)
-			continue
-		case s.open != nil && a.size(s.chat) > s.size: // what is allowed is reported first
-			s.settle("answered in its terminal", "")
-			s.to(snapshot.Idle)
-			a.opt.Roster.Report(s.Session)
-		}
-		if s.open != nil {
-			wait = lookEvery
-		} else if wait == 0 {
-			wait = lookSeldom
-		}
-	}
-	return wait
+	return 0
 }

@@ -1,13 +1,12 @@
 package gemini
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -15,8 +14,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/seen"
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
@@ -25,11 +26,12 @@ import (
 // world is a deck, and one Gemini CLI process.
 type world struct {
 	t      *testing.T
-	a      *Adapter
+	a      *seen.Adapter
 	q      *ask.Queue
 	roster *sessions.Roster
 	pid    int
 	dead   atomic.Int64 // process that has ended
+	folder string
 	chat   string
 }
 
@@ -37,10 +39,10 @@ func inDeck(t *testing.T, test func(*world)) {
 	t.Helper()
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		w := &world{t: t, q: ask.New(ask.Options{}), roster: &sessions.Roster{}, pid: 7, chat: filepath.Join(folder, "chats", "1.jsonl")}
-		w.a = Agent().New(approvals.Deps{Queue: w.q, Roster: w.roster, Folder: folder}).(*Adapter)
-		w.a.behind = func(int) int { return w.pid }
-		w.a.alive = func(pid int) bool { return w.dead.Load() != int64(pid) }
+		w := &world{t: t, q: ask.New(ask.Options{}), roster: &sessions.Roster{}, pid: 7, folder: folder, chat: filepath.Join(folder, "chats", "1.jsonl")}
+		w.a = Agent().New(approvals.Deps{Queue: w.q, Roster: w.roster, Folder: folder}).(*seen.Adapter)
+		w.a.Behind = func(int) int { return w.pid }
+		w.a.Alive = func(pid int) bool { return w.dead.Load() != int64(pid) }
 		w.talk("1")
 		ctx, stop := context.WithCancel(t.Context())
 		over := make(chan struct{})
@@ -72,34 +74,16 @@ func (w *world) talk(text string) {
 func (w *world) fire(payload string) string {
 	w.t.Helper()
 	payload = strings.Replace(payload, "{", `{"session_id":"s1","cwd":"/p","transcript_path":`+fmt.Sprintf("%q", w.chat)+`,`, 1)
-	ours, theirs := net.Pipe()
-	defer ours.Close()
-	over := make(chan struct{})
-	go func() {
-		defer close(over)
-		c, err := hook.Greet(theirs, 0)
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		w.a.Serve(w.t.Context(), c)
-	}()
-	go fmt.Fprintf(ours, "%s\n%s\n", `{"v":1,"hello":"gemini","mode":"hook","program":"/m"}`, `{"event":"hook","payload":`+payload+`}`)
-	in := bufio.NewReader(ours)
-	line, err := in.ReadString('\n')
-	for err == nil && line == `{"ping":true}`+"\n" {
-		line, err = in.ReadString('\n')
-	}
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	var m struct{ Print *string }
-	if err := json.Unmarshal([]byte(line), &m); err != nil || m.Print == nil {
-		w.t.Fatalf("the deck says %s", line)
-	}
-	<-over
+	prints, c := agenttest.Fire(w.t.Context(), w.a, "gemini", payload)
 	synctest.Wait()
-	return *m.Print
+	c.HangUp()
+	select {
+	case text := <-prints:
+		return text
+	default:
+		w.t.Fatal("the deck hung up")
+		return ""
+	}
 }
 
 func (w *world) row() string {
@@ -213,6 +197,59 @@ func TestAPromptLeavesWithTheNextSign(t *testing.T) {
 	}
 }
 
+// TestASessionIsFoundByItsFiles has processes run before the deck.
+func TestASessionIsFoundByItsFiles(t *testing.T) {
+	const head, asked, replied = `{"sessionId":"s1","kind":"main"}`, `{"id":"u","type":"user","content":"go","timestamp":%q}`, `{"id":"g","type":"gemini","content":"Done.","tokens":{"input":1},"timestamp":%[1]q}`
+	running := func(pids ...int) (all []seen.Process) {
+		for _, pid := range pids {
+			all = append(all, seen.Process{PID: pid, Folder: "/src/shop"})
+		}
+		return all
+	}
+	other := []seen.Process{{PID: 7, Folder: "/src/other"}}
+	for _, tt := range []struct {
+		name, chat, want string
+		running          []seen.Process
+	}{
+		{"in the middle of a turn", head + "\n" + asked, "s1 working", running(7)},
+		{"after a turn", head + "\n" + asked + "\n" + replied, "s1 idle", running(7)},
+		{"after a turn that was stopped", head + "\n" + asked + "\n" + `{"id":"i","type":"info","content":"Request cancelled."}` + "\n" + `{"id":"v","type":"user","content":[{"text":"<session_context>x</session_context>"},{"text":"go"}],"timestamp":%q}`, "s1 idle", running(7)},
+		{"before the first turn", head, "s1 unknown", running(7)},
+		{"half a line", `{"sessionId":"s`, "", running(7)},
+		{"two in a folder", head, "", running(7, 8)},
+		{"in another folder", head, "", other},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			inDeck(t, func(w *world) {
+				dir := filepath.Join(w.folder, "tmp", "shop", "chats")
+				if err := os.MkdirAll(dir, 0o700); err != nil {
+					t.Fatal(err)
+				}
+				chat := strings.ReplaceAll(strings.ReplaceAll(tt.chat, "%[1]q", "%q"), "%q", strconv.Quote(time.Now().Format(time.RFC3339)))
+				for name, text := range map[string]string{"../.project_root": "/src/shop", "session-2026-11-22T10-00-s1.jsonl": chat + "\n"} {
+					if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+						t.Fatal(err)
+					}
+				}
+				a := Agent().New(approvals.Deps{Queue: w.q, Roster: w.roster, Folder: w.folder}).(*seen.Adapter)
+				a.Alive, a.Running = func(int) bool { return true }, func() []seen.Process { return tt.running }
+				if !a.Left() {
+					t.Error("nothing is looked for")
+				}
+				ctx, stop := context.WithCancel(w.t.Context())
+				over := make(chan struct{})
+				go func() { defer close(over); a.Run(ctx) }()
+				testwait.Pass(2 * time.Second)
+				if got := w.row(); got != tt.want {
+					t.Errorf("the session is %s, want %s", got, tt.want)
+				}
+				stop()
+				<-over
+			})
+		})
+	}
+}
+
 func TestTheNextPromptReplacesTheOne(t *testing.T) {
 	inDeck(t, func(w *world) {
 		w.fire(shell)
@@ -244,7 +281,7 @@ func TestAnotherProcessCannotReportOnASession(t *testing.T) {
 func TestAProcessHasOneSessionAtATime(t *testing.T) {
 	inDeck(t, func(w *world) {
 		w.fire(shell)
-		w.a.take(hook.Message{Event: "SessionStart", Payload: payload(t, `{"session_id":"s2","cwd":"relative"}`)}, 7, 0)
+		w.a.Take(hook.Message{Event: "SessionStart", Payload: payload(t, `{"session_id":"s2","cwd":"relative"}`)}, 7)
 		if got := w.row(); got != "s2 idle" {
 			t.Errorf("sessions %s", got)
 		}
@@ -274,11 +311,11 @@ func TestOnlyFilesInItsOwnFolderAreLookedAt(t *testing.T) {
 			t.Skip("this system makes no links here: ", err)
 		}
 		for _, path := range []string{elsewhere, link, filepath.Dir(w.chat), "", "chats/1.jsonl", filepath.Join(filepath.Dir(w.chat), "..", "..", "x")} {
-			if n := w.a.size(path); n != 0 {
+			if n := size(w.folder, path); n != 0 {
 				t.Errorf("%s has %d bytes", path, n)
 			}
 		}
-		if w.a.size(w.chat) != 1 {
+		if size(w.folder, w.chat) != 1 {
 			t.Error("its own file is not looked at")
 		}
 	})
@@ -311,7 +348,7 @@ func FuzzPayloads(f *testing.F) {
 				}
 				m := hook.Message{Payload: payload(t, string(b)), Raw: b}
 				m.Event = m.Payload.Str("hook_event_name")
-				w.a.take(m, 7, 0)
+				w.a.Take(m, 7)
 			}
 			for _, it := range w.q.Pending().Items {
 				if !it.Request.InTerminal() || len(it.Request.Questions) == 0 {

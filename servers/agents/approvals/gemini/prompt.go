@@ -4,57 +4,41 @@ import (
 	"cmp"
 	"encoding/json"
 	"strconv"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
-	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // inTerminal is said of every prompt.
 const inTerminal = "Gemini CLI takes answers in its own terminal only."
 
-// ask shows what a session waits for.
-func (a *Adapter) ask(s *session, m hook.Message, size int64) {
-	now := time.Now()
-	p := &ask.Prompt{Kind: ask.Permission, ID: ask.NewKey()}
-	r := approvals.Request(&snapshot.Session{Agent: agent, ID: s.ID, PID: s.PID, Folder: s.Folder, Verified: true}, p)
-	r.Local, p.Door = true, ask.InTerminal
-	details, err := rawjson.SplitObject(m.Payload.Some("details"))
+// ask shows what the session waits for.
+func (s *session) ask(m hook.Message) {
+	p := &ask.Prompt{Kind: ask.Permission}
+	r := s.Request(p)
+	details, _ := rawjson.SplitObject(m.Payload.Some("details")) // as its shape says
 	describe(p, details)
 	p.Marks = approvals.Marks(p.Command, s.Folder)
 	approvals.MarkPath(p, s.Folder)
-	state := snapshot.WaitsForPermission
 	asks := s.asks
-	s.asks = nil
-	switch {
-	case m.TooLarge || err != nil:
+	s.asks, s.size = nil, size(s.Deps.Folder, s.Transcript)
+	switch err := shapes().Err(m.Raw); {
+	case m.TooLarge:
 		p.Command, p.Diff, p.Args = "", "", nil
 		approvals.InTerminal(&r, "It cannot be shown here. "+inTerminal)
+	case err != nil:
+		approvals.Misread(&r, err)
 	case details.Str("type") == "ask_user":
-		p.Kind, state = ask.OwnQuestion, snapshot.WaitsForAnswer
+		p.Kind = ask.OwnQuestion
 		if r.Questions = asks; asks == nil {
 			approvals.InTerminal(&r, inTerminal)
 		}
 	default:
 		approvals.InTerminal(&r, inTerminal)
 	}
-	s.State, s.Since, s.size = state, now, size
-	s.WaitingFor = "permission: " + p.Tool
-	if state == snapshot.WaitsForAnswer {
-		s.WaitingFor = "an answer"
-	}
-	if !a.pace.Admit(s.ID, s.Folder, 0, now) {
-		return
-	}
-	call, err := a.opt.Queue.Open(r)
-	if err != nil {
-		a.opt.Log.Info("a prompt of Gemini CLI is not shown", "error", err)
-		return
-	}
-	s.open = call
+	s.Ask("", r)
 }
 
 // describe fills in what Gemini CLI asks for.
@@ -81,8 +65,8 @@ func subject(o rawjson.Object) string {
 	return cmp.Or(in.Str("command"), in.Str("file_path"), in.Str("path"), in.Str("query"))
 }
 
-// questions reads those of a call of ask_user.
-func questions(m hook.Message) ([]ask.Question, error) {
+// questions reads those of a call of ask_user, none if they cannot be shown.
+func questions(m hook.Message) (out []ask.Question) {
 	var in struct {
 		Input struct {
 			Questions []struct {
@@ -93,16 +77,15 @@ func questions(m hook.Message) ([]ask.Question, error) {
 		} `json:"tool_input"`
 	}
 	if m.TooLarge || m.Payload.Str("tool_name") != "ask_user" || json.Unmarshal(m.Raw, &in) != nil {
-		return nil, approvals.ErrShape
+		return nil
 	}
 	list := in.Input.Questions
 	if len(list) == 0 || len(list) > ask.MaxQuestions {
-		return nil, approvals.ErrShape
+		return nil
 	}
-	var out []ask.Question
 	for i, one := range list {
 		if one.Question == "" || len(one.Options) > ask.MaxOptions {
-			return nil, approvals.ErrShape
+			return nil
 		}
 		q := ask.Question{ID: "q" + strconv.Itoa(i+1), Question: one.Question, Header: one.Header, Description: inTerminal, Kind: ask.Choice, Options: one.Options, Multi: one.MultiSelect}
 		if one.Type == "yesno" {
@@ -113,5 +96,5 @@ func questions(m hook.Message) ([]ask.Question, error) {
 		}
 		out = append(out, q)
 	}
-	return out, nil
+	return out
 }

@@ -3,6 +3,7 @@ package hook
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,6 +39,8 @@ type Call struct {
 	Program string // that the agent's program has started
 	Env     func(name string) string
 	Input   io.Reader // what the agent's program tells the hook: one JSON object
+	// Within is how long the whole of it may take; 0: as long as the deck is alive.
+	Within time.Duration
 }
 
 // Ask sends a call to the deck and returns what the hook is to print. Whatever goes wrong,
@@ -61,7 +64,7 @@ func (c Call) exchange(ctx context.Context, version int, event []byte) (text str
 	if err != nil {
 		return "", false
 	}
-	first := time.Now().Add(greetWithin)
+	first := time.Now().Add(cmp.Or(c.Within, greetWithin))
 	dial, cancel := context.WithDeadline(ctx, first)
 	defer cancel()
 	conn, err := socket.Dial(dial, c.Socket)
@@ -73,15 +76,16 @@ func (c Call) exchange(ctx context.Context, version int, event []byte) (text str
 	if _, err := conn.Write(append(hello, event...)); err != nil {
 		return "", !errors.Is(err, os.ErrDeadlineExceeded)
 	}
-	if version == greetsNot {
+	if version == greetsNot && c.Within == 0 {
 		first = time.Now().Add(heardWithin)
 	}
-	return reply(conn, first)
+	return reply(conn, first, cmp.Or(c.Within, heardWithin))
 }
 
 // reply waits for what the deck wants printed, for as long as the deck is alive. Its first
-// line must come before a time. If it hangs up before that, the call was refused.
-func reply(conn net.Conn, first time.Time) (text string, refused bool) {
+// line must come before a time, the others each within some. If it hangs up before that, the call
+// was refused.
+func reply(conn net.Conn, first time.Time, within time.Duration) (text string, refused bool) {
 	in := bufio.NewReader(conn)
 	_ = conn.SetReadDeadline(first) // fails only on a closed connection, which the read reports
 	for heard := false; ; heard = true {
@@ -89,7 +93,7 @@ func reply(conn net.Conn, first time.Time) (text string, refused bool) {
 		if err != nil {
 			return "", !heard && !errors.Is(err, os.ErrDeadlineExceeded)
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(heardWithin)) // as above
+		_ = conn.SetReadDeadline(time.Now().Add(within)) // as above
 		var m struct{ Print *string }
 		if json.Unmarshal(line, &m) != nil {
 			return "", false
@@ -102,8 +106,8 @@ func reply(conn net.Conn, first time.Time) (text string, refused bool) {
 
 // event makes the line of a call's event, and reports whether there is something to say.
 func (c Call) event(line *bytes.Buffer) bool {
-	raw, err := io.ReadAll(io.LimitReader(c.Input, MaxPayload+1))
-	if err != nil || len(raw) > MaxPayload {
+	raw, err := io.ReadAll(io.LimitReader(c.Input, maxPayload+1))
+	if err != nil || len(raw) > maxPayload {
 		return false
 	}
 	line.WriteString(`{"event":"hook","payload":`)

@@ -2,6 +2,7 @@ package hook
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -87,14 +88,13 @@ func (c *Conn) Print(text string) error {
 	}{text})
 }
 
-// Post has the program at the other end of a [Stream] make a request of its agent, and
-// returns the number by which it reports on it.
-func (c *Conn) Post(path string, body any) (n int, err error) {
+// Post has the program at the other end of a [Stream] make a request of its agent.
+func (c *Conn) Post(path string, body any) error {
 	c.mu.Lock()
 	c.posts++
-	n = c.posts
+	n := c.posts
 	c.mu.Unlock()
-	return n, c.send(struct {
+	return c.send(struct {
 		Post string `json:"post"`
 		Body any    `json:"body"`
 		N    int    `json:"n"`
@@ -139,7 +139,11 @@ func (c *Conn) read() {
 			continue
 		}
 		if m.Event == "hook" { // the sender knows no agent's format
-			if m.Event = m.Payload.Str("hook_event_name"); m.Event == "" {
+			m.Event = cmp.Or(m.Payload.Str("hook_event_name"), m.Payload.Str("hookName"))
+			if m.Event == "" && m.Payload.Get("stepIdx") != nil { // which one it is, its session knows
+				m.Event = "step"
+			}
+			if m.Event == "" {
 				c.Close()
 				return
 			}

@@ -13,9 +13,9 @@ import (
 
 // Limits of what programs send.
 const (
-	// MaxPayload is the longest payload of an event, in bytes.
-	MaxPayload = 1 << 20
-	maxLine    = MaxPayload + 64<<10
+	// maxPayload is the longest payload of an event, in bytes.
+	maxPayload = 1 << 20
+	maxLine    = maxPayload + 64<<10
 	mostLevels = 128       // of nested JSON that is read at all
 	fewLevels  = 32        // that can be shown
 	maxString  = 256 << 10 // that can be shown, in bytes
@@ -51,14 +51,12 @@ type Hello struct {
 
 // Message is a line after the hello.
 type Message struct {
-	Event   string // "" in a report on a post
+	Event   string
 	Payload rawjson.Object
 	Raw     json.RawMessage // the payload as it came
 	// TooLarge is set if the payload is nested too deeply or has too long a string for
 	// the deck to show.
 	TooLarge bool
-	Posted   int // number of the post that was made, of a report
-	Status   int // that it got
 }
 
 var errRefused = errors.New("not a message of this socket")
@@ -117,13 +115,7 @@ func parseMessage(line []byte) (Message, bool, error) {
 		levels, longest := rawjson.Measure(m.Raw)
 		m.TooLarge = levels > fewLevels || longest > maxString
 		return m, true, nil
-	case o.Get("posted") != nil && known(o, "posted", "status"):
-		var m struct{ Posted, Status int }
-		if err := json.Unmarshal(line, &m); err != nil {
-			return Message{}, false, errRefused
-		}
-		return Message{Posted: m.Posted, Status: m.Status}, true, nil
-	case o.Get("ping") != nil && known(o, "ping"):
+	case o.Get("posted") != nil && known(o, "posted", "status"), o.Get("ping") != nil && known(o, "ping"):
 		return Message{}, false, nil
 	}
 	return Message{}, false, errRefused

@@ -1,11 +1,10 @@
 package opencode_test
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/agents/agenttest"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/hook"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals/opencode"
@@ -25,7 +25,7 @@ type world struct {
 	t       *testing.T
 	q       *ask.Queue
 	roster  *sessions.Roster
-	adapter *opencode.Adapter
+	adapter hook.Handler
 	deck    context.Context
 	stop    context.CancelFunc
 	ends    []func()
@@ -34,10 +34,16 @@ type world struct {
 // inDeck runs a test with a clock of its own.
 func inDeck(t *testing.T, o approvals.Deps, test func(*world)) {
 	t.Helper()
+	inDeckOf(t, opencode.Agent(), o, test)
+}
+
+// inDeckOf is inDeck of another agent than OpenCode.
+func inDeckOf(t *testing.T, agent approvals.Agent, o approvals.Deps, test func(*world)) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{t: t, q: ask.New(ask.Options{Hold: -1}), roster: &sessions.Roster{}}
 		o.Queue, o.Roster = w.q, w.roster
-		w.adapter = opencode.New(o)
+		w.adapter = agent.New(o).(hook.Handler)
 		w.deck, w.stop = context.WithCancel(t.Context())
 		test(w)
 		w.stop()
@@ -51,36 +57,15 @@ func inDeck(t *testing.T, o approvals.Deps, test func(*world)) {
 // plugin is the other end of a connection.
 type plugin struct {
 	w    *world
-	conn net.Conn
-	in   chan string // lines from the deck
-	over chan struct{}
+	conn *agenttest.Conn
 }
 
-func (w *world) plugin() *plugin {
-	w.t.Helper()
-	return w.pluginOf(0)
-}
+func (w *world) plugin() *plugin { return w.pluginOf(0) }
 
 // pluginOf is the plugin in a process, of which the system may tell.
 func (w *world) pluginOf(pid int) *plugin {
 	w.t.Helper()
-	ours, theirs := net.Pipe()
-	p := &plugin{w: w, conn: ours, in: make(chan string, 16), over: make(chan struct{})}
-	go func() {
-		defer close(p.in)
-		for in := bufio.NewScanner(ours); in.Scan(); {
-			p.in <- in.Text()
-		}
-	}()
-	go func() {
-		defer close(p.over)
-		c, err := hook.Greet(theirs, pid)
-		if err != nil {
-			return
-		}
-		defer c.Close()
-		w.adapter.Serve(w.deck, c)
-	}()
+	p := &plugin{w, agenttest.Connect(w.deck, w.adapter, pid)}
 	p.say(`{"v":1,"hello":"opencode","mode":"stream","directory":"/p"}`)
 	w.ends = append(w.ends, p.hangUp)
 	return p
@@ -97,8 +82,7 @@ func (p *plugin) say(lines ...string) {
 }
 
 func (p *plugin) hangUp() {
-	p.conn.Close()
-	<-p.over
+	p.conn.HangUp()
 	synctest.Wait()
 }
 
@@ -106,7 +90,7 @@ func (p *plugin) hangUp() {
 func (p *plugin) post() (path, body string) {
 	p.w.t.Helper()
 	for {
-		line, more := <-p.in
+		line, more := <-p.conn.Lines
 		if !more {
 			p.w.t.Fatal("the deck hung up")
 		}
@@ -168,7 +152,7 @@ const (
 func TestAPermissionIsShownExactly(t *testing.T) {
 	for _, tt := range []struct{ name, event, want string }{
 		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
-		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["names a path outside the project"] | Allow once, Always allow (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["outside the project"] | Allow once, Always allow (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
 		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -183,15 +167,7 @@ func TestAPermissionIsShownExactly(t *testing.T) {
 					options = append(options, o.Label)
 				}
 				p := r.Prompt
-				args := string(p.Args)
-				if args == "" {
-					args = "null"
-				}
-				marks := []string{}
-				for _, m := range p.Marks {
-					marks = append(marks, fmt.Sprintf("%q", m))
-				}
-				got := fmt.Sprintf("%s %q %q %q %s %v | %s", p.Tool, p.Command, p.Path, p.Diff, args, marks, strings.Join(options, ", "))
+				got := fmt.Sprintf("%s %q %q %q %s %q | %s", p.Tool, p.Command, p.Path, p.Diff, cmp.Or(string(p.Args), "null"), p.Marks, strings.Join(options, ", "))
 				if got != tt.want || p.Kind != ask.Permission || p.Door != ask.Shared || p.Session != "ses_1" || len(p.Grants) != 5 || !p.Unconfirmed {
 					t.Errorf("got %s\nof %+v", got, p)
 				}

@@ -16,7 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// prompt is one that OpenCode waits for.
+// prompt is one that the program waits for.
 type prompt struct {
 	*approvals.Item
 	in      *stream
@@ -33,7 +33,7 @@ type prompt struct {
 	settled *settlement   // by whomever, also by the deck's own post; the stream's lock guards it
 
 	// call is the ID of the tool call that waits for the prompt, if the plugin says what
-	// becomes of that: then OpenCode's word that the prompt is settled is not enough. It is
+	// becomes of that: then the program's word that the prompt is settled is not enough. It is
 	// where there is no call, and with a plugin of an older mcpdeck.
 	call   string
 	became fate // of the call, since the prompt was settled; the stream's lock guards it
@@ -51,7 +51,7 @@ const (
 
 // settlement is how a prompt was settled.
 type settlement struct {
-	reply   string // of a permission, as OpenCode has it; "reject" of a question that was rejected
+	reply   string // of a permission, as the program has it; "reject" of a question that was rejected
 	words   string
 	answers json.RawMessage // to questions, compact; nil: not said
 }
@@ -67,51 +67,59 @@ func (s *stream) request(p *prompt, m hook.Message) ask.Request {
 		q.Subagent = s.a.twins.Name(root.ID, cmp.Or(x.Agent, "sub-agent"), x.ID)
 	}
 	r := approvals.Request(&snapshot.Session{
-		Agent: agent, ID: root.ID, Version: x.Version, PID: s.c.PID, Mode: x.Agent, Title: root.Title, Verified: s.verified,
+		Agent: s.a.of.id, ID: root.ID, Version: x.Version, PID: s.c.PID, Mode: x.Agent, Title: root.Title, Verified: s.verified,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory),
 	}, q)
 	r.Local = p.kind != "question" // a permission is never given later
 	if !r.Local {
 		q.Kind = ask.OwnQuestion
 	}
-	var err error
+	err := shapes().Err(approvals.Line("type", m.Event, "properties", m.Raw))
 	switch {
 	case m.TooLarge || m.Payload.Flag("large"):
-		q.Tool = m.Payload.Str("permission")
+		q.Tool, err = m.Payload.Str("permission"), nil
 		approvals.InTerminal(&r, "It is too large to show; answer in its terminal.")
+	case err != nil:
 	case q.Kind == ask.OwnQuestion:
 		r.Questions, err = questions(m.Payload.Get("questions"))
 	default:
-		if p.choices, err = permission(q, m.Payload, r.From.Cwd); s.a.opt.Rules.Now().OnceOnly {
+		p.choices = s.permission(q, m.Payload, r.From.Cwd)
+		if q.Tool == "bash" && q.Command != "" {
+			s.runsIn(q, m.Payload, r.From.Cwd)
+		}
+		if s.a.opt.Rules.Now().OnceOnly {
 			p.choices = approvals.OnceOnly(p.choices)
 		}
 		approvals.Permit(&r, p.choices)
 	}
 	if err != nil {
-		approvals.InTerminal(&r, "mcpdeck cannot show it ("+err.Error()+"); answer in its terminal.")
+		approvals.Misread(&r, err)
 	}
 	return r
 }
 
-// permission reads what is to be allowed.
-func permission(q *ask.Prompt, o rawjson.Object, folder string) ([]approvals.Choice, error) {
+// permission reads what is to be allowed, which has its shape.
+func (s *stream) permission(q *ask.Prompt, o rawjson.Object, folder string) []approvals.Choice {
 	q.Tool = o.Str("permission")
-	var patterns, always []string
-	meta, err := rawjson.SplitObject(o.Some("metadata"))
-	if err != nil || q.Tool == "" || !words(o.Get("patterns"), &patterns) || !words(o.Get("always"), &always) {
-		return nil, approvals.ErrShape
-	}
+	meta, _ := rawjson.SplitObject(o.Some("metadata"))
+	patterns, always := words(o.Get("patterns")), words(o.Get("always"))
 	q.Command, q.Path, q.Diff = meta.Str("command"), meta.Str("filepath"), meta.Str("diff")
 	if q.Command == "" && q.Diff == "" {
-		shown := approvals.Without(meta, "filepath")
+		shown := meta.Without("filepath")
 		if len(shown) == 0 || q.Path == "" && len(patterns) > 0 {
 			raw, _ := json.Marshal(patterns) // strings always encode
 			shown = append(shown, rawjson.Member{Key: "patterns", Value: raw})
 		}
 		q.Args = shown.JSON()
 	}
-	if more := approvals.Without(meta, "command", "description", "diff", "filepath"); q.Command != "" && len(more) > 0 {
+	if more := meta.Without("command", "description", "diff", "filepath"); q.Command != "" && len(more) > 0 {
 		q.Args = more.JSON() // what else decides how it runs
+	}
+	switch {
+	case q.Tool == "edit":
+		q.Does = &ask.Does{Files: []ask.ChangedFile{{Path: q.Path}}, Partial: q.Path == "" || len(patterns) != 1}
+	case q.Tool == "webfetch" && meta.Str("url") != "":
+		q.Does = &ask.Does{Page: meta.Str("url")}
 	}
 	q.Marks = approvals.Marks(q.Command, folder)
 	approvals.MarkPath(q, folder)
@@ -121,18 +129,19 @@ func permission(q *ask.Prompt, o rawjson.Object, folder string) ([]approvals.Cho
 		if slices.Equal(always, []string{"*"}) {
 			effect = q.Tool + ", whatever it is about"
 		}
-		all = append(all, approvals.Choice{Label: "Always allow", Grant: ask.Grant{Allow: true, Scope: ask.Always, Effect: effect + " (until OpenCode is restarted)"}, Result: json.RawMessage(`"always"`)})
+		all = append(all, approvals.Choice{Label: "Always allow", Grant: ask.Grant{Allow: true, Scope: ask.Always, Effect: effect + " (until " + s.a.of.title + " is restarted)"}, Result: json.RawMessage(`"always"`)})
 	}
 	reject := json.RawMessage(`"reject"`)
-	return append(append(all, approvals.Denials(reject)...), approvals.DenyAndStop(reject)), nil
+	return append(append(all, approvals.Denials(reject)...), approvals.DenyAndStop(reject))
 }
 
 // words reads a list of strings; one that is missing is empty.
-func words(raw json.RawMessage, to *[]string) bool {
-	return raw == nil || json.Unmarshal(raw, to) == nil
+func words(raw json.RawMessage) (all []string) {
+	_ = json.Unmarshal(raw, &all) // as above
+	return all
 }
 
-// questions reads OpenCode's own questions.
+// questions reads the program's own questions.
 func questions(raw json.RawMessage) ([]ask.Question, error) {
 	var in []struct {
 		Question, Header string
@@ -173,17 +182,17 @@ func (p *prompt) follow() {
 func (p *prompt) Answer(r ask.Reply) bool {
 	what, body, err := p.answer(r)
 	if err == nil {
-		_, err = p.in.c.Post("/"+p.kind+"/"+p.id+"/"+what, body)
+		err = p.in.c.Post("/"+p.kind+"/"+p.id+"/"+what, body)
 	}
 	if err != nil {
-		p.in.a.opt.Log.Info("an answer for OpenCode was not sent", "error", err)
+		p.in.a.opt.Log.Info("an answer was not sent", "agent", p.in.a.of.id, "error", err)
 		return false
 	}
 	p.what, p.body = what, body
 	return true
 }
 
-// Look implements [approvals.Door]: OpenCode says what a prompt was answered with, by whomever,
+// Look implements [approvals.Door]: the program says what a prompt was answered with, by whomever,
 // and what its tool call does then.
 func (p *prompt) Look() approvals.Fate {
 	s := p.in
@@ -197,15 +206,12 @@ func (p *prompt) Look() approvals.Fate {
 	case ours && (p.call == "" || p.became == went || p.became == failed):
 		return approvals.Fate{Is: approvals.Taken, Last: true}
 	case p.became == never:
-		return approvals.Fate{Is: approvals.Gone, How: "OpenCode's turn has ended", Last: true}
+		return approvals.Fate{Is: approvals.Gone, How: s.a.of.title + "'s turn has ended", Last: true}
 	case s.ctx.Err() != nil && s.deck.Err() == nil:
-		return approvals.Fate{Is: approvals.Left, How: ended, Last: true}
+		return approvals.Fate{Is: approvals.Left, How: s.a.of.title + " has ended", Last: true}
 	}
 	return approvals.Fate{}
 }
-
-// ended is why nobody asks any more when the process is gone.
-const ended = "OpenCode has ended"
 
 // is reports whether the settlement is that of an answer that was posted.
 func (s settlement) is(what string, body map[string]any) bool {
@@ -247,7 +253,7 @@ func (p *prompt) answer(r ask.Reply) (what string, body map[string]any, err erro
 	return "reply", body, err
 }
 
-// answers are those to OpenCode's own questions: for each its labels, or free text.
+// answers are those to the program's own questions: for each its labels, or free text.
 func (p *prompt) answers(results []ask.Result) ([][]string, error) {
 	if len(results) != len(p.Request.Questions) || !approvals.Offered(p.Request.Questions, results) {
 		return nil, errOther

@@ -24,11 +24,14 @@ type said struct {
 	Input  json.RawMessage
 	Exit   *int
 	Error  string
-	Lines  int  // of a file that was written
-	Over   bool `json:"overwrote"` // there was one before
+	Lines  int     // of a file that was written
+	Over   bool    `json:"overwrote"` // there was one before
+	Before *string // its text; nil if it is not said
+	Now    string  `json:"content"`
 	Files  []struct {
 		File                 string
 		Additions, Deletions int
+		Patch                string // or the beginning of it
 	}
 }
 
@@ -54,6 +57,11 @@ func (s *stream) said(id, what string, m hook.Message) {
 	case "tool":
 		d.tool(&e)
 		x.tool, x.about = d.Tool, record.Subject(d.Input)
+	case "cut": // the plugin does not know all that was done before there was a deck
+		root := s.root(x)
+		root.record.Skipped()
+		s.row(root)
+		return
 	default:
 		return
 	}
@@ -67,15 +75,21 @@ func (s *stream) said(id, what string, m hook.Message) {
 
 // tool is a call of a tool, and its result when it has ended.
 func (d *said) tool(e *record.Event) {
-	writes := d.Tool == "bash" && record.Writes(d.Input) || d.Over // by how much that has changed is not said
+	writes := d.Tool == "bash" && record.Writes(d.Input) || d.Over && d.Before == nil && d.Status == "completed" // by how much that has changed is not said
 	e.Calls = []record.Call{{ID: d.Call, Tool: d.Tool, Subject: record.Subject(d.Input), Writes: writes}}
 	r := record.Result{Call: d.Call}
 	switch d.Status {
 	case "completed":
 		for _, f := range d.Files {
-			r.Files = append(r.Files, snapshot.ChangedFile{Path: f.File, Added: f.Additions, Removed: f.Deletions})
+			r.Files = append(r.Files, snapshot.ChangedFile{Path: f.File, Added: f.Additions, Removed: f.Deletions, Diff: record.Diff(f.File, f.Patch).Diff})
 		}
-		if path := record.Subject(d.Input); d.Tool == "write" && !d.Over && len(r.Files) == 0 && filepath.IsAbs(path) {
+		switch path := record.Subject(d.Input); {
+		case d.Tool != "write" || len(r.Files) > 0 || !filepath.IsAbs(path):
+		case d.Over && d.Before != nil:
+			r.Files = []snapshot.ChangedFile{record.Compared(path, *d.Before, d.Now)}
+		case !d.Over && d.Now != "":
+			r.Files = []snapshot.ChangedFile{record.Whole(path, d.Now, true)}
+		case !d.Over:
 			r.Files = []snapshot.ChangedFile{{Path: path, Added: d.Lines}}
 		}
 		if d.Exit != nil && *d.Exit != 0 {

@@ -17,14 +17,14 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// stream is the connection of one OpenCode process.
+// stream is the connection of one process.
 type stream struct {
 	a        *Adapter
 	c        *hook.Conn
 	ctx      context.Context // of the connection
 	deck     context.Context // of the deck
 	wait     time.Duration   // of a prompt, before it is shown
-	verified bool            // the system says that the process is OpenCode's
+	verified bool            // the system says that the process is the program's
 	wg       sync.WaitGroup  // prompts that are followed
 
 	mu       sync.Mutex // guards what follows
@@ -42,13 +42,14 @@ type session struct {
 	info
 	state snapshot.SessionState
 	since time.Time
+	door  bool   // its plugin sends it prompts
 	tool  string // that was called last, or allowed
 	about string
 
 	record record.Builder
 }
 
-// info is what OpenCode says about a session.
+// info is what the program says about a session.
 type info struct {
 	ID        string `json:"id"`
 	Parent    string `json:"parentID"`
@@ -90,7 +91,7 @@ func (s *stream) take(m hook.Message) {
 	}
 }
 
-// isID reports whether a word can be an ID of OpenCode's, and part of a path.
+// isID reports whether a word can be an ID of the program's, and part of a path.
 func isID(s string) bool {
 	return s != "" && len(s) <= 128 && strings.IndexFunc(s, func(r rune) bool {
 		return r != '_' && r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
@@ -127,19 +128,23 @@ func (s *stream) report(id, what string, m hook.Message) {
 		return
 	}
 	state := x.state
+	var now struct {
+		At     int64 // in milliseconds; long ago for a deck that came later
+		Status struct{ Type string }
+	}
+	_ = json.Unmarshal(m.Raw, &now) // another shape is an unknown state
 	switch what {
 	case "created", "updated":
 		in := info{}
 		if m.TooLarge || json.Unmarshal(m.Payload.Get("info"), &in) != nil || in.ID != id || in.Parent == id {
 			return
 		}
+		x.door = m.Payload.Flag("prompts")
 		if x.info = in; s.root(x) != x {
-			s.a.opt.Roster.Gone(agent, id) // it is one of a sub-agent
+			s.a.opt.Roster.Gone(s.a.of.id, id) // it is one of a sub-agent
 		}
 	case "status":
-		var status struct{ Status struct{ Type string } }
-		_ = json.Unmarshal(m.Raw, &status) // another shape is an unknown state
-		switch status.Status.Type {
+		switch now.Status.Type {
 		case "busy", "retry":
 			state = snapshot.Working
 		case "idle":
@@ -154,7 +159,7 @@ func (s *stream) report(id, what string, m hook.Message) {
 		root := s.root(x)
 		delete(s.sessions, id)
 		if root == x {
-			s.a.opt.Roster.Gone(agent, id)
+			s.a.opt.Roster.Gone(s.a.of.id, id)
 		} else {
 			s.row(root)
 		}
@@ -162,6 +167,9 @@ func (s *stream) report(id, what string, m hook.Message) {
 	}
 	if state != x.state {
 		x.state, x.since = state, time.Now()
+	}
+	if at := time.UnixMilli(now.At); now.At > 0 && at.Before(x.since) {
+		x.since = at
 	}
 	if state == snapshot.Idle && (what == "idle" || what == "status") {
 		s.over(id)
@@ -172,9 +180,9 @@ func (s *stream) report(id, what string, m hook.Message) {
 // row reports a session and its sub-agents as one row.
 func (s *stream) row(x *session) {
 	out := snapshot.Session{
-		Agent: agent, ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
+		Agent: s.a.of.id, ID: x.ID, Version: cmp.Or(x.Version, s.c.Hello.Version), PID: s.c.PID, State: x.state, Since: x.since,
 		Folder: cmp.Or(x.Directory, s.c.Hello.Directory), Title: x.Title, Mode: x.Agent, Model: x.Model.ID,
-		LastTool: x.tool, Verified: s.verified,
+		LastTool: x.tool, Verified: s.verified, Door: snapshot.Door{Open: x.door},
 	}
 	if out.State == snapshot.Idle {
 		x.record.Rest(x.since)
@@ -203,9 +211,15 @@ func (s *stream) row(x *session) {
 	if strings.HasPrefix(x.Title, "New session - ") { // and the time
 		out.Title, out.Handle = "", x.Title
 	}
-	out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, "OpenCode"
+	untested := out.Version == "2" || strings.HasPrefix(out.Version, "2.")
+	if !untested {
+		out.Cost.Known, out.Cost.Reported, out.Cost.Source = true, true, s.a.of.title
+	}
 	if out.State == snapshot.StateUnknown {
-		out.Note = "this version of OpenCode does not say what it does"
+		out.Note = "this version of " + s.a.of.title + " does not say what it does"
+	}
+	if untested {
+		out.Note = strings.TrimSuffix(snapshot.Untested+" with "+s.a.of.title+" 2; "+out.Note, "; ")
 	}
 	var first *prompt
 	for _, p := range s.open {
@@ -219,7 +233,7 @@ func (s *stream) row(x *session) {
 			out.State, out.WaitingFor = snapshot.WaitsForAnswer, "an answer"
 		}
 	}
-	if out.Record == nil && out.State == snapshot.Idle && out.Usage == (snapshot.Usage{}) {
+	if out.Record == nil && out.State == snapshot.Idle && out.Usage == (snapshot.Usage{}) && !untested {
 		out.Hidden = "nothing was asked yet"
 	}
 	s.a.opt.Roster.Report(out)
@@ -254,7 +268,7 @@ func (s *stream) ask(kind string, m hook.Message) {
 	s.open[id] = p
 	s.row(s.root(x))
 	s.wg.Add(1)
-	recovery.Go("opencode prompt", func() {
+	recovery.Go(s.a.of.id+" prompt", func() {
 		defer s.wg.Done()
 		p.follow()
 	})

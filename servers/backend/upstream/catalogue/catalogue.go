@@ -102,10 +102,10 @@ type Catalogue struct {
 	Prompts      []Definition
 	Templates    []Definition
 	Instructions string // rewritten, after the preface
-	Guide        string // the server's own instructions
-	// What the server says about itself, unchanged; nil: unknown.
-	Server, Capabilities json.RawMessage
-	Context              int // bytes of what a model gets of the definitions, and of the instructions
+	Context      int    // bytes of what a model gets of the definitions, and of the instructions
+
+	Listing *Listing // that it was made of
+	Verdict Verdict  // on the listing
 
 	byName   map[string]*Tool    // by exposed name
 	withheld map[string]Withheld // by exposed name
@@ -202,7 +202,7 @@ func read(raw json.RawMessage) (Tool, error) {
 // New makes the catalogue of a listing without what the verdict holds.
 func New(l Listing, v Verdict, o Options) *Catalogue {
 	hidden, withheld := withhold(l, v, o)
-	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld, Guide: v.Instructions, Server: l.Server, Capabilities: l.Capabilities}
+	c := &Catalogue{Notes: slices.Concat(l.Notes, v.Gone), byName: map[string]*Tool{}, withheld: withheld, Listing: &l, Verdict: v}
 	exposed := map[string]string{}
 	taken := map[string]string{}
 	for _, r := range o.Reserved {
@@ -226,13 +226,14 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 		exposed[t.Original] = t.Name
 		c.Tools = append(c.Tools, t)
 	}
+	prompts, templates := l.Prompts, l.Templates
 	if o.WithoutAll(OfPrompt) {
-		l.Prompts = nil
+		prompts = nil
 	}
 	if o.WithoutAll(OfTemplate) {
-		l.Templates = nil
+		templates = nil
 	}
-	for _, p := range l.Prompts { // a tool of the same name has the same exposed name
+	for _, p := range prompts { // a tool of the same name has the same exposed name
 		if exposed[p.Original] == "" && hidden[OfPrompt.named(p.Original)] == "" {
 			exposed[p.Original] = o.Expose(p.Original)
 		}
@@ -261,7 +262,7 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	if e := c.Entry(o.Entry); e != nil && o.Entry != nil {
 		e.Description = cutSentence(strings.TrimSpace(e.Description+"\n\n"+c.Instructions), entryDescription)
 	}
-	c.expose(l, o, r, hidden)
+	c.expose(prompts, templates, o, r, hidden)
 	h := sha256.New()
 	c.Context = len(c.Instructions)
 	for i := range c.Tools {
@@ -277,10 +278,17 @@ func New(l Listing, v Verdict, o Options) *Catalogue {
 	for _, d := range slices.Concat(c.Prompts, c.Templates) {
 		h.Write(d.Raw)
 	}
-	h.Write(slices.Concat(c.Server, c.Capabilities))
+	h.Write(slices.Concat(l.Server, l.Capabilities))
 	h.Write([]byte(c.Instructions))
 	c.print = string(h.Sum(nil))
 	return c
+}
+
+// Again makes the catalogue of the same listing anew.
+func (c *Catalogue) Again(v Verdict, o Options) *Catalogue {
+	made := New(*c.Listing, v, o)
+	made.Listing = c.Listing
+	return made
 }
 
 // withhold finds what agents do not get: the reasons for the user's page by original
@@ -389,7 +397,7 @@ func without(raw json.RawMessage, key string) json.RawMessage {
 	if err != nil || o.Get(key) == nil {
 		return raw
 	}
-	return slices.DeleteFunc(o, func(m rawjson.Member) bool { return m.Key == key }).JSON()
+	return o.Without(key).JSON()
 }
 
 // Expose returns the name of a tool for agents: with the prefix, only with characters

@@ -243,7 +243,7 @@ func TestWhatIsHeldIsOfferedOnceItIsAccepted(t *testing.T) {
 	for _, h := range v.Held {
 		held = append(held, h.Name()+": "+h.What())
 	}
-	want := []string{"a: changed, +12 bytes", "b: new, 12 bytes", "the instructions: changed, +6 bytes"}
+	want := []string{"a: changed from 12 B to 24 B", "b: new, 12 B", "the instructions: changed from 5 B to 11 B"}
 	if !slices.Equal(held, want) || offered(l, v) != "" || v.Instructions != "Look." {
 		t.Errorf("held %q, offered %q with %q", held, offered(l, v), v.Instructions)
 	}

@@ -68,7 +68,7 @@ func define(list []json.RawMessage, noun, member string) ([]Definition, []Note) 
 			notes = append(notes, Note{Tool: strings.TrimSpace(noun + " " + name), Reason: fmt.Sprintf("entry %d skipped: %v", i+1, err)})
 			continue
 		}
-		line := oneLine(raw)
+		line := rawjson.OneLine(raw)
 		out = append(out, Definition{Name: name, Original: name, Raw: line, Given: line})
 	}
 	return out, notes
@@ -76,9 +76,9 @@ func define(list []json.RawMessage, noun, member string) ([]Definition, []Note) 
 
 // expose adds the prompts and templates that are offered: as the server lists them, but
 // with exposed names for prompts.
-func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]string) {
+func (c *Catalogue) expose(prompts, templates []Definition, o Options, r *renamer, hidden map[string]string) {
 	taken := map[string]bool{}
-	for _, d := range l.Prompts {
+	for _, d := range prompts {
 		name := OfPrompt.named(d.Original)
 		d.Name = o.Expose(d.Original)
 		switch {
@@ -91,19 +91,14 @@ func (c *Catalogue) expose(l Listing, o Options, r *renamer, hidden map[string]s
 		}
 		taken[d.Name] = true
 		p, _ := rawjson.SplitObject(d.Given) // valid: it was read before
-		p = slices.Clone(p)
-		for i := range p {
-			switch p[i].Key {
-			case "name":
-				p[i].Value = rawjson.Quote(d.Name)
-			case "description":
-				p[i].Value = r.quoted(p[i].Value)
-			}
+		p = p.With("name", rawjson.Quote(d.Name))
+		if about := p.Get("description"); about != nil {
+			p = p.With("description", r.quoted(about))
 		}
 		d.Raw = p.JSON()
 		c.Prompts = append(c.Prompts, d)
 	}
-	for _, d := range l.Templates {
+	for _, d := range templates {
 		name := OfTemplate.named(d.Original)
 		if hidden[name] != "" {
 			c.Notes = append(c.Notes, Note{Tool: name, Reason: hidden[name]})

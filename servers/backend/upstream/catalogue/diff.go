@@ -7,14 +7,8 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/diff"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
-
-// DiffLine is one line of a comparison: Mark is '-' for a removed line, '+' for an added
-// one and ' ' for an unchanged one.
-type DiffLine struct {
-	Mark byte
-	Text string // safe to show
-}
 
 // diffContext is how many unchanged lines are shown around a change.
 const diffContext = 2
@@ -24,15 +18,15 @@ const diffContext = 2
 const diffLimit = 1500
 
 // diffJSON compares two JSON texts, indented with one member per line.
-func diffJSON(old, now string) []DiffLine {
+func diffJSON(old, now string) []snapshot.DiffLine {
 	return around(diffLines(lines(old), lines(now)))
 }
 
 // addedJSON is the comparison of a JSON text with nothing.
-func addedJSON(now string) []DiffLine { return diffLines(nil, lines(now)) }
+func addedJSON(now string) []snapshot.DiffLine { return diffLines(nil, lines(now)) }
 
 // diffText compares two texts line by line.
-func diffText(old, now string) []DiffLine {
+func diffText(old, now string) []snapshot.DiffLine {
 	return around(diffLines(strings.Split(old, "\n"), strings.Split(now, "\n")))
 }
 
@@ -45,34 +39,34 @@ func lines(raw string) []string {
 }
 
 // diffLines compares two texts given as lines.
-func diffLines(a, b []string) []DiffLine {
+func diffLines(a, b []string) []snapshot.DiffLine {
 	if len(a) > diffLimit || len(b) > diffLimit {
-		var out []DiffLine
+		var out []snapshot.DiffLine
 		for _, l := range a {
-			out = append(out, DiffLine{'-', sanitize.Line(l)})
+			out = append(out, snapshot.DiffLine{Mark: '-', Text: sanitize.Line(l)})
 		}
 		for _, l := range b {
-			out = append(out, DiffLine{'+', sanitize.Line(l)})
+			out = append(out, snapshot.DiffLine{Mark: '+', Text: sanitize.Line(l)})
 		}
 		return out
 	}
-	var out []DiffLine
+	var out []snapshot.DiffLine
 	for _, s := range diff.Steps(a, b, func(x, y string) bool { return x == y }) {
 		switch {
 		case s.New < 0:
-			out = append(out, DiffLine{'-', sanitize.Line(a[s.Old])})
+			out = append(out, snapshot.DiffLine{Mark: '-', Text: sanitize.Line(a[s.Old])})
 		case s.Old < 0:
-			out = append(out, DiffLine{'+', sanitize.Line(b[s.New])})
+			out = append(out, snapshot.DiffLine{Mark: '+', Text: sanitize.Line(b[s.New])})
 		default:
-			out = append(out, DiffLine{' ', sanitize.Line(a[s.Old])})
+			out = append(out, snapshot.DiffLine{Mark: ' ', Text: sanitize.Line(a[s.Old])})
 		}
 	}
 	return out
 }
 
 // around keeps changed lines and diffContext lines around them.
-func around(all []DiffLine) []DiffLine {
-	var out []DiffLine
+func around(all []snapshot.DiffLine) []snapshot.DiffLine {
+	var out []snapshot.DiffLine
 	for i, l := range all {
 		near := false
 		for k := max(0, i-diffContext); k <= min(len(all)-1, i+diffContext); k++ {

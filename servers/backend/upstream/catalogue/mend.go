@@ -77,13 +77,7 @@ func properties(raw json.RawMessage, o rawjson.Object) (json.RawMessage, error) 
 	if !changed {
 		return raw, nil
 	}
-	o = slices.Clone(o)
-	for i := range o {
-		if o[i].Key == "properties" {
-			o[i].Value = all.JSON()
-		}
-	}
-	return o.JSON(), nil
+	return o.With("properties", all.JSON()).JSON(), nil
 }
 
 func notText(raw json.RawMessage) bool {

@@ -15,6 +15,9 @@ import (
 	"sync"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
 // Held is a tool that is new, or whose definition has changed since the user accepted it.
@@ -24,7 +27,7 @@ type Held struct {
 	Tool     string // original name; "" for the instructions of the server
 	New      bool   // it was never accepted
 	Was, Now int    // bytes of the definition
-	Diff     []DiffLine
+	Diff     []snapshot.DiffLine
 
 	now string // the definition that was compared and will be accepted
 }
@@ -46,9 +49,9 @@ func (h *Held) Digest() string {
 // What says whether it is new or has changed.
 func (h *Held) What() string {
 	if h.New {
-		return fmt.Sprintf("new, %d bytes", h.Now)
+		return "new, " + humanize.Bytes(h.Now)
 	}
-	return fmt.Sprintf("changed, %+d bytes", h.Now-h.Was)
+	return fmt.Sprintf("changed from %s to %s", humanize.Bytes(h.Was), humanize.Bytes(h.Now))
 }
 
 // reason says why it is not offered.
@@ -135,19 +138,6 @@ type Listing struct {
 
 // Empty reports whether nothing is listed.
 func (l *Listing) Empty() bool { return len(l.Tools)+len(l.Prompts)+len(l.Templates) == 0 }
-
-// Same reports whether two listings are identical, not merely equal.
-func (l *Listing) Same(o Listing) bool {
-	switch {
-	case len(l.Tools) > 0 && len(o.Tools) > 0:
-		return &l.Tools[0] == &o.Tools[0]
-	case len(l.Prompts) > 0 && len(o.Prompts) > 0:
-		return &l.Prompts[0] == &o.Prompts[0]
-	case len(l.Templates) > 0 && len(o.Templates) > 0:
-		return &l.Templates[0] == &o.Templates[0]
-	}
-	return l.Empty() && o.Empty()
-}
 
 // listed is a definition of any kind.
 type listed struct {
@@ -251,18 +241,9 @@ func (p *Pins) checkKind(v *Verdict, k Kind, all []listed, first bool) (pinned b
 // kept is the form in which a definition is pinned.
 func (p *Pins) kept(raw []byte) string {
 	if p.Exact && json.Valid(raw) {
-		return string(oneLine(raw))
+		return string(rawjson.OneLine(raw))
 	}
 	return Canonical(raw)
-}
-
-// oneLine removes line breaks from JSON and keeps all other bytes.
-func oneLine(raw []byte) json.RawMessage {
-	var line bytes.Buffer
-	if bytes.ContainsAny(raw, "\r\n") && json.Compact(&line, raw) == nil {
-		return line.Bytes()
-	}
-	return raw
 }
 
 // Recall returns the accepted listing, which has no tools if none was accepted.

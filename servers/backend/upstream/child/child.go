@@ -8,11 +8,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -62,16 +63,13 @@ type Conn struct {
 
 	Busy atomic.Int32 // calls in flight
 
-	o      Options
-	strays atomic.Int32
-	link   Link
-	era    Era // "" until it is known
-	hello  Hello
-	early  chan struct{} // one slot: the tools changed before OnChange was called
-
-	mu      sync.Mutex // guards what follows
-	changed func()     // called when the child reports that its tools have changed
-	missed  bool       // such a report came before changed was set
+	o       Options
+	strays  atomic.Int32
+	link    Link
+	me      json.RawMessage // what the server is told about the deck
+	era     Era             // "" until it is known
+	hello   Hello
+	changes chan struct{} // one slot: a list has changed
 	listens listens
 }
 
@@ -80,7 +78,7 @@ type Conn struct {
 func Open(ctx context.Context, o Options) (*Conn, []json.RawMessage, error) {
 	ctx, cancel := context.WithTimeout(ctx, o.Limit)
 	defer cancel()
-	c := &Conn{o: o, early: make(chan struct{}, 1)}
+	c := &Conn{o: o, me: client(o.Version), changes: make(chan struct{}, 1)}
 	if o.Start == nil {
 		link, err := o.Open()
 		if err != nil {
@@ -138,31 +136,21 @@ func (c *Conn) shake(ctx context.Context) ([]json.RawMessage, error) {
 	return c.first(ctx)
 }
 
-// Start sends a request without waiting for its reply. params is raw JSON, nil for none;
+// Start sends a request without waiting for its reply. The params are nil for none;
 // progress is that of [rpc.Pending.Open]. Start adds what a server of its era must know
 // about the deck, and removes what an agent's client says about its own connection.
-func (c *Conn) Start(ctx context.Context, method string, params func(id string) []byte, progress func(params json.RawMessage)) (*rpc.Request, error) {
+func (c *Conn) Start(ctx context.Context, method string, params func(id string) rawjson.Object, progress func(params json.RawMessage)) (*rpc.Request, error) {
 	return c.Conn.Start(ctx, method, func(id string) []byte { return c.dress(params(id)) }, progress)
 }
 
-// Call sends a request and waits for its result. params is raw JSON, nil for none.
-func (c *Conn) Call(ctx context.Context, method string, params json.RawMessage) (json.RawMessage, error) {
+// Call sends a request and waits for its result. The params are nil for none.
+func (c *Conn) Call(ctx context.Context, method string, params rawjson.Object) (json.RawMessage, error) {
 	return c.Conn.Call(ctx, method, c.dress(params))
 }
 
 // Tell sends a notification. It is dropped if the server is not reading.
 func (c *Conn) Tell(method string, params json.RawMessage) {
 	c.Offer(rpc.Message{Method: method, Params: params}.Line())
-}
-
-// Reply answers a request of the child with a result or, if failed is not nil, with that
-// error. It returns when the answer has been queued or the child is gone.
-func (c *Conn) Reply(id, result json.RawMessage, failed *rpc.Error) {
-	if failed != nil {
-		c.Send(rpc.Failure(id, *failed))
-		return
-	}
-	c.Send(rpc.Message{ID: id, Result: result}.Line())
 }
 
 // Strays returns the number of lines from the child that are not messages.
@@ -249,18 +237,7 @@ func NoMethod(m rpc.Message) []byte {
 func (c *Conn) notified(method string, params json.RawMessage) {
 	switch method {
 	case "notifications/tools/list_changed", "notifications/prompts/list_changed", "notifications/resources/list_changed":
-		c.mu.Lock()
-		changed := c.changed
-		c.missed = changed == nil
-		c.mu.Unlock()
-		if changed != nil {
-			changed()
-			return
-		}
-		select {
-		case c.early <- struct{}{}:
-		default:
-		}
+		c.Renewed()
 		return
 	case "notifications/subscriptions/acknowledged":
 		c.listens.acknowledged(params)
@@ -273,14 +250,8 @@ func (c *Conn) notified(method string, params json.RawMessage) {
 	}
 }
 
-// OnChange sets the function to call when the child reports that one of its lists has changed.
-// It is called by the reading goroutine and must not block.
-func (c *Conn) OnChange(fn func()) {
-	c.mu.Lock()
-	c.changed = fn
-	missed := c.missed
-	c.mu.Unlock()
-	if missed {
-		fn()
-	}
-}
+// Changed returns a channel of one slot that gets a value when lists of the child have changed.
+func (c *Conn) Changed() <-chan struct{} { return c.changes }
+
+// Renewed causes all lists to be read again: they have changed, or may have.
+func (c *Conn) Renewed() { notify.Poke(c.changes) }

@@ -130,31 +130,35 @@ func (c *Conn) race(ctx context.Context, asked *rpc.Request) error {
 	}
 }
 
-// client returns what the server is told about the deck.
-func (c *Conn) client() string {
-	return `{"name":"mcpdeck","version":` + string(rawjson.Quote(c.o.Version)) + `}`
+// client returns what servers are told about the deck.
+func client(version string) json.RawMessage {
+	return json.RawMessage(`{"name":"mcpdeck","version":` + string(rawjson.Quote(version)) + `}`)
 }
 
-func (c *Conn) capabilities() string {
+func (c *Conn) capabilities() json.RawMessage {
 	if c.o.Capabilities == nil {
-		return "{}"
+		return json.RawMessage("{}")
 	}
-	return string(c.o.Capabilities)
+	return c.o.Capabilities
 }
 
 func (c *Conn) introduction(string) []byte {
 	can := c.capabilities()
 	if c.o.Handshake != nil {
-		can = string(c.o.Handshake)
+		can = c.o.Handshake
 	}
-	return []byte(`{"protocolVersion":"` + wantProtocol + `","capabilities":` + can + `,"clientInfo":` + c.client() + `}`)
+	return rawjson.Object{{Key: "protocolVersion", Value: json.RawMessage(`"` + wantProtocol + `"`)}, {Key: "capabilities", Value: can}, {Key: "clientInfo", Value: c.me}}.JSON()
 }
 
-func (c *Conn) discovery(string) []byte { return []byte(`{"_meta":{` + c.hop(c.capabilities()) + `}}`) }
+func (c *Conn) discovery(string) []byte {
+	return rawjson.Object{{Key: "_meta", Value: c.hop(c.capabilities()).JSON()}}.JSON()
+}
 
 // hop returns the members of _meta that a modern server needs with every request.
-func (c *Conn) hop(capabilities string) string {
-	return `"` + metaVersion + `":"` + modernProtocol + `","` + metaClient + `":` + c.client() + `,"` + metaCapabilities + `":` + capabilities
+func (c *Conn) hop(capabilities json.RawMessage) rawjson.Object {
+	return rawjson.Object{
+		{Key: metaVersion, Value: json.RawMessage(`"` + modernProtocol + `"`)}, {Key: metaClient, Value: c.me}, {Key: metaCapabilities, Value: capabilities},
+	}
 }
 
 // Declaring returns the _meta of a request, an object or nil, with client capabilities to
@@ -224,68 +228,40 @@ func (c *Conn) know(era Era, h Hello, o rawjson.Object) {
 }
 
 // dress adapts the params of a request to the era of the server: _meta tells a modern
-// server about the deck, and nothing about an agent's own connection. All other bytes
-// are unchanged.
-func (c *Conn) dress(params []byte) []byte {
-	modern := c.era == Modern
-	if !modern && (c.era == "" || !bytes.Contains(params, []byte("modelcontextprotocol"))) {
-		return params
-	}
-	if params == nil {
-		params = []byte("{}")
-	}
-	o, err := rawjson.SplitObject(params)
-	if err != nil {
-		return params
-	}
-	meta, found := o.Get("_meta"), false
+// server about the deck, and nothing about an agent's own connection. All else is
+// unchanged.
+func (c *Conn) dress(params rawjson.Object) []byte {
+	meta := params.Get("_meta")
 	mine, err := rawjson.SplitObject(meta)
-	if err != nil && meta != nil {
-		return params
-	}
-	out := &object{b: make([]byte, 0, len(params)+512)}
-	if modern {
-		can := c.capabilities()
-		if own := mine.Get(metaDeclared); own != nil {
-			can = string(own)
+	var hop rawjson.Object
+	switch {
+	case meta != nil && err != nil:
+		return params.JSON()
+	case c.era == Modern:
+		can := mine.Get(metaDeclared)
+		if can == nil {
+			can = c.capabilities()
 		}
-		out.b = append(out.b, c.hop(can)...)
+		hop = c.hop(can)
+	case params == nil:
+		return nil
+	case c.era == "" || !bytes.Contains(meta, []byte("modelcontextprotocol")):
+		return params.JSON()
 	}
 	for _, m := range mine {
 		switch m.Key {
 		case metaVersion, metaClient, metaCapabilities, metaDeclared:
-			found = true
 		case metaLogLevel:
-			found = true
-			if modern {
-				out.add(m.Key, m.Value)
+			if c.era == Modern {
+				hop = append(hop, m)
 			}
 		default:
-			out.add(m.Key, m.Value)
+			hop = append(hop, m)
 		}
 	}
-	if !modern && !found {
-		return params
-	}
-	hop := out.b
-	out = &object{b: make([]byte, 0, len(params)+len(hop)+16)}
-	for _, m := range o {
-		if m.Key != "_meta" {
-			out.add(m.Key, m.Value)
-		}
-	}
+	out := params.Without("_meta")
 	if len(hop) > 0 {
-		out.add("_meta", slices.Concat([]byte("{"), hop, []byte("}")))
+		out = append(out, rawjson.Member{Key: "_meta", Value: hop.JSON()})
 	}
-	return slices.Concat([]byte("{"), out.b, []byte("}"))
-}
-
-// object builds a JSON object from encoded members.
-type object struct{ b []byte }
-
-func (o *object) add(key string, value []byte) {
-	if len(o.b) > 0 {
-		o.b = append(o.b, ',')
-	}
-	o.b = append(append(append(o.b, rawjson.Quote(key)...), ':'), value...)
+	return out.JSON()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const (
@@ -159,22 +160,19 @@ func TestRequestsFitTheEraOfTheServer(t *testing.T) {
 	agents := `"io.modelcontextprotocol\/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{},"io.modelcontextprotocol/clientCapabilities":{"roots":{}}`
 	for _, tt := range []struct{ params, legacy, modern string }{
 		{"", "", `{"_meta":{HOP}}`},
-		{`{"a": 1.0}`, `{"a": 1.0}`, `{"a":1.0,"_meta":{HOP}}`},
+		{`{"a": 1.0}`, `{"a":1.0}`, `{"a":1.0,"_meta":{HOP}}`},
 		{`{"_meta":{"progressToken":"7"},"a":[1,  2]}`, `{"_meta":{"progressToken":"7"},"a":[1,  2]}`, `{"a":[1,  2],"_meta":{HOP,"progressToken":"7"}}`},
 		{`{"_meta":{AGENTS,"t":9007199254740993},"a":{}}`, `{"a":{},"_meta":{"t":9007199254740993}}`, `{"a":{},"_meta":{HOP,"t":9007199254740993}}`},
 		{`{"_meta":{AGENTS}}`, `{}`, `{"_meta":{HOP}}`},
 		{`{"_meta":{"io.modelcontextprotocol/logLevel":"info"}}`, `{}`, `{"_meta":{HOP,"io.modelcontextprotocol/logLevel":"info"}}`},
 		{`{"arguments":{"_meta":{AGENTS}}}`, `{"arguments":{"_meta":{AGENTS}}}`, `{"arguments":{"_meta":{AGENTS}},"_meta":{HOP}}`},
+		{`{"_meta":{"progressToken":"7","mcpdeck/clientCapabilities":{"y":{}}}}`, `{"_meta":{"progressToken":"7","mcpdeck/clientCapabilities":{"y":{}}}}`, `{"_meta":{THISHOP,"progressToken":"7"}}`},
 		{`{"_meta":7}`, `{"_meta":7}`, `{"_meta":7}`},
-		{`[1]`, `[1]`, `[1]`},
 	} {
-		fill := strings.NewReplacer("HOP", hop, "AGENTS", agents).Replace
+		fill := strings.NewReplacer("THISHOP", strings.Replace(hop, `{"x":{}}`, `{"y":{}}`, 1), "HOP", hop, "AGENTS", agents).Replace
 		for era, want := range map[Era]string{Legacy: tt.legacy, Modern: tt.modern} {
-			c := &Conn{o: Options{Version: "test", Capabilities: json.RawMessage(`{"x":{}}`)}, era: era}
-			var params []byte
-			if tt.params != "" {
-				params = []byte(fill(tt.params))
-			}
+			c := &Conn{o: Options{Capabilities: json.RawMessage(`{"x":{}}`)}, me: client("test"), era: era}
+			params, _ := rawjson.SplitObject([]byte(fill(tt.params))) // nil for none
 			if got := string(c.dress(params)); got != fill(want) {
 				t.Errorf("%s, %s: got %s, want %s", era, tt.params, got, fill(want))
 			}
@@ -242,10 +240,8 @@ func TestAListIsFinalWhenItChangesNoMore(t *testing.T) {
 		if took := time.Since(began); took != 900*time.Millisecond {
 			t.Errorf("settled after %v", took)
 		}
-		changes := 0
-		c.OnChange(func() { changes++ })
-		if n := strings.Count(strings.Join(f.methods(t), " "), "tools/list"); changes != 0 || n != 8 {
-			t.Errorf("%d pages were read, %d changes are told again", n, changes)
+		if n := strings.Count(strings.Join(f.methods(t), " "), "tools/list"); len(c.Changed()) != 0 || n != 8 {
+			t.Errorf("%d pages were read, %d changes are told again", n, len(c.Changed()))
 		}
 	})
 }
@@ -266,7 +262,7 @@ func TestAListThatKeepsChangingIsTakenAsItIs(t *testing.T) {
 		if took := time.Since(began); took != settleLimit {
 			t.Errorf("settled after %v", took)
 		}
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		c.End()
 	})
 }
@@ -302,8 +298,7 @@ func TestASubscriptionIsOpenedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.End()
-		changes := make(chan bool, 10)
-		c.OnChange(func() { changes <- true })
+		changes := c.Changed()
 		subscribed := func(want string) string {
 			t.Helper()
 			for line := range f.got {

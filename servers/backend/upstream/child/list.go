@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -50,7 +51,7 @@ const longest = time.Hour
 func (c *Conn) ListFor(ctx context.Context, k Kind) (all []json.RawMessage, keep time.Duration, err error) {
 	size := 0
 	var seen []string
-	params := json.RawMessage(`{}`)
+	params := rawjson.Object{}
 	for range maxPages {
 		page, err := c.Call(ctx, k.method, params)
 		if own, ok := errors.AsType[*rpc.Error](err); ok {
@@ -59,7 +60,7 @@ func (c *Conn) ListFor(ctx context.Context, k Kind) (all []json.RawMessage, keep
 			return nil, 0, err
 		}
 		if size += len(page); size > maxListed {
-			return nil, 0, fmt.Errorf("its %s list is larger than %d MiB", k.noun, maxListed>>20)
+			return nil, 0, fmt.Errorf("its %s list is larger than %s", k.noun, humanize.Bytes(maxListed))
 		}
 		o, err := rawjson.SplitObject(page)
 		if err != nil {
@@ -80,7 +81,7 @@ func (c *Conn) ListFor(ctx context.Context, k Kind) (all []json.RawMessage, keep
 			break
 		}
 		seen = append(seen, next)
-		params = json.RawMessage(`{"cursor":` + string(rawjson.Quote(next)) + `}`)
+		params = rawjson.Object{{Key: "cursor", Value: rawjson.Quote(next)}}
 	}
 	return all, keep, nil
 }
@@ -102,15 +103,12 @@ func (c *Conn) first(ctx context.Context) ([]json.RawMessage, error) {
 // changesWithin waits for a report that the tools have changed, and consumes it.
 func (c *Conn) changesWithin(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
-		return false // OnChange reports what was missed
+		return false // it stays for whoever waits for Changed
 	}
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
-	case <-c.early:
-		c.mu.Lock()
-		c.missed = false
-		c.mu.Unlock()
+	case <-c.changes:
 		return true
 	case <-t.C:
 	case <-ctx.Done():

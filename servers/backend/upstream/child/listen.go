@@ -88,14 +88,15 @@ func (c *Conn) open(uris []string, there func()) {
 // listen keeps a subscription open until ctx or the connection ends; there is that of
 // [Conn.open].
 func (c *Conn) listen(ctx context.Context, uris []string, there func()) {
-	filter := `{"toolsListChanged":true,"promptsListChanged":true,"resourcesListChanged":true`
-	for i, uri := range uris {
-		filter += [2]string{`,"resourceSubscriptions":[`, `,`}[min(i, 1)] + string(rawjson.Quote(uri))
+	filter := rawjson.Object{}
+	for _, list := range []string{"toolsListChanged", "promptsListChanged", "resourcesListChanged"} {
+		filter = append(filter, rawjson.Member{Key: list, Value: json.RawMessage("true")})
 	}
 	if len(uris) > 0 {
-		filter += "]"
+		all, _ := rpc.Raw(uris) // always encodes
+		filter = append(filter, rawjson.Member{Key: "resourceSubscriptions", Value: all})
 	}
-	params := []byte(`{"notifications":` + filter + `}}`)
+	params := rawjson.Object{{Key: "notifications", Value: filter.JSON()}}
 	for wait := listenAgain; ; wait = min(2*wait, listenSeldom) {
 		began := time.Now()
 		r, agreed, err := c.subscribe(ctx, params)
@@ -141,9 +142,9 @@ func (c *Conn) listen(ctx context.Context, uris []string, there func()) {
 }
 
 // subscribe opens a subscription.
-func (c *Conn) subscribe(ctx context.Context, params []byte) (*rpc.Request, <-chan struct{}, error) {
+func (c *Conn) subscribe(ctx context.Context, params rawjson.Object) (*rpc.Request, <-chan struct{}, error) {
 	agreed := make(chan struct{})
-	r, err := c.Start(ctx, "subscriptions/listen", func(id string) []byte {
+	r, err := c.Start(ctx, "subscriptions/listen", func(id string) rawjson.Object {
 		c.listens.mu.Lock()
 		c.listens.id, c.listens.agreed = id, agreed
 		c.listens.mu.Unlock()
@@ -168,10 +169,4 @@ func (l *listens) acknowledged(params json.RawMessage) {
 		close(l.agreed)
 		l.agreed = nil
 	}
-}
-
-// Renewed causes all lists to be read again after a time in which changes may have been
-// missed.
-func (c *Conn) Renewed() {
-	c.notified("notifications/tools/list_changed", nil) // which stands for all
 }

@@ -7,9 +7,9 @@ import (
 	"runtime"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // The next deck finds what a killed one left behind, and knows the program's own group
@@ -37,13 +37,10 @@ func TestLeftoversOfAKilledDeckAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(p.Kill)
-	var alive []process.Marked
-	for range 6000 {
-		if alive = first.Left(mark); len(alive) == 2 && alive[0].Program == "sleep" && alive[1].Program == "sleep" {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testwait.Until(t, "both programs", func() bool {
+		alive := first.Left(mark)
+		return len(alive) == 2 && alive[0].Program == "sleep" && alive[1].Program == "sleep"
+	})
 	_, left, err = OpenMarks(dir)
 	if err != nil || len(left) != 0 {
 		t.Fatalf("a deck that lives has left %v, %v", left, err)
@@ -69,12 +66,7 @@ func TestLeftoversOfAKilledDeckAreFound(t *testing.T) {
 		t.Errorf("%d left, %d of the program's own", len(left), own)
 	}
 	<-p.Exited
-	for range 6000 {
-		if len(first.Left(mark)) == 0 {
-			break
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	testwait.Until(t, "nothing is left", func() bool { return len(first.Left(mark)) == 0 })
 	third, left, err := OpenMarks(dir)
 	if err != nil || len(left) != 0 {
 		t.Fatalf("%v, %v", left, err)

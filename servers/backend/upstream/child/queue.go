@@ -33,6 +33,17 @@ func NewQueue(slots int, full func(waiting int) error) *Queue {
 	return &Queue{free: slots, full: full}
 }
 
+// TryEnter enters if that needs no waiting.
+func (q *Queue) TryEnter() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.free == 0 {
+		return false
+	}
+	q.free--
+	return true
+}
+
 // Enter waits for a slot. It calls waits with the number of calls before this one, at
 // first and whenever that changes. After Enter succeeds, the caller must call Leave.
 func (q *Queue) Enter(ctx context.Context, waits func(before int)) error {

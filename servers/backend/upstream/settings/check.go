@@ -101,12 +101,7 @@ func (c Card) unsupported() []string {
 	}
 	for _, key := range slices.Sorted(maps.Keys(rows)) {
 		if rows[key] {
-			out = append(out, key+" is not supported by this version of mcpdeck; it has no effect")
-		}
-	}
-	for _, tool := range slices.Sorted(maps.Keys(c.Tools)) {
-		if c.Tools[tool] == "ask" {
-			out = append(out, fmt.Sprintf("tools.%s: calls cannot be approved in this version of mcpdeck; \"ask\" counts as off", tool))
+			out = append(out, key+" is not supported by this version of mcpdeck; ignored")
 		}
 	}
 	return out

@@ -59,7 +59,7 @@ type Card struct {
 	Texts string `toml:"texts,omitempty"`
 	// What the names of its tools and prompts begin with, "" for nothing. Without it: its name.
 	Prefix *string `toml:"prefix,omitempty"`
-	// Verdicts on tools, by name or by pattern; exact names take precedence.
+	// Verdicts on tools, by name or by pattern: allow, ask or off. Exact names take precedence.
 	Tools map[string]string `toml:"tools,inline,omitempty"`
 
 	// off leaves its resources out.

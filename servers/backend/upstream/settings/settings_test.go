@@ -57,7 +57,6 @@ func TestWhatIsWrongWithACard(t *testing.T) {
 		{"no one agent to ask", "command = ['a']\nshare = 'deck'\nsampling = 'agent'", "sampling = \"agent\" has no effect on a server that agents share; use share = \"session\"", ""},
 		{"what else is heeded", "command = ['a']\npin = 'off'\ntrim = ['outputSchema']\ntexts = 'raw'\nprefix = ''", "", ""},
 		{"lazy", "command = ['a']\nmode = 'lazy'", "", ""},
-		{"an approval, which there is not", "command = ['a']\ntools = { x = 'ask' }", `"ask" counts as off`, ""},
 		{"a header of two lines", "url = 'https://a.example'\nheaders = { A = \"b\\nc\" }", "", "one-line value"},
 		{"no name of a variable", "command = ['a']\ninherit = ['A=B']", "", "not a valid variable name"},
 		{"a negative number", "command = ['a']\nmax_in_flight = -1", "", "cannot be negative"},

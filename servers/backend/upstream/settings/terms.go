@@ -4,12 +4,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -146,7 +146,7 @@ func veiled(text, redacted string) string {
 			word = rest
 		}
 		if isWord(word) {
-			word = fmt.Sprintf("[%d characters, not shown]", len(word))
+			word = "[" + humanize.Count(len(word), "character") + ", not shown]"
 		}
 		b.WriteString(word)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/backend/inproc"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -296,7 +297,7 @@ func (h handlers) wait(ctx context.Context, req mcp.CallToolRequest, w waitFor) 
 	now := time.Now()
 	start := askedAt(req, now)
 	progress := newProgress(ctx, req, w, start)
-	limit := Patience(backend.CallFrom(ctx).Caller, progress.token != nil)
+	limit := backend.CallFrom(ctx).Caller.Patience(progress.token != nil)
 	if w.limit > 0 && (limit == 0 || w.limit < limit) {
 		limit = w.limit
 	}
@@ -389,9 +390,9 @@ func (p *progress) send() {
 	case !lost.IsZero():
 		what = fmt.Sprintf("waiting for mcpdeck, which has been away for %s", time.Since(lost).Round(time.Second))
 	case n > 1 && ahead > 0:
-		what += fmt.Sprintf(" (%d questions, %d ahead in the queue)", n, ahead)
+		what += fmt.Sprintf(" (%s, %d ahead in the queue)", humanize.Count(n, "question"), ahead)
 	case n > 1:
-		what += fmt.Sprintf(" (%d questions)", n)
+		what += " (" + humanize.Count(n, "question") + ")"
 	case ahead > 0:
 		what += fmt.Sprintf(" (%d ahead in the queue)", ahead)
 	}

@@ -1,11 +1,14 @@
 package mcpserver
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/mark3labs/mcp-go/mcp"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
@@ -50,4 +53,29 @@ func TestACallThatWentOnElsewhereCountsFromItsBeginning(t *testing.T) {
 			t.Errorf("handed over after %v, want %v: the client counts from its call", got, want)
 		}
 	})
+}
+
+func TestAModelIsToldWhatARefusalMeansForItsQuestion(t *testing.T) {
+	for want, err := range map[string]error{
+		"an internal error. Ask in the chat":                   errors.New("disk full"),
+		"not running, so nobody saw the question":              &questions.Error{Code: "unavailable"},
+		"closed while the question waited":                     &questions.Error{Code: "shutdown"},
+		"There is no question with this id.":                   &questions.Error{Code: "unknown", Message: "no question with this id"},
+		"not shown to the user: too long. Correct this":        &questions.Error{Code: "invalid", Message: "invalid request: too long"},
+		"limit 9. Wait for answers to those you asked before":  &questions.Error{Code: "busy", Message: "limit 9"},
+		"that call gets the answer":                            &questions.Error{Code: "superseded"},
+		"could not be shown to the user: odd. Ask in the chat": &questions.Error{Code: "internal", Message: "odd"},
+	} {
+		if got := resultText(failure(err)); !strings.Contains(got, want) {
+			t.Errorf("%v: %s, want %s", err, got, want)
+		}
+	}
+}
+
+func resultText(r *mcp.CallToolResult) string {
+	if len(r.Content) != 1 || !r.IsError {
+		return ""
+	}
+	text, _ := r.Content[0].(mcp.TextContent)
+	return text.Text
 }

@@ -41,6 +41,7 @@ func InDeck(s *clippy.Service, version string) *inproc.Server {
 		Info:   backend.Info{Name: "clippy", Title: "Clippy", ServerName: "clippy"},
 		Policy: func(tool string) backend.Policy { return policy[tool] },
 		Off:    s.Off,
+		Ask:    s.Asks,
 		Start: func(_ context.Context, e backend.Events) error {
 			s.Begin(func(trouble string) {
 				if trouble == "" {

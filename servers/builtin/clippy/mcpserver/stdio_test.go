@@ -18,6 +18,7 @@ import (
 	"github.com/mark3labs/mcp-go/server"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestMain lets the test binary play the server.
@@ -41,7 +42,7 @@ func serve(dir string) {
 }
 
 func TestToolsOverStdio(t *testing.T) {
-	dir := t.TempDir()
+	dir := testwait.TempDir(t)
 	project := filepath.Join(dir, "project")
 	mkdir(t, filepath.Join(dir, "Desktop"))
 	mkdir(t, project)

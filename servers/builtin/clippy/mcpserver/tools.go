@@ -1,9 +1,7 @@
 package mcpserver
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -14,6 +12,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/clippy"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
@@ -96,7 +96,7 @@ func leaveNote(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, e
 	given := clippy.Note{Name: in.String("filename"), Content: in.String("content"), Overwrite: in.Bool("overwrite")}
 	w := work{writes: true, detail: clippy.Given(given.Name)}
 	if in.Has("content") {
-		w.detail += fmt.Sprintf(" (%d bytes)", len(given.Content))
+		w.detail += " (" + humanize.Count(len(given.Content), "byte") + ")"
 	}
 	w.run = func(context.Context) (answer, error) {
 		note, err := s.Leave(given)
@@ -107,7 +107,7 @@ func leaveNote(s *clippy.Service, in arguments.Values, _ clippy.Caller) (work, e
 		if note.Replaced {
 			verb = "replaced"
 		}
-		return answer{text: fmt.Sprintf("File %s at %s (%d bytes)", verb, note.Path, note.Bytes), data: note}, nil
+		return answer{text: fmt.Sprintf("File %s at %s (%s)", verb, note.Path, humanize.Count(note.Bytes, "byte")), data: note}, nil
 	}
 	return w, s.CheckNote(given)
 }
@@ -135,20 +135,17 @@ func listDirectory(s *clippy.Service, in arguments.Values, by clippy.Caller) (wo
 		if err != nil {
 			return answer{}, err
 		}
-		var b bytes.Buffer
-		e := json.NewEncoder(&b)
-		e.SetEscapeHTML(false)
-		e.SetIndent("", "  ")
-		if err := e.Encode(l.Entries); err != nil {
+		b, err := rawjson.Encode(l.Entries, "  ")
+		if err != nil {
 			return answer{}, fmt.Errorf("encode the listing: %w", err)
 		}
-		a := answer{text: strings.TrimSuffix(b.String(), "\n"), data: l}
+		a := answer{text: string(b), data: l}
 		if l.Truncated {
 			least := ""
 			if l.AtLeast {
 				least = "at least "
 			}
-			a.more = fmt.Sprintf("Listing truncated: %d of %s%d entries shown", len(l.Entries), least, l.Total)
+			a.more = fmt.Sprintf("Listing truncated: %d of %s%s shown", len(l.Entries), least, humanize.Count(l.Total, "entry"))
 		}
 		return a, nil
 	}

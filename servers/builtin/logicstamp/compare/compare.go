@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/manifest"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/outline"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // ClaudeFactor turns the index's estimate into one for Claude; it was measured
@@ -300,6 +300,9 @@ func (c *comparison) listContracts() {
 	for _, p := range slices.Sorted(maps.Keys(c.contracts)) {
 		change := c.contracts[p]
 		*counts[change.Change]++
+		if change.Change == Changed && len(c.result.ContractChanges) < maxSources && !c.opts.stopped() {
+			change.Lines = c.sourceLines(p)
+		}
 		for _, b := range change.Breaking {
 			if b.Severity == Error {
 				s.Breaking.Errors++
@@ -321,7 +324,7 @@ func (c *comparison) warnSignatures() {
 	for _, s := range list[:min(len(list), 5)] {
 		names = append(names, s.EntryID+" "+s.Name)
 	}
-	c.warn(problem.SignaturesChanged, "%d exported declarations changed in ways contracts do not record (types of parameters, inline types of props): %s", len(list), strings.Join(names, ", "))
+	c.warn(problem.SignaturesChanged, "%s changed in ways contracts do not record (types of parameters, inline types of props): %s", humanize.Count(len(list), "exported declaration"), strings.Join(names, ", "))
 	c.result.Signatures = list[:min(len(list), maxSignatures)]
 }
 
@@ -352,5 +355,3 @@ func (c *comparison) cover() {
 		c.result.Warnings = append(c.result.Warnings, uncovered(cov.Uncovered))
 	}
 }
-
-func roundClaude(n int) int { return int(math.Round(ClaudeFactor * float64(n))) }

@@ -1,13 +1,13 @@
 package compare
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Deepen compares what a result could not see with contexts of the same two
@@ -51,11 +51,7 @@ func Deepen(r *Result, cur, deepBase, deepCur Side) {
 
 func uncovered(paths []string) problem.Warning {
 	n := len(paths)
-	what := "1 changed file is"
-	if n > 1 {
-		what = fmt.Sprintf("%d changed files are", n)
-	}
-	return problem.Warn(problem.UncoveredChanges, "%s beyond the depth or in a cycle, so not compared: %s", what, strings.Join(paths[:min(n, 5)], ", "))
+	return problem.Warn(problem.UncoveredChanges, "not compared, being beyond the depth or in a cycle: %s: %s", humanize.Count(n, "changed file"), strings.Join(paths[:min(n, 5)], ", "))
 }
 
 // addDeep adds a contract change that only the deeper context shows.

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -65,7 +66,7 @@ func (c *comparison) compareFolders(opts Options) {
 	for _, f := range before {
 		s.TokensBefore += f.Tokens
 	}
-	s.TokenDelta = TokenDelta{GPT4oMini: delta, Claude: roundClaude(delta)}
+	s.TokenDelta = TokenDelta{GPT4oMini: delta, Claude: int(math.Round(ClaudeFactor * float64(delta)))}
 	eb, okB := c.base.Context.Summary.Estimates["claude"]
 	ea, okA := c.cur.Context.Summary.Estimates["claude"]
 	if okA && okB && c.result.Status == Diff {

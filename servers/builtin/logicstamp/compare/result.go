@@ -217,9 +217,11 @@ type ContractChange struct {
 	Importers      []Importer `json:"importers,omitempty"`
 	ImportersTotal int        `json:"importersTotal,omitempty"`
 
-	// Before and After are the contracts themselves, for a view of both.
+	// Before and After are the contracts themselves, and Lines what differs in the sources,
+	// for a view of both sides.
 	Before *contract.Contract `json:"-"`
 	After  *contract.Contract `json:"-"`
+	Lines  []SourceLine       `json:"-"`
 }
 
 // Severity is how bad a breaking change is.

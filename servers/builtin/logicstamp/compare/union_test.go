@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/contract"
@@ -53,5 +54,46 @@ func TestAPropThatTakesLessBreaks(t *testing.T) {
 	got := breaking(before, after, fields(before, after))
 	if len(got) != 2 || got[0].Severity != Error || got[0].Name != "tone" || got[1].Severity != Caution || got[1].Name != "size" {
 		t.Errorf("breaking = %+v", got)
+	}
+}
+
+// A lean record has counts where a full one has lists: they are no two states of a style.
+func TestStylesAreComparedOnlyIfTheyWereMadeInOneMode(t *testing.T) {
+	for _, r := range []struct {
+		before, after string
+		changed       bool
+	}{
+		{`{"classes":["a"],"n":{"x":1}}`, `{"classes":["b"],"n":{"x":1}}`, true},
+		{`{"classes":["a"]}`, `{"classes":["a"],"more":1}`, true},
+		{`{"classes":["a"]}`, `{"classes":1}`, false},
+		{`{"n":{"x":1}}`, `{"n":{"x":["1"]}}`, false},
+		{`{"classes":["a"]}`, `["a"]`, false},
+		{`{"classes":["a"]}`, `{"classes":["a"]}`, false},
+		{`{"classes":`, `{"classes":["a"]}`, false},
+		{"", `{"classes":["a"]}`, false},
+	} {
+		d := fields(&contract.Contract{Style: r.before}, &contract.Contract{Style: r.after})
+		if changed := d != nil && slices.Contains(d.ModifiedFields, "style"); changed != r.changed {
+			t.Errorf("%s → %s: changed %v", r.before, r.after, changed)
+		} else if changed && (string(d.StyleBefore) != r.before || string(d.StyleAfter) != r.after) {
+			t.Errorf("%s → %s is told as %s → %s", r.before, r.after, d.StyleBefore, d.StyleAfter)
+		}
+	}
+}
+
+func TestWhatGoesOrBecomesSomethingElseIsTold(t *testing.T) {
+	before := &contract.Contract{Kind: "react:component", Emits: map[string]contract.Type{"close": {Text: "() => void"}}, State: map[string]contract.Type{"open": {Text: "boolean"}}, Variables: []string{"limit"}}
+	after := &contract.Contract{Kind: "ts:module"}
+	got := map[string]string{}
+	for _, b := range breaking(before, after, fields(before, after)) {
+		got[b.Kind] = string(b.Severity) + " " + b.Name
+	}
+	for kind, want := range map[string]string{
+		"event_removed": string(Error) + " close", "state_removed": string(Caution) + " open",
+		"variable_removed": string(Caution) + " limit", "kind_changed": string(Caution) + " ts:module",
+	} {
+		if got[kind] != want {
+			t.Errorf("%s: %q, want %q of %v", kind, got[kind], want, got)
+		}
 	}
 }

@@ -18,10 +18,8 @@ type Context struct {
 	// project it describes, "" when unknown.
 	Dir     string
 	Project string
-	// Tool is the index's own word, such as "logicstamp-context@0.8.8";
-	// Version is the part after "@".
+	// Tool is the index's own word, such as "logicstamp-context@0.8.8".
 	Tool      string
-	Version   string
 	CreatedAt time.Time
 	RawIndex  json.RawMessage
 	Summary   Summary
@@ -136,7 +134,6 @@ func (b *Bundle) RootNode() *Node {
 // Missing is a dependency the CLI could not resolve.
 type Missing struct {
 	Name       string
-	Reason     string
 	Referenced string
 }
 
@@ -299,7 +296,6 @@ func (c *Context) index() {
 // Empty is the context of a project without components.
 func Empty(project, tool string) *Context {
 	c := &Context{Project: project, Tool: tool}
-	_, c.Version, _ = strings.Cut(tool, "@")
 	c.index()
 	return c
 }

@@ -26,7 +26,7 @@ func TestRootsOfOneNameKeepTheirExtensions(t *testing.T) {
 
 func TestAProjectWithoutComponentsHasAnEmptyContext(t *testing.T) {
 	c := contract.Empty("/p", "logicstamp-context@0.8.8")
-	if c.Version != "0.8.8" || c.Depth() != 0 || c.HasStyle() || len(c.Visible())+len(c.Bundles()) != 0 || !slices.Equal(c.Files(), []string{contract.IndexFile}) {
+	if c.Tool != "logicstamp-context@0.8.8" || c.Depth() != 0 || c.HasStyle() || len(c.Visible())+len(c.Bundles()) != 0 || !slices.Equal(c.Files(), []string{contract.IndexFile}) {
 		t.Errorf("context = %+v", c)
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 )
 
 type bundleJSON struct {
@@ -105,11 +107,11 @@ func parseMissing(raw json.RawMessage, ids idRules) (Missing, bool) {
 	if json.Unmarshal(raw, &name) == nil {
 		return Missing{Name: name}, name != ""
 	}
-	var m struct{ Name, Reason, ReferencedBy string }
+	var m struct{ Name, ReferencedBy string }
 	if json.Unmarshal(raw, &m) != nil || m.Name == "" {
 		return Missing{}, false
 	}
-	return Missing{Name: m.Name, Reason: m.Reason, Referenced: ids.relative(m.ReferencedBy)}, true
+	return Missing{Name: m.Name, Referenced: ids.relative(m.ReferencedBy)}, true
 }
 
 type compositionJSON struct {
@@ -281,13 +283,11 @@ func canonical(raw json.RawMessage) string {
 	if v == nil {
 		return ""
 	}
-	var out bytes.Buffer
-	enc := json.NewEncoder(&out)
-	enc.SetEscapeHTML(false)
-	if enc.Encode(v) != nil {
+	out, err := rawjson.Encode(v, "")
+	if err != nil {
 		return ""
 	}
-	return strings.TrimSuffix(out.String(), "\n")
+	return string(out)
 }
 
 // prune removes what is empty from a decoded value; nil when nothing is left.

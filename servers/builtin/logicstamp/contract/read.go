@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
@@ -193,7 +194,6 @@ func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) 
 		return nil, idRules{}, problem.New(problem.NotAnIndex, refreshHint, "%s in %s has type %q, want LogicStampIndex", IndexFile, dir, in.Type)
 	}
 	c := &Context{Dir: dir, Project: opts.Project, Tool: in.Meta.Source, RawIndex: raw}
-	_, c.Version, _ = strings.Cut(in.Meta.Source, "@")
 	c.CreatedAt, _ = time.Parse(time.RFC3339, in.CreatedAt)
 	c.Summary = Summary{
 		Components: in.Summary.TotalComponents, Bundles: in.Summary.TotalBundles,
@@ -358,7 +358,7 @@ func readInside(dir, name string, limit int64) ([]byte, error) {
 	switch {
 	case errors.Is(err, file.ErrTooLarge):
 		return nil, problem.New(problem.ContextTooLarge, "narrow the project with .stampignore or use mode header",
-			"%s is larger than %d MiB", path.Base(name), limit>>20)
+			"%s is larger than %s", path.Base(name), humanize.Bytes(limit))
 	case errors.Is(err, file.ErrNotPlain):
 		return nil, problem.New(problem.NotAnIndex, refreshHint, "%s is not a regular file", name)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -51,7 +52,7 @@ func (r Repo) Extract(ctx context.Context, c Commit, dir string, style bool) (fo
 	}
 	files, modules := splitTree(out, style)
 	if len(modules) > 0 {
-		warnings = append(warnings, problem.Warn(problem.GitSubmodules, "skipped %d submodules on both sides: %s", len(modules), strings.Join(modules[:min(len(modules), 5)], ", ")))
+		warnings = append(warnings, problem.Warn(problem.GitSubmodules, "skipped %s on both sides: %s", humanize.Count(len(modules), "submodule"), strings.Join(modules[:min(len(modules), 5)], ", ")))
 	}
 	to, err := openNew(dir)
 	if err != nil {
@@ -64,7 +65,7 @@ func (r Repo) Extract(ctx context.Context, c Commit, dir string, style bool) (fo
 	}
 	if len(missing) > 0 {
 		return true, warnings, problem.New(problem.GitFailed, "fetch them with `git fetch --refetch --no-filter`, or compare with a snapshot",
-			"%d files of %s were never fetched into this partial clone: %s", len(missing), c.Describe, strings.Join(missing[:min(len(missing), 5)], ", "))
+			"this partial clone lacks %s of %s: %s", humanize.Count(len(missing), "file"), c.Describe, strings.Join(missing[:min(len(missing), 5)], ", "))
 	}
 	return true, warnings, nil
 }

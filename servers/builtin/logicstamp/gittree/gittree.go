@@ -44,14 +44,14 @@ type Commit struct {
 	// Time is when it was committed.
 	Time time.Time
 	// Prefix is the project's slash path inside the repository with a slash at
-	// its end, "" at the top; Top is the top folder of the working tree.
-	Prefix, Top string
+	// its end, "" at the top.
+	Prefix string
 }
 
 const resolveTime = 15 * time.Second
 
-// CheckRef refuses what cannot be a revision.
-func CheckRef(ref string) (string, error) {
+// checkRef refuses what cannot be a revision.
+func checkRef(ref string) (string, error) {
 	ref = strings.TrimSpace(ref)
 	bad := ref == "" || len(ref) > 256 || strings.HasPrefix(ref, "-")
 	for _, r := range ref {
@@ -69,7 +69,7 @@ func badRef(ref string) error {
 
 // Resolve finds the commit of a revision.
 func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
-	ref, err := CheckRef(ref)
+	ref, err := checkRef(ref)
 	if err != nil {
 		return Commit{}, err
 	}
@@ -88,7 +88,7 @@ func (r Repo) Resolve(ctx context.Context, ref string) (Commit, error) {
 		}
 		return Commit{}, badRef(ref)
 	}
-	c := Commit{Ref: ref, Hash: strings.TrimSpace(out), Top: v.place.top, Prefix: v.place.prefix(r.Project)}
+	c := Commit{Ref: ref, Hash: strings.TrimSpace(out), Prefix: v.place.prefix(r.Project)}
 	c.Describe = c.Hash[:min(len(c.Hash), 7)]
 	if out, err := v.git(ctx, resolveTime, "name-rev", "--name-only", "--no-undefined", "--refs=refs/heads/*", "--refs=refs/tags/*", c.Hash); err == nil {
 		if name := strings.TrimSpace(out); name != "" && !strings.ContainsAny(name, "~^") {

@@ -12,7 +12,7 @@ func FuzzCheckRef(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, ref string) {
-		got, err := CheckRef(ref)
+		got, err := checkRef(ref)
 		if err != nil {
 			if problem.CodeOf(err) != problem.GitBadRef {
 				t.Fatal(err)

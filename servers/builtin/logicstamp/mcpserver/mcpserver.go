@@ -101,7 +101,7 @@ func (h *handlers) look(ctx context.Context) {
 		p := problem.Of(err)
 		state := snapshot.State{Status: snapshot.Degraded, Reason: p.Next + "; " + p.Text}
 		if p.Code == problem.CLINotFound {
-			state.Lacks = "stamp not found"
+			state.Lacks = "stamp not installed"
 		}
 		h.show(state)
 		return

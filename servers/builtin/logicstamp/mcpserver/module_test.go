@@ -23,7 +23,7 @@ func TestTheDeckSaysFirstHowToInstallStamp(t *testing.T) {
 		t.Fatal(err)
 	}
 	testwait.Until(t, "it has looked", func() bool { return e.State().Status != snapshot.Ready })
-	if s := e.State(); s.Status != snapshot.Degraded || s.Lacks != "stamp not found" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
+	if s := e.State(); s.Status != snapshot.Degraded || s.Lacks != "stamp not installed" || !strings.HasPrefix(s.Reason, "run `mcpdeck doctor --fix`") || !strings.Contains(s.Reason, "not found") {
 		t.Errorf("%s: %q, want the command that installs stamp first", s.Status, s.Reason)
 	}
 }

@@ -112,15 +112,6 @@ func (e *Error) Error() string {
 	return s
 }
 
-// ForUser is the sentence and the step, as the user reads them.
-func ForUser(err error) string {
-	e := Of(err)
-	if e.Next == "" {
-		return e.Text
-	}
-	return e.Text + "; " + e.Next
-}
-
 // Unwrap gives the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

@@ -5,6 +5,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -20,34 +21,16 @@ const (
 	Added    Sign = '+'
 	Removed  Sign = '−'
 	Changed  Sign = '~'
-	Through  Sign = '≈'
+	Through  Sign = '○'
 	Moved    Sign = '→'
 	Same     Sign = '='
-	Unseen   Sign = '!'
-	Breaking Sign = '✖'
-	Warning  Sign = '▲'
+	Unseen   Sign = '?'
+	Breaking Sign = '✗'
+	Warning  Sign = '!'
 )
 
-// ASCII gives the sign for terminals without the others.
-func (s Sign) ASCII() Sign {
-	switch s {
-	case Removed:
-		return '-'
-	case Through:
-		return '*'
-	case Moved:
-		return '>'
-	case Breaking:
-		return 'X'
-	case Warning:
-		return '^'
-	default:
-		return s
-	}
-}
-
-// SignOf is the sign of a bundle's change.
-func SignOf(c compare.ComponentChange) Sign {
+// signOf is the sign of a bundle's change.
+func signOf(c compare.ComponentChange) Sign {
 	switch c.Type {
 	case compare.BundleAdded:
 		if c.Details != nil && c.Details.MovedFrom != "" {
@@ -80,9 +63,9 @@ func SignOfContract(c compare.ContractChange) Sign {
 	}
 }
 
-// SignOfFolder is the sign of a folder; one changed only through dependencies
+// signOfFolder is the sign of a folder; one changed only through dependencies
 // has the sign for that.
-func SignOfFolder(f compare.FolderDiff) Sign {
+func signOfFolder(f compare.FolderDiff) Sign {
 	switch f.Status {
 	case compare.FolderAdded:
 		return Added
@@ -93,7 +76,7 @@ func SignOfFolder(f compare.FolderDiff) Sign {
 	default:
 	}
 	for _, c := range f.Changes {
-		if SignOf(c) != Through {
+		if signOf(c) != Through {
 			return Changed
 		}
 	}
@@ -119,25 +102,9 @@ func (l Line) String() string {
 type Field struct {
 	Name  string
 	Lines []Line
-	// Changed and Total count entries; Total is 0 when unknown.
-	Changed, Total int
 }
 
-// Note is "1 of 3 changed", "2 unchanged" or "changed".
-func (f Field) Note() string {
-	switch {
-	case f.Changed == 0 && f.Total > 1:
-		return fmt.Sprintf("%d unchanged", f.Total)
-	case f.Changed == 0:
-		return "unchanged"
-	case f.Total >= f.Changed && f.Total > 1:
-		return fmt.Sprintf("%d of %d changed", f.Changed, f.Total)
-	}
-	return "changed"
-}
-
-// Fields are the parts of a contract in reading order, changed ones and, where
-// their size is known, unchanged ones.
+// Fields are the parts of a contract that changed, in reading order.
 func Fields(c compare.ContractChange) []Field {
 	d := c.Details
 	if d == nil {
@@ -145,9 +112,8 @@ func Fields(c compare.ContractChange) []Field {
 	}
 	var out []Field
 	add := func(name string, lines []Line) {
-		f := Field{Lines: lines, Changed: len(lines)}
-		if f.Name, f.Total = fieldName(d, name); f.Changed+f.Total > 0 {
-			out = append(out, f)
+		if len(lines) > 0 {
+			out = append(out, Field{fieldName(d, name), lines})
 		}
 	}
 	typed, sets := d.Parts()
@@ -169,20 +135,15 @@ func Fields(c compare.ContractChange) []Field {
 	return out
 }
 
-// fieldName finds the full name of a part ("props" is "interface.props" or
-// "logicSignature.props") and its size.
-func fieldName(d *compare.Details, part string) (string, int) {
-	for name, n := range d.Totals {
+// fieldName finds the full name of a part: "props" is "interface.props" or
+// "logicSignature.props".
+func fieldName(d *compare.Details, part string) string {
+	for _, name := range slices.Concat(slices.Sorted(maps.Keys(d.Totals)), d.ModifiedFields) {
 		if name == part || strings.HasSuffix(name, "."+part) {
-			return name, n
+			return name
 		}
 	}
-	for _, name := range d.ModifiedFields {
-		if name == part || strings.HasSuffix(name, "."+part) {
-			return name, 0
-		}
-	}
-	return part, 0
+	return part
 }
 
 // exportLines are the exports by name, where the sources or both contracts name

@@ -6,19 +6,22 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
-// BaselineName is a baseline in words: "git:main @b6d03df", "snapshot
-// snap_1764033034172".
+// BaselineName is a baseline in words, without its age: "main (b6d03df)", "claude's snapshot".
 func BaselineName(r *compare.Result) string {
 	i := r.BaselineInfo
 	switch {
 	case i == nil:
-		return r.Baseline
+		return strings.TrimPrefix(r.Baseline, "git:")
 	case i.Commit != "":
-		return fmt.Sprintf("git:%s @%s", i.Ref, i.Commit[:min(7, len(i.Commit))])
+		return fmt.Sprintf("%s (%.7s)", i.Ref, i.Commit)
+	case i.SnapshotID != "" && i.MadeBy != "":
+		return clients.Name(i.MadeBy) + "'s snapshot"
 	case i.SnapshotID != "":
-		return "snapshot " + i.SnapshotID
+		return "your snapshot"
 	}
 	return i.Path
 }
@@ -48,15 +51,53 @@ func Totals(r *compare.Result) (folders, contracts string) {
 func Badges(r *compare.Result) []string {
 	var out []string
 	if r.Freshness != nil && r.Freshness.State == "stale" {
-		out = append(out, "STALE")
+		out = append(out, "stale")
 	}
 	if r.Coverage != nil && len(r.Coverage.Uncovered) > 0 {
-		out = append(out, fmt.Sprintf("NOT COVERED %d", len(r.Coverage.Uncovered)))
+		out = append(out, fmt.Sprintf("%d not covered", len(r.Coverage.Uncovered)))
 	}
 	if n := len(r.Signatures); n > 0 {
-		out = append(out, fmt.Sprintf("SIGNATURES %d", n))
+		out = append(out, humanize.Count(n, "signature")+" changed")
 	}
 	return out
+}
+
+// headline says in a sentence what changed since when, what breaks first.
+func headline(r *compare.Result) (what string, notes []string) {
+	notes = Badges(r)
+	switch {
+	case r.Status == compare.Failed:
+		return "not compared with", nil
+	case r.Status == compare.Pass && len(notes) > 0:
+		return "no drift seen since", notes
+	case r.Status == compare.Pass:
+		return "no drift since", nil
+	}
+	s := &r.Summary
+	if n := s.Breaking.Warnings; n > 0 {
+		notes = append([]string{fmt.Sprintf("%d may break", n)}, notes...)
+	}
+	if n := s.Breaking.Errors; n > 0 {
+		notes = append([]string{fmt.Sprintf("%d breaking", n)}, notes...)
+	}
+	c := &s.Contracts
+	for _, of := range []struct {
+		n   int
+		did string
+	}{
+		{c.Changed, "changed"}, {c.Added + c.Revealed, "added"}, {c.Removed + c.Hidden, "removed"}, {c.Moved, "moved"},
+	} {
+		switch {
+		case of.n > 0 && what == "":
+			what = humanize.Count(of.n, "contract") + " " + of.did
+		case of.n > 0:
+			what += fmt.Sprintf(", %d %s", of.n, of.did)
+		}
+	}
+	if what == "" { // what they depend on did
+		what = humanize.Count(s.ChangedFolders+s.AddedFolders+s.RemovedFolders, "folder") + " changed"
+	}
+	return what + " since", notes
 }
 
 // Plain writes a comparison as text. Equal comparisons give equal text: no
@@ -99,8 +140,12 @@ func (t *text) message(sign Sign, place, message string) {
 
 func write(w io.Writer, r *compare.Result, markdown bool) error {
 	t := &text{markdown: markdown}
-	badges := append([]string{strings.ToUpper(string(r.Status))}, Badges(r)...)
-	t.line(strings.Join(badges, "  ")+"  vs "+BaselineName(r), "## LogicStamp: "+strings.Join(badges, " · ")+"\n\nCompared with "+code(BaselineName(r))+".")
+	what, notes := headline(r)
+	more := strings.Join(notes, ", ")
+	if more != "" {
+		more = ": " + more
+	}
+	t.line(what+" "+BaselineName(r)+more, "## LogicStamp: "+what+" "+code(BaselineName(r))+more)
 	if r.Status == compare.Failed {
 		t.line(fmt.Sprintf("%s: %s", r.ErrorCode, r.Error), fmt.Sprintf("\n**%s**: %s", r.ErrorCode, escape(r.Error)))
 	} else {
@@ -119,9 +164,7 @@ func (t *text) totals(r *compare.Result) {
 	folders, contracts := Totals(r)
 	s := r.Summary
 	gpt, claude := Signed(s.TokenDelta.GPT4oMini), Signed(s.TokenDelta.Claude)
-	t.line(fmt.Sprintf("folders %s   contracts %s   breaking %d, warnings %d", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings),
-		"\n| folders | contracts | breaking | warnings | tokens (gpt / claude) |\n|---|---|---|---|---|")
-	t.line(fmt.Sprintf("tokens %s gpt, %s claude   content only %d", gpt, claude, s.ContentOnly),
+	t.line(fmt.Sprintf("tokens %s gpt, %s claude", gpt, claude), "\n| folders | contracts | breaking | warnings | tokens (gpt / claude) |\n|---|---|---|---|---|\n"+
 		fmt.Sprintf("| %s | %s | %d | %d | %s / %s |", folders, contracts, s.Breaking.Errors, s.Breaking.Warnings, gpt, claude))
 }
 
@@ -159,7 +202,7 @@ func (t *text) importers(c compare.ContractChange) {
 	const most = 12
 	list := c.Importers[:min(len(c.Importers), most)]
 	for _, i := range list {
-		t.line("    imported by "+ImporterText(i), "  - imported by "+escape(ImporterText(i)))
+		t.line("    imported by "+importerText(i), "  - imported by "+escape(importerText(i)))
 	}
 	if more := max(len(c.Importers), c.ImportersTotal) - len(list); more > 0 {
 		t.line(fmt.Sprintf("    imported by %d more", more), fmt.Sprintf("  - imported by %d more", more))
@@ -169,10 +212,10 @@ func (t *text) importers(c compare.ContractChange) {
 func (t *text) folders(r *compare.Result) {
 	for _, f := range r.FolderDiffs {
 		t.gap()
-		t.line(fmt.Sprintf("%c %s", SignOfFolder(f), f.Path),
-			fmt.Sprintf("<details><summary>%c %s (%d)</summary>\n", SignOfFolder(f), escape(f.Path), len(f.Changes)))
+		t.line(fmt.Sprintf("%c %s", signOfFolder(f), f.Path),
+			fmt.Sprintf("<details><summary>%c %s (%d)</summary>\n", signOfFolder(f), escape(f.Path), len(f.Changes)))
 		for _, c := range f.Changes {
-			t.item(SignOf(c), c.EntryID, "  "+Signed(c.TokenDelta)+through(c, r), " "+Signed(c.TokenDelta)+escape(through(c, r)))
+			t.item(signOf(c), c.EntryID, "  "+Signed(c.TokenDelta)+Cause(c, r), " "+Signed(c.TokenDelta)+escape(Cause(c, r)))
 		}
 		if t.markdown {
 			t.WriteString("\n</details>\n")
@@ -204,7 +247,7 @@ func (t *text) rest(r *compare.Result) {
 	}
 	if n := r.Summary.ContentOnly; n > 0 {
 		t.gap()
-		t.line(fmt.Sprintf("content only (%d)", n), fmt.Sprintf("%d files changed without changing a contract.", n))
+		t.line(fmt.Sprintf("content only (%d)", n), humanize.Count(n, "file")+" changed without changing a contract.")
 		for _, p := range r.ContentOnly {
 			if !t.markdown {
 				t.item(Same, p, "", "")
@@ -234,8 +277,8 @@ func Place(entry string, b compare.Breaking) string {
 	return entry
 }
 
-// ImporterText is one who imports what breaks: "src/App.tsx:3 (a, b)".
-func ImporterText(i compare.Importer) string {
+// importerText is one who imports what breaks: "src/App.tsx:3 (a, b)".
+func importerText(i compare.Importer) string {
 	out := fmt.Sprintf("%s:%d", i.EntryID, i.Line)
 	if len(i.Lost) > 0 {
 		out += " (" + strings.Join(i.Lost, ", ") + ")"
@@ -246,8 +289,8 @@ func ImporterText(i compare.Importer) string {
 	return out
 }
 
-// through names the dependencies that changed a root.
-func through(c compare.ComponentChange, r *compare.Result) string {
+// Cause names the dependencies that changed a root, behind two spaces.
+func Cause(c compare.ComponentChange, r *compare.Result) string {
 	if c.Details == nil {
 		return ""
 	}
@@ -259,7 +302,7 @@ func through(c compare.ComponentChange, r *compare.Result) string {
 		return "  through " + strings.Join(names, ", ")
 	}
 	if c.Details.Reason != "" {
-		return "  " + Reason(c.Details, ChangeOf(r, c.EntryID), r.Depth())
+		return "  " + Reason(c.Details, changeOf(r, c.EntryID), r.Depth())
 	}
 	if c.Type == compare.HashChanged && len(c.Details.ModifiedFields) > 0 {
 		return "  " + strings.Join(c.Details.ModifiedFields, ", ")
@@ -267,8 +310,8 @@ func through(c compare.ComponentChange, r *compare.Result) string {
 	return ""
 }
 
-// ChangeOf finds a contract's change; the zero value when it did not change.
-func ChangeOf(r *compare.Result, id string) compare.ContractChange {
+// changeOf finds a contract's change; the zero value when it did not change.
+func changeOf(r *compare.Result, id string) compare.ContractChange {
 	for _, c := range r.ContractChanges {
 		if c.EntryID == id {
 			return c

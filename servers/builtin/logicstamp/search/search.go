@@ -266,25 +266,19 @@ func (q Query) holds(id string, v contract.Visible) bool {
 	if v.Exports.Default {
 		exports = append(exports, "default")
 	}
+	imports := slices.Clone(v.Imports)
+	for _, i := range v.Imports { // the last part of its path will do
+		imports = append(imports, path.Base(i))
+	}
 	return every(q.Kind, []string{v.Kind}) &&
 		every(q.HasProp, slices.Collect(maps.Keys(v.Props))) &&
 		every(q.UsesHook, v.Hooks) && every(q.UsesComponent, v.Components) &&
-		everyImport(q.Imports, v.Imports) && every(q.Exports, exports)
+		every(q.Imports, imports) && every(q.Exports, exports)
 }
 
 func every(wanted, have []string) bool {
 	for _, w := range wanted {
 		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(w, h) }) {
-			return false
-		}
-	}
-	return true
-}
-
-// everyImport also takes the last part of an import's path.
-func everyImport(wanted, have []string) bool {
-	for _, w := range wanted {
-		if !slices.ContainsFunc(have, func(h string) bool { return strings.EqualFold(w, h) || strings.EqualFold(w, path.Base(h)) }) {
 			return false
 		}
 	}

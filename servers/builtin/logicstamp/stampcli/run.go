@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/problem"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
 
@@ -167,5 +168,5 @@ func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
 	}
-	return strings.ToValidUTF8(s[:n], "") + fmt.Sprintf("… (%d bytes more)", len(s)-n)
+	return strings.ToValidUTF8(s[:n], "") + fmt.Sprintf("… (%s more)", humanize.Count(len(s)-n, "byte"))
 }

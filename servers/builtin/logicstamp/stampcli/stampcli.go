@@ -38,8 +38,8 @@ type Options struct {
 	// Timeout bounds one analysis (15 minutes when 0), ModesTimeout one
 	// comparison of modes (30 minutes when 0).
 	Timeout, ModesTimeout time.Duration
-	// VersionTimeout bounds the question for the version (30 seconds when 0: a
-	// busy machine needs more than ten to start node).
+	// VersionTimeout bounds the question for the version (2 minutes when 0: a
+	// machine that reads and builds much needs more than half a minute to start node).
 	VersionTimeout time.Duration
 	// Environment is the deck's, of which the command gets a few variables; each
 	// entry is "NAME=value".
@@ -63,7 +63,7 @@ func New(opts Options) *Runner {
 		opts.ModesTimeout = 30 * time.Minute
 	}
 	if opts.VersionTimeout <= 0 {
-		opts.VersionTimeout = 30 * time.Second
+		opts.VersionTimeout = 2 * time.Minute
 	}
 	return &Runner{opts: opts, known: map[string]Program{}}
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/manifest"
+	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/standin"
 )
 
 // StandIn is how a stand-in for the stamp command behaves, so that a test needs
@@ -52,20 +53,17 @@ type StandIn struct {
 func Behave(t testing.TB, dir string, b StandIn) {
 	t.Helper()
 	if b.Version == "" {
-		b.Version = Version
+		b.Version = standin.Version
 	}
 	if WriteJSON(filepath.Join(dir, "behaviour"), b) != 0 {
 		t.Fatal("cannot write the behaviour")
 	}
 }
 
-// Version is the stand-in's when it is told none.
-const Version = "0.8.8"
-
 // Play is one run of the stand-in. dir holds its behaviour, if it is told any,
 // and gets a file for each run.
 func Play(dir string, args []string) int {
-	b := StandIn{Version: Version}
+	b := StandIn{Version: standin.Version}
 	data, err := os.ReadFile(filepath.Join(dir, "behaviour"))
 	if err == nil {
 		err = json.Unmarshal(data, &b)
@@ -124,28 +122,28 @@ func Play(dir string, args []string) int {
 	if b.Swap != "" && b.CodeFrom == "" && (os.Rename(b.Swap, b.Swap+"~") != nil || os.Symlink(b.SwapFor, b.Swap) != nil) {
 		return 96
 	}
-	code := writeContext(wd, out, depth, args[slices.Index(args, "--include-code")+1], b)
+	exit := writeContext(wd, out, depth, args[slices.Index(args, "--include-code")+1], b)
 	if b.SwapBack && os.Rename(b.Swap+"~", b.Swap) != nil {
 		return 95
 	}
 	touch(b.TouchLate, name)
-	return code
+	return exit
 }
 
 // hold says that a watch mode runs here and lags, until the file release is in
 // dir.
 func hold(dir string) int {
 	wd, _ := os.Getwd()
-	code := WriteJSON(filepath.Join(wd, ".logicstamp", "context_watch-status.json"), map[string]any{
+	exit := WriteJSON(filepath.Join(wd, ".logicstamp", "context_watch-status.json"), map[string]any{
 		"active": true, "projectRoot": wd, "pid": os.Getpid(), "startedAt": time.Now(),
 	})
-	for code == 0 {
+	for exit == 0 {
 		if _, err := os.Stat(filepath.Join(dir, "release")); err == nil {
 			break
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
-	return code
+	return exit
 }
 
 func touch(file, text string) {
@@ -159,9 +157,8 @@ func touch(file, text string) {
 // props, "// uses: path" an edge to another file, which then is no root. It goes
 // as deep as it is told, and one level is one edge.
 func writeContext(project, out string, depth int, mode string, b StandIn) int {
-	used := map[string]bool{}
-	nodes := map[string]map[string]any{}
-	uses := map[string][]string{}
+	c := standin.NewContext(b.Version, depth)
+	c.Half, c.Meta = b.Half, map[string]any{"missing": []any{map[string]string{"name": "left-pad"}}}
 	list, err := sources(project)
 	if err != nil {
 		return 94
@@ -172,6 +169,7 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 			continue
 		}
 		props := map[string]string{}
+		var uses []string
 		for line := range strings.Lines(string(text)) {
 			if rest, ok := strings.CutPrefix(line, "// props:"); ok {
 				for _, name := range strings.Fields(rest) {
@@ -179,15 +177,10 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 				}
 			}
 			if rest, ok := strings.CutPrefix(line, "// uses:"); ok {
-				to := strings.TrimSpace(rest)
-				used[to] = true
-				uses[rel] = append(uses[rel], to)
+				uses = append(uses, strings.TrimSpace(rest))
 			}
 		}
-		node := map[string]any{"entryId": rel, "contract": map[string]any{
-			"entryId": rel, "kind": "react:component", "composition": map[string]any{"functions": []string{path.Base(rel)}},
-			"interface": map[string]any{"props": props}, "exports": "named", "semanticHash": fmt.Sprint("uif:", props), "fileHash": manifest.FileHash(text),
-		}}
+		node := c.Add(rel, path.Base(rel), fmt.Sprint("uif:", props), text, props, uses...)
 		if b.CodeFrom != "" && filepath.Join(project, rel) == b.Swap {
 			if text, err = os.ReadFile(b.CodeFrom); err != nil {
 				return 93
@@ -199,41 +192,8 @@ func writeContext(project, out string, depth int, mode string, b StandIn) int {
 		if mode == "full" {
 			node["code"] = string(text)
 		}
-		nodes[rel] = node
 	}
-	folders := map[string][]any{}
-	for rel, node := range nodes {
-		if used[rel] {
-			continue
-		}
-		list := []any{node}
-		var edges []any
-		for _, edge := range reached(rel, uses, depth) {
-			list = append(list, nodes[edge[1]])
-			edges = append(edges, edge)
-		}
-		folders[path.Dir(rel)] = append(folders[path.Dir(rel)], map[string]any{
-			"type": "LogicStampBundle", "entryId": rel, "depth": depth, "createdAt": time.Now(), "bundleHash": "uifb:" + rel,
-			"graph": map[string]any{"nodes": list, "edges": edges}, "meta": map[string]any{"missing": []any{map[string]string{"name": "left-pad"}}},
-		})
-	}
-	var index []any
-	for dir, bundles := range folders {
-		slices.SortFunc(bundles, func(a, b any) int {
-			return strings.Compare(a.(map[string]any)["entryId"].(string), b.(map[string]any)["entryId"].(string))
-		})
-		index = append(index, map[string]any{"path": dir, "contextFile": path.Join(dir, "context.json"), "bundles": len(bundles), "tokenEstimate": 100 * len(bundles)})
-		if !b.Half {
-			if code := WriteJSON(filepath.Join(out, dir, "context.json"), bundles); code != 0 {
-				return code
-			}
-		}
-	}
-	return WriteJSON(filepath.Join(out, "context_main.json"), map[string]any{
-		"type": "LogicStampIndex", "schemaVersion": "0.2", "createdAt": time.Now(), "folders": index,
-		"summary": map[string]int{"totalComponents": len(nodes), "totalBundles": len(nodes) - len(used), "totalFolders": len(folders), "totalTokenEstimate": 100 * len(nodes)},
-		"meta":    map[string]string{"source": "logicstamp-context@" + b.Version},
-	})
+	return code(c.Write(out))
 }
 
 // sources are the paths that it reads as sources, when it has read what else it needs: all
@@ -257,22 +217,12 @@ func sources(project string) ([]string, error) {
 	return paths, nil
 }
 
-// reached are the edges from a file, as deep as asked.
-func reached(from string, uses map[string][]string, depth int) [][]string {
-	var edges [][]string
-	if depth > 0 {
-		for _, to := range uses[from] {
-			edges = append(edges, []string{from, to})
-			edges = append(edges, reached(to, uses, depth-1)...)
-		}
-	}
-	return edges
-}
-
 // WriteJSON writes a value and gives an exit code.
-func WriteJSON(name string, v any) int {
-	data, err := json.Marshal(v)
-	if err != nil || os.MkdirAll(filepath.Dir(name), 0o755) != nil || os.WriteFile(name, data, 0o644) != nil {
+func WriteJSON(name string, v any) int { return code(standin.JSON(name, v)) }
+
+// code is the exit code after writing.
+func code(err error) int {
+	if err != nil {
 		return 98
 	}
 	return 0

@@ -322,8 +322,8 @@ func unknown(id string) error {
 }
 
 func (s *Store) expired(id string, used time.Time) error {
-	return problem.New(problem.SnapshotExpired, refreshHint, "the snapshot %s expired: it was last used %s ago and the limit is %s",
-		id, s.opts.Now().Sub(used).Round(time.Second), s.opts.TTL)
+	return problem.New(problem.SnapshotExpired, refreshHint, "the snapshot %s expired: it was last used at %s and the limit is %s",
+		id, used.UTC().Format(time.RFC3339), s.opts.TTL)
 }
 
 // load reads an entry's description, once per process.

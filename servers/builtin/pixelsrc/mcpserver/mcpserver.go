@@ -21,6 +21,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -158,7 +159,7 @@ func (t tool) result(c *call, raw any) (res *mcp.CallToolResult) {
 	case err != nil:
 		res = failed("%v", err)
 	case n > maxAnswer:
-		return failed("The answer would be %.1f MB of text; the limit is %d MB. Ask for less: name one object, or split the source.", float64(n)/(1<<20), maxAnswer>>20)
+		return failed("The answer would be %s of text; the limit is %s. Ask for less: name one object, or split the source.", humanize.Bytes(n), humanize.Bytes(maxAnswer))
 	default:
 		res = &mcp.CallToolResult{Content: answer}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 func render() tool {
@@ -136,7 +137,7 @@ func decodeBase64(s string) ([]byte, error) {
 		s = s[i+len(";base64,"):]
 	}
 	if len(s) > pixelsrc.MaxImageBytes/3*4+1<<16 {
-		return nil, pixelsrc.Failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
+		return nil, pixelsrc.Failf("image is too large: at most %s.", humanize.Bytes(pixelsrc.MaxImageBytes))
 	}
 	s = strings.Map(func(r rune) rune {
 		switch r {
@@ -154,7 +155,7 @@ func decodeBase64(s string) ([]byte, error) {
 		return nil, pixelsrc.Failf("Invalid base64 in image: send the bytes of a PNG file, base64 encoded.")
 	}
 	if len(data) > pixelsrc.MaxImageBytes {
-		return nil, pixelsrc.Failf("image is too large: at most %d MiB.", pixelsrc.MaxImageBytes>>20)
+		return nil, pixelsrc.Failf("image is too large: at most %s.", humanize.Bytes(pixelsrc.MaxImageBytes))
 	}
 	return data, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -202,7 +203,7 @@ func review(ctx context.Context, h *handlers, get func(string) string) conversat
 	b.WriteString("\n" + page("review_pxl"))
 	b.WriteString("\n## Diagnostics of the source\n\n")
 	if len(text) > pxl.MaxSource {
-		b.WriteString("The source is larger than 1 MiB and was not checked.\n")
+		b.WriteString("The source is larger than " + humanize.Bytes(pxl.MaxSource) + " and was not checked.\n")
 	} else {
 		issues := h.server.Parse(ctx, caller(ctx), text).Issues()
 		if len(issues) == 0 {
@@ -243,7 +244,7 @@ func guideForGenre(_ context.Context, _ *handlers, get func(string) string) conv
 	var b strings.Builder
 	b.WriteString("# Pixel art guide\n\n## Built-in palettes\n\n")
 	for _, p := range pixelsrc.Palettes(false) {
-		fmt.Fprintf(&b, "- @%s: %d colors\n", p.Name, p.Count)
+		fmt.Fprintf(&b, "- @%s: %s\n", p.Name, humanize.Count(p.Count, "color"))
 	}
 	b.WriteString("\n" + page("pixel_art") + "\n")
 	list := genres()

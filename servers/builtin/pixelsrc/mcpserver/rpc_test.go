@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // The sources of the conformance cases.
@@ -91,7 +92,7 @@ func newRig(t *testing.T, root string) *rig {
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Patience)
 		defer cancel()
 		if err := h.Stop(ctx); err != nil {
 			t.Error(err)
@@ -110,7 +111,7 @@ func (r *rig) write(line string) {
 // read gives the next message that is an answer.
 func (r *rig) read() reply {
 	r.t.Helper()
-	_ = r.conn.SetReadDeadline(time.Now().Add(time.Minute))
+	_ = r.conn.SetReadDeadline(time.Now().Add(testwait.Patience))
 	for {
 		line, err := r.in.ReadBytes('\n')
 		if err != nil {

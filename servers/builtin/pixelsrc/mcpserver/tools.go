@@ -11,6 +11,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl"
 	"github.com/mcpdeck/mcpdeck/servers/support/admission"
 	"github.com/mcpdeck/mcpdeck/servers/support/arguments"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // tool is one tool: what clients see of it, and what it does.
@@ -57,7 +58,7 @@ func (c *call) source(side string) (*pixelsrc.Source, error) {
 	switch {
 	case c.Has(text):
 		if n := len(c.String(text)); n > pxl.MaxSource {
-			return nil, pixelsrc.Failf("%s is %d bytes; the limit is %d MiB. Split it into several files.", text, n, pxl.MaxSource>>20)
+			return nil, pixelsrc.Failf("%s is %s; the limit is %d. Split it into several files.", text, humanize.Count(n, "byte"), pxl.MaxSource)
 		}
 		return c.server.Parse(c.ctx, c.who, c.String(text)), nil
 	case c.Has(path):
@@ -182,7 +183,7 @@ func format() tool {
 				return nil, pixelsrc.Failf("source is missing: Either source (the text) or path (a .pxl file) is needed.")
 			}
 			if len(text) > pxl.MaxSource {
-				return nil, pixelsrc.Failf("source is %d bytes; the limit is %d MiB. Split it into several files.", len(text), pxl.MaxSource>>20)
+				return nil, pixelsrc.Failf("source is %s; the limit is %d. Split it into several files.", humanize.Count(len(text), "byte"), pxl.MaxSource)
 			}
 			f, err := pixelsrc.Format(text)
 			switch {
@@ -274,16 +275,16 @@ func suggest() tool {
 			}{shown, sprites})
 			add := func(format string, args ...any) { answer = append(answer, say(fmt.Sprintf(format, args...))...) }
 			if len(shown) < len(list) {
-				add("Showing %d of %d suggestions; fix these, or pass apply=true, and call again for the rest.", len(shown), len(list))
+				add("Showing %d of %s; fix these, or pass apply=true, and call again for the rest.", len(shown), humanize.Count(len(list), "suggestion"))
 			}
 			if unread > 0 {
-				add("%d parts of the source could not be read and were skipped; pixelsrc_validate says where.", unread)
+				add("Skipped %s of the source that could not be read; pixelsrc_validate says where.", humanize.Count(unread, "part"))
 			}
 			if c.Bool("apply") {
 				fixed, left := pixelsrc.Apply(src.Text, list)
 				add("%s", fixed)
 				if left > 0 {
-					add("%d suggestions were not applied: they need your judgement.", left)
+					add("Not applied: %s, which needs your judgement.", humanize.Count(left, "suggestion"))
 				}
 			}
 			return answer, nil

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // still is one frame before smoothing and scaling.
@@ -34,7 +37,7 @@ func (r *renderer) renderAnimation(res *Result, a *Animation) error {
 		list = []still{{b: standIn(false), ms: 100}}
 	}
 	if len(list) > MaxFrames {
-		g.s.warn(a.pos, CodeLimit, "use fewer frames", "it has %d frames; only the first %d are drawn", len(list), MaxFrames)
+		g.s.warn(a.pos, CodeLimit, "use fewer frames", "it has %s; only the first %d are drawn", humanize.Count(len(list), "frame"), MaxFrames)
 		list = list[:MaxFrames]
 	}
 	if !r.reference() {
@@ -82,7 +85,7 @@ func (g *animating) show(res *Result, list []still) error {
 			long = true
 			g.s.warn(g.a.pos, CodeRange, "repeat the frame", "a frame stands for %s s; a GIF shows it for at most %s", seconds(f.ms), seconds(longestGIF))
 		}
-		res.Frames = append(res.Frames, Frame{Image: m, Duration: time.Duration(f.ms) * time.Millisecond, Name: f.name})
+		res.Frames = append(res.Frames, frames.Frame{Image: m, Duration: time.Duration(f.ms) * time.Millisecond, Name: f.name})
 	}
 	return nil
 }

@@ -122,10 +122,7 @@ func BenchmarkGIF64(b *testing.B) {
 	if err != nil || len(res.Frames) != 64 {
 		b.Fatal(err, len(res.Frames))
 	}
-	var list []frames.Frame
-	for _, f := range res.Frames {
-		list = append(list, frames.Frame{Image: f.Image, Duration: f.Duration})
-	}
+	list := res.Frames
 	b.Run("render", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

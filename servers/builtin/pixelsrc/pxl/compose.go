@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
 )
 
 // cell is what a symbol of a composition stands for; b is nil for nothing.
@@ -36,7 +38,7 @@ func (r *renderer) renderComposition(res *Result, c *Composition) error {
 	if err != nil {
 		return err
 	}
-	res.Frames = []Frame{{Image: m, Name: c.Name}}
+	res.Frames = []frames.Frame{{Image: m, Name: c.Name}}
 	return nil
 }
 

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // cycle draws a sprite once for every step of its colour cycles.
@@ -92,7 +94,7 @@ func (g *animating) together() []step {
 		}
 	}
 	if n > MaxFrames {
-		g.s.warn(g.a.pos, CodeLimit, "use cycle lengths that divide each other", "its cycles repeat only after %d steps; drawing %d", n, MaxFrames)
+		g.s.warn(g.a.pos, CodeLimit, "use cycle lengths that divide each other", "its cycles repeat only after %s; drawing %d", humanize.Count(n, "step"), MaxFrames)
 		n = MaxFrames
 	}
 	out := make([]step, n)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/json5"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // field is one key of an object with a fixed schema.
@@ -220,7 +221,7 @@ func (d *decoder) tuple(n *json5.Node, read func(*decoder, *json5.Node) int, dst
 		if n.Kind == json5.Array {
 			found = fmt.Sprintf("a list of %d", len(n.Items))
 		}
-		d.bad(n, "expected a list of %d numbers, found %s", len(dst), found)
+		d.bad(n, "expected a list of %s, found %s", humanize.Count(len(dst), "number"), found)
 		return
 	}
 	for i := range dst {
@@ -233,8 +234,6 @@ func (d *decoder) pair(n *json5.Node, read func(*decoder, *json5.Node) int) *[2]
 	d.tuple(n, read, p[:])
 	return &p
 }
-
-func ptr[T any](v T) *T { return &v }
 
 // oneOf reads a string out of a fixed set.
 func (d *decoder) oneOf(n *json5.Node, allowed ...string) string {

@@ -107,7 +107,7 @@ func (d *decoder) keyframes(a *Animation, n *json5.Node) {
 		fields(d, v, &f, []field[Keyframe]{
 			{"sprite", func(d *decoder, f *Keyframe, n *json5.Node) { f.Sprite = d.str(n) }},
 			{"transform", func(d *decoder, f *Keyframe, n *json5.Node) { f.Transform = d.str(n) }},
-			{"opacity", func(d *decoder, f *Keyframe, n *json5.Node) { f.Opacity = ptr(d.float(n)) }},
+			{"opacity", func(d *decoder, f *Keyframe, n *json5.Node) { f.Opacity = new(d.float(n)) }},
 			{"offset", func(d *decoder, f *Keyframe, n *json5.Node) { f.Offset = d.pair(n, (*decoder).signed) }},
 			{"timing_function", func(d *decoder, f *Keyframe, n *json5.Node) { f.Timing = d.loose(n) }},
 		})
@@ -153,7 +153,7 @@ func (d *decoder) tag(k json5.Key, n *json5.Node) TagRange {
 	fields(d, n, &t, []field[TagRange]{
 		{"start", func(d *decoder, t *TagRange, n *json5.Node) { t.Start = d.unsigned(n) }},
 		{"end", func(d *decoder, t *TagRange, n *json5.Node) { t.End = d.unsigned(n) }},
-		{"loop", func(d *decoder, t *TagRange, n *json5.Node) { t.Loop = ptr(d.boolean(n)) }},
+		{"loop", func(d *decoder, t *TagRange, n *json5.Node) { t.Loop = new(d.boolean(n)) }},
 		{"fps", func(d *decoder, t *TagRange, n *json5.Node) {
 			if d.ref {
 				t.FPS = float64(d.unsigned(n))

@@ -104,13 +104,13 @@ func (d *decoder) stateRule(n *json5.Node) StateRule {
 func (d *decoder) stateApply(r StateRule, n *json5.Node) StateRule {
 	fields(d, n, &r, []field[StateRule]{
 		{"color", func(d *decoder, r *StateRule, n *json5.Node) { r.Color = d.str(n) }},
-		{"visible", func(d *decoder, r *StateRule, n *json5.Node) { r.Visible = ptr(d.boolean(n)) }},
-		{"z", func(d *decoder, r *StateRule, n *json5.Node) { r.Z = ptr(d.signed(n)) }},
+		{"visible", func(d *decoder, r *StateRule, n *json5.Node) { r.Visible = new(d.boolean(n)) }},
+		{"z", func(d *decoder, r *StateRule, n *json5.Node) { r.Z = new(d.signed(n)) }},
 		{"transform", func(d *decoder, r *StateRule, n *json5.Node) { r.Transform = d.str(n) }},
 		{"filter", func(d *decoder, r *StateRule, n *json5.Node) { r.Filter = d.loose(n) }},
 		{"animation", func(d *decoder, r *StateRule, n *json5.Node) { r.Animation = d.loose(n) }},
 		{"drop-shadow", func(d *decoder, r *StateRule, n *json5.Node) { r.Shadow = d.loose(n) }},
-		newer("opacity", func(d *decoder, r *StateRule, n *json5.Node) { r.Opacity = ptr(d.float(n)) }),
+		newer("opacity", func(d *decoder, r *StateRule, n *json5.Node) { r.Opacity = new(d.float(n)) }),
 	})
 	return r
 }

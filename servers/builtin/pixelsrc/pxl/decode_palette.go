@@ -73,16 +73,16 @@ func (d *decoder) ramp(k json5.Key, n *json5.Node) Ramp {
 func (d *decoder) antialias(n *json5.Node) *Antialias {
 	a := &Antialias{}
 	fields(d, n, a, []field[Antialias]{
-		{"enabled", func(d *decoder, a *Antialias, n *json5.Node) { a.Enabled = ptr(d.boolean(n)) }},
+		{"enabled", func(d *decoder, a *Antialias, n *json5.Node) { a.Enabled = new(d.boolean(n)) }},
 		{"algorithm", func(d *decoder, a *Antialias, n *json5.Node) {
 			a.Algorithm = d.oneOf(n, Algorithms()...)
 		}},
-		{"strength", func(d *decoder, a *Antialias, n *json5.Node) { a.Strength = ptr(d.float(n)) }},
+		{"strength", func(d *decoder, a *Antialias, n *json5.Node) { a.Strength = new(d.float(n)) }},
 		{"anchor_mode", func(d *decoder, a *Antialias, n *json5.Node) {
 			a.AnchorMode = d.oneOf(n, "preserve", "reduce", "normal")
 		}},
-		{"gradient_shadows", func(d *decoder, a *Antialias, n *json5.Node) { a.Gradients = ptr(d.boolean(n)) }},
-		{"respect_containment", func(d *decoder, a *Antialias, n *json5.Node) { a.Contain = ptr(d.boolean(n)) }},
+		{"gradient_shadows", func(d *decoder, a *Antialias, n *json5.Node) { a.Gradients = new(d.boolean(n)) }},
+		{"respect_containment", func(d *decoder, a *Antialias, n *json5.Node) { a.Contain = new(d.boolean(n)) }},
 		{"semantic_aware", func(d *decoder, _ *Antialias, n *json5.Node) { d.boolean(n) }},
 		{"regions", func(d *decoder, _ *Antialias, n *json5.Node) { d.entries(n, func(json5.Key, *json5.Node) {}) }},
 	})

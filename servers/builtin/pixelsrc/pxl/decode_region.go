@@ -53,17 +53,17 @@ func regionFields() []field[Region] {
 			r.Minus = d.regions(n)
 		}},
 		{"intersect", func(d *decoder, r *Region, n *json5.Node) { d.subs(r, ShapeIntersect, n) }},
-		{"z", func(d *decoder, r *Region, n *json5.Node) { r.Z = ptr(d.signed(n)) }},
+		{"z", func(d *decoder, r *Region, n *json5.Node) { r.Z = new(d.signed(n)) }},
 		{"role", func(d *decoder, r *Region, n *json5.Node) { r.Role = d.role(n) }},
 		{"except", func(d *decoder, r *Region, n *json5.Node) { r.Except = d.strings(n) }},
 		{"symmetric", func(d *decoder, r *Region, n *json5.Node) {
 			if !d.ref && n.Kind != json5.String {
-				r.Axis = ptr(d.signed(n))
+				r.Axis = new(d.signed(n))
 				return
 			}
 			r.Symmetry = d.str(n)
 		}},
-		{"thickness", func(d *decoder, r *Region, n *json5.Node) { r.more().Thickness = ptr(d.unsigned(n)) }},
+		{"thickness", func(d *decoder, r *Region, n *json5.Node) { r.more().Thickness = new(d.unsigned(n)) }},
 		{"offset", func(d *decoder, r *Region, n *json5.Node) { r.more().Offset = d.pair(n, (*decoder).signed) }},
 	}
 }

@@ -209,7 +209,7 @@ func (d *Document) Find(kind Kind, name string) (Object, bool) {
 const (
 	MaxSource      = 1 << 20 // bytes of text
 	MaxSide        = 4096    // pixels of a canvas
-	MaxArea        = 4 << 20 // pixels of a canvas
+	maxArea        = 4 << 20 // pixels of a canvas
 	MaxOutSide     = 8192    // pixels of a scaled picture
 	MaxOutArea     = 16 << 20
 	MaxFrames      = 256

@@ -135,7 +135,7 @@ func (e *estimate) composition(c *Composition) {
 	if c.Size != nil {
 		w, h = c.Size[0], c.Size[1]
 	}
-	e.add(min(max(w*h, e.largest), MaxArea), 2)
+	e.add(min(max(w*h, e.largest), maxArea), 2)
 }
 
 func (e *estimate) animation(a *Animation) {
@@ -169,5 +169,5 @@ func (e *estimate) animation(a *Animation) {
 			side = max(side, w, h)
 		}
 	}
-	e.largest = max(e.largest, min(side*side, MaxArea))
+	e.largest = max(e.largest, min(side*side, maxArea))
 }

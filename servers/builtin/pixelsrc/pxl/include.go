@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// MaxIncludes is how many different files one document may include.
-const MaxIncludes = 32
+// maxIncludes is how many different files one document may include.
+const maxIncludes = 32
 
 // included is a file read once.
 type included struct {
@@ -59,8 +59,8 @@ func (d *Document) includeFile(file string) *included {
 		return inc
 	}
 	inc := &included{}
-	if d.cache.files++; d.cache.files > MaxIncludes {
-		return &included{err: fmt.Errorf("more than %d included files", MaxIncludes)}
+	if d.cache.files++; d.cache.files > maxIncludes {
+		return &included{err: fmt.Errorf("more than %d included files", maxIncludes)}
 	}
 	text, err := d.readInclude(file)
 	if inc.err = err; err == nil {

@@ -2,10 +2,10 @@ package pxl
 
 import (
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/shape"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // modify makes the shape of a region and applies transform, repeat, jitter and range, in this
@@ -109,7 +109,7 @@ func (d *drawing) checkPlace(i int) {
 		return
 	}
 	if off := s.Count() - s.Inside(d.w, d.h); off > 0 {
-		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "%s of region %q %s outside the %d×%d canvas", pixels(off), r.Token, verb(off, "is", "are"), d.w, d.h)
+		d.s.warn(r.Pos, CodeBounds, "move it, or make the canvas larger", "region %q has %s outside the %d×%d canvas", r.Token, humanize.Count(off, "pixel"), d.w, d.h)
 	}
 	if r.More == nil {
 		return
@@ -119,13 +119,13 @@ func (d *drawing) checkPlace(i int) {
 			on := d.arena.Limit(s, shape.Box{X0: 0, Y0: 0, X1: d.w - 1, Y1: d.h - 1})
 			out := d.arena.Subtract(on, d.arena.Covered(d.sets[t], d.w, d.h))
 			if len(out) > 0 {
-				d.s.warn(r.Pos, CodeConstraint, "", "%s of %q %s not within %q; the first is at %d,%d", pixels(out.Count()), r.Token, verb(out.Count(), "is", "are"), name, out[0].X0, out[0].Y)
+				d.s.warn(r.Pos, CodeConstraint, "", "%q has %s not within %q; the first is at %d,%d", r.Token, humanize.Count(out.Count(), "pixel"), name, out[0].X0, out[0].Y)
 			}
 		}
 	}
 	if name := r.More.AdjacentTo; name != "" {
 		if t := d.target(r, name, "adjacent-to", CodeAdjacentRef); t >= 0 && len(s) > 0 && !d.touches(s, d.sets[t]) {
-			d.s.warn(r.Pos, CodeConstraint, "", "none of the %d pixels of %q touches %q; the first is at %d,%d", s.Count(), r.Token, name, s[0].X0, s[0].Y)
+			d.s.warn(r.Pos, CodeConstraint, "", "none of the %s of %q touches %q; the first is at %d,%d", humanize.Count(s.Count(), "pixel"), r.Token, name, s[0].X0, s[0].Y)
 		}
 	}
 }
@@ -294,19 +294,4 @@ func quoted(s string) string {
 		s = s[:40] + "…"
 	}
 	return `"` + s + `"`
-}
-
-// pixels counts pixels in words.
-func pixels(n int) string {
-	if n == 1 {
-		return "1 pixel"
-	}
-	return strconv.Itoa(n) + " pixels"
-}
-
-func verb(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
 }

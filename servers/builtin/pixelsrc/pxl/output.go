@@ -8,37 +8,27 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
 // Sheet lays the frames out in cells of the largest size, columns in a row; 0 puts
 // all into one row. ErrTooLarge when the sheet would exceed the limits.
 func (r *Result) Sheet(columns int) (*image.NRGBA, error) {
-	list := make([]*image.NRGBA, len(r.Frames))
-	w, h := 0, 0
-	for i, f := range r.Frames {
-		list[i] = f.Image
-		w, h = max(w, f.Image.Rect.Dx()), max(h, f.Image.Rect.Dy())
-	}
-	if columns < 1 || columns > len(list) {
-		columns = len(list)
-	}
-	rows := (len(list) + columns - 1) / columns
+	n := len(r.Frames)
+	w, h := frames.Bounds(r.Frames)
+	columns, rows := frames.Grid(n, columns)
 	if w*columns*h*rows > maxShown {
-		return nil, fmt.Errorf("sheet: %d frames of %d×%d pixels are %w (at most %d pixels); use a smaller scale or a tag", len(list), w, h, ErrTooLarge, maxShown)
+		return nil, fmt.Errorf("sheet: %s of %d×%d pixels are %w (at most %d pixels); use a smaller scale or a tag", humanize.Count(n, "frame"), w, h, ErrTooLarge, maxShown)
 	}
-	return frames.Sheet(list, columns), nil
+	return frames.Sheet(r.Frames, columns), nil
 }
 
 // GIF writes the frames as an animated GIF. ErrTooLarge when it would exceed the limits.
 func (r *Result) GIF(w io.Writer) error {
-	list := make([]frames.Frame, len(r.Frames))
-	for i, f := range r.Frames {
-		list[i] = frames.Frame{Image: f.Image, Duration: max(f.Duration, 10*time.Millisecond)}
+	if x, y := frames.Bounds(r.Frames); x*y*len(r.Frames) > 2*maxShown {
+		return fmt.Errorf("gif: %s of %d×%d pixels are %w (at most %d pixels); use a smaller scale or a tag", humanize.Count(len(r.Frames), "frame"), x, y, ErrTooLarge, 2*maxShown)
 	}
-	if x, y := frames.Bounds(list); x*y*len(list) > 2*maxShown {
-		return fmt.Errorf("gif: %d frames of %d×%d pixels are %w (at most %d pixels); use a smaller scale or a tag", len(list), x, y, ErrTooLarge, 2*maxShown)
-	}
-	return frames.GIF(context.Background(), w, list, 1, r.Loop)
+	return frames.GIF(context.Background(), w, r.Frames, 1, r.Loop)
 }
 
 // Atlas packs every sprite and variant of a document, drawn with the options, and

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/frames"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/smooth"
 )
 
@@ -26,16 +27,8 @@ type RenderOptions struct {
 	AllStates bool     // every state is active
 	Slice     [2]int   // width and height to stretch a nine-slice sprite to; 0,0 leaves it
 	Tag       string   // of an animation: only the frames of this tag
-	Transform []string // applied behind the sprite's own, in the text form
 	Bake      Bake     // of a particle: how it becomes an animation
 	Tokens    bool     // tell which region painted each pixel, see Result.Tokens
-}
-
-// Frame is one picture of a result; Duration is 0 for anything but an animation.
-type Frame struct {
-	Image    *image.NRGBA
-	Duration time.Duration
-	Name     string // of the sprite or composition it shows, where one is
 }
 
 // Tag is a range of frames, both ends inclusive.
@@ -80,17 +73,15 @@ type RegionInfo struct {
 	Z       int
 	Role    string
 	Color   color.NRGBA
-	Known   bool // the palette has the token
-	Pixels  int  // on the canvas
-	Visible int  // not painted over
-	Line    int
+	Pixels  int // on the canvas
+	Visible int // not painted over
 }
 
 // Result is what Render drew.
 type Result struct {
 	Kind        Kind
 	Name        string
-	Frames      []Frame // at least one
+	Frames      []frames.Frame // at least one
 	Native      image.Point
 	Scale       int
 	Antialias   string // the algorithm that was applied; "" for none
@@ -231,7 +222,6 @@ func (r *renderer) object(res *Result, obj Object) error {
 func (r *renderer) renderSprite(res *Result, obj Object) error {
 	rec := r.lookup(obj.Kind, obj.Name, alone)
 	p := r.draw(rec, r.reference() && obj.Kind == KindVariant)
-	r.extra(p)
 	if r.opt.Slice != [2]int{} {
 		b, err := nineSlice(p.b, rec.sprite.NineSlice, r.opt.Slice[0], r.opt.Slice[1])
 		if err != nil {
@@ -250,27 +240,11 @@ func (r *renderer) renderSprite(res *Result, obj Object) error {
 	if err != nil {
 		return err
 	}
-	res.Frames = []Frame{{Image: m, Name: obj.Name}}
+	res.Frames = []frames.Frame{{Image: m, Name: obj.Name}}
 	if r.tokens && name == "" && tok != nil {
 		res.Tokens = r.tokenMap(p, tok)
 	}
 	return nil
-}
-
-// extra applies the transforms of the call.
-func (r *renderer) extra(p *picture) {
-	if len(r.opt.Transform) == 0 {
-		return
-	}
-	var ops []Op
-	r.doc.mu.Lock()
-	d := &decoder{sink: *r.sink(p.recipe.object), ref: r.reference()}
-	for _, t := range r.opt.Transform {
-		ops = append(ops, d.opText(t, p.recipe.pos))
-	}
-	r.doc.mu.Unlock()
-	e := effect{r: r, s: &d.sink, dial: r.doc.dialect, colors: p.recipe.colors, names: p.names}
-	p.b = e.run(p.b, ops)
 }
 
 func (r *renderer) tokenMap(p *picture, cells []uint16) *TokenMap {
@@ -301,14 +275,11 @@ func enlarge(b *bitmap, k int) (*image.NRGBA, error) {
 	return smooth.Scale(b.image(), k), nil
 }
 
-// Regions describes the regions of a sprite or variant as they are drawn, in the order of the text.
-func (d *Document) Regions(kind Kind, name string) ([]RegionInfo, error) {
-	obj, err := d.target(RenderOptions{Kind: kind, Name: name})
+// Regions describes the regions of a sprite as they are drawn, in the order of the text.
+func (d *Document) Regions(sprite string) ([]RegionInfo, error) {
+	obj, err := d.target(RenderOptions{Kind: KindSprite, Name: sprite})
 	if err != nil {
 		return nil, err
-	}
-	if obj.Sprite == nil && obj.Variant == nil {
-		return nil, fmt.Errorf("regions: %s %q has none; name a sprite or a variant", obj.Kind, obj.Name)
 	}
 	r := &renderer{doc: d, tokens: true}
 	rec := r.lookup(obj.Kind, obj.Name, alone)
@@ -319,13 +290,12 @@ func (d *Document) Regions(kind Kind, name string) ([]RegionInfo, error) {
 	out := make([]RegionInfo, len(p.shapes))
 	for i, s := range p.shapes {
 		g := &rec.regions[i]
-		line := d.lines.Line(g.Pos)
-		info := RegionInfo{Token: g.Token, Shape: g.Shape, Z: zOf(g), Role: g.Role, Color: magenta(), Line: line, Pixels: s.Inside(p.b.w, p.b.h)}
+		info := RegionInfo{Token: g.Token, Shape: g.Shape, Z: zOf(g), Role: g.Role, Color: magenta(), Pixels: s.Inside(p.b.w, p.b.h)}
 		if b, ok := s.Bounds(); ok {
 			info.Bounds = image.Rect(b.X0, b.Y0, b.X1+1, b.Y1+1)
 		}
 		if k := rec.colors.find(g.Token); k >= 0 {
-			info.Color, info.Known = rec.colors.colours[k], !rec.colors.bad[k]
+			info.Color = rec.colors.colours[k]
 		}
 		out[i] = info
 	}

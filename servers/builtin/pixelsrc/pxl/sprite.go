@@ -311,7 +311,7 @@ func (r *renderer) canvas(rec *recipe, s *sink) bool {
 		return false
 	}
 	w, h := rec.size[0], rec.size[1]
-	if w < 1 || h < 1 || w > MaxSide || h > MaxSide || w*h > MaxArea {
+	if w < 1 || h < 1 || w > MaxSide || h > MaxSide || w*h > maxArea {
 		s.fail(rec.sizePos, CodeSize, "use 1 to 4096 pixels a side and at most 4,194,304 in total", "invalid size %d×%d", w, h)
 		return false
 	}

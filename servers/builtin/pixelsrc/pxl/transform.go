@@ -100,8 +100,8 @@ func fits(w, h int) error {
 	if w < 1 || h < 1 {
 		return fmt.Errorf("the result would be empty")
 	}
-	if w > MaxSide || h > MaxSide || w*h > MaxArea {
-		return fmt.Errorf("the result of %d×%d pixels exceeds %d a side or %d in total", w, h, MaxSide, MaxArea)
+	if w > MaxSide || h > MaxSide || w*h > maxArea {
+		return fmt.Errorf("the result of %d×%d pixels exceeds %d a side or %d in total", w, h, MaxSide, maxArea)
 	}
 	return nil
 }

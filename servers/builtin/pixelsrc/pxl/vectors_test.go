@@ -244,11 +244,11 @@ func TestTokens(t *testing.T) {
 	if m == nil || m.Width != 12 || m.At(0, 0) != -1 || m.Names[m.At(3, 4)] != "b" || m.Names[m.At(8, 5)] != "a" || m.At(12, 0) != -1 {
 		t.Errorf("got %+v", m)
 	}
-	regions, err := d.Regions(KindSprite, "s")
+	regions, err := d.Regions("s")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(regions) != 2 || regions[1].Pixels != 2 || regions[1].Visible != 1 || regions[1].Z != -1 || regions[0].Bounds.Dx() != 1 || !regions[0].Known {
+	if len(regions) != 2 || regions[1].Pixels != 2 || regions[1].Visible != 1 || regions[1].Z != -1 || regions[0].Bounds.Dx() != 1 {
 		t.Errorf("got %+v", regions)
 	}
 }
@@ -260,7 +260,7 @@ func TestConcurrentRenders(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for _, k := range Drawable() {
-				if _, err := d.Render(RenderOptions{Kind: k, AllStates: true, Transform: []string{"mirror-h"}}); err != nil {
+				if _, err := d.Render(RenderOptions{Kind: k, AllStates: true}); err != nil {
 					t.Error(err)
 				}
 			}

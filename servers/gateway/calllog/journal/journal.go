@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/calllog"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -54,9 +55,8 @@ type Journal struct {
 	mu     sync.Mutex // guards what follows
 	queue  []item
 	bytes  int
-	lost   int               // calls that did not fit into the queue
-	calls  map[uint64]*begun // those in flight
-	timed  bool              // one of them is looked for again
+	lost   int             // calls that did not fit into the queue
+	begun  map[uint64]bool // those that are written without their end
 	opened bool
 	spools bool // into the spool instead of the store
 	closed bool
@@ -68,9 +68,8 @@ type item struct {
 	call  snapshot.Call
 	body  snapshot.CallBody
 	again bool // it may have been written before
+	size  int
 }
-
-func (i item) size() int { return len(i.body.Args) + len(i.body.Result) + 256 }
 
 // New makes a journal that is not open yet; it touches no file.
 func New(opt Options) *Journal {
@@ -88,48 +87,43 @@ func New(opt Options) *Journal {
 	}
 	return &Journal{
 		opt: opt, run: time.Now().UnixMicro(), maxCalls: queueCalls, maxBytes: queueBytes, tickEvery: retryWait,
-		calls: map[uint64]*begun{}, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
+		begun: map[uint64]bool{}, wake: make(chan struct{}, 1), quit: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
 // Run is what Entry.Run is for the calls of this process.
 func (j *Journal) Run() int64 { return j.run }
 
-// Record takes a finished call, redacted already. It returns at once. Bodies
-// are dropped while more waits to be written than memory should hold, and then
-// calls.
+// Record takes a call that has ended, or that runs and is found by the next deck if this
+// one ends before it, redacted already. It returns at once. Bodies are dropped while more
+// waits to be written than memory should hold, and then calls.
 func (j *Journal) Record(call snapshot.Call, body snapshot.CallBody) {
-	it := item{call: call, body: body}
-	wake := false
 	j.mu.Lock()
-	it.again = j.ended(call.ID)
+	defer j.mu.Unlock()
+	it := item{call: call, body: body, again: j.begun[call.ID], size: len(body.Args) + len(body.Result) + 256}
+	if call.Status == snapshot.Running {
+		j.begun[call.ID] = true
+	} else {
+		delete(j.begun, call.ID)
+	}
 	switch {
 	case j.closed:
+		return
 	case len(j.queue) >= j.maxCalls:
 		j.lost++
+		return
+	case j.bytes+it.size > j.maxBytes:
+		it.body, it.size = snapshot.CallBody{Cut: true}, 256
+		fallthrough
 	default:
-		j.put(it)
-		// The writer waits for more after the first; waking it for each would
-		// cost more than writing.
-		wake = len(j.queue) == 1 || len(j.queue) == batchCalls
+		j.queue = append(j.queue, it)
+		j.bytes += it.size
 	}
-	j.mu.Unlock()
-	if wake {
-		j.nudge()
+	// The writer waits for more after the first; waking it for each would cost more
+	// than writing.
+	if n := len(j.queue); n == 1 || n == batchCalls {
+		notify.Poke(j.wake)
 	}
-}
-
-// put makes a call wait to be written, in a caller that holds mu.
-func (j *Journal) put(it item) {
-	if j.bytes+it.size() > j.maxBytes {
-		it.body = snapshot.CallBody{Cut: true}
-	}
-	j.queue = append(j.queue, it)
-	j.bytes += it.size()
-}
-
-func (j *Journal) nudge() {
-	notify.Poke(j.wake)
 }
 
 // Open opens the file and starts writing. A file that cannot be used makes the
@@ -177,7 +171,6 @@ func (j *Journal) Close(ctx context.Context) error {
 		j.mu.Unlock()
 		return nil
 	}
-	j.putBegun(0)
 	j.closed = true
 	opened := j.opened
 	j.mu.Unlock()
@@ -212,7 +205,7 @@ func (j *Journal) Sync(ctx context.Context) error {
 	}
 	j.flush = append(j.flush, ch)
 	j.mu.Unlock()
-	j.nudge()
+	notify.Poke(j.wake)
 	select {
 	case <-ch:
 		return nil
@@ -229,17 +222,15 @@ func (j *Journal) write() {
 	defer retry.Stop()
 	calls, bytes := pruneCalls, 0 // prune at the start
 	for {
-		batch, lost, flush := j.take()
+		batch, size, lost, flush := j.take()
 		if lost > 0 {
-			j.opt.Warn(fmt.Sprintf("the call log could not keep up; %d calls are missing from it", lost))
+			j.opt.Warn("the call log could not keep up and lacks " + humanize.Count(lost, "call"))
 		}
 		if len(batch) > 0 {
 			j.keep(batch)
 			calls += len(batch)
 		}
-		for _, it := range batch {
-			bytes += it.size()
-		}
+		bytes += size
 		if calls >= pruneCalls || bytes >= pruneBytes {
 			calls, bytes = 0, 0
 			j.prune()
@@ -297,7 +288,7 @@ func (j *Journal) pause(d time.Duration) bool {
 // finish writes all that is queued.
 func (j *Journal) finish() {
 	for {
-		batch, _, flush := j.take()
+		batch, _, _, flush := j.take()
 		for _, ch := range flush {
 			close(ch)
 		}
@@ -308,23 +299,24 @@ func (j *Journal) finish() {
 	}
 }
 
-// take returns the oldest of the queue, and who waits for the queue to be empty
-// once it is.
-func (j *Journal) take() (batch []item, lost int, flush []chan struct{}) {
+// take returns the oldest of the queue and its size, and who waits for the queue to be
+// empty once it is.
+func (j *Journal) take() (batch []item, size, lost int, flush []chan struct{}) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	n := min(len(j.queue), batchCalls)
 	batch = j.queue[:n:n]
 	j.queue = j.queue[n:]
 	for _, it := range batch {
-		j.bytes -= it.size()
+		size += it.size
 	}
+	j.bytes -= size
 	lost, j.lost = j.lost, 0
 	if len(j.queue) == 0 {
 		j.queue = nil
 		flush, j.flush = j.flush, nil
 	}
-	return batch, lost, flush
+	return batch, size, lost, flush
 }
 
 // keep writes a batch. When the file turns out to be damaged a new one is begun;

@@ -133,6 +133,7 @@ func TestKeepsCallsAcrossRuns(t *testing.T) {
 }
 
 func TestSearch(t *testing.T) {
+	const longest = time.Hour
 	j, _ := testJournal(t, Options{})
 	must(t, j.Open(t.Context()))
 	for n := 1; n <= 6; n++ {
@@ -142,6 +143,8 @@ func TestSearch(t *testing.T) {
 			c.Tool, c.Server, c.AgentName, c.Agent = "pencil_draw", "pencil", "Codex", "a2"
 		case 3:
 			c.Tool, c.Server = "pencil_export", "pencil"
+		case 6:
+			c.Duration = longest
 		case 4:
 			c.Status, b.Result = snapshot.ToolError, json.RawMessage(`{"error":"100% Over_limit"}`)
 		}
@@ -169,6 +172,10 @@ func TestSearch(t *testing.T) {
 		{"percent is no pattern", Query{Text: "100% over"}, "4"},
 		{"quote", Query{Text: "' OR 1=1 --"}, ""},
 		{"time", Query{Since: day.Add(2 * time.Minute), Until: day.Add(4 * time.Minute)}, "2 3"},
+		{"agent pattern", Query{Agent: "*dex"}, "2"},
+		{"agent pattern of another", Query{Agent: "dex*"}, ""},
+		{"longer", Query{Longer: longest - 1}, "6"},
+		{"less", Query{Less: longest}, "1 2 3 4 5"},
 		{"after", Query{After: 4}, "5 6"},
 		{"several", Query{Server: "pencil", Text: "draw"}, "2"},
 	}
@@ -350,7 +357,7 @@ func TestQueueIsBounded(t *testing.T) {
 	}
 	must(t, j.Open(t.Context()))
 	must(t, j.Sync(t.Context()))
-	if w.String() != "the call log could not keep up; 10 calls are missing from it" {
+	if w.String() != "the call log could not keep up and lacks 10 calls" {
 		t.Errorf("warned: %q", w)
 	}
 	got, err := j.Search(t.Context(), Query{Limit: -1, Bodies: true})

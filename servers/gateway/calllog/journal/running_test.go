@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -18,55 +17,19 @@ func running(n int, age time.Duration) (snapshot.Call, snapshot.CallBody) {
 	return c, b
 }
 
-func TestOnlySlowCallsAreWrittenBeforeTheirEnd(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		j := New(Options{})
-		waiting := func(want string) {
-			t.Helper()
-			synctest.Wait()
-			j.mu.Lock()
-			defer j.mu.Unlock()
-			var got []string
-			for _, it := range j.queue {
-				got = append(got, string(it.call.Status))
-			}
-			if s := strings.Join(got, " "); s != want {
-				t.Errorf("waits to be written: %q, want %q", s, want)
-			}
-		}
-		j.Begin(running(1, 0))
-		time.Sleep(slow / 2)
-		j.Begin(running(2, 0))
-		j.Record(call(1))
-		time.Sleep(slow * 3 / 4)
-		waiting("ok")
-		time.Sleep(slow)
-		waiting("ok running")
-		time.Sleep(10 * slow)
-		j.Record(call(2))
-		waiting("ok running ok")
-		if !j.queue[2].again || j.queue[0].again || j.timed || len(j.calls) != 0 {
-			t.Errorf("queue %+v, timed %v, %d in flight", j.queue, j.timed, len(j.calls))
-		}
-	})
-}
-
 func TestCallsThatADeckLeftRunningAreLost(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal.db")
 	first, _ := testJournal(t, Options{Path: path})
 	must(t, first.Open(t.Context()))
 	for n := 1; n <= 3; n++ {
-		first.Begin(running(n, time.Minute))
+		first.Record(running(n, time.Minute))
 	}
-	first.mu.Lock()
-	first.putBegun(slow)
-	first.mu.Unlock()
 	must(t, first.Sync(t.Context()))
 	first.Record(call(2))
 	first.Record(call(4))
 	must(t, first.Sync(t.Context()))
-	if s := first.current(); s.calls != 4 {
-		t.Errorf("%d calls are counted", s.calls)
+	if s := first.current(); s.calls != 4 || len(first.begun) != 2 {
+		t.Errorf("%d calls are counted, %d run", s.calls, len(first.begun))
 	}
 	// Nobody sees what has not ended.
 	follower, err := OpenReader(t.Context(), path)
@@ -96,19 +59,5 @@ func TestCallsThatADeckLeftRunningAreLost(t *testing.T) {
 	}
 	if w.String() != "" {
 		t.Errorf("warned: %s", w)
-	}
-}
-
-func TestCloseWritesWhatStillRuns(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "journal.db")
-	first, _ := testJournal(t, Options{Path: path})
-	must(t, first.Open(t.Context()))
-	first.Begin(running(1, 0))
-	must(t, first.Close(t.Context()))
-	second, _ := testJournal(t, Options{Path: path})
-	second.run = first.run + 1
-	must(t, second.Open(t.Context()))
-	if got, err := second.Search(t.Context(), Query{Status: snapshot.Lost}); err != nil || ids(got) != "1" {
-		t.Errorf("%s, %v", ids(got), err)
 	}
 }

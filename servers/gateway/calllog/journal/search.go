@@ -38,6 +38,7 @@ type Query struct {
 	Since  time.Time
 	Until  time.Time
 	After  int64 // only entries with a greater ID
+	Before int64 // only entries with a lower ID; 0: any
 	Limit  int   // 0: 1000; negative: none
 	Oldest bool  // the first ones instead of the last ones
 	Bodies bool  // fill Entry.Body
@@ -269,6 +270,9 @@ func (q Query) where() (string, []any) {
 	}
 	if q.After > 0 {
 		add("id > ?", q.After)
+	}
+	if q.Before > 0 {
+		add("id < ?", q.Before)
 	}
 	if q.NotRun != 0 {
 		add("run <> ?", q.NotRun)

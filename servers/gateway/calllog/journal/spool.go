@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
@@ -176,7 +176,7 @@ func (j *Journal) spool() spool { return spool{j.opt.Spool, spoolBytes} }
 // keepSpooled writes a batch to the spool.
 func (j *Journal) keepSpooled(batch []item) {
 	if err := j.spool().add(context.Background(), j.run, batch); err != nil {
-		j.opt.Warn(fmt.Sprintf("%d calls will be missing from the call log: %s", len(batch), reason(err)))
+		j.opt.Warn(humanize.Count(len(batch), "call") + " will be missing from the call log: " + reason(err))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // spooling is the journal of a process without a deck.
@@ -74,10 +75,7 @@ func TestACallIsTakenOnceThoughItEndsAfterADeckHasOpened(t *testing.T) {
 	c, body := call(1)
 	running := c
 	running.Status, running.Duration, running.Result = snapshot.Running, 0, ""
-	headless.Begin(running, snapshot.CallBody{Args: body.Args})
-	headless.mu.Lock()
-	headless.putBegun(0)
-	headless.mu.Unlock()
+	headless.Record(running, snapshot.CallBody{Args: body.Args})
 	must(t, headless.Sync(t.Context()))
 	opened, _ := testJournal(t, Options{Spool: path})
 	opened.tickEvery = 10 * time.Millisecond
@@ -87,8 +85,7 @@ func TestACallIsTakenOnceThoughItEndsAfterADeckHasOpened(t *testing.T) {
 	}
 	headless.Record(c, body)
 	must(t, headless.Close(t.Context()))
-	for end := time.Now().Add(time.Minute); there(path) && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-	}
+	testwait.Until(t, "it is taken in", func() bool { return !there(path) })
 	if got, err := opened.Search(t.Context(), Query{}); err != nil || len(got) != 1 || got[0].Status != c.Status || got[0].Result != c.Result {
 		t.Errorf("%v, %+v", err, got)
 	}

@@ -3,6 +3,7 @@ package journal
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -295,11 +296,12 @@ func (s *store) insert(ctx context.Context, run int64, items []item) error {
 	return nil
 }
 
-func text(b []byte) any {
-	if b == nil {
+// text is JSON as it is stored.
+func text(raw json.RawMessage) any {
+	if raw == nil {
 		return nil
 	}
-	return string(b)
+	return string(raw)
 }
 
 // moveTo copies everything to another store.

@@ -2,7 +2,6 @@ package transporttest
 
 import (
 	"context"
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -36,15 +35,7 @@ func StartDeck(t *testing.T, path string, modules ...backend.Server) *Running {
 	h := routertest.Start(t, modules...)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	s := &transport.Server{Host: h, Version: "test", Controls: map[string]transport.Control{
-		"echo": func(_ context.Context, _ transport.Requester, args json.RawMessage) (any, error) { return args, nil },
-		"back": func(ctx context.Context, from transport.Requester, _ json.RawMessage) (any, error) {
-			if err := from.Say("one moment"); err != nil {
-				return nil, err
-			}
-			return from.Prove(ctx, "pair")
-		},
-	}}
+	s := &transport.Server{Host: h, Version: "test"}
 	go func() { defer close(done); s.Serve(ctx, l) }()
 	d := &Running{Host: h}
 	var once atomic.Bool

@@ -88,7 +88,12 @@ func NewFixture() *Fixture {
 
 // Add adds a tool.
 func (f *Fixture) Add(name string, h server.ToolHandlerFunc) {
-	f.mcp.AddTool(mcp.NewToolWithRawSchema(name, name, json.RawMessage(`{"type":"object"}`)), h)
+	f.AddWith(name, `{"type":"object"}`, h)
+}
+
+// AddWith is Add for a tool with a schema of its own.
+func (f *Fixture) AddWith(name, schema string, h server.ToolHandlerFunc) {
+	f.mcp.AddTool(mcp.NewToolWithRawSchema(name, name, json.RawMessage(schema)), h)
 }
 
 // Asks adds ask, which waits unless there is a user.

@@ -127,7 +127,7 @@ func dialled(t *testing.T, h *router.Host, spec router.ViewSpec, hints map[strin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, in, err = transport.Greet(conn, transport.Hello{Servers: spec.Servers, AsIs: spec.AsIs, Profile: spec.Profile, Cwd: "/deck", Hints: hints}); err != nil {
+	if _, in, err = transport.Greet(conn, transport.Hello{Servers: spec.Servers, Passthrough: spec.Passthrough, Profile: spec.Profile, Cwd: "/deck", Hints: hints}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })

@@ -4,8 +4,10 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 func TestAProcessIsToldFromALaterOneWithItsID(t *testing.T) {
@@ -23,16 +25,41 @@ func TestAProcessIsToldFromALaterOneWithItsID(t *testing.T) {
 	if pid.Same(self, born+"0") {
 		t.Error("one that was born at another time is taken for it")
 	}
-	if parent := pid.Born(os.Getppid()); parent == born {
-		t.Errorf("its parent was born at the same time: %q", parent)
+	testwait.Until(t, "one that is born later", func() bool { // at the next tick of the machine's clock
+		p := start(t)
+		later := pid.Born(p.Pid)
+		if _, err := p.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		return later != born
+	})
+}
+
+func TestWhenAProcessBeganIsKnown(t *testing.T) {
+	began := pid.Started(os.Getpid())
+	if began.IsZero() {
+		t.Skip("this system does not say when processes began")
+	}
+	if ago := time.Since(began); ago < -2*time.Second || ago > time.Hour {
+		t.Errorf("this process began at %v, %v ago", began, ago)
+	}
+	if at := pid.Started(-1); !at.IsZero() {
+		t.Errorf("one that is not there began at %v", at)
 	}
 }
 
-func TestAProcessThatHasEndedDoesNotRun(t *testing.T) {
+// start starts a process that ends at once.
+func start(t *testing.T) *os.Process {
+	t.Helper()
 	p, err := os.StartProcess(os.Args[0], []string{os.Args[0], "-test.run=^$"}, &os.ProcAttr{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+func TestAProcessThatHasEndedDoesNotRun(t *testing.T) {
+	p := start(t)
 	id := p.Pid
 	if !pid.Alive(id) {
 		t.Error("one that was just started does not run")

@@ -18,8 +18,10 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // pipes is a network inside the test, so that its clock can be the test's.
@@ -67,14 +69,14 @@ func TestAUserMayTakeADayToAnswerAServerOverHTTP(t *testing.T) {
 		s := &fake.Server{NoModern: true}
 		o, end := inside(s.Handler())
 		o.Ask = func(c *child.Conn, m rpc.Message) {
-			time.AfterFunc(24*time.Hour, func() { c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil) })
+			time.AfterFunc(24*time.Hour, func() { c.Say(rpc.Message{ID: m.ID, Result: json.RawMessage(`{"action":"decline"}`)}) })
 		}
 		c, _, err := child.Open(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"ask"}`) }, nil)
+		r, err := c.Start(t.Context(), "tools/call", func(string) rawjson.Object { return rawjson.Object{{Key: "name", Value: json.RawMessage(`"ask"`)}} }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +95,7 @@ func TestCallsWaitForASessionThatIsBegunAgain(t *testing.T) {
 		o, end := inside(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body) // of a client that is gone there is nothing
 			if bytes.Contains(body, []byte(`"notifications/initialized"`)) {
-				time.Sleep(time.Second)
+				time.Sleep(time.Second) // the server takes its time
 			}
 			r.Body = io.NopCloser(bytes.NewReader(body))
 			s.Handler().ServeHTTP(w, r)
@@ -107,6 +109,7 @@ func TestCallsWaitForASessionThatIsBegunAgain(t *testing.T) {
 		var calls sync.WaitGroup
 		for i := range 3 {
 			calls.Go(func() {
+				// one after another, while the server takes its time
 				time.Sleep(time.Duration(i) * 300 * time.Millisecond)
 				says(t, c, "echo", `{"text":"again"}`, "again")
 			})
@@ -162,7 +165,7 @@ func TestAnswersToAServerThatTakesNoneAreFew(t *testing.T) {
 			for i := range 1000 {
 				fmt.Fprintf(w, "data: {\"jsonrpc\":\"2.0\",\"id\":%d,\"method\":\"ping\"}\n\n", i)
 				_ = http.NewResponseController(w).Flush() // the client may be gone
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond)              // so the server goes on for a second
 			}
 		}, func(r *http.Request) {
 			most.Store(max(most.Load(), open.Add(1)))
@@ -174,7 +177,7 @@ func TestAnswersToAServerThatTakesNoneAreFew(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(2 * time.Second)
+		testwait.Pass(2 * time.Second)
 		if n := most.Load(); n == 0 || n > 64 {
 			t.Errorf("%d answers were on their way at once", n)
 		}
@@ -197,7 +200,7 @@ func TestAStreamThatEndsAtOnceIsOpenedSeldom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		time.Sleep(10 * time.Second)
+		testwait.Pass(10 * time.Second)
 		if n := opened.Load(); n < 2 || n > 101 {
 			t.Errorf("opened %d times in 10 s", n)
 		}
@@ -252,8 +255,8 @@ func TestAServerTakesBackWhatItAskedForACancelledCall(t *testing.T) {
 			case bytes.Contains(body, []byte(`"notifications/cancelled"`)):
 				w.WriteHeader(http.StatusAccepted)
 				_ = http.NewResponseController(w).Flush() // the client may be gone
-				time.Sleep(3 * time.Second)
-				w = httptest.NewRecorder() // it is answered
+				time.Sleep(3 * time.Second)               // the server takes its time
+				w = httptest.NewRecorder()                // it is answered
 			case bytes.Contains(body, []byte(`"tools/call"`)):
 				open.Add(1)
 				defer open.Add(-1)
@@ -268,7 +271,7 @@ func TestAServerTakesBackWhatItAskedForACancelledCall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"ask"}`) }, nil)
+		r, err := c.Start(t.Context(), "tools/call", func(string) rawjson.Object { return rawjson.Object{{Key: "name", Value: json.RawMessage(`"ask"`)}} }, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +288,7 @@ func TestAServerTakesBackWhatItAskedForACancelledCall(t *testing.T) {
 		case <-time.After(time.Minute):
 			t.Error("it was not heard")
 		}
-		time.Sleep(time.Minute)
+		testwait.Pass(time.Minute)
 		if n := open.Load(); n != 0 {
 			t.Errorf("%d streams of cancelled calls are still open", n)
 		}
@@ -369,14 +372,14 @@ func TestAStreamIsResumedForAsLongAsItHasNews(t *testing.T) {
 						w.Header().Set("Content-Type", "text/event-stream")
 						fmt.Fprintf(w, tt.news, n)
 						_ = http.NewResponseController(w).Flush()
-						time.Sleep(ends)
+						time.Sleep(ends) // the stream goes on for so long
 					}
 				}))
 				c, _, err := child.Open(t.Context(), o)
 				if err != nil {
 					t.Fatal(err)
 				}
-				r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"echo"}`) }, nil)
+				r, err := c.Start(t.Context(), "tools/call", func(string) rawjson.Object { return rawjson.Object{{Key: "name", Value: json.RawMessage(`"echo"`)}} }, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -8,7 +8,8 @@ import (
 	"testing"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // A request that was refused because the session is lost was not looked at.
@@ -24,7 +25,7 @@ func TestALostSessionIsBegunAgainOnce(t *testing.T) {
 			to.Renewed = func() { renewed <- true }
 			c := connect(t, o)
 			says(t, c, "count", `{}`, "1")
-			waitFor(t, "the stream", func() bool { return s.Count(http.MethodGet) == 1 })
+			testwait.Until(t, "the stream", func() bool { return s.Count(http.MethodGet) == 1 })
 			s.Forget()
 			const calls = 8
 			done := make(chan string, calls)
@@ -43,7 +44,7 @@ func TestALostSessionIsBegunAgainOnce(t *testing.T) {
 				t.Errorf("%d handshakes, told %d times", n, len(renewed))
 			}
 			says(t, c, "count", `{}`, "1") // it is another session
-			waitFor(t, "its stream", func() bool { return s.Count(http.MethodGet) == 2 })
+			testwait.Until(t, "its stream", func() bool { return s.Count(http.MethodGet) == 2 })
 			if n := s.Count("notifications/initialized"); n != 2 {
 				t.Errorf("%d times initialized", n)
 			}

@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // program is how a real server is run.
@@ -91,7 +92,7 @@ func realHTTP(t *testing.T, transport string, port int) (url string, p *process.
 	go func() { _, _ = io.Copy(io.Discard, p.Err) }()
 	t.Cleanup(func() { p.EndIn(0, time.Second) })
 	address := fmt.Sprintf("127.0.0.1:%d", port)
-	waitFor(t, "the server", func() bool {
+	testwait.Until(t, "the server", func() bool {
 		conn, err := net.Dial("tcp", address)
 		if err == nil {
 			conn.Close()
@@ -148,7 +149,7 @@ func TestRealServerOverHTTP(t *testing.T) {
 				done <- fmt.Sprint(got, err)
 			}()
 			m := <-asked
-			c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil)
+			c.Say(rpc.Message{ID: m.ID, Result: json.RawMessage(`{"action":"decline"}`)})
 			if got := <-done; !strings.Contains(got, "declined") {
 				t.Errorf("it was answered %q", got)
 			}

@@ -17,9 +17,10 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/child/streamable"
-	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/internal/fake"
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // patience is a safety net: nothing that works takes so long.
@@ -58,7 +59,7 @@ func call(t *testing.T, c *child.Conn, tool, args string) (string, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	result, err := c.Call(ctx, "tools/call", json.RawMessage(`{"name":"`+tool+`","arguments":`+args+`}`))
+	result, err := c.Call(ctx, "tools/call", rawjson.Object{{Key: "name", Value: rawjson.Quote(tool)}, {Key: "arguments", Value: json.RawMessage(args)}})
 	if err != nil {
 		return "", err
 	}
@@ -143,8 +144,8 @@ func TestProgressOverHTTPComesBeforeTheAnswer(t *testing.T) {
 			o, _ := options(serve(t, s.Handler()))
 			c := connect(t, o)
 			var steps []string
-			r, err := c.Start(t.Context(), "tools/call", func(id string) []byte {
-				return []byte(`{"name":"steps","_meta":{"progressToken":"` + id + `"}}`)
+			r, err := c.Start(t.Context(), "tools/call", func(id string) rawjson.Object {
+				return rawjson.Object{{Key: "name", Value: json.RawMessage(`"steps"`)}, {Key: "_meta", Value: json.RawMessage(`{"progressToken":"` + id + `"}`)}}
 			}, func(params json.RawMessage) {
 				o, _ := rawjson.SplitObject(params)
 				steps = append(steps, string(o.Get("progress")))
@@ -182,7 +183,7 @@ func TestAServerMayAskTheUserOverHTTP(t *testing.T) {
 				t.Errorf("asked %s", m.Method)
 			}
 			says(t, c, "echo", `{"text":"meanwhile"}`, "meanwhile")
-			c.Reply(m.ID, json.RawMessage(`{"action":"decline"}`), nil)
+			c.Say(rpc.Message{ID: m.ID, Result: json.RawMessage(`{"action":"decline"}`)})
 			if got := <-done; got != `{"action":"decline"} <nil>` {
 				t.Errorf("it was answered %s", got)
 			}
@@ -204,25 +205,14 @@ func TestChangesAreToldOverHTTP(t *testing.T) {
 			t.Parallel()
 			o, _ := options(serve(t, s.Handler()))
 			c := connect(t, o)
-			changes := make(chan bool, 10)
-			c.OnChange(func() { changes <- true })
-			waitFor(t, "a stream", func() bool { return s.Count("subscriptions/listen")+s.Count(http.MethodGet) > 0 })
+			testwait.Until(t, "a stream", func() bool { return s.Count("subscriptions/listen")+s.Count(http.MethodGet) > 0 })
 			s.Change()
 			select {
-			case <-changes:
+			case <-c.Changed():
 			case <-time.After(patience):
 				t.Error("the change is not told")
 			}
 		})
-	}
-}
-
-func waitFor(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); !is(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%s does not come", what)
-		}
 	}
 }
 
@@ -233,17 +223,17 @@ func TestCancelledCallsEndOverHTTP(t *testing.T) {
 			t.Parallel()
 			o, _ := options(serve(t, s.Handler()))
 			c := connect(t, o)
-			r, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"wait"}`) }, nil)
+			r, err := c.Start(t.Context(), "tools/call", func(string) rawjson.Object { return rawjson.Object{{Key: "name", Value: json.RawMessage(`"wait"`)}} }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			waitFor(t, "the call", func() bool { return s.Count("tools/call") == 1 })
+			testwait.Until(t, "the call", func() bool { return s.Count("tools/call") == 1 })
 			c.Offer(r.Cancelled(""))
 			if a := <-r.Reply; !errors.Is(a.Err, context.Canceled) {
 				t.Errorf("got %v", a.Err)
 			}
 			if c.Era() == child.Legacy {
-				waitFor(t, "the word of it", func() bool { return s.Count("notifications/cancelled") == 1 })
+				testwait.Until(t, "the word of it", func() bool { return s.Count("notifications/cancelled") == 1 })
 			} else if s.Count("notifications/cancelled") > 0 {
 				t.Error("the end of the stream says it")
 			}
@@ -259,7 +249,7 @@ func TestHeadersOfTheModernEra(t *testing.T) {
 	c := connect(t, o)
 	says(t, c, "headers", `{"text":"t","region":"Zürich","in":{"n":7.0}}`, "t")
 	says(t, c, "headers", `{"text":"t","region":null,"in":{"n":1.5}}`, "t")
-	if _, err := c.Call(t.Context(), "resources/read", json.RawMessage(`{"uri":" fake://a"}`)); err != nil {
+	if _, err := c.Call(t.Context(), "resources/read", rawjson.Object{{Key: "uri", Value: json.RawMessage(`" fake://a"`)}}); err != nil {
 		t.Error(err)
 	}
 	var got []string
@@ -283,7 +273,7 @@ func TestHeadersOfTheLegacyEra(t *testing.T) {
 	o, _ := options(serve(t, s.Handler()))
 	c := connect(t, o)
 	says(t, c, "echo", `{"text":"t"}`, "t")
-	waitFor(t, "the stream", func() bool { return s.Count(http.MethodGet) == 1 })
+	testwait.Until(t, "the stream", func() bool { return s.Count(http.MethodGet) == 1 })
 	for _, r := range s.Seen() {
 		h := http.Header(r.Header)
 		greets := r.Method == "initialize" || r.Method == "server/discover"
@@ -387,7 +377,7 @@ func TestAnswersOverTheLimitFailTheirCallAlone(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o, _ := options(serve(t, s.Handler()))
 			c := connect(t, o)
-			other, err := c.Start(t.Context(), "tools/call", func(string) []byte { return []byte(`{"name":"wait"}`) }, nil)
+			other, err := c.Start(t.Context(), "tools/call", func(string) rawjson.Object { return rawjson.Object{{Key: "name", Value: json.RawMessage(`"wait"`)}} }, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,91 +3,80 @@
 package standin
 
 import (
-	"bufio"
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"reflect"
 	"strings"
-	"sync"
+	"sync/atomic"
+	"syscall"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/fake"
+	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
 // Options is what the flags set.
 type Options struct {
-	App    string
-	Spawn  bool
-	Tools  string // A (14 tools), B (9), C (5), none
-	Reword bool   // descriptions differ from the usual ones
+	App    string `flag:"app"`
+	Spawn  bool   `flag:"enable_spawn_agents"`
+	Tools  string `flag:"tools"`  // A (14 tools), B (9), C (5), none
+	Reword bool   `flag:"reword"` // descriptions differ from the usual ones
 
-	Absent   time.Duration // above 0: the app is not there, said after this time
-	Silent   time.Duration // above 0: each call waits so long, then blames the file
-	Confused int           // so many first calls blame the file at once
-	NoFile   bool          // each call says that no file is open
-	Result   string        // image, odd, empty, structured, error, big: what calls answer
-	Size     int           // bytes of a big result
-	Progress int           // notifications before the answer of a call
+	Absent   time.Duration `flag:"absent"`   // above 0: the app is not there, said after this time
+	Silent   time.Duration `flag:"silent"`   // above 0: each call waits so long, then blames the file
+	Confused int           `flag:"confused"` // so many first calls blame the file at once
+	NoFile   bool          `flag:"no-file"`  // each call says that no file is open
+	Result   string        `flag:"result"`   // image, odd, empty, structured, error, big: what calls answer
+	Size     int           `flag:"size"`     // bytes of a big result
+	Progress int           `flag:"progress"` // notifications before the answer of a call
 
-	ExitEarly  bool // before initialize
-	ExitOnCall bool
-	Mute       bool          // never answers initialize
-	Garbage    bool          // lines on stdout that are not JSON-RPC
-	Noise      int           // bytes on stderr at the start
-	Change     bool          // rewords and says so after the first listing
-	Deaf       bool          // goes on after the end of input
-	Stubborn   bool          // ignores SIGTERM
-	Pages      int           // so many pages
-	Repeat     bool          // the last page repeats its cursor
-	Odd        bool          // a duplicate name and bad entries among the tools
-	NoGuide    bool          // no instructions
-	Many       int           // so many tools more
-	Form       string        // schema of a form that a call asks for first; its answer is that of the call
-	Message    string        // above the form
-	Mode       string        // of the form
-	Withdraw   time.Duration // above 0: the form is withdrawn after this time
-	Brood      bool          // starts a process of its own, which outlives it
+	ExitEarly  bool          `flag:"exit-early"` // before initialize
+	ExitOnCall bool          `flag:"exit-on-call"`
+	Mute       bool          `flag:"mute"`     // never answers initialize
+	Garbage    bool          `flag:"garbage"`  // lines on stdout that are not JSON-RPC
+	Noise      int           `flag:"noise"`    // bytes on stderr at the start
+	Change     bool          `flag:"change"`   // rewords and says so after the first listing
+	Deaf       bool          `flag:"deaf"`     // goes on after the end of input
+	Stubborn   bool          `flag:"stubborn"` // ignores SIGTERM
+	Pages      int           `flag:"pages"`    // so many pages
+	Repeat     bool          `flag:"repeat"`   // the last page repeats its cursor
+	Odd        bool          `flag:"odd"`      // a duplicate name and bad entries among the tools
+	NoGuide    bool          `flag:"no-guide"` // no instructions
+	Many       int           `flag:"many"`     // so many tools more
+	Form       string        `flag:"form"`     // schema of a form that a call asks for first; its answer is that of the call
+	Message    string        `flag:"message"`  // above the form
+	Mode       string        `flag:"mode"`     // of the form
+	Withdraw   time.Duration `flag:"withdraw"` // above 0: the form is withdrawn after this time
+	Brood      bool          `flag:"brood"`    // starts a process of its own, which outlives it
 }
 
 // Parse reads the command line as the real program does: no app is exit 1, an
 // unknown flag exit 2. The code is -1 when the server is to run.
 func Parse(args []string, errOut io.Writer) (Options, int) {
-	var o Options
+	o := Options{Tools: "A", Size: 256 << 10, Pages: 1, Message: "Which one?", Mode: "form"}
 	f := flag.NewFlagSet("fakepencil", flag.ContinueOnError)
 	f.SetOutput(errOut)
-	f.StringVar(&o.App, "app", "", "")
 	f.String("agent", "", "")
 	f.String("conversation_id", "", "")
-	f.BoolVar(&o.Spawn, "enable_spawn_agents", false, "")
-	f.StringVar(&o.Tools, "tools", "A", "")
-	f.BoolVar(&o.Reword, "reword", false, "")
-	f.DurationVar(&o.Absent, "absent", 0, "")
-	f.DurationVar(&o.Silent, "silent", 0, "")
-	f.IntVar(&o.Confused, "confused", 0, "")
-	f.BoolVar(&o.NoFile, "no-file", false, "")
-	f.StringVar(&o.Result, "result", "", "")
-	f.IntVar(&o.Size, "size", 256<<10, "")
-	f.IntVar(&o.Progress, "progress", 0, "")
-	f.BoolVar(&o.ExitEarly, "exit-early", false, "")
-	f.BoolVar(&o.ExitOnCall, "exit-on-call", false, "")
-	f.BoolVar(&o.Mute, "mute", false, "")
-	f.BoolVar(&o.Garbage, "garbage", false, "")
-	f.IntVar(&o.Noise, "noise", 0, "")
-	f.BoolVar(&o.Change, "change", false, "")
-	f.BoolVar(&o.Deaf, "deaf", false, "")
-	f.BoolVar(&o.Stubborn, "stubborn", false, "")
-	f.IntVar(&o.Pages, "pages", 1, "")
-	f.BoolVar(&o.Repeat, "repeat", false, "")
-	f.BoolVar(&o.Odd, "odd", false, "")
-	f.BoolVar(&o.NoGuide, "no-guide", false, "")
-	f.IntVar(&o.Many, "many", 0, "")
-	f.StringVar(&o.Form, "form", "", "")
-	f.StringVar(&o.Message, "message", "Which one?", "")
-	f.StringVar(&o.Mode, "mode", "form", "")
-	f.DurationVar(&o.Withdraw, "withdraw", 0, "")
-	f.BoolVar(&o.Brood, "brood", false, "")
+	for field, v := range reflect.ValueOf(&o).Elem().Fields() {
+		switch name := field.Tag.Get("flag"); p := v.Addr().Interface().(type) {
+		case *bool:
+			f.BoolVar(p, name, *p, "")
+		case *int:
+			f.IntVar(p, name, *p, "")
+		case *string:
+			f.StringVar(p, name, *p, "")
+		case *time.Duration:
+			f.DurationVar(p, name, *p, "")
+		}
+	}
 	if err := f.Parse(args); err != nil {
 		return o, 2
 	}
@@ -98,39 +87,16 @@ func Parse(args []string, errOut io.Writer) (Options, int) {
 	return o, -1
 }
 
-type request struct {
-	ID     json.RawMessage `json:"id"`
-	Result json.RawMessage `json:"result"`
-	Error  json.RawMessage `json:"error"`
-	Method string          `json:"method"`
-	Params struct {
-		Cursor    string          `json:"cursor"`
-		Name      string          `json:"name"`
-		Arguments json.RawMessage `json:"arguments"`
-		RequestID json.RawMessage `json:"requestId"`
-		Protocol  string          `json:"protocolVersion"`
-		Can       json.RawMessage `json:"capabilities"`
-		Meta      struct {
-			ProgressToken json.RawMessage `json:"progressToken"`
-		} `json:"_meta"`
-	} `json:"params"`
-}
-
 type server struct {
 	Options
-	out io.Writer
-
-	mu       sync.Mutex
-	calls    int
-	inFlight map[string]chan struct{}
-	forms    map[string]chan string // answers, by id
-	can      string                 // what the client says that it can
+	calls atomic.Int32
+	can   string   // what the client says that it can
+	exit  chan int // the code
 }
 
 // Serve answers on out what it reads from in, until in ends. It returns the
 // exit code.
 func Serve(o Options, in io.Reader, out, errOut io.Writer) int {
-	s := &server{Options: o, out: out, inFlight: map[string]chan struct{}{}, forms: map[string]chan string{}}
 	fmt.Fprintln(errOut, "stand-in for the design server, app", o.App)
 	if o.Noise > 0 {
 		line := strings.Repeat("n", 99) + "\n"
@@ -143,74 +109,43 @@ func Serve(o Options, in io.Reader, out, errOut io.Writer) int {
 	if o.Garbage {
 		fmt.Fprint(out, "hello\n{\"not\":\n[1,2]\n\n\"text\"\n{\"jsonrpc\":\"2.0\",\"id\":\"nobody\",\"result\":{}}\n")
 	}
-	lines := bufio.NewReaderSize(in, 1<<16)
-	var running sync.WaitGroup
-	for {
-		line, err := lines.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			if code := s.handle(line, &running); code >= 0 {
-				return code
-			}
+	s := &server{Options: o, exit: make(chan int, 2)}
+	recovery.Go("stand-in", func() {
+		(&fake.Server{NoModern: true, Answer: s.answer}).Serve(in, out)
+		if o.Deaf {
+			time.Sleep(time.Hour)
 		}
-		if err != nil {
-			break
-		}
-	}
-	if o.Deaf {
-		time.Sleep(time.Hour)
-	}
-	running.Wait()
-	return 0
+		s.exit <- 0
+	})
+	return <-s.exit
 }
 
-func (s *server) handle(line []byte, running *sync.WaitGroup) int {
-	var r request
-	if json.Unmarshal(line, &r) != nil {
-		s.send(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"cannot read that"}}`)
-		return -1
-	}
-	switch r.Method {
-	case "":
-		s.mu.Lock()
-		if answer := s.forms[string(r.ID)]; answer != nil {
-			answer <- string(r.Result) + string(r.Error)
-		}
-		s.mu.Unlock()
-	case "initialize":
-		s.can = string(r.Params.Can)
-		if !s.Mute {
-			s.reply(r.ID, s.hello(r.Params.Protocol))
-		}
+// answer answers a request, unless it is a ping.
+func (s *server) answer(c *fake.Call) bool {
+	switch c.Method {
 	case "ping":
-		s.reply(r.ID, `{}`)
+		return false
+	case "initialize":
+		s.can = string(c.Params.Get("capabilities"))
+		if !s.Mute {
+			c.Result(s.hello(c.Params.Str("protocolVersion")))
+		}
 	case "tools/list":
-		s.reply(r.ID, s.list(r.Params.Cursor))
+		c.Result(s.list(c.Params.Str("cursor")))
 		if s.Change && !s.Reword {
 			s.Reword = true
-			s.send(`{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}`)
+			c.Notify("notifications/tools/list_changed", "")
 		}
 	case "tools/call":
 		if s.ExitOnCall {
-			return 7
+			s.exit <- 7
+			break
 		}
-		stop := make(chan struct{})
-		s.mu.Lock()
-		s.inFlight[string(r.ID)] = stop
-		s.mu.Unlock()
-		running.Go(func() { s.call(r, stop) })
-	case "notifications/cancelled":
-		s.mu.Lock()
-		if stop, ok := s.inFlight[string(r.Params.RequestID)]; ok && s.Absent > 0 {
-			close(stop)
-			delete(s.inFlight, string(r.Params.RequestID))
-		}
-		s.mu.Unlock()
+		s.call(c)
 	default:
-		if len(r.ID) > 0 {
-			s.fail(r.ID, -32601, "no method "+r.Method)
-		}
+		c.Fail(rpc.CodeMethod, "no method "+c.Method)
 	}
-	return -1
+	return true
 }
 
 func (s *server) hello(protocol string) string {
@@ -249,70 +184,54 @@ func (s *server) list(cursor string) string {
 	return `{"tools":[` + strings.Join(defs[from:to], ",") + `]` + next + `}`
 }
 
-func (s *server) call(r request, stop chan struct{}) {
-	s.mu.Lock()
-	s.calls++
-	n := s.calls
-	s.mu.Unlock()
-	for i := range s.Progress {
-		if len(r.Params.Meta.ProgressToken) > 0 {
-			s.send(fmt.Sprintf(`{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":%s,"progress":%d,"total":%d,"message":"step"}}`,
-				r.Params.Meta.ProgressToken, i+1, s.Progress))
+func (s *server) call(c *fake.Call) {
+	n := int(s.calls.Add(1))
+	meta, _ := rawjson.SplitObject(c.Params.Get("_meta")) // may be missing
+	if token := meta.Get("progressToken"); token != nil {
+		for i := range s.Progress {
+			c.Notify("notifications/progress", fmt.Sprintf(`{"progressToken":%s,"progress":%d,"total":%d,"message":"step"}`, token, i+1, s.Progress))
 		}
 	}
 	const blame = "nothing came back: you are probably referencing the wrong .pen file"
 	switch {
 	case s.Form != "":
-		s.reply(r.ID, `{"content":[{"type":"text","text":`+encode(s.ask(n))+`}]}`)
+		c.Text(s.ask(c))
 	case s.Absent > 0:
 		select {
 		case <-time.After(s.Absent):
-			s.fail(r.ID, -32603, "failed to connect to running Pencil app: "+s.App+" (stand-in)")
-		case <-stop:
-			s.fail(r.ID, -32603, "context canceled")
+			c.Fail(rpc.CodeInternal, "failed to connect to running Pencil app: "+s.App+" (stand-in)")
+		case <-c.Done:
+			c.Fail(rpc.CodeInternal, "context canceled")
 		}
 	case s.Silent > 0:
 		time.Sleep(s.Silent)
-		s.fail(r.ID, -32603, blame)
+		c.Fail(rpc.CodeInternal, blame)
 	case n <= s.Confused:
-		s.fail(r.ID, -32603, blame)
+		c.Fail(rpc.CodeInternal, blame)
 	case s.NoFile:
-		s.fail(r.ID, -32603, "a file needs to be open in the editor")
+		c.Fail(rpc.CodeInternal, "a file needs to be open in the editor")
 	default:
-		s.reply(r.ID, s.answer(r))
+		c.Result(s.result(c.Params))
 	}
-	s.mu.Lock()
-	delete(s.inFlight, string(r.ID))
-	s.mu.Unlock()
 }
 
 // ask puts the form to the client and returns what comes back.
-func (s *server) ask(n int) string {
+func (s *server) ask(c *fake.Call) string {
 	if !strings.Contains(s.can, `"elicitation"`) {
 		return "the client cannot ask"
 	}
-	id := fmt.Sprintf(`"form-%d"`, n)
-	answer := make(chan string, 1)
-	s.mu.Lock()
-	s.forms[id] = answer
-	s.mu.Unlock()
-	s.send(`{"jsonrpc":"2.0","id":` + id + `,"method":"elicitation/create","params":{"mode":` + encode(s.Mode) + `,"message":` + encode(s.Message) + `,"requestedSchema":` + s.Form + `}}`)
-	withdraw := time.After(2 * time.Hour)
-	if s.Withdraw > 0 {
-		withdraw = time.After(s.Withdraw)
-	}
-	select {
-	case a := <-answer:
-		return a
-	case <-withdraw:
-		s.send(`{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":` + id + `}}`)
+	withdrawn := make(chan struct{})
+	time.AfterFunc(cmp.Or(s.Withdraw, 2*time.Hour), func() { close(withdrawn) })
+	said, ok := c.Ask(withdrawn, "elicitation/create", `{"mode":`+encode(s.Mode)+`,"message":`+encode(s.Message)+`,"requestedSchema":`+s.Form+`}`)
+	if !ok {
 		return "withdrawn"
 	}
+	return said
 }
 
-func (s *server) answer(r request) string {
-	kind := s.Result
-	if kind == "" && strings.HasSuffix(r.Params.Name, "screenshot") {
+func (s *server) result(call rawjson.Object) string {
+	kind, name := s.Result, call.Str("name")
+	if kind == "" && strings.HasSuffix(name, "screenshot") {
 		kind = "image"
 	}
 	switch kind {
@@ -329,37 +248,14 @@ func (s *server) answer(r request) string {
 	case "big":
 		return `{"content":[{"type":"text","text":"` + strings.Repeat("x", s.Size) + `"}]}`
 	}
-	if strings.HasSuffix(r.Params.Name, "_state") {
+	if strings.HasSuffix(name, "_state") {
 		return `{"content":[{"type":"text","text":"Active file: /designs/menu.pen, 3 nodes selected"}]}`
 	}
-	args := r.Params.Arguments
-	if args == nil {
-		args = json.RawMessage("nothing")
-	}
-	return `{"content":[{"type":"text","text":` + encode(string(args)) + `}]}`
+	args := cmp.Or(string(call.Get("arguments")), "nothing")
+	return `{"content":[{"type":"text","text":` + encode(args) + `}]}`
 }
 
-func (s *server) reply(id json.RawMessage, result string) {
-	s.send(`{"jsonrpc":"2.0","id":` + string(id) + `,"result":` + result + `}`)
-}
-
-func (s *server) fail(id json.RawMessage, code int, message string) {
-	s.send(fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":%s}}`, id, code, encode(message)))
-}
-
-func (s *server) send(line string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	fmt.Fprint(s.out, line+"\n")
-}
-
-func encode(s string) string {
-	b, err := json.Marshal(s)
-	if err != nil {
-		return `""`
-	}
-	return string(b)
-}
+func encode(s string) string { return string(rawjson.Quote(s)) }
 
 // Main runs the stand-in on the process's own input and output.
 func Main(args []string) int {
@@ -368,7 +264,7 @@ func Main(args []string) int {
 		return code
 	}
 	if o.Stubborn {
-		ignoreTerm()
+		signal.Ignore(syscall.SIGTERM)
 	}
 	if o.Brood {
 		young := exec.Command(os.Args[0], "--app", "young", "--deaf", "--stubborn")

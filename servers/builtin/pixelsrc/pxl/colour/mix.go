@@ -1,6 +1,9 @@
 package colour
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // hueMethod says which way round the circle two hues are mixed.
 type hueMethod uint8
@@ -17,16 +20,7 @@ const (
 const eps = 1.1920929e-7
 
 // hueAt is the index of the hue component of a polar space, -1 for the others.
-func hueAt(s space) int {
-	switch s {
-	case hsl, hwb:
-		return 0
-	case lch, oklch:
-		return 2
-	default:
-		return -1
-	}
-}
+func hueAt(s space) int { return strings.IndexByte(models[s].letters, 'h') }
 
 // mix is color-mix(in s method hue, a pa, b pb), pa and pb as unit values whose
 // sum is not 0.

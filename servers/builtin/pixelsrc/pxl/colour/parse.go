@@ -3,7 +3,9 @@ package colour
 import (
 	"image/color"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 )
 
 // Parse reads a CSS colour: #RGB, #RGBA, #RRGGBB, #RRGGBBAA, the CSS names and
@@ -132,8 +134,8 @@ func (p *scanner) function(name string) value {
 // channels are the letters that stand for the channels of a colour given with
 // "from".
 type channels struct {
-	names [3]string
-	v     value
+	letters string
+	v       value
 }
 
 func (c *channels) get(name string) (component, bool) {
@@ -143,33 +145,14 @@ func (c *channels) get(name string) (component, bool) {
 	if name == "alpha" {
 		return component{number, c.v.c[3]}, true
 	}
-	for i, n := range c.names {
-		if n == name {
-			if n == "h" {
-				return component{angle, c.v.c[i]}, true
-			}
-			return component{number, c.v.c[i]}, true
-		}
+	i := strings.Index(c.letters, name)
+	switch {
+	case i < 0 || len(name) != 1:
+		return component{}, false
+	case name == "h":
+		return component{angle, c.v.c[i]}, true
 	}
-	return component{}, false
-}
-
-// letters are the channel names of the spaces that relative syntax knows.
-func letters(s space) [3]string {
-	switch s {
-	case hsl:
-		return [3]string{"h", "s", "l"}
-	case hwb:
-		return [3]string{"h", "w", "b"}
-	case lab, oklab:
-		return [3]string{"l", "a", "b"}
-	case lch, oklch:
-		return [3]string{"l", "c", "h"}
-	case xyz50, xyz65:
-		return [3]string{"x", "y", "z"}
-	default:
-		return [3]string{"r", "g", "b"}
-	}
+	return component{number, c.v.c[i]}, true
 }
 
 // origin reads "from C", if it comes next.
@@ -192,7 +175,7 @@ func relative(c value, s space, intoGamut bool) *channels {
 			c.c[2] += 360
 		}
 	}
-	return &channels{letters(s), c}
+	return &channels{models[s].letters, c}
 }
 
 // component reads a number, percentage, angle, calc(), channel letter or, as
@@ -380,31 +363,11 @@ func (p *scanner) predefined() value {
 }
 
 func spaceNamed(name string) (space, bool) {
-	for _, s := range [...]struct {
-		name string
-		s    space
-	}{
-		{"srgb", srgb},
-		{"oklch", oklch},
-		{"oklab", oklab},
-		{"hsl", hsl},
-		{"lab", lab},
-		{"lch", lch},
-		{"hwb", hwb},
-		{"srgb-linear", linear},
-		{"xyz", xyz65},
-		{"xyz-d65", xyz65},
-		{"xyz-d50", xyz50},
-		{"display-p3", displayP3},
-		{"a98-rgb", a98},
-		{"prophoto-rgb", prophoto},
-		{"rec2020", rec2020},
-	} {
-		if s.name == name {
-			return s.s, true
-		}
+	if name == "xyz" {
+		name = "xyz-d65"
 	}
-	return 0, false
+	i := slices.IndexFunc(models[:], func(m model) bool { return m.name == name && name != "" })
+	return space(max(i, 0)), i >= 0
 }
 
 // colorMix reads color-mix(in SPACE [METHOD hue], A [p%], B [p%]).

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// space is a colour space; the order is that of the tables below.
+// space is a colour space, and its place in models.
 type space uint8
 
 const (
@@ -24,8 +24,37 @@ const (
 	a98
 	rec2020
 	prophoto
-	spaces
 )
+
+// model is what there is to know of a space. The steps to its parent and back are a curve, a
+// matrix or a function; xyz65 is the root of the tree.
+type model struct {
+	name     string  // in color() and color-mix()
+	letters  string  // of its channels
+	top      float32 // the upper end of the range of all channels but the hue; 0: they have none
+	parent   space
+	curve    *transfer
+	up, down *matrix
+	to, from func(a, b, c float32) (x, y, z float32)
+}
+
+var models = [...]model{
+	xyz65:     {name: "xyz-d65", letters: "xyz"},
+	xyz50:     {name: "xyz-d50", letters: "xyz", parent: xyz65, up: &xyz50to65, down: &xyz65to50},
+	lab:       {name: "lab", letters: "lab", parent: xyz50, to: labToXYZ, from: xyzToLab},
+	lch:       {name: "lch", letters: "lch", parent: lab, to: rectangular, from: polar},
+	oklab:     {name: "oklab", letters: "lab", parent: xyz65, to: oklabToXYZ, from: xyzToOKLab},
+	oklch:     {name: "oklch", letters: "lch", parent: oklab, to: rectangular, from: polar},
+	linear:    {name: "srgb-linear", letters: "rgb", top: 1, parent: xyz65, up: &linearToXYZ, down: &xyzToLinear},
+	srgb:      {name: "srgb", letters: "rgb", top: 1, parent: linear, curve: &srgbCurve},
+	rgb255:    {letters: "rgb", top: 255, parent: srgb, to: fromBytesEach, from: toBytesEach},
+	hsl:       {name: "hsl", letters: "hsl", top: 100, parent: srgb, to: hslToRGB, from: rgbToHSL},
+	hwb:       {name: "hwb", letters: "hwb", top: 100, parent: srgb, to: hwbToRGB, from: rgbToHWB},
+	displayP3: {name: "display-p3", letters: "rgb", top: 1, parent: xyz65, curve: &srgbCurve, up: &p3ToXYZ, down: &xyzToP3},
+	a98:       {name: "a98-rgb", letters: "rgb", top: 1, parent: xyz65, curve: &a98Curve, up: &a98ToXYZ, down: &xyzToA98},
+	rec2020:   {name: "rec2020", letters: "rgb", top: 1, parent: xyz65, curve: &rec2020Curve, up: &rec2020ToXYZ, down: &xyzToRec2020},
+	prophoto:  {name: "prophoto-rgb", letters: "rgb", top: 1, parent: xyz50, curve: &prophotoCurve, up: &prophotoToXYZ, down: &xyzToProphoto},
+}
 
 // value is a colour on its way: three components and alpha in its space. A
 // component that is not a number is missing ("none").
@@ -35,13 +64,6 @@ type value struct {
 	// exact is the colour itself when it was given in bytes; space is then srgb.
 	exact   color.NRGBA
 	isBytes bool
-}
-
-// parents is the tree of primitive conversions, xyz65 at its root.
-var parents = [spaces]space{
-	xyz65: xyz65, xyz50: xyz65, lab: xyz50, lch: lab, oklab: xyz65, oklch: oklab,
-	linear: xyz65, srgb: linear, rgb255: srgb, hsl: srgb, hwb: srgb,
-	displayP3: xyz65, a98: xyz65, rec2020: xyz65, prophoto: xyz50,
 }
 
 func fromBytes(c color.NRGBA) value {
@@ -72,7 +94,7 @@ func convert(v value, to space) value {
 	throughRoot := detour(v.space, to) || detour(to, v.space)
 	var down [8]space
 	n := 0
-	for at := to; ; at = parents[at] {
+	for at := to; ; at = models[at].parent {
 		if !throughRoot && isAncestor(at, v.space) || at == xyz65 {
 			for v.space != at {
 				v = v.withoutNone().up()
@@ -102,7 +124,7 @@ func detour(a, b space) bool {
 }
 
 func isAncestor(a, of space) bool {
-	for ; of != a; of = parents[of] {
+	for ; of != a; of = models[of].parent {
 		if of == xyz65 {
 			return false
 		}
@@ -113,30 +135,16 @@ func isAncestor(a, of space) bool {
 // up is the primitive step from a space to its parent.
 func (v value) up() value {
 	a, b, c := v.c[0], v.c[1], v.c[2]
-	from := v.space
-	v.space, v.isBytes = parents[from], false
-	switch from {
-	case lch, oklch:
-		b, c = rect(b, c, math.Cos), rect(b, c, math.Sin)
-	case lab:
-		a, b, c = labToXYZ(a, b, c)
-	case oklab:
-		a, b, c = oklabToLMS.of(a, b, c)
-		a, b, c = lmsToXYZ.of(cube(a), cube(b), cube(c))
-	case hsl:
-		a, b, c = hslToRGB(a, b, c)
-	case hwb:
-		a, b, c = hwbToRGB(a, b, c)
-	case rgb255:
-		a, b, c = a/255, b/255, c/255
-	default:
-		curve, matrix := rgbLike(from)
-		if curve != nil {
-			a, b, c = curve.decode(a), curve.decode(b), curve.decode(c)
-		}
-		if matrix != nil {
-			a, b, c = matrix.of(a, b, c)
-		}
+	m := &models[v.space]
+	v.space, v.isBytes = m.parent, false
+	if m.curve != nil {
+		a, b, c = m.curve.decode(a), m.curve.decode(b), m.curve.decode(c)
+	}
+	if m.up != nil {
+		a, b, c = m.up.of(a, b, c)
+	}
+	if m.to != nil {
+		a, b, c = m.to(a, b, c)
 	}
 	v.c[0], v.c[1], v.c[2] = a, b, c
 	return v
@@ -145,32 +153,16 @@ func (v value) up() value {
 // down is the primitive step from a parent to its child.
 func (v value) down(to space) value {
 	a, b, c := v.c[0], v.c[1], v.c[2]
+	m := &models[to]
 	v.space, v.isBytes = to, false
-	switch to {
-	case lch, oklch:
-		a, b, c = polar(a, b, c)
-	case lab:
-		a, b, c = xyzToLab(a, b, c)
-	case oklab:
-		a, b, c = xyzToLMS.of(a, b, c)
-		a, b, c = lmsToOKLab.of(cbrt(a), cbrt(b), cbrt(c))
-	case hsl:
-		a, b, c = rgbToHSL(a, b, c)
-	case hwb:
-		h, _, _ := rgbToHSL(a, b, c)
-		a, b, c = h, min(a, b, c)*100, (1-max(a, b, c))*100
-	case rgb255:
-		a, b, c = a*255, b*255, c*255
-	case xyz50:
-		a, b, c = xyz65to50.of(a, b, c)
-	default:
-		curve, _ := rgbLike(to)
-		if m := fromXYZ(to); m != nil {
-			a, b, c = m.of(a, b, c)
-		}
-		if curve != nil {
-			a, b, c = curve.encode(a), curve.encode(b), curve.encode(c)
-		}
+	if m.from != nil {
+		a, b, c = m.from(a, b, c)
+	}
+	if m.down != nil {
+		a, b, c = m.down.of(a, b, c)
+	}
+	if m.curve != nil {
+		a, b, c = m.curve.encode(a), m.curve.encode(b), m.curve.encode(c)
 	}
 	v.c[0], v.c[1], v.c[2] = a, b, c
 	return v
@@ -189,19 +181,10 @@ func byte32(f float32) uint8 { return ToByte(round32(f * 255)) }
 
 // gamutTop is the upper end of a channel's range in a space, 0 when it has none.
 func gamutTop(s space, channel int) float32 {
-	switch s {
-	case rgb255:
-		return 255
-	case hsl, hwb:
-		if channel > 0 {
-			return 100
-		}
-		return 0
-	case srgb, linear, displayP3, a98, rec2020, prophoto:
-		return 1
-	default:
+	if models[s].letters[channel] == 'h' {
 		return 0
 	}
+	return models[s].top
 }
 
 func (v value) inGamut() bool {

@@ -41,46 +41,6 @@ var (
 	prophotoCurve = transfer{prophotoDecode, prophotoEncode}
 )
 
-// rgbLike gives the curve of a space and the matrix from its linear form to its
-// parent; either may be nil.
-func rgbLike(s space) (*transfer, *matrix) {
-	switch s {
-	case srgb:
-		return &srgbCurve, nil
-	case linear:
-		return nil, &linearToXYZ
-	case xyz50:
-		return nil, &xyz50to65
-	case displayP3:
-		return &srgbCurve, &p3ToXYZ
-	case a98:
-		return &a98Curve, &a98ToXYZ
-	case rec2020:
-		return &rec2020Curve, &rec2020ToXYZ
-	case prophoto:
-		return &prophotoCurve, &prophotoToXYZ
-	default:
-		return nil, nil
-	}
-}
-
-func fromXYZ(s space) *matrix {
-	switch s {
-	case linear:
-		return &xyzToLinear
-	case displayP3:
-		return &xyzToP3
-	case a98:
-		return &xyzToA98
-	case rec2020:
-		return &xyzToRec2020
-	case prophoto:
-		return &xyzToProphoto
-	default:
-		return nil
-	}
-}
-
 func pow(x, y float32) float32 { return float32(math.Pow(float64(x), float64(y))) }
 func cbrt(x float32) float32   { return float32(math.Cbrt(float64(x))) }
 func cube(x float32) float32   { return float32(float32(x*x) * x) }
@@ -137,9 +97,11 @@ func rec2020Encode(c float32) float32 {
 	return 4.5 * c
 }
 
-// rect is one rectangular axis of a polar pair, f being sine or cosine.
-func rect(chroma, hue float32, f func(float64) float64) float32 {
-	return chroma * float32(f(float64(float32(hue*math.Pi)/180)))
+func rectangular(l, chroma, hue float32) (float32, float32, float32) {
+	axis := func(f func(float64) float64) float32 {
+		return chroma * float32(f(float64(float32(hue*math.Pi)/180)))
+	}
+	return l, axis(math.Cos), axis(math.Sin)
 }
 
 func polar(l, a, b float32) (float32, float32, float32) {
@@ -149,6 +111,19 @@ func polar(l, a, b float32) (float32, float32, float32) {
 	}
 	return l, float32(math.Sqrt(float64(float32(a*a) + float32(b*b)))), h
 }
+
+func oklabToXYZ(l, a, b float32) (float32, float32, float32) {
+	l, a, b = oklabToLMS.of(l, a, b)
+	return lmsToXYZ.of(cube(l), cube(a), cube(b))
+}
+
+func xyzToOKLab(x, y, z float32) (float32, float32, float32) {
+	x, y, z = xyzToLMS.of(x, y, z)
+	return lmsToOKLab.of(cbrt(x), cbrt(y), cbrt(z))
+}
+
+func fromBytesEach(r, g, b float32) (float32, float32, float32) { return r / 255, g / 255, b / 255 }
+func toBytesEach(r, g, b float32) (float32, float32, float32)   { return r * 255, g * 255, b * 255 }
 
 const (
 	labKappa, labEps = 24389.0 / 27, 216.0 / 24389
@@ -221,6 +196,11 @@ func hwbToRGB(h, w, b float32) (float32, float32, float32) {
 	r, g, bl := hslToRGB(h, 100, 50)
 	x := 1 - w - b
 	return float32(r*x) + w, float32(g*x) + w, float32(bl*x) + w
+}
+
+func rgbToHWB(r, g, b float32) (float32, float32, float32) {
+	h, _, _ := rgbToHSL(r, g, b)
+	return h, min(r, g, b) * 100, (1 - max(r, g, b)) * 100
 }
 
 // rgbToHSL leaves the hue of a grey missing.

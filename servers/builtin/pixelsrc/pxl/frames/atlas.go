@@ -29,13 +29,11 @@ type Tag struct {
 
 // Animation is a sequence of the atlas's sprites.
 type Animation struct {
-	Name   string
-	Frames []string
-	// Duration is that of one frame; Durations has one per frame when they differ.
-	Duration  time.Duration
-	Durations []time.Duration
-	Loop      bool
-	Tags      map[string]Tag
+	Name     string
+	Frames   []string
+	Duration time.Duration // of one frame
+	Loop     bool
+	Tags     map[string]Tag
 	// Metadata has one entry per frame, or is nil: boxes by name, null for none.
 	Metadata []map[string]*[4]int
 }
@@ -163,12 +161,11 @@ type frameJSON struct {
 }
 
 type animationJSON struct {
-	Frames    []string             `json:"frames"`
-	FPS       int                  `json:"fps"`
-	Durations []int                `json:"durations,omitempty"`
-	Loop      bool                 `json:"loop"`
-	Tags      map[string]Tag       `json:"tags,omitempty"`
-	Metadata  []map[string]*[4]int `json:"frame_metadata,omitempty"`
+	Frames   []string             `json:"frames"`
+	FPS      int                  `json:"fps"`
+	Loop     bool                 `json:"loop"`
+	Tags     map[string]Tag       `json:"tags,omitempty"`
+	Metadata []map[string]*[4]int `json:"frame_metadata,omitempty"`
 }
 
 // JSON describes a page stored under the file name file: the rectangle, origin
@@ -189,9 +186,6 @@ func (p Page) JSON(file string, animations []Animation) ([]byte, error) {
 		j := animationJSON{
 			Frames: a.Frames, Loop: a.Loop, Tags: a.Tags, Metadata: a.Metadata,
 			FPS: 1000 / int(max(1, a.Duration.Milliseconds())),
-		}
-		for _, d := range a.Durations {
-			j.Durations = append(j.Durations, int(d.Milliseconds()))
 		}
 		out.Animations[a.Name] = j
 	}

@@ -50,13 +50,8 @@ func (p Page) find(name string) *Placed {
 	return &p.Sprites[i]
 }
 
-// duration of frame i of an animation.
-func (a Animation) duration(i int) time.Duration {
-	if i < len(a.Durations) {
-		return a.Durations[i]
-	}
-	return max(a.Duration, time.Millisecond)
-}
+// duration is that of a frame.
+func (a Animation) duration() time.Duration { return max(a.Duration, time.Millisecond) }
 
 // stills are the sprites that no animation shows.
 func (p Page) stills(animations []Animation) []Placed {
@@ -152,7 +147,7 @@ func (p Page) aseprite(file string, animations []Animation) ([]byte, error) {
 	for _, a := range animations {
 		from := len(out.Frames)
 		for i, f := range a.Frames {
-			add(a.Name+" "+strconv.Itoa(i), p.find(f), a.duration(i))
+			add(a.Name+" "+strconv.Itoa(i), p.find(f), a.duration())
 		}
 		tag := asepriteTag{Name: a.Name, From: from, To: len(out.Frames) - 1, Direction: "forward"}
 		if !a.Loop {
@@ -199,9 +194,9 @@ func (p Page) godot(file string, animations []Animation) []byte {
 				b.WriteString(", ")
 			}
 			// Durations are in parts of the animation's own frame time.
-			fmt.Fprintf(&b, "{\n\"duration\": %s,\n\"texture\": SubResource(%q)\n}", real(float64(a.duration(k))/float64(a.duration(len(a.Durations)))), id[f])
+			fmt.Fprintf(&b, "{\n\"duration\": 1.0,\n\"texture\": SubResource(%q)\n}", id[f])
 		}
-		fmt.Fprintf(&b, "],\n\"loop\": %t,\n\"name\": &%s,\n\"speed\": %s\n}", a.Loop, godotString(a.Name), real(float64(time.Second)/float64(a.duration(len(a.Durations)))))
+		fmt.Fprintf(&b, "],\n\"loop\": %t,\n\"name\": &%s,\n\"speed\": %s\n}", a.Loop, godotString(a.Name), real(float64(time.Second)/float64(a.duration())))
 	}
 	b.WriteString("]\n")
 	return []byte(b.String())
@@ -267,7 +262,7 @@ func (p Page) unity(file string, animations []Animation) ([]byte, error) {
 		out.Sprites = append(out.Sprites, u)
 	}
 	for _, a := range animations {
-		out.Animations = append(out.Animations, clip{a.Name, math.Round(1e6/float64(max(1, a.duration(len(a.Durations)).Milliseconds()))) / 1e3, a.Loop, a.Frames})
+		out.Animations = append(out.Animations, clip{a.Name, math.Round(1e6/float64(max(1, a.duration().Milliseconds()))) / 1e3, a.Loop, a.Frames})
 	}
 	return json.MarshalIndent(out, "", "  ")
 }

@@ -14,11 +14,16 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/pixelsrc/pxl/quant"
 )
 
-// Frame is one picture of an animation and how long it stands.
+// Frame is one picture of an animation and how long it stands; of a picture that stands
+// alone, Duration is 0.
 type Frame struct {
 	Image    *image.NRGBA
 	Duration time.Duration
+	Name     string // of the sprite or composition it shows, where one is
 }
+
+// Pixels is how many it has.
+func (f Frame) Pixels() int { return f.Image.Rect.Dx() * f.Image.Rect.Dy() }
 
 // Bounds is the common size of all frames: the largest width and height.
 func Bounds(list []Frame) (w, h int) {
@@ -115,22 +120,22 @@ func reduced(ctx context.Context, img *image.NRGBA) (*indexer, error) {
 	return ix, nil
 }
 
-// Sheet lays pictures out in cells of the largest size, each at the top left of
-// its cell, columns in a row; with columns 0 all stand in one row.
-func Sheet(list []*image.NRGBA, columns int) *image.NRGBA {
-	if len(list) == 0 {
-		return image.NewNRGBA(image.Rectangle{})
+// Grid is how n pictures stand on a sheet: columns in a row, with columns 0 all of them.
+func Grid(n, columns int) (cols, rows int) {
+	if columns < 1 || columns > n {
+		columns = n
 	}
-	if columns < 1 || columns > len(list) {
-		columns = len(list)
-	}
-	w, h := 0, 0
-	for _, img := range list {
-		w, h = max(w, img.Bounds().Dx()), max(h, img.Bounds().Dy())
-	}
-	out := image.NewNRGBA(image.Rect(0, 0, w*columns, h*((len(list)+columns-1)/columns)))
-	for i, img := range list {
-		place(out, img, i%columns*w, i/columns*h)
+	return columns, (n + columns - 1) / max(columns, 1)
+}
+
+// Sheet lays frames out in cells of the largest size, each at the top left of its cell, on a
+// [Grid].
+func Sheet(list []Frame, columns int) *image.NRGBA {
+	w, h := Bounds(list)
+	columns, rows := Grid(len(list), columns)
+	out := image.NewNRGBA(image.Rect(0, 0, w*columns, h*rows))
+	for i, f := range list {
+		place(out, f.Image, i%columns*w, i/columns*h)
 	}
 	return out
 }

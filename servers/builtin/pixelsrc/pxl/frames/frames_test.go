@@ -25,9 +25,9 @@ var (
 func TestGIF(t *testing.T) {
 	var buf bytes.Buffer
 	list := []Frame{
-		{solid(2, 2, red), 125 * time.Millisecond},
-		{solid(4, 3, blue), 4 * time.Millisecond},
-		{solid(1, 1, color.NRGBA{}), 70 * time.Millisecond},
+		{Image: solid(2, 2, red), Duration: 125 * time.Millisecond},
+		{Image: solid(4, 3, blue), Duration: 4 * time.Millisecond},
+		{Image: solid(1, 1, color.NRGBA{}), Duration: 70 * time.Millisecond},
 	}
 	if err := GIF(t.Context(), &buf, list, 1, true); err != nil {
 		t.Fatal(err)
@@ -60,7 +60,7 @@ func TestGIF(t *testing.T) {
 
 func TestGIFPlaysOnce(t *testing.T) {
 	var buf bytes.Buffer
-	if err := GIF(t.Context(), &buf, []Frame{{solid(1, 1, red), time.Second}}, 1, false); err != nil {
+	if err := GIF(t.Context(), &buf, []Frame{{Image: solid(1, 1, red), Duration: time.Second}}, 1, false); err != nil {
 		t.Fatal(err)
 	}
 	if g, err := gif.DecodeAll(&buf); err != nil || g.LoopCount != -1 {
@@ -77,7 +77,7 @@ func TestGIFManyColours(t *testing.T) {
 	}
 	img.SetNRGBA(0, 0, color.NRGBA{})
 	var buf bytes.Buffer
-	if err := GIF(t.Context(), &buf, []Frame{{img, time.Second}, {solid(32, 32, red), time.Second}}, 1, true); err != nil {
+	if err := GIF(t.Context(), &buf, []Frame{{Image: img, Duration: time.Second}, {Image: solid(32, 32, red), Duration: time.Second}}, 1, true); err != nil {
 		t.Fatal(err)
 	}
 	g, err := gif.DecodeAll(&buf)
@@ -102,7 +102,7 @@ func TestGIFWithoutFrames(t *testing.T) {
 }
 
 func TestSheet(t *testing.T) {
-	list := []*image.NRGBA{solid(2, 1, red), solid(1, 3, blue), solid(1, 1, red)}
+	list := []Frame{{Image: solid(2, 1, red)}, {Image: solid(1, 3, blue)}, {Image: solid(1, 1, red)}}
 	row := Sheet(list, 0)
 	if row.Rect != image.Rect(0, 0, 6, 3) || row.NRGBAAt(2, 2) != blue || row.NRGBAAt(1, 1) != (color.NRGBA{}) {
 		t.Errorf("one row: %v", row.Rect)
@@ -179,7 +179,7 @@ func BenchmarkGIF(b *testing.B) {
 		for x := range 32 {
 			img.SetNRGBA(x+i%32, i, blue)
 		}
-		list = append(list, Frame{img, 100 * time.Millisecond})
+		list = append(list, Frame{Image: img, Duration: 100 * time.Millisecond})
 	}
 	b.ReportAllocs()
 	for b.Loop() {

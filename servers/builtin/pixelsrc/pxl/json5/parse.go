@@ -2,6 +2,7 @@ package json5
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -12,15 +13,13 @@ import (
 const MaxDepth = 256
 
 // parser holds the text and the place in it. Values under construction live on
-// one stack and are copied into slabs when their list or object closes.
+// one stack until their list or object closes.
 type parser struct {
 	src    string
 	pos    int
 	depth  int
 	nodes  []Node
 	keys   []Key
-	slabN  []Node
-	slabK  []Key
 	strict bool // an integer beyond 64 bits is an error, else a Float
 }
 
@@ -197,9 +196,9 @@ func (p *parser) container(kind Kind, closing byte) (Node, *Error) {
 	}
 	p.pos++
 	p.depth--
-	n := Node{Kind: kind, Pos: int32(start), End: int32(p.pos), Items: p.take(mark)}
+	n := Node{Kind: kind, Pos: int32(start), End: int32(p.pos), Items: take(&p.nodes, mark)}
 	if kind == Object {
-		n.Keys = p.takeKeys(kmark)
+		n.Keys = take(&p.keys, kmark)
 	}
 	return n, nil
 }
@@ -247,34 +246,9 @@ func clip(s string) string {
 	return s
 }
 
-// chunk is how many values a slab holds: a good part of what the text will need.
-func (p *parser) chunk() int { return min(max(len(p.src)/10, 32), 2048) }
-
-// take moves the values above mark from the stack into a slab.
-func (p *parser) take(mark int) []Node {
-	n := len(p.nodes) - mark
-	if n == 0 {
-		return nil
-	}
-	if cap(p.slabN)-len(p.slabN) < n {
-		p.slabN = make([]Node, 0, max(n, p.chunk()))
-	}
-	at := len(p.slabN)
-	p.slabN = append(p.slabN, p.nodes[mark:]...)
-	p.nodes = p.nodes[:mark]
-	return p.slabN[at : at+n : at+n]
-}
-
-func (p *parser) takeKeys(mark int) []Key {
-	n := len(p.keys) - mark
-	if n == 0 {
-		return nil
-	}
-	if cap(p.slabK)-len(p.slabK) < n {
-		p.slabK = make([]Key, 0, max(n, p.chunk()/2))
-	}
-	at := len(p.slabK)
-	p.slabK = append(p.slabK, p.keys[mark:]...)
-	p.keys = p.keys[:mark]
-	return p.slabK[at : at+n : at+n]
+// take moves the values above a mark from the stack.
+func take[T any](stack *[]T, mark int) []T {
+	top := slices.Clone((*stack)[mark:])
+	*stack = (*stack)[:mark]
+	return top
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// MaxErrors is how many malformed pieces a stream may hold before reading stops.
-const MaxErrors = 100
+// maxErrors is how many malformed pieces a stream may hold before reading stops.
+const maxErrors = 100
 
 // Parse reads every object of a text. Objects may be separated by white space,
 // comments and commas, and several may share a line. A malformed piece gives one
@@ -50,7 +50,7 @@ func Parse(src string) ([]Node, []*Error) {
 		} else {
 			out = append(out, n)
 		}
-		if len(errs) >= MaxErrors {
+		if len(errs) >= maxErrors {
 			errs = append(errs, &Error{Pos: int32(p.pos), Message: "too many errors; the rest of the text is ignored"})
 			break
 		}

@@ -49,7 +49,7 @@ func TestHostileText(t *testing.T) {
 			if len(errs) == 0 && name != "commas" && name != "slashes" {
 				t.Error("no error")
 			}
-			if len(errs) > MaxErrors+1 {
+			if len(errs) > maxErrors+1 {
 				t.Errorf("%d errors", len(errs))
 			}
 			_, _ = ParseLines(src)

@@ -1,0 +1,195 @@
+package rules
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/agents"
+	reading "github.com/mcpdeck/mcpdeck/servers/rules"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+)
+
+// store is the user's book.
+func store(a *cli.Globals) (*book.Store, error) {
+	p, err := config.Where(a.Flags)
+	if err != nil {
+		return nil, err
+	}
+	return sessions.Book(p), nil
+}
+
+// Listed is what mcpdeck rules list --json prints.
+type Listed struct {
+	File    string `json:"file"`
+	Enabled bool   `json:"enabled"`
+	// Fault is why the file is not used, Edited is set if it is not as it was accepted on the screen: then
+	// nothing is allowed.
+	Fault  string `json:"fault,omitempty"`
+	Edited bool   `json:"edited,omitempty"`
+	Rules  []Row  `json:"rules"`
+}
+
+// Row is one rule of the list.
+type Row struct {
+	ID      string       `json:"id"`
+	Line    int          `json:"line"`
+	Verdict book.Verdict `json:"verdict"`
+	Words   string       `json:"words"`
+	State   string       `json:"state"`
+	Until   *time.Time   `json:"until,omitempty"`
+	// Used is how often the rule has answered of the prompts in the history, and when last; nil: not once.
+	Used *ask.RuleUse `json:"used,omitempty"`
+}
+
+func listCommand(a *cli.Globals) *cobra.Command {
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "list", Short: "List your rules", Args: cli.NoArgs,
+		Long: `List your rules, and whether they answer. --json prints {"file", "enabled", "fault", "edited", "rules"};
+a rule is {"id", "line", "verdict", "words", "state", "until", "used"}, and "used" is {"times", "last"}, of the
+last 200 prompts and questions.`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := store(a)
+			if err != nil {
+				return err
+			}
+			p, err := config.Where(a.Flags)
+			if err != nil {
+				return err
+			}
+			now, used := s.Now(), ask.RuleUses(ask.ReadHistory(p.History))
+			out := Listed{File: s.Path(), Enabled: now.Enabled, Fault: now.Fault, Edited: now.Edited, Rules: []Row{}}
+			rows := [][]string{}
+			for i := range now.Listed.Rules {
+				r := &now.Listed.Rules[i]
+				row := Row{ID: r.ID, Line: r.Line(), Verdict: r.Verdict, Words: r.Words(), State: now.State(r, time.Now())}
+				if !r.Until.IsZero() {
+					row.Until = &r.Until
+				}
+				says := "not used"
+				if u, is := used[r.ID]; is {
+					row.Used, says = &u, humanize.Count(u.Times, "use")+", "+humanize.Ago(time.Since(u.Last))
+				}
+				out.Rules = append(out.Rules, row)
+				rows = append(rows, []string{r.ID, row.State, says, sanitize.Line(row.Words)})
+			}
+			for i := range now.Listed.Programs {
+				rows = append(rows, []string{"", "", "", sanitize.Line(now.Listed.Programs[i].Words())})
+			}
+			if asJSON {
+				return cli.PrintJSON(c, out, true)
+			}
+			c.Println(now.Says())
+			return cli.PrintTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
+		},
+	}
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return c
+}
+
+func whyCommand(a *cli.Globals) *cobra.Command {
+	var project, cwd, shell, agent string
+	c := &cobra.Command{
+		Use: "why COMMAND", Short: "Say what your rules say of a command, and why",
+		Long: `Say what your rules say of a command, and why each other rule says nothing of it. It is not run, and
+nothing is answered. A rule that is paused or not accepted is not counted; whether rules are on is.
+A real prompt may still be asked for reasons that only it has: its mode, its shell's aliases.`,
+		Example: "  mcpdeck rules why 'git push -f'",
+		Args:    cli.Args(1, 1, "give one command, in quotes"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, err := place(project, cwd)
+			if err != nil {
+				return err
+			}
+			s, err := store(a)
+			if err != nil {
+				return err
+			}
+			in.Shell = shell
+			now := s.Now()
+			in.Programs = now.Programs()
+			d := now.Decide(book.Request{Agent: agent, Project: in.Root, Home: in.Home, Now: time.Now(), Reading: reading.Read(args[0], in), Explain: true})
+			verdict, by := "ask", d.Why
+			if d.Rule != nil && d.Verdict != book.Ask {
+				verdict, by = string(d.Verdict), "rule "+d.Rule.ID+": "+d.Rule.Words()
+			}
+			rows := [][]string{{verdict, sanitize.Line(by)}}
+			if !now.Enabled {
+				rows = append(rows, []string{"", now.Says()})
+			}
+			for _, p := range d.Passed {
+				rows = append(rows, []string{p.Rule.ID, sanitize.Line(p.Why)})
+			}
+			return cli.PrintTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&agent, "agent", agents.All()[0].ID, "`AGENT` that would run it")
+	f.StringVar(&project, "project", "", "`FOLDER` of the project (default: the repository of this one)")
+	f.StringVar(&cwd, "cwd", "", "`FOLDER` in which the command begins (default: this one)")
+	f.StringVar(&shell, "shell", "bash", "`SHELL` that runs it: bash, sh or zsh")
+	cli.CompleteFlag(c, "shell", "bash", "sh", "zsh")
+	return c
+}
+
+func forgetCommand(a *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "forget ID", Short: "Remove one of your rules", Args: cli.Args(1, 1, "name one rule"),
+		Long: "Remove one of your rules from the book. All else in the file stays as it is.",
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := store(a)
+			if err != nil {
+				return err
+			}
+			now := s.Now()
+			i := slices.IndexFunc(now.Listed.Rules, func(r book.Rule) bool { return r.ID == args[0] })
+			if i >= 0 && now.Listed.Rules[i].Verdict != book.Allow {
+				return errors.New("without a deny or an ask more may be allowed: forget it on the deck's screen (H, then v)")
+			}
+			if err := s.Forget(args[0]); err != nil {
+				return err
+			}
+			c.Println("forgotten: " + sanitize.Line(now.Listed.Rules[i].Words()))
+			return nil
+		},
+	}
+}
+
+func offCommand(a *cli.Globals) *cobra.Command {
+	return &cobra.Command{
+		Use: "off", Short: "Have no rule answer", Args: cli.NoArgs,
+		Long: "Have no rule answer: everything is asked, from the next prompt on.",
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := store(a)
+			if err != nil {
+				return err
+			}
+			if err := s.Off(); err != nil {
+				return fmt.Errorf("turn the rules off: %w", err)
+			}
+			c.Println(book.Off)
+			return nil
+		},
+	}
+}
+
+func onCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "on", Short: "Say where rules are turned on", Args: cli.NoArgs,
+		Long: "Rules are turned on on the deck's screen only. An agent has a shell, too.",
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("rules are turned on on the deck's screen only: H, then v, then y")
+		},
+	}
+}

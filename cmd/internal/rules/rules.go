@@ -1,0 +1,214 @@
+// Package rules implements the commands that say what a shell command may do before it runs.
+package rules
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"charm.land/lipgloss/v2"
+	"github.com/spf13/cobra"
+
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	reading "github.com/mcpdeck/mcpdeck/servers/rules"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+)
+
+// Command holds the commands about rules.
+func Command(a *cli.Globals) *cobra.Command {
+	c := &cobra.Command{
+		Use: "rules", Short: "Say what a command may do, and what your rules say of it",
+		Long: `Say what a shell command may do before it runs, and what your rules say of it. It is read, never run,
+and nothing is answered by it.`,
+	}
+	c.AddCommand(checkCommand(), testCommand(), listCommand(a), whyCommand(a), forgetCommand(a), offCommand(a), onCommand(), grantedCommand(a), revokeCommand(a), deniedCommand(a))
+	return c
+}
+
+// Checked is what mcpdeck rules check --json prints.
+type Checked struct {
+	Command string `json:"command"`
+	Shell   string `json:"shell"`
+	Project string `json:"project,omitempty"`
+	// Effects are all that the command may do, the worst first, and Class how far a rule may go with it.
+	Effects []reading.Effect `json:"effects"`
+	Class   string           `json:"rule_may_allow"`
+	*reading.Reading
+}
+
+func checkCommand() *cobra.Command {
+	var project, cwd, shell string
+	var asJSON bool
+	c := &cobra.Command{
+		Use: "check COMMAND", Short: "Say what a command may do, part by part",
+		Long: `Say what a command may do, part by part: what it reads, writes and deletes in the project and
+outside, whether it reaches the network or runs code, and what of it is not known. It is not run.
+
+The effects, the worst first: opaque (not worked out), priv, secret, guard (changes what runs or
+allows programs later), delete, write-out, net, code, write-in, read-out, read. A part without one
+only prints or compares texts.
+
+--json prints {"command", "shell", "project", "effects", "rule_may_allow", "segments", "rest"}: a
+segment is {"text", "facts"}, a fact {"effect", "what"}.`,
+		Example: "  mcpdeck rules check 'go test ./... 2>&1 | tail -5 > /tmp/t'",
+		Args:    cli.Args(1, 1, "give one command, in quotes"),
+		RunE: func(c *cobra.Command, args []string) error {
+			in, err := place(project, cwd)
+			if err != nil {
+				return err
+			}
+			in.Shell = shell
+			r := reading.Read(args[0], in)
+			if asJSON {
+				return cli.PrintJSON(c, Checked{Command: args[0], Shell: shell, Project: in.Root, Effects: r.Effects(), Class: r.Class(), Reading: r}, true)
+			}
+			return printReading(c, r)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&project, "project", "", "`FOLDER` of the project (default: the repository of this one)")
+	f.StringVar(&cwd, "cwd", "", "`FOLDER` in which the command begins (default: this one)")
+	f.StringVar(&shell, "shell", "bash", "`SHELL` that runs it: bash, sh or zsh")
+	f.BoolVar(&asJSON, "json", false, "print JSON")
+	cli.CompleteFlag(c, "shell", "bash", "sh", "zsh")
+	return c
+}
+
+// place is where a command would run.
+func place(project, cwd string) (reading.Place, error) {
+	home, err := config.Home()
+	if err != nil {
+		return reading.Place{}, err
+	}
+	if cwd, err = filepath.Abs(cwd); err != nil {
+		return reading.Place{}, fmt.Errorf("find the folder: %w", err)
+	}
+	if project == "" {
+		return reading.At(cwd, cwd, home), nil
+	}
+	if project, err = filepath.Abs(project); err != nil {
+		return reading.Place{}, fmt.Errorf("find the project: %w", err)
+	}
+	in := reading.At(cwd, project, home)
+	in.Root = filepath.ToSlash(project)
+	return in, nil
+}
+
+func printReading(c *cobra.Command, r *reading.Reading) error {
+	var rows [][]string
+	var effects []reading.Effect
+	add := func(text string, facts []reading.Fact) {
+		if len(facts) == 0 {
+			rows, effects = append(rows, []string{text, "", "text only"}), append(effects, "")
+		}
+		for _, f := range facts {
+			rows, effects = append(rows, []string{text, string(f.Effect), sanitize.Line(f.String())}), append(effects, f.Effect)
+			text = ""
+		}
+	}
+	for _, s := range r.Segments {
+		add(sanitize.Line(s.Text), s.Facts)
+	}
+	if len(r.Rest) > 0 || len(rows) == 0 {
+		add("by itself", r.Rest)
+	}
+	return cli.PrintTable(c, rows, func(row, col int) lipgloss.Style {
+		if col != 1 {
+			return lipgloss.NewStyle()
+		}
+		harmless := slices.Contains([]reading.Effect{"", reading.Reads, reading.WriteIn, reading.Code}, effects[row])
+		return cli.Ink(harmless, !harmless)
+	})
+}
+
+// Case is one line of a file of cases.
+type Case struct {
+	Command  string           `json:"cmd"`
+	Shell    string           `json:"shell"`
+	Segments []string         `json:"segments"`
+	Effects  []reading.Effect `json:"effects"`
+	Class    string           `json:"rule_may_allow"`
+}
+
+// mostCases is how large a file of cases may be.
+const mostCases = 16 << 20
+
+func testCommand() *cobra.Command {
+	var project, home string
+	c := &cobra.Command{
+		Use: "test FILE", Short: "Hold commands to what they are written to do",
+		Long: `Hold commands to what they are written to do. The file has a JSON object per line: {"cmd", "effects"},
+and if they are to be compared "shell", "segments" and "rule_may_allow". Each difference is printed;
+with one, it exits with 1.`,
+		Example: "  mcpdeck rules test commands.jsonl --project /home/u/shop --home /home/u",
+		Args:    cli.Args(1, 1, "name one file of cases"),
+		RunE: func(c *cobra.Command, args []string) error {
+			b, err := file.Read(args[0], mostCases)
+			if err != nil {
+				return fmt.Errorf("read the cases: %w", err)
+			}
+			n, wrong, err := runCases(c, args[0], b, reading.Place{Cwd: project, Root: project, Home: home})
+			if err != nil {
+				return err
+			}
+			c.Printf("%s, %s\n", humanize.Count(n, "command"), humanize.Count(wrong, "difference"))
+			if wrong > 0 {
+				return exit.Failed
+			}
+			return nil
+		},
+	}
+	c.Flags().StringVar(&project, "project", "/home/u/shop", "`FOLDER` of the project in which they run")
+	c.Flags().StringVar(&home, "home", "/home/u", "home `FOLDER` of their user")
+	return c
+}
+
+// runCases compares each case with its reading.
+func runCases(c *cobra.Command, name string, b []byte, in reading.Place) (n, wrong int, err error) {
+	s := bufio.NewScanner(bytes.NewReader(b))
+	s.Buffer(nil, mostCases)
+	for at := 1; s.Scan(); at++ {
+		if len(bytes.TrimSpace(s.Bytes())) == 0 {
+			continue
+		}
+		var want Case
+		if err := json.Unmarshal(s.Bytes(), &want); err != nil {
+			return n, wrong, exit.Usagef("%s:%d is no case: %v", name, at, err)
+		}
+		n++
+		in.Shell = want.Shell
+		for _, d := range want.differences(reading.Read(want.Command, in)) {
+			wrong++
+			c.Printf("%s:%d %s\n   %s\n", name, at, sanitize.Line(want.Command), sanitize.Line(d))
+		}
+	}
+	return n, wrong, s.Err()
+}
+
+// differences says how a reading differs from the case.
+func (want *Case) differences(r *reading.Reading) (all []string) {
+	got, effects := r.Effects(), slices.Clone(want.Effects)
+	slices.Sort(got)
+	slices.Sort(effects)
+	if !slices.Equal(got, effects) {
+		all = append(all, fmt.Sprintf("effects %v, not %v: %v", got, effects, r.Facts()))
+	}
+	if want.Class != "" && r.Class() != want.Class {
+		all = append(all, fmt.Sprintf("a rule may allow it: %s, not %s", r.Class(), want.Class))
+	}
+	texts := []string{}
+	for _, s := range r.Segments {
+		texts = append(texts, s.Text)
+	}
+	if want.Segments != nil && !slices.Equal(texts, want.Segments) {
+		all = append(all, fmt.Sprintf("segments %q, not %q", texts, want.Segments))
+	}
+	return all
+}

@@ -1,0 +1,17 @@
+package setupcmd
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+)
+
+func TestSetupSaysOfAVersionThatWasNeverRunThatItIsUntested(t *testing.T) {
+	for version, want := range map[string]string{"": "; tested with 1.", "1.20.0": "; tested with 1.", "2.0.24": "OpenCode 2.0.24: "} {
+		got := promptsOf("opencode", func(clients.Client) string { return version })
+		if !strings.Contains(got, want) || strings.HasSuffix(got, "; untested") != (version == "2.0.24") {
+			t.Errorf("%q: %s", version, got)
+		}
+	}
+}

@@ -1,0 +1,207 @@
+package claude
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
+)
+
+// How much is read of what decides what a command runs.
+const (
+	mostSnapshots = 32
+	mostSnapshot  = 1 << 20
+)
+
+// runs says why the name of one of the programs may stand for something else in the session's shell, or why
+// another decides beside the user's rules. A shell has the session's variables, and the aliases, functions and
+// PATH of a file that Claude Code has kept; which of these files is the session's is not known, so all count.
+func (a *Adapter) runs(s *session, programs []string) string {
+	if who := s.decides(); who != "" {
+		return who
+	}
+	start := approvals.StartOf(s.PID)
+	if start.Unsure != "" {
+		return start.Unsure
+	}
+	if option := besides(start.Args); option != "" {
+		return "it was started with " + option + ", whose hooks and variables are not known"
+	}
+	if at := a.at(s.PID); at != "" && !same(at, s.Folder) {
+		return "its record names another folder than the one that it is in"
+	}
+	paths := start.Paths
+	if len(programs) == 0 { // no shell starts
+		return ""
+	}
+	kept, err := filepath.Glob(filepath.Join(s.config, "shell-snapshots", "*"))
+	if err != nil || len(kept) == 0 || len(kept) > mostSnapshots {
+		return "the aliases of its shell are not known"
+	}
+	for _, path := range kept {
+		if !strings.HasPrefix(filepath.Base(path), "snapshot-bash-") {
+			return "its shell may be another than bash"
+		}
+		b, err := file.Read(path, mostSnapshot)
+		if err != nil {
+			return "the aliases of its shell are not known"
+		}
+		shell := a.shells.of(string(b))
+		if !shell.known {
+			return "the aliases of its shell are not known"
+		}
+		for _, program := range programs {
+			if shell.names[program] {
+				return program + " is an alias or a function of its shell"
+			}
+		}
+		paths = append(paths, shell.paths...)
+	}
+	return approvals.Doubtful(programs, paths, "bash", s.Folder)
+}
+
+// same reports whether two paths lead to the same folder.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	y, other := os.Stat(b)
+	return err == nil && other == nil && os.SameFile(x, y)
+}
+
+// besides is the option among a program's that brings settings which are in none of the files that are read.
+func besides(args []string) string {
+	for _, a := range args {
+		if name, _, _ := strings.Cut(a, "="); name == "--settings" || name == "--plugin-dir" {
+			return name
+		}
+	}
+	return ""
+}
+
+var (
+	encoded  = regexp.MustCompile(`echo '([A-Za-z0-9+/=\s]*)' \| base64 -d`)
+	aliased  = regexp.MustCompile(`(?m)^\s*alias (?:-- )?'?([^=\s']+)'?=`)
+	function = regexp.MustCompile(`(?m)^\s*(?:function\s+)?([^\s(){}=;'"$|&<>]+)\s*\(\)`)
+	keyword  = regexp.MustCompile(`(?m)^\s*function\s+([^\s(){}]+)`)
+	exported = regexp.MustCompile(`(?m)^export PATH='?([^'\n]*)'?\s*$`)
+)
+
+// shell is what a kept shell says.
+type shell struct {
+	names map[string]bool // that it gives a meaning of its own
+	paths []string        // its PATH
+	known bool            // whether this is certain
+}
+
+// shells remembers what kept shells say: to read one takes longer than to decide.
+type shells struct {
+	mu   sync.Mutex
+	seen map[[sha256.Size]byte]*shell // by the text
+}
+
+func (s *shells) of(text string) *shell {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	key := sha256.Sum256([]byte(text))
+	if known := s.seen[key]; known != nil {
+		return known
+	}
+	if s.seen == nil || len(s.seen) >= mostSnapshots {
+		s.seen = map[[sha256.Size]byte]*shell{}
+	}
+	read := readShell(text)
+	s.seen[key] = read
+	return read
+}
+
+func readShell(text string) *shell {
+	all := encoded.FindAllStringSubmatch(text, -1)
+	if strings.Count(text, "eval ") > len(all) {
+		return &shell{}
+	}
+	for _, m := range all {
+		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(m[1]), ""))
+		if err != nil {
+			return &shell{}
+		}
+		text += "\n" + string(b)
+	}
+	s := &shell{names: map[string]bool{}}
+	for _, form := range []*regexp.Regexp{aliased, function, keyword} {
+		for _, m := range form.FindAllStringSubmatch(text, -1) {
+			s.names[m[1]] = true
+		}
+	}
+	for _, m := range exported.FindAllStringSubmatch(text, -1) {
+		s.paths = append(s.paths, m[1])
+	}
+	s.known = len(s.paths) > 0
+	return s
+}
+
+// ours matches the hooks that setup writes, and nothing that runs more than these.
+var ours = regexp.MustCompile(`^(?:[\w@%+=:,./-]*/)?(?:mcpdeck hook|mcpdeck-hook) claude(?: [\w@%+=:,./ -]*)?$|^'[^']*/mcpdeck(?:' hook|-hook') claude(?: [\w@%+=:,./ '-]*)?$`)
+
+// decides says which of Claude Code's settings have something else decide as well: a hook that is not the deck's,
+// whose denial an answer of the deck's might come before.
+func (s *session) decides() string {
+	files := []string{filepath.Join(s.config, "settings.json"), "/etc/claude-code/managed-settings.json"}
+	more, err := filepath.Glob("/etc/claude-code/managed-settings.d/*")
+	if err != nil {
+		return "its settings cannot be read"
+	}
+	files = append(files, more...)
+	for at := s.Folder; filepath.IsAbs(at); at = filepath.Dir(at) {
+		files = append(files, filepath.Join(at, ".claude", "settings.json"), filepath.Join(at, ".claude", "settings.local.json"))
+		if at == filepath.Dir(at) {
+			break
+		}
+	}
+	for _, path := range files {
+		b, err := file.ReadPlain(path, true, approvals.MostSettings)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		}
+		var set struct {
+			Hooks          map[string][]struct{ Hooks []struct{ Command string } }
+			EnabledPlugins map[string]bool
+			Env            map[string]any // that it gives its shell
+		}
+		if err != nil || json.Unmarshal(b, &set) != nil {
+			return "its settings cannot be read"
+		}
+		for _, on := range set.EnabledPlugins {
+			if on {
+				return "a plug-in of Claude Code may decide as well"
+			}
+		}
+		for name := range set.Env {
+			if approvals.Steers(name) || name == "PATH" || name == "HOME" || name == "SHELL" {
+				return "the variable " + name + " of its settings may change what runs"
+			}
+		}
+		for event, all := range set.Hooks {
+			for _, one := range all {
+				for _, h := range one.Hooks {
+					switch {
+					case ours.MatchString(clients.Bare(h.Command)):
+					case event == "PermissionRequest" || event == "PreToolUse":
+						return "another hook decides as well"
+					case event == "SessionStart" || event == "Setup" || event == "CwdChanged" || event == "FileChanged":
+						return "a hook may set variables of its shell"
+					}
+				}
+			}
+		}
+	}
+	return ""
+}

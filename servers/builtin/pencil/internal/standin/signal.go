@@ -1,8 +1,0 @@
-package standin
-
-import (
-	"os/signal"
-	"syscall"
-)
-
-func ignoreTerm() { signal.Ignore(syscall.SIGTERM) }

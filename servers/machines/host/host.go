@@ -1,0 +1,340 @@
+// Package host serves what a deck holds to the decks of other machines.
+//
+// It stands between the deck's queue and list of sessions, which it reads as a screen does, and
+// [wire]. It answers an item for a user only if a deck that this machine has learned of signed that.
+package host
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// Options are what a [Host] serves.
+type Options struct {
+	Queue    Queue
+	Answers  func(deck string) Answers // of the user in that deck
+	Sessions Sessions
+	Prompts  Prompts // nil: sessions take none
+	Calls    Calls   // nil: none are told of
+	Decks    Decks
+	Version  string // of the program
+}
+
+// Queue holds what waits for the user; *ask.Queue is one.
+type Queue interface {
+	Pending() *ask.Snapshot
+	Hints() (<-chan struct{}, func())
+	Release(id int) error
+}
+
+// Answers takes what the user decides; ask.Afar is one.
+type Answers interface {
+	Answer(id int, results []ask.Result) error
+	Decline(id int, reason string) error
+}
+
+// Sessions is the list of agents' sessions on this machine.
+type Sessions interface {
+	Sessions() []snapshot.Session
+	Spent() float64
+	Hints() (<-chan struct{}, func())
+}
+
+// Prompts sends to sessions what the user types; *reply.Outbox is one.
+type Prompts interface {
+	Send(agent, id, text string) error
+	TakeBack(agent, id string) string
+}
+
+// Decks are those that may answer.
+type Decks interface {
+	// Host is what this machine calls itself in what decks sign.
+	Host() (string, error)
+	All() []wire.Deck
+	// Find returns the one with a key.
+	Find(ed25519.PublicKey) (wire.Deck, bool)
+}
+
+// Host serves any number of decks. Its methods are safe for concurrent use.
+type Host struct {
+	opt Options
+
+	mu    sync.Mutex
+	given map[string][]byte // by item: the signature of the answer that was taken
+	order []string          // the items in given, oldest first
+
+	links atomic.Int64
+}
+
+// New returns a host.
+func New(o Options) *Host { return &Host{opt: o, given: map[string][]byte{}} }
+
+// Links is how many decks are linked.
+func (h *Host) Links() int { return int(h.links.Load()) }
+
+const (
+	// keptGiven is how many answers are known again.
+	keptGiven = 256
+	// keptEnded is how many items are told of that have ended.
+	keptEnded = 64
+)
+
+// Serve serves one deck until the stream or ctx ends.
+func (h *Host) Serve(ctx context.Context, r io.Reader, w io.Writer) error {
+	h.links.Add(1)
+	defer h.links.Add(-1)
+	frames := wire.NewFrames(r, w)
+	if err := h.greet(frames); err != nil {
+		return err
+	}
+	return frames.Serve(ctx, h.Reply)
+}
+
+func (h *Host) greet(frames *wire.Frames) error {
+	var req wire.Request
+	conn, err := frames.Read(&req)
+	if err != nil {
+		return err
+	}
+	refuse := func(why string) error {
+		_ = frames.Write(conn, wire.Reply{Error: why}, true) // it is refused anyway
+		return fmt.Errorf("refuse a deck: %s", why)
+	}
+	if req.Hello == nil {
+		return refuse("the first request must be a hello")
+	}
+	if !slices.Contains(req.Hello.Versions, wire.Version) {
+		return refuse(fmt.Sprintf("mcpdeck %s there and %s here speak different protocols; update the older one", h.opt.Version, req.Hello.Program))
+	}
+	reply := h.welcome(req.Hello.Key)
+	if reply.Error != "" {
+		return refuse(reply.Error)
+	}
+	return frames.Write(conn, reply, true)
+}
+
+func (h *Host) welcome(key ed25519.PublicKey) wire.Reply {
+	name, err := h.opt.Decks.Host()
+	if err != nil {
+		return wire.Reply{Error: err.Error()}
+	}
+	_, answers := h.opt.Decks.Find(key)
+	return wire.Reply{Hello: &wire.Welcome{Version: wire.Version, Program: h.opt.Version, Host: name, Answers: answers, Decks: h.opt.Decks.All()}}
+}
+
+// Reply answers a request. One for what has another version waits for that, or for the end of ctx.
+func (h *Host) Reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
+	switch {
+	case req.Hello != nil:
+		return h.welcome(req.Hello.Key)
+	case req.Items != nil:
+		r.Items = h.items(ctx, req.Items.Version)
+	case req.Sessions != nil:
+		r.Sessions = h.sessions(ctx, req.Sessions.Version)
+	case req.Answer != nil:
+		r.Answer = h.answer(req.Answer)
+	case req.Prompt != nil && h.opt.Prompts != nil:
+		r.Prompt = h.prompt(req.Prompt)
+	case h.opt.Calls != nil:
+		return h.callsReply(ctx, req)
+	default:
+		r.Error = wire.Unsupported
+	}
+	return r
+}
+
+// items returns what waits once that has another version.
+func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
+	hints, stop := h.opt.Queue.Hints()
+	defer stop()
+	for {
+		s := h.opt.Queue.Pending()
+		if known == nil || s.Version != *known {
+			return itemsOf(s)
+		}
+		select {
+		case <-hints:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func itemsOf(s *ask.Snapshot) *wire.Items {
+	out := &wire.Items{Version: s.Version}
+	for i := range s.Items {
+		if it := &s.Items[i]; it.Request.Peer.Host == "" { // else it is another machine's
+			if item, err := itemOf(it); err == nil {
+				out.Open = append(out.Open, item)
+			}
+		}
+	}
+	for i := max(0, len(s.History)-keptEnded); i < len(s.History); i++ {
+		r := &s.History[i]
+		if r.Request.Peer.Host == "" {
+			out.Ended = append(out.Ended, wire.Ended{ID: r.ID, Arrived: r.Arrived.UnixNano(), Delivery: r.Delivery, How: r.How, Answered: r.Reply.Status != "" && r.Reply.Status != ask.TimedOut, By: r.Reply.By})
+		}
+	}
+	return out
+}
+
+func itemOf(it *ask.Item) (wire.Item, error) {
+	r := &it.Request
+	out := wire.Item{Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived)}
+	if !it.Client.IsZero() {
+		out.Left = max(time.Until(it.Client), time.Second)
+	}
+	a := wire.Asked{
+		ID: it.ID, Arrived: it.Arrived.UnixNano(), Title: r.Title, Client: r.Client(), Agent: r.From.Agent, Session: r.From.Session,
+		Folder: r.Cwd(), Via: r.Via(), Seen: r.Verified(), Questions: r.Questions,
+	}
+	if r.Prompt != nil {
+		p := *r.Prompt
+		out.Door, out.Unconfirmed, out.Unwatched = p.Door, p.Unconfirmed, p.Unwatched
+		p.Door, p.Unconfirmed, p.Unwatched = "", false, false
+		a.Prompt = &p
+	}
+	var err error
+	out.Asked, err = json.Marshal(a)
+	return out, err
+}
+
+// sessions returns the list once it has changed.
+func (h *Host) sessions(ctx context.Context, known *uint64) *wire.Sessions {
+	hints, stop := h.opt.Sessions.Hints()
+	defer stop()
+	for {
+		out := &wire.Sessions{Spent: h.opt.Sessions.Spent()}
+		for _, s := range h.opt.Sessions.Sessions() {
+			if s.Hidden == "" {
+				out.Sessions = append(out.Sessions, s)
+			}
+		}
+		sum := fnv.New64a()
+		_ = json.NewEncoder(sum).Encode(out) // hash writers do not fail
+		if out.Version, out.Now = sum.Sum64(), time.Now(); known == nil || out.Version != *known {
+			return out
+		}
+		select {
+		case <-hints:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// answer gives a deck's answer to the queue, if it may answer.
+func (h *Host) answer(a *wire.Answer) *wire.Outcome {
+	name, deck, err := h.known(a)
+	if err != nil {
+		return &wire.Outcome{Why: err.Error(), Open: true}
+	}
+	d, err := a.Open(name)
+	if err != nil {
+		return &wire.Outcome{Why: err.Error(), Open: true}
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if sign, ok := h.given[a.Item]; ok {
+		if string(sign) == string(a.Sign) { // sent again, because the link was lost
+			return &wire.Outcome{Taken: true}
+		}
+		return &wire.Outcome{Other: true, Why: "answered by another deck"}
+	}
+	it := h.find(a.Item)
+	switch {
+	case it == nil:
+		return &wire.Outcome{Other: true}
+	case it.State == ask.Sending:
+		return &wire.Outcome{Other: true, Why: "answered at its machine"}
+	}
+	if err := h.give(h.opt.Answers(deck.String()), it.ID, d); err != nil {
+		return &wire.Outcome{Why: err.Error(), Open: true}
+	}
+	if !d.Release {
+		h.took(a)
+	}
+	return &wire.Outcome{Taken: true}
+}
+
+// known returns what this machine calls itself, and the deck that has signed something, if that may answer.
+func (h *Host) known(a *wire.Answer) (name string, d wire.Deck, err error) {
+	if name, err = h.opt.Decks.Host(); err != nil {
+		return "", d, err
+	}
+	d, known := h.opt.Decks.Find(a.Key)
+	if !known {
+		return "", d, errors.New("this machine takes no answers of this deck; run mcpdeck remote add again")
+	}
+	return name, d, nil
+}
+
+func (h *Host) took(a *wire.Answer) {
+	h.given[a.Item] = a.Sign
+	if h.order = append(h.order, a.Item); len(h.order) > keptGiven {
+		delete(h.given, h.order[0])
+		h.order = h.order[1:]
+	}
+}
+
+// prompt sends a prompt of a deck that may answer to its session, once.
+func (h *Host) prompt(a *wire.Answer) *wire.Outcome {
+	name, _, err := h.known(a)
+	var p wire.Prompt
+	if err == nil {
+		p, err = a.OpenPrompt(name)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if _, again := h.given[a.Item]; err == nil && again {
+		err = errors.New("it was sent before")
+	}
+	text := ""
+	if err == nil {
+		h.took(a)
+		if p.Back {
+			text = h.opt.Prompts.TakeBack(p.Agent, p.Session)
+		} else {
+			err = h.opt.Prompts.Send(p.Agent, p.Session, p.Text)
+		}
+	}
+	if err != nil {
+		return &wire.Outcome{Why: err.Error()}
+	}
+	return &wire.Outcome{Taken: true, Text: text}
+}
+
+// find returns an open item by its key, nil if there is none.
+func (h *Host) find(key string) *ask.Item {
+	s := h.opt.Queue.Pending()
+	for i := range s.Items {
+		it := &s.Items[i]
+		if item, err := itemOf(it); err == nil && it.Request.Peer.Host == "" && wire.KeyOf(item.Asked) == key {
+			return it
+		}
+	}
+	return nil
+}
+
+func (h *Host) give(to Answers, id int, d wire.Decision) error {
+	switch {
+	case d.Release:
+		return h.opt.Queue.Release(id)
+	case d.Decline:
+		return to.Decline(id, d.Reason)
+	}
+	return to.Answer(id, d.Results)
+}

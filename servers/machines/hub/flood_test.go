@@ -1,0 +1,117 @@
+package hub
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
+)
+
+// bytesOf is how much the hub has in a stream.
+func bytesOf(c *client, stream string) (size, messages int, err error) {
+	var info struct {
+		State struct {
+			Bytes    int `json:"bytes"`
+			Messages int `json:"messages"`
+		} `json:"state"`
+	}
+	err = c.call(context.Background(), "$JS.API.STREAM.INFO."+stream, struct{}{}, &info)
+	return info.State.Bytes, info.State.Messages, err
+}
+
+// TestAHostThatFloodsTakesNoOthersPlace has a host that was taken over open more connections than it may, and write without end
+// wherever it can, with what is large and what is small, while another host's questions are answered.
+func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
+	w, joined := newWorld(t, "build1", "build2")
+	deck := w.newDeck(w.owned.Owner(), t.TempDir())
+	defer deck.end()
+	h := newHost(t, joined["build2"], t.TempDir())
+	defer h.end()
+	call := h.ask("Before the flood?")
+	deck.answers("Before the flood?", "Postgres")
+	got(t, call)
+
+	const most = 8 // connections of a host
+	m := joined["build1"]
+	var all []*client
+	for range most + 4 {
+		c, err := connect(&m, mustKeys(t, m.Seed), func(string) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.close()
+		all = append(all, c)
+	}
+	linked := func() (n int) {
+		for _, c := range all {
+			if c.problem() == nil {
+				n++
+			}
+		}
+		return n
+	}
+	testwait.Until(t, "it has all connections that it may have", func() bool { return linked() == most })
+	var c *client
+	for _, o := range all {
+		if o.problem() == nil {
+			c = o
+		}
+	}
+
+	over, sums := make(chan struct{}), make(chan int)
+	go func() {
+		sent := 0
+		large, small := bytes.Repeat([]byte{7}, 1<<20), []byte{7}
+		for n := 0; ; n++ {
+			select {
+			case <-over:
+				sums <- sent
+				return
+			default:
+			}
+			body := small
+			if n%64 == 0 {
+				body = large
+			}
+			for _, subject := range []string{"v.build1", fmt.Sprintf("i.build1.%d", n), fmt.Sprintf("o.build1.laptop.%d", n), "p.build1"} {
+				if c.nc.Publish(subject, body) == nil { // else its connection is made anew
+					sent++
+				}
+			}
+			if n%32 == 31 { // so much at once; what comes of it is not to depend on how fast this machine is
+				_ = c.put(context.Background(), "p.build1", small)
+			}
+		}
+	}()
+	for n := range 3 {
+		text := fmt.Sprintf("Question %d in the flood?", n)
+		call := h.ask(text)
+		deck.answers(text, "Postgres")
+		if answer := got(t, call); answer != "Postgres" {
+			t.Errorf("the agent got %q", answer)
+		}
+	}
+	operator := w.operator()
+	defer operator.close()
+	testwait.Until(t, "the hub has as much of it as it takes", func() bool {
+		_, n, err := bytesOf(operator, itemsOf("build1")) // a hub that is flooded may not reply in time
+		return err == nil && n > mostStored/4
+	})
+	close(over)
+	sent := <-sums
+	var size, n int
+	testwait.Until(t, "the hub says how much that is", func() (said bool) {
+		var err error
+		size, n, err = bytesOf(operator, itemsOf("build1"))
+		return err == nil
+	})
+	if size > itemBytes || n > mostStored {
+		t.Errorf("the hub keeps %d bytes in %d messages of a host; at most %d in %d are allowed", size, n, itemBytes, mostStored)
+	}
+	if linked() > most {
+		t.Errorf("a host has %d connections", linked())
+	}
+	t.Logf("%d messages of a host that floods: the hub keeps %d of them, %.1f MB; 3 questions of another host answered meanwhile", sent, n, float64(size)/(1<<20))
+}

@@ -1,0 +1,240 @@
+package hub
+
+import (
+	"context"
+	"crypto/ed25519"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/machines/host"
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+)
+
+var hosts = flag.Int("hosts", 10, "how many hosts are on the hub whose memory and restart are measured")
+
+// mostMemory is what hub, hosts and deck may use together before the measurement gives up.
+const mostMemory = 3500 << 20
+
+// ownerOnly are the decks that a host knows which knows the owner's.
+type ownerOnly struct{ key ed25519.PublicKey }
+
+func (o ownerOnly) Host() (string, error) { return "", nil }
+func (o ownerOnly) All() []wire.Deck      { return nil }
+func (o ownerOnly) Find(key ed25519.PublicKey) (wire.Deck, bool) {
+	return wire.Deck{Name: "laptop"}, o.key.Equal(key)
+}
+
+// scale is a hub with many hosts on it, all in this process but the hub.
+type scale struct {
+	*world
+
+	n      int
+	deck   *machine
+	hosts  []*machine
+	report []string
+}
+
+// memory is what a process has in memory, 0 where the system does not say.
+func memory(pid int) int {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	_, rest, _ := strings.Cut(string(b), "VmRSS:")
+	var kib int
+	_, _ = fmt.Sscan(rest, &kib)
+	return kib << 10
+}
+
+// spent is how long a process has computed, 0 where the system does not say.
+func spent(pid int) time.Duration {
+	b, _ := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	fields := strings.Fields(string(b))
+	const user, system, tick = 13, 14, 10 * time.Millisecond
+	if len(fields) <= system {
+		return 0
+	}
+	u, _ := strconv.Atoi(fields[user])
+	s, _ := strconv.Atoi(fields[system])
+	return time.Duration(u+s) * tick
+}
+
+func (s *scale) pid() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.server.Process.Pid
+}
+
+// note keeps a figure.
+func (s *scale) note(format string, a ...any) { s.report = append(s.report, fmt.Sprintf(format, a...)) }
+
+// until waits for long enough, as long as there is memory for all, and returns how long that took.
+func (s *scale) until(what string, is func() bool) time.Duration {
+	s.t.Helper()
+	began := time.Now()
+	for !is() {
+		if used := memory(os.Getpid()) + memory(s.pid()); used > mostMemory {
+			s.t.Fatalf("%s: %d MB are in use, and no more than %d may be", what, used>>20, mostMemory>>20)
+		}
+		if time.Since(began) > 5*time.Minute+time.Duration(s.n)*time.Second/2 {
+			s.t.Fatalf("waited in vain: %s; so far: %s", what, strings.Join(s.report, "; "))
+		}
+		time.Sleep(50 * time.Millisecond) // testwait does not look at the memory, and not for this long
+	}
+	return time.Since(began)
+}
+
+// present is how many hosts have said that they are there since the hub has begun.
+func (s *scale) present() int {
+	var info struct {
+		State struct {
+			Messages int `json:"messages"`
+		} `json:"state"`
+	}
+	if s.deck.deck.call(s.t.Context(), "$JS.API.STREAM.INFO."+hereStream, struct{}{}, &info) != nil {
+		return 0
+	}
+	return info.State.Messages
+}
+
+func (s *scale) linked() (n int) {
+	for _, h := range s.hosts {
+		if h.host.State().Linked {
+			n++
+		}
+	}
+	return n
+}
+
+// shown is how many hosts are linked in the deck.
+func (s *scale) shown() (n int) {
+	for _, m := range s.deck.set.States() {
+		if m.Linked {
+			n++
+		}
+	}
+	return n
+}
+
+// asks has a host's agent ask, and returns how long the answer takes.
+func (s *scale) asks(h *machine, text string) time.Duration {
+	s.t.Helper()
+	began := time.Now()
+	call := h.ask(text)
+	s.until(text+" is shown", s.deck.showsIt(text))
+	s.deck.answers(text, "Postgres")
+	got(s.t, call)
+	return time.Since(began)
+}
+
+// TestAllHostsArePresentAgainAfterTheHubHasEnded measures a hub with many hosts: its memory, and how long it takes after
+// kill -9 and a start until all are there again.
+func TestAllHostsArePresentAgainAfterTheHubHasEnded(t *testing.T) {
+	if *hosts > mostHosts {
+		t.Fatalf("a hub has room for %d hosts", mostHosts)
+	}
+	w, _ := newWorld(t)
+	w.kill()
+	s := &scale{world: w, n: *hosts}
+	var joined []Membership
+	for n := range s.n {
+		name, seed := fmt.Sprintf("h%d", n), NewSeed()
+		if err := w.owned.add(name, Host, seed); err != nil {
+			t.Fatal(err)
+		}
+		m := w.owned.Owner()
+		m.Name, m.Role, m.Seed = name, Host, seed
+		joined = append(joined, m)
+	}
+	if err := w.owned.Save(); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(w.owned.Conf())
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	w.start()
+	s.note("%d hosts; configuration %d kB, read and begun in %.1f s; hub with nothing stored %d MB", s.n, info.Size()>>10, time.Since(began).Seconds(), memory(s.pid())>>20)
+	s.deck = w.newDeck(w.owned.Owner(), t.TempDir())
+	defer s.deck.end()
+	took := s.until("the deck has prepared the hub", func() bool { return len(s.deck.deck.Hosts()) == s.n })
+	s.note("streams made in %.1f s", took.Seconds())
+	dir := t.TempDir()
+	defer s.endAll()
+	began = time.Now()
+	s.hosts = make([]*machine, s.n)
+	var all sync.WaitGroup
+	places := make(chan bool, 64) // as many make their first connection at once
+	for i, m := range joined {
+		places <- true
+		all.Go(func() {
+			if s.hosts[i] = s.quietHost(m, filepath.Join(dir, m.Name)); s.hosts[i] != nil {
+				up, _ := s.hosts[i].host.isUp()
+				<-up
+			}
+			<-places
+		})
+	}
+	if all.Wait(); slices.Contains(s.hosts, nil) {
+		t.FailNow()
+	}
+	s.until("all hosts are present and shown", func() bool { return s.present() == s.n && s.shown() == s.n })
+	s.note("all present and in the deck after %.1f s", time.Since(began).Seconds())
+	s.note("a question is answered in %.2f s", s.asks(s.hosts[0], "Before?").Seconds())
+	s.note("hub %d MB, %.1f s of CPU; hosts and deck, one process, %d MB", memory(s.pid())>>20, spent(s.pid()).Seconds(), memory(os.Getpid())>>20)
+
+	w.kill()
+	began = time.Now()
+	w.start()
+	s.note("after kill -9 the hub was back in %.1f s", time.Since(began).Seconds())
+	s.until("all hosts are connected again", func() bool { return s.linked() == s.n })
+	s.note("all hosts connected after %.1f s", time.Since(began).Seconds())
+	s.until("all hosts are present again", func() bool { return s.present() == s.n })
+	s.note("all present after %.1f s", time.Since(began).Seconds())
+	s.until("the deck shows all hosts again", func() bool { return s.shown() == s.n })
+	s.note("all in the deck after %.1f s", time.Since(began).Seconds())
+	s.note("a question is answered in %.2f s", s.asks(s.hosts[s.n-1], "After?").Seconds())
+	was, at := spent(s.pid()), time.Now()
+	if s.n > 100 { // it is measured, not tested
+		time.Sleep(time.Minute) // what is used in it is what is measured
+		s.note("at rest the hub uses %.1f %% of a core", 100*float64(spent(s.pid())-was)/float64(time.Since(at)))
+	}
+	s.note("hub %d MB", memory(s.pid())>>20)
+	t.Log(strings.Join(s.report, "\n"))
+}
+
+// quietHost is a host on which nobody works yet; nil, with an error said, if it cannot be one.
+func (s *scale) quietHost(m Membership, dir string) *machine {
+	h := &machine{t: s.t, dir: dir, q: ask.New(ask.Options{Hold: -1})}
+	var err error
+	h.host, err = NewHost(HostOptions{
+		Membership: m, Book: Book{Dir: dir}, Learn: func(context.Context, *Member) {}, Forget: func(*Member) {},
+		Host: host.Options{
+			Queue: h.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: h.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: ownerOnly{m.Owner}, Version: "1",
+		},
+	})
+	if err != nil {
+		s.t.Error(err)
+		return nil
+	}
+	h.run(h.host.Run)
+	return h
+}
+
+func (s *scale) endAll() {
+	var all sync.WaitGroup
+	for _, h := range s.hosts {
+		if h != nil {
+			all.Go(h.end)
+		}
+	}
+	all.Wait()
+}

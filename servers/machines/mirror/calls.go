@@ -1,0 +1,355 @@
+package mirror
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+const (
+	// callsPause is between two lists of calls.
+	callsPause = 250 * time.Millisecond
+	// mostEarlier is how many calls of earlier runs are kept of one machine.
+	mostEarlier = 3 * wire.MostCalls
+	// tellWithin is how long a machine may take to tell what a call carried.
+	tellWithin = 20 * time.Second
+	// keptPictures is how much is kept of pictures, in bytes.
+	keptPictures = 16 << 20
+)
+
+// calls are those of a machine's agents, as far as they were told.
+type calls struct {
+	watched bool
+	run     int64
+	now     []wire.Call // of that run, by ID
+	earlier []wire.Call // in its log, by ID
+	all     bool        // earlier has all, or as many as are kept
+	ahead   time.Duration
+}
+
+// watch has the machine's calls asked for, or not any more.
+func (m *Mirror) watch(on bool) {
+	m.mu.Lock()
+	m.calls.watched = on
+	m.mu.Unlock()
+	notify.Poke(m.look)
+}
+
+func (m *Mirror) isWatched() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.calls.watched
+}
+
+// listCalls keeps the list of calls while somebody watches it.
+func (m *Mirror) listCalls(ctx context.Context, l *link) {
+	var known wire.Since
+	for {
+		for !m.isWatched() {
+			select {
+			case <-m.look:
+			case <-ctx.Done():
+				return
+			}
+		}
+		r, err := l.ask(ctx, wire.Request{Calls: &known})
+		switch {
+		case err == nil && r.Calls != nil:
+		case ctx.Err() == nil && !l.isLost(): // it tells of none: it is older, or a hub is between
+			<-ctx.Done()
+			return
+		default:
+			return
+		}
+		known.Version = &r.Calls.Version
+		if m.takeCalls(r.Calls) {
+			m.older(ctx, l)
+		}
+		m.called()
+		if !rest(ctx, callsPause) {
+			return
+		}
+	}
+}
+
+// called tells that the calls differ.
+func (m *Mirror) called() {
+	if m.opt.Called != nil {
+		m.opt.Called()
+	}
+}
+
+// takeCalls puts in what a machine tells of its calls, and reports whether its log may have others
+// than are known.
+func (m *Mirror) takeCalls(in *wire.Calls) (other bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c := &m.calls
+	if other = c.run != in.Run; other {
+		c.earlier, c.all = nil, false
+	}
+	if other || in.Whole {
+		c.run, c.now = in.Run, nil
+	}
+	if ahead := time.Since(in.Now); (ahead - c.ahead).Abs() >= skewed { // else a call would begin anew with each list
+		c.ahead = ahead
+	}
+	c.now = merge(c.now, in.Calls)
+	c.now = c.now[max(0, len(c.now)-wire.MostCalls):]
+	return other
+}
+
+// merge puts calls in that are new or have changed, by ID.
+func merge(all, in []wire.Call) []wire.Call {
+	out := slices.Clone(all)
+	for _, c := range in {
+		i, known := slices.BinarySearchFunc(out, c.ID, func(o wire.Call, id uint64) int { return cmp.Compare(o.ID, id) })
+		if known {
+			out[i] = c
+		} else {
+			out = slices.Insert(out, i, c)
+		}
+	}
+	return out
+}
+
+// older asks for the next page of the machine's log, from the newest to the oldest.
+func (m *Mirror) older(ctx context.Context, l *link) {
+	m.mu.Lock()
+	run, done := m.calls.run, m.calls.all
+	var page wire.Page
+	if e := m.calls.earlier; len(e) > 0 {
+		page.Before = e[0].ID
+	}
+	m.mu.Unlock()
+	if done {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	r, err := l.ask(ctx, wire.Request{Log: &page})
+	if err != nil || r.Log == nil {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c := &m.calls; c.run == run {
+		before := len(c.earlier)
+		c.earlier = merge(c.earlier, r.Log.Calls)
+		c.all = len(c.earlier) == before || len(c.earlier) >= mostEarlier
+	}
+}
+
+// told are the machine's calls as this deck shows them. Of a machine that is away nobody knows
+// whether a call runs.
+func (m *Mirror) told() (out []snapshot.Call) {
+	linked := m.State().Linked
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	add := func(from []wire.Call, earlier bool) {
+		for i := range from {
+			c := from[i].Call
+			if c.Status == snapshot.Running && !linked {
+				continue
+			}
+			if !c.Started.IsZero() {
+				c.Started = c.Started.Add(m.calls.ahead)
+			}
+			c.Afar = &snapshot.Afar{Machine: m.opt.Name, Project: from[i].Project, Earlier: earlier}
+			out = append(out, c)
+		}
+	}
+	add(m.calls.earlier, true)
+	add(m.calls.now, false)
+	return out
+}
+
+// tell asks the machine about a call.
+func (m *Mirror) tell(ctx context.Context, c *snapshot.Call, req func(wire.CallID) wire.Request) (*wire.Reply, error) {
+	m.mu.Lock()
+	l, id := m.link, wire.CallID{Run: m.calls.run, ID: c.ID, Earlier: c.Afar.Earlier}
+	m.mu.Unlock()
+	if l == nil {
+		return nil, errors.New(m.opt.Name + " is away")
+	}
+	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	defer cancel()
+	return l.ask(ctx, req(id))
+}
+
+// Watch is somebody who looks at the calls of the machines.
+type Watch struct {
+	set  *Set
+	hint <-chan struct{}
+	stop func()
+	once sync.Once
+	over chan struct{}
+}
+
+// Watch has the machines asked for their calls until Stop.
+func (s *Set) Watch() *Watch {
+	hint, stop := s.called.Subscribe()
+	s.mu.Lock()
+	s.watching++
+	s.mu.Unlock()
+	s.tellWatched()
+	return &Watch{set: s, hint: hint, stop: stop, over: make(chan struct{})}
+}
+
+// tellWatched tells all mirrors whether somebody looks.
+func (s *Set) tellWatched() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.all {
+		r.watch(s.watching > 0)
+	}
+}
+
+// Next waits until the calls may differ, and returns them; false after Stop.
+func (w *Watch) Next() ([]snapshot.Call, bool) {
+	select {
+	case <-w.hint:
+	case <-w.over:
+		return nil, false
+	}
+	select {
+	case <-time.After(callsPause): // many machines do not make many screens
+	case <-w.over:
+		return nil, false
+	}
+	return w.Calls(), true
+}
+
+// Calls are those that are known.
+func (w *Watch) Calls() (out []snapshot.Call) {
+	for _, r := range w.set.mirrors() {
+		out = append(out, r.told()...)
+	}
+	return out
+}
+
+// Stop ends it.
+func (w *Watch) Stop() {
+	w.once.Do(func() {
+		close(w.over)
+		w.stop()
+		w.set.mu.Lock()
+		w.set.watching--
+		w.set.mu.Unlock()
+		w.set.tellWatched()
+	})
+}
+
+// Older asks the machines for calls of their logs before those that are known.
+func (w *Watch) Older() {
+	var all sync.WaitGroup
+	for _, r := range w.set.mirrors() {
+		r.mu.Lock()
+		l := r.link
+		r.mu.Unlock()
+		if l == nil {
+			continue
+		}
+		all.Add(1)
+		recovery.Go("log of another machine", func() {
+			defer all.Done()
+			r.older(context.Background(), l)
+			r.called()
+		})
+	}
+	all.Wait()
+}
+
+// on is the mirror of the machine of a call.
+func (s *Set) on(c *snapshot.Call) (*Mirror, error) {
+	for _, r := range s.mirrors() {
+		if c.Afar != nil && r.is.Name == c.Afar.Machine {
+			return r.Mirror, nil
+		}
+	}
+	return nil, errors.New("the machine was removed")
+}
+
+// CallBody is what a call of another machine carried, and the hashes of the pictures in its result;
+// the error says why it is not there.
+func (s *Set) CallBody(ctx context.Context, c *snapshot.Call) (b snapshot.CallBody, pictures []string, err error) {
+	m, err := s.on(c)
+	if err != nil {
+		return b, nil, err
+	}
+	r, err := m.tell(ctx, c, func(id wire.CallID) wire.Request { return wire.Request{Body: &id} })
+	switch {
+	case err != nil:
+		return b, nil, err
+	case r.Body == nil || !r.Body.Kept:
+		return b, nil, errors.New("no longer kept on " + m.opt.Name)
+	}
+	return snapshot.CallBody{Args: r.Body.Args, Result: r.Body.Result, Cut: r.Body.Cut}, r.Body.Pictures, nil
+}
+
+// CallPicture is a picture in the result of a call of another machine. One that was fetched is kept
+// for a while, in memory.
+func (s *Set) CallPicture(ctx context.Context, c *snapshot.Call, hash string) ([]byte, error) {
+	if data, ok := s.pictures.get(hash); ok {
+		return data, nil
+	}
+	m, err := s.on(c)
+	if err != nil {
+		return nil, err
+	}
+	r, err := m.tell(ctx, c, func(id wire.CallID) wire.Request {
+		return wire.Request{Picture: &wire.Shown{CallID: id, Hash: hash}}
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Picture == nil || len(r.Picture.Data) == 0:
+		return nil, errors.New("no longer kept on " + m.opt.Name)
+	case wire.PictureHash(r.Picture.Data) != hash:
+		return nil, errors.New(m.opt.Name + " sent another picture than it was asked for")
+	}
+	s.pictures.put(hash, r.Picture.Data)
+	return r.Picture.Data, nil
+}
+
+// album keeps the pictures that were fetched last, by hash.
+type album struct {
+	mu    sync.Mutex
+	list  []kept // the latest last
+	bytes int
+}
+
+type kept struct {
+	hash string
+	data []byte
+}
+
+func (a *album) get(hash string) ([]byte, bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	i := slices.IndexFunc(a.list, func(k kept) bool { return k.hash == hash })
+	if i < 0 {
+		return nil, false
+	}
+	return a.list[i].data, true
+}
+
+func (a *album) put(hash string, data []byte) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if slices.ContainsFunc(a.list, func(k kept) bool { return k.hash == hash }) {
+		return
+	}
+	a.list = append(a.list, kept{hash, data})
+	for a.bytes += len(data); a.bytes > keptPictures; a.list = a.list[1:] {
+		a.bytes -= len(a.list[0].data)
+	}
+}

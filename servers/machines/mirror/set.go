@@ -1,0 +1,212 @@
+package mirror
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+// Local is the list of sessions of this machine.
+type Local interface {
+	Sessions() []snapshot.Session
+	Spent() float64
+	Quotas() []snapshot.Quota
+	Hints() (<-chan struct{}, func())
+	MarkRead(agent, id string)
+}
+
+// Set is this machine's list of sessions with those of the machines that are mirrored. Its methods
+// are safe for concurrent use. Without machines it is the list itself.
+type Set struct {
+	Local
+	Changed func([]State) // is told when a machine's state differs; may be nil
+
+	mu   sync.Mutex
+	all  []*running
+	feed notify.Feed
+	read map[[2]string]snapshot.Session // the end of whose turn the user has seen here
+
+	watching int         // how many look at the calls
+	called   notify.Feed // the calls differ
+	pictures album
+}
+
+type running struct {
+	*Mirror
+	is   Options // without what cannot be compared
+	stop context.CancelFunc
+	done chan struct{}
+}
+
+// Follow mirrors the machines of a list instead of those it has mirrored before.
+func (s *Set) Follow(ctx context.Context, list []Options) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all = slices.DeleteFunc(s.all, func(r *running) bool {
+		if i := slices.IndexFunc(list, func(o Options) bool { return o.Name == r.is.Name && o.Host == r.is.Host }); i >= 0 {
+			r.mu.Lock()
+			r.opt.Decks = list[i].Decks
+			r.mu.Unlock()
+			return false
+		}
+		r.stop()
+		recovery.Go("end of a mirror", func() {
+			<-r.done
+			r.Leave()
+		})
+		return true
+	})
+	for _, o := range list {
+		if slices.ContainsFunc(s.all, func(r *running) bool { return r.is.Name == o.Name }) {
+			continue
+		}
+		o.Changed, o.Called = s.changed, s.called.Send
+		ctx, stop := context.WithCancel(ctx)
+		r := &running{Mirror: New(o), is: Options{Name: o.Name, Host: o.Host}, stop: stop, done: make(chan struct{})}
+		s.all = append(s.all, r)
+		r.watch(s.watching > 0)
+		recovery.Go("mirror", func() {
+			defer close(r.done)
+			r.Run(ctx)
+		})
+	}
+	s.feed.Send()
+	s.called.Send() // of a machine that was removed
+}
+
+func (s *Set) changed() {
+	s.feed.Send()
+	if s.Changed != nil {
+		s.Changed(s.States())
+	}
+}
+
+// Tell tells how it is with the machines.
+func (s *Set) Tell() { s.changed() }
+
+func (s *Set) mirrors() []*running {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.all)
+}
+
+// States returns how it is with each machine.
+func (s *Set) States() []State {
+	var out []State
+	for _, r := range s.mirrors() {
+		out = append(out, r.State())
+	}
+	return out
+}
+
+// Sessions returns those of all machines, in the order of one.
+func (s *Set) Sessions() []snapshot.Session {
+	out := s.Local.Sessions()
+	mirrors := s.mirrors()
+	if len(mirrors) == 0 {
+		return out
+	}
+	for _, r := range mirrors {
+		r.mu.Lock()
+		out = append(out, r.sessions...)
+		r.mu.Unlock()
+	}
+	s.mu.Lock()
+	for i := range out {
+		o := &out[i]
+		if seen, ok := s.read[[2]string{o.Agent, o.ID}]; ok && o.Machine == seen.Machine && o.Since.Equal(seen.Since) {
+			o.Unread = false
+		}
+	}
+	s.mu.Unlock()
+	sessions.Sort(out)
+	return out
+}
+
+// MarkRead notes that the user has seen what a session said at the end of its last turn.
+func (s *Set) MarkRead(agent, id string) {
+	s.Local.MarkRead(agent, id)
+	for _, r := range s.mirrors() {
+		r.mu.Lock()
+		i := slices.IndexFunc(r.sessions, func(o snapshot.Session) bool { return o.Agent == agent && o.ID == id && o.Unread })
+		var seen snapshot.Session
+		if i >= 0 {
+			seen = r.sessions[i]
+		}
+		r.mu.Unlock()
+		if i < 0 {
+			continue
+		}
+		s.mu.Lock()
+		if s.read == nil {
+			s.read = map[[2]string]snapshot.Session{}
+		}
+		s.read[[2]string{agent, id}] = snapshot.Session{Machine: seen.Machine, Since: seen.Since}
+		s.mu.Unlock()
+		s.feed.Send()
+	}
+}
+
+// Prompt is [Mirror.Prompt] of a machine.
+func (s *Set) Prompt(machine string, p wire.Prompt) (string, error) {
+	for _, r := range s.mirrors() {
+		if r.is.Name == machine {
+			return r.Prompt(p)
+		}
+	}
+	return "", errors.New("the machine " + machine + " was removed")
+}
+
+// Spent returns what was spent today by sessions that are not in the list any more.
+func (s *Set) Spent() float64 {
+	usd := s.Local.Spent()
+	for _, r := range s.mirrors() {
+		r.mu.Lock()
+		usd += r.spent
+		r.mu.Unlock()
+	}
+	return usd
+}
+
+// Hints returns a channel of one slot that gets a value when the list has changed, and a function
+// to unsubscribe.
+func (s *Set) Hints() (<-chan struct{}, func()) {
+	own, stop := s.Local.Hints()
+	others, end := s.feed.Subscribe()
+	both, over := make(chan struct{}, 1), make(chan struct{})
+	recovery.Go("hints of sessions", func() {
+		for {
+			select {
+			case <-own:
+			case <-others:
+			case <-over:
+				return
+			}
+			notify.Poke(both)
+		}
+	})
+	return both, sync.OnceFunc(func() { close(over); stop(); end() })
+}
+
+// Problems says of the machines that are not linked why, and where another deck may answer, a
+// sentence each.
+func Problems(all []State) (out []string) {
+	for _, s := range all {
+		for _, d := range s.Unknown {
+			out = append(out, "the deck "+d+" may answer on "+s.Name+", too, which you have not been told; if it is yours, run mcpdeck remote add again, else mcpdeck remote revoke there")
+		}
+		if !s.Linked && s.Why != notYet {
+			why, _, _ := strings.Cut(s.Why, "\n")
+			out = append(out, s.Name+" is away since "+s.Since.Format("15:04")+": "+why+"; what waits there stays, and answers go there when it is back")
+		}
+	}
+	return out
+}

@@ -1,0 +1,113 @@
+package mirror
+
+import (
+	"context"
+	"crypto/ed25519"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+)
+
+func TestMachinesThatCannotBeReachedAreTriedSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		tries := 0
+		m := New(Options{Name: "b", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Changed: func() {}, Dial: func(context.Context) (io.ReadWriteCloser, error) {
+			tries++
+			return nil, errors.New("no route to host")
+		}})
+		ctx, stop := context.WithTimeout(t.Context(), time.Hour)
+		defer stop()
+		m.Run(ctx)
+		if tries > 130 || tries < 90 {
+			t.Errorf("%d tries in an hour", tries)
+		}
+	})
+}
+
+func sends(s *Set, machine string, p wire.Prompt) error {
+	_, err := s.Prompt(machine, p)
+	return err
+}
+
+func TestSessionsOfAnotherMachineStandInOneListWithItsName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		defer p.end()
+		p.roster.Report(snapshot.Session{Agent: "claude", ID: "s1", State: snapshot.Working, Folder: "/src/shop", Since: time.Now(), Title: "Add a cart", Door: snapshot.Door{Open: true}})
+		here := &sessions.Roster{}
+		here.Report(snapshot.Session{Agent: "claude", ID: "s2", State: snapshot.Idle, Folder: "/src/shop", Since: time.Now()})
+		p.trust.keys = append(p.trust.keys, ed25519.PublicKey("another deck that was added"))
+		set := &Set{Local: here}
+		hints, stop := set.Hints()
+		defer stop()
+		set.Follow(p.ctx, []Options{{Name: "build1", Host: "HOST", Key: p.key, Dial: p.dial, Queue: p.here, Version: "1"}})
+		settle(3 * time.Second)
+		select {
+		case <-hints:
+		default:
+			t.Error("nobody is told that the list has changed")
+		}
+		all := set.Sessions()
+		if names := snapshot.Projects(all); !slices.Equal(names, []string{"build1:shop", "shop"}) {
+			t.Errorf("the projects are %q", names)
+		}
+		if s := all[0]; s.Title != "Add a cart" || s.PID != 0 || s.Place != (snapshot.Place{}) {
+			t.Errorf("the session is %+v", s)
+		}
+		if err := sends(set, "build1", wire.Prompt{Agent: "claude", Session: "s1", Text: "go on"}); err != nil || len(p.sent) != 1 || p.sent[0] != "claude: go on" {
+			t.Errorf("the session is sent %q, %v", p.sent, err)
+		}
+		if err := sends(set, "build1", wire.Prompt{Agent: "claude", Session: "s2", Text: "go on"}); err == nil || err.Error() != "build1: this session has ended" {
+			t.Errorf("a session that is not there takes a prompt: %v", err)
+		}
+		if text, err := set.Prompt("build1", wire.Prompt{Agent: "claude", Session: "s1", Back: true}); text != "back from claude s1" || err != nil {
+			t.Errorf("what is taken back is %q, %v", text, err)
+		}
+		if sends(set, "build2", wire.Prompt{}) == nil {
+			t.Error("a machine that is not there takes a prompt")
+		}
+		other := wire.Fingerprint(ed25519.PublicKey("another deck that was added"))
+		if all := Problems(set.States()); len(all) != 1 || !strings.Contains(all[0], other) {
+			t.Errorf("of a deck that was added to the host the user is told %q", all)
+		}
+		set.Follow(p.ctx, []Options{{Name: "build1", Host: "HOST", Decks: []string{other}}})
+		if all := Problems(set.States()); len(all) != 0 {
+			t.Errorf("of one that the user knows, too: %q", all)
+		}
+		p.here.Notice("") // has the queue look
+		set.Follow(p.ctx, nil)
+		settle(time.Second)
+		if n := len(set.Sessions()); n != 1 {
+			t.Errorf("%d sessions are there after the machine was removed", n)
+		}
+	})
+}
+
+func TestAMachineThatIsAwayIsSentNoPrompt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		defer p.end()
+		settle(time.Second)
+		for n, down := range []bool{false, true} {
+			if down {
+				p.cut(true)
+			}
+			_, err := p.m.Prompt(wire.Prompt{Agent: "claude", Session: "s1", Text: "go on"})
+			if (err != nil) != down || len(p.sent) != 1 {
+				t.Errorf("%d: the session was sent %q, %v", n, p.sent, err)
+			}
+		}
+		settle(time.Hour)
+		if len(p.sent) != 1 {
+			t.Error("it was sent later")
+		}
+	})
+}

@@ -1,0 +1,97 @@
+package wire
+
+import (
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
+)
+
+// What a machine may say of itself, whatever it says. The longest frame bounds all of it; these bound what is made
+// of it.
+const (
+	// MostDecks is how many decks may answer on a machine.
+	MostDecks    = 64
+	mostOpen     = 1000
+	mostElements = 1000
+	mostText     = 64 << 10
+	mostName     = 100 // of what is shown in a line: a name, a version
+	mostWhy      = 500
+	mostNumber   = 1 << 53 // so that sums of them are numbers, too
+)
+
+// Bound makes of a reply one that is safe to count with, keep and print.
+func (r *Reply) Bound() error {
+	r.Error = sanitize.Cut(sanitize.Line(r.Error), mostWhy)
+	if w := r.Hello; w != nil {
+		if len(w.Decks) > MostDecks {
+			return fmt.Errorf("it names %s that may answer there; at most %d may", humanize.Count(len(w.Decks), "deck"), MostDecks)
+		}
+		w.Program = sanitize.Cut(sanitize.Line(w.Program), mostName)
+		for i := range w.Decks {
+			w.Decks[i].Bound()
+		}
+	}
+	if it := r.Items; it != nil {
+		it.Open = it.Open[:min(len(it.Open), mostOpen)]
+		it.Ended = it.Ended[max(0, len(it.Ended)-mostOpen):]
+		for i := range it.Open {
+			bound(reflect.ValueOf(&it.Open[i]).Elem())
+		}
+	}
+	for _, o := range []*Outcome{r.Answer, r.Prompt} {
+		if o != nil {
+			o.Why = sanitize.Cut(sanitize.Line(o.Why), mostWhy)
+			bound(reflect.ValueOf(o).Elem())
+		}
+	}
+	if r.Sessions != nil {
+		boundAll(r.Sessions)
+	}
+	return r.boundCalls()
+}
+
+// boundAll is bound for all that v points to.
+func boundAll(v any) { bound(reflect.ValueOf(v).Elem()) }
+
+// Bound makes of a deck's name and fingerprint what fits into a line.
+func (d *Deck) Bound() {
+	d.Name, d.Fingerprint = sanitize.Cut(sanitize.Line(d.Name), mostName), sanitize.Cut(sanitize.Line(d.Fingerprint), mostName)
+}
+
+// bound takes numbers below zero for zero and too large ones for the largest, and cuts lists and
+// texts. Times are those that JSON can have.
+func bound(v reflect.Value) {
+	if t, ok := v.Addr().Interface().(*time.Time); ok {
+		if t.Year() < 2000 || t.Year() > 9000 {
+			*t = time.Time{}
+		}
+		return
+	}
+	switch v.Kind() { //nolint:exhaustive // the others have no bounds
+	case reflect.Int, reflect.Int64:
+		v.SetInt(min(max(v.Int(), 0), mostNumber))
+	case reflect.Float64:
+		v.SetFloat(min(max(v.Float(), 0), mostNumber))
+	case reflect.String:
+		v.SetString(sanitize.Cut(v.String(), mostText))
+	case reflect.Pointer:
+		if !v.IsNil() {
+			bound(v.Elem())
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			bound(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			return // an item as it was asked, which has bounds of its own
+		}
+		v.SetLen(min(v.Len(), mostElements))
+		for i := range v.Len() {
+			bound(v.Index(i))
+		}
+	}
+}

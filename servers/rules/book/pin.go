@@ -1,0 +1,81 @@
+package book
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mcpdeck/mcpdeck/servers/rules"
+)
+
+var pinForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
+
+// pinOf is what the names of scripts and targets in parts of a command stand for, and a hash of it; "" if there are none.
+func pinOf(project string, parts []rules.Segment) (pin, text string) {
+	var all []string
+	for i := range parts {
+		if h, is := parts[i].Stands(project); h != "" {
+			all = append(all, h)
+			text += is
+		}
+	}
+	if len(all) < 2 {
+		return strings.Join(all, ""), text
+	}
+	sum := sha256.Sum256([]byte(strings.Join(all, " ")))
+	return hex.EncodeToString(sum[:16]), text
+}
+
+// pinned reports whether parts of a command run what they did when the rule was kept. A command that writes such a file
+// may change it before it runs.
+func (c *Command) pinned(q *Request, parts []rules.Segment) bool {
+	if c.Pin == "" {
+		return true
+	}
+	pin, _ := pinOf(q.Project, parts)
+	return pin == c.Pin && !slices.ContainsFunc(q.Reading.Facts(), func(f rules.Fact) bool {
+		return slices.Contains([]rules.Effect{rules.WriteIn, rules.WriteOut, rules.Delete}, f.Effect) && (f.At == "" || rules.Scripts(f.At))
+	})
+}
+
+// Changed is a rule that would allow what is asked, or a part of it, if that ran what it did when the rule was kept.
+type Changed struct {
+	Rule *Rule
+	// Was and Is are what it ran then and runs now; "" if that is not known.
+	Was, Is string
+}
+
+// unpinned is the rule that would allow a part if what it runs were as it was; nil if none would.
+func unpinned(q *Request, s *rules.Segment, all []*Rule) *Rule {
+	for _, r := range all {
+		if r.Command.Pin != "" && r.Command.begunBy(q, s) {
+			return r
+		}
+	}
+	return nil
+}
+
+// since is how what parts of a command run has changed since a rule was kept.
+func since(r *Rule, q *Request, parts []rules.Segment) *Changed {
+	_, is := pinOf(q.Project, parts)
+	return &Changed{Rule: r, Is: is}
+}
+
+// says says what may be another, of what the rule was kept for.
+func (c *Changed) says(what string) string {
+	return "what " + what + " runs may be another than when rule " + c.Rule.ID + " was kept"
+}
+
+// pins has a command that is proposed keep what parts of a command stand for, if they run code.
+func (c *Command) pins(q *Request, parts []rules.Segment) {
+	if slices.Contains(c.May, rules.Code) {
+		c.Pin, c.stands = pinOf(q.Project, parts)
+	}
+}
+
+// renews reports whether a rule is another but for its pin, which takes its place.
+func (r *Rule) renews(o *Rule) bool {
+	return r.Command != nil && o.Command != nil && r.Command.Pin != "" && o.Command.Pin != "" && r.Command.Pin != o.Command.Pin && r.Words() == o.Words()
+}
