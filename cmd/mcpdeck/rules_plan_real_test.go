@@ -36,7 +36,7 @@ command = { words = ["touch"], may = ["write-in"] }
 	}
 	commands := []string{"touch c.txt", "xxd -l 3 a.txt"}
 	d, _ := a.works(t, all, true, commands)
-	by := d.ruledBy()
+	by := d.ruledBy(commands)
 	for _, command := range commands {
 		r, is := by[command]
 		if !is || r.Rule != nil || r.Request.Prompt.Mode != "plan" || !strings.Contains(strings.Join(r.Request.Prompt.Notes, "\n"), "not to do anything yet") {

@@ -73,7 +73,9 @@ func (w *window) begins(d *driver, model *mockmodel.Server, ready string) {
 	w.shows(d, ready)
 	w.press("go on")
 	w.shows(d, "go on")
-	w.repeat(w.press, "\r", func() bool { return len(model.Seen()[0].Offered) > 0 })
+	begun := func() bool { return len(model.Seen()[0].Offered) > 0 }
+	w.repeat(w.press, "\r", func() bool { return begun() || strings.Contains(w.screen(), "interrupt") })
+	d.until("the model is asked", begun) // what an agent loads before may take any time
 }
 
 // TestARuleAnswersRealAgentsWhatOnlyReads turns rules on by keys and has agents run what they ask about: 20
@@ -156,11 +158,7 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
-	var by map[string]ask.Record
-	d.until("what became of all", func() bool {
-		by = d.ruledBy()
-		return !slices.ContainsFunc(all, func(c string) bool { return by[c].Delivery == "" || by[c].Delivery == ask.Sent })
-	})
+	by := d.ruledBy(all)
 	for _, command := range all {
 		r, want := by[command], ""
 		if slices.Contains(reads, command) {
@@ -178,21 +176,22 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 	}
 }
 
-// ruledBy is what came of each command last.
-func (d *driver) ruledBy() map[string]ask.Record {
+// ruledBy is what came of each command last, once that is known of all of them: an agent may be on with its next step
+// before the deck has written what became of the one before.
+func (d *driver) ruledBy(commands []string) (by map[string]ask.Record) {
 	d.t.Helper()
-	b, err := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	all := map[string]ask.Record{}
-	for line := range strings.Lines(string(b)) {
-		var r ask.Record
-		if json.Unmarshal([]byte(line), &r) == nil { // but for one that is half written
-			all[r.Request.Prompt.Command] = r
+	d.until("what became of all", func() bool {
+		b, _ := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl")) // there may be none yet
+		by = map[string]ask.Record{}
+		for line := range strings.Lines(string(b)) {
+			var r ask.Record
+			if json.Unmarshal([]byte(line), &r) == nil { // but for one that is half written
+				by[r.Request.Prompt.Command] = r
+			}
 		}
-	}
-	return all
+		return !slices.ContainsFunc(commands, func(c string) bool { return by[c].Delivery == "" || by[c].Delivery == ask.Sent })
+	})
+	return by
 }
 
 // tells is what a rule tells an agent.

@@ -69,7 +69,7 @@ func (a *ruledAgent) sends(t *testing.T, rules string, on, rule bool) []string {
 	t.Helper()
 	commands := []string{"mkdir -p made", "xxd -l 3 a.txt", "touch c.txt"}
 	d, model := a.works(t, rules, on, commands)
-	for command, r := range d.ruledBy() {
+	for command, r := range d.ruledBy(commands) {
 		if r.Rule != nil && (!rule || command != commands[1]) {
 			t.Errorf("%s was answered by rule %s", command, r.Rule.ID)
 		}
@@ -159,8 +159,9 @@ command = { words = ["touch"], may = ["write-in"] }
 			t.Parallel()
 			may := []string{"touch c.txt", "xxd -l 3 a.txt"}
 			never := []string{"mkdir -p made .claude .opencode", "sudo -n true", "xxd -l 1 .env", "touch .claude/settings.local.json", "touch .git/hooks/x", "touch .opencode/x", "env", "touch c.txt; eval \"$X\""}
-			d, _ := a.works(t, all, true, slices.Concat(never[:1], may, never[1:]))
-			by := d.ruledBy()
+			commands := slices.Concat(never[:1], may, never[1:])
+			d, _ := a.works(t, all, true, commands)
+			by := d.ruledBy(commands)
 			for _, command := range never {
 				if r, is := by[command]; !is || r.Rule != nil {
 					t.Errorf("%s is asked: %v, by rule %v", command, is, r.Rule)
