@@ -31,9 +31,10 @@ type ClientOptions struct {
 type Client struct {
 	opt ClientOptions
 
-	mu    sync.Mutex
-	calls map[string]*RemoteCall // by key and owner; those that may be resumed
-	last  *RemoteCall            // the newest
+	mu      sync.Mutex
+	calls   map[string]*RemoteCall // by key and owner; those that may be resumed
+	last    *RemoteCall            // the newest
+	talking map[*RemoteCall]bool   // to a deck, or looking for one
 }
 
 // NewClient returns a client that connects with its first request.
@@ -41,7 +42,7 @@ func NewClient(opt ClientOptions) *Client {
 	if opt.Wait == 0 {
 		opt.Wait = defaultWait
 	}
-	return &Client{opt: opt, calls: map[string]*RemoteCall{}}
+	return &Client{opt: opt, calls: map[string]*RemoteCall{}, talking: map[*RemoteCall]bool{}}
 }
 
 // Open sends a request to the deck. If no deck is running and the client does not wait
@@ -113,7 +114,16 @@ func (c *Client) enter(r *RemoteCall) (last, twin *RemoteCall) {
 		}
 	}
 	last, c.last, c.calls[r.key] = c.last, r, r
+	c.talking[r] = true
 	return last, twin
+}
+
+// leaves notes that a call has said to the deck all that it will.
+func (c *Client) leaves(r *RemoteCall) {
+	c.mu.Lock()
+	delete(c.talking, r)
+	c.mu.Unlock()
+	close(r.over)
 }
 
 // start starts a call. A request without questions resumes an earlier one.
@@ -130,6 +140,7 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 		twin.leave(errors.New(""))
 	}
 	recovery.Go("ask client", func() {
+		defer c.leaves(r)
 		if last != nil {
 			last.inLine(r, conn != nil)
 		}
@@ -147,18 +158,19 @@ func (c *Client) start(req Request) (*RemoteCall, error) {
 	return r, nil
 }
 
-// Close withdraws all open requests and briefly waits until the deck has been told.
+// Close withdraws all open requests and briefly waits until the deck has been told, also
+// of those whose reply was taken.
 func (c *Client) Close() {
 	c.mu.Lock()
-	open := slices.Collect(maps.Values(c.calls))
+	open, talking := slices.Collect(maps.Values(c.calls)), slices.Collect(maps.Keys(c.talking))
 	c.mu.Unlock()
 	late := time.After(closeWithin)
 	for _, r := range open {
 		r.withdraw("the agent's server exited")
 	}
-	for _, r := range open {
+	for _, r := range talking {
 		select {
-		case <-r.done:
+		case <-r.over:
 		case <-late:
 			return
 		}
@@ -179,6 +191,7 @@ type RemoteCall struct {
 	start time.Time
 	once  sync.Once
 	done  chan struct{}
+	over  chan struct{} // closed when the deck has been told all
 	acked chan struct{} // closed when the asker has the reply
 	ack   sync.Once
 
@@ -204,7 +217,7 @@ type RemoteCall struct {
 func newRemoteCall(c *Client, req Request) *RemoteCall {
 	r := &RemoteCall{
 		c: c, req: req, key: req.ResumeKey + "\x00" + req.Owner, start: time.Now(),
-		done: make(chan struct{}), acked: make(chan struct{}), placed: make(chan struct{}),
+		done: make(chan struct{}), over: make(chan struct{}), acked: make(chan struct{}), placed: make(chan struct{}),
 		state: Unreached, since: time.Now(),
 	}
 	r.wanted, r.leave = context.WithCancelCause(context.Background())
@@ -379,8 +392,13 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 		r.finish(Reply{Status: status, Results: l.Results}, nil)
 		select {
 		case <-r.acked:
-			_, _ = conn.Write([]byte("{\"type\":\"ack\",\"id\":\"ask\"}\n")) // without it the deck keeps the answer, which does no harm
+		case <-r.wanted.Done():
 		case <-time.After(ackAtLast):
+		}
+		select {
+		case <-r.acked: // also when the asker has left since
+			_, _ = conn.Write([]byte("{\"type\":\"ack\",\"id\":\"ask\"}\n")) // without it the deck keeps the answer, which does no harm
+		default:
 		}
 		return true, false
 	case "error":

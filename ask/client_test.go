@@ -72,6 +72,25 @@ func TestClientAsks(t *testing.T) {
 	d.until("confirmed", func(s *Snapshot) bool { return s.History[0].Delivery == Delivered })
 }
 
+// A program that ends after Close has acknowledged what it was told.
+func TestAClientThatClosesHasToldTheDeckOfItsReply(t *testing.T) {
+	d := newDeck(t, Options{}, ListenOptions{})
+	for i := range 50 {
+		c := NewClient(ClientOptions{Path: d.l.Path()})
+		call := remote(t, c, Request{Questions: mustParse(t, twoWays)})
+		_ = d.q.Answer(d.pending(1).Items[0].ID, []Result{{ID: "auth", SelectedOptions: []string{"OAuth"}}})
+		finished(t, call)
+		call.Delivered(Delivered)
+		c.Close()
+		select {
+		case <-call.over:
+		default:
+			t.Fatalf("the %d. client closed before it told the deck", i+1)
+		}
+		d.until("confirmed", func(s *Snapshot) bool { return len(s.History) == i+1 && s.History[0].Delivery == Delivered })
+	}
+}
+
 // An asker that leaves while the deck goes away is told of an end, too.
 func TestClientLeavesADeckThatGoes(t *testing.T) {
 	t.Parallel()

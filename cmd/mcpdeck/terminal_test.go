@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
@@ -324,16 +325,32 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 // answer for an asker that left without it.
 func TestAnAnswerToAShellHasArrived(t *testing.T) {
 	t.Parallel()
-	d := newDriver(t)
-	w := d.window()
-	w.wide()
-	w.shows(d, "Welcome: three steps")
-	question := d.command("call", "ask", `questions=[{"id":"db","question":"Which database?","options":[{"label":"SQLite"},{"label":"Postgres"}]}]`)
-	if err := question.Start(); err != nil {
-		t.Fatal(err)
+	for _, by := range []string{"the deck", "itself"} { // as where the deck comes right after the command
+		t.Run("served by "+by, func(t *testing.T) {
+			t.Parallel()
+			d := newDriver(t)
+			w := d.window("--page", "inbox")
+			w.wide()
+			w.shows(d, "Inbox")
+			if by == "itself" {
+				if err := os.Remove(filepath.Join(d.home, ".local", "state", "mcpdeck", "run", "deck.sock")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			question := d.command("call", "ask", `questions=[{"id":"db","question":"Which database?","options":[{"label":"SQLite"},{"label":"Postgres"}]}]`)
+			if err := question.Start(); err != nil {
+				t.Fatal(err)
+			}
+			defer d.kill(question)
+			w.shows(d, "Which database?")
+			w.again("1", func() bool { return strings.Contains(w.screen(), "Nothing needs you") })
+			d.until("what became of the answer", func() bool {
+				b, _ := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl")) // there may be none yet
+				if strings.Contains(string(b), `"delivery":"not taken"`) {
+					t.Fatalf("the deck does not know that the command has its answer: %s", b)
+				}
+				return strings.Contains(string(b), `"delivery":"delivered"`)
+			})
+		})
 	}
-	defer d.kill(question)
-	w.shows(d, "Which database?")
-	w.again("1", func() bool { return strings.Contains(w.screen(), "Nothing needs you") })
-	w.shows(d, "answered: Which database?")
 }

@@ -228,6 +228,11 @@ func (h *App) Stop() {
 	if err := h.Host.Stop(serving); err != nil {
 		slog.Error("stop the servers", "error", err)
 	}
+	for _, s := range h.Own {
+		if s.Close != nil {
+			s.Close()
+		}
+	}
 	if h.journal != nil {
 		if err := h.journal.Close(ctx); err != nil {
 			slog.Error("close the journal", "error", err)

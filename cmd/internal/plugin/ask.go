@@ -29,7 +29,7 @@ func newAsk(e *Env) (*Instance, error) {
 	}
 	// Without a user here, one may open a deck in the next moment.
 	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost})
-	return &Instance{Server: mcpserver.InDeck(mcpserver.Remote(client), e.Version), Move: client.Move}, nil
+	return &Instance{Server: mcpserver.InDeck(mcpserver.Remote(client), e.Version), Move: client.Move, Close: client.Close}, nil
 }
 
 // askCommands are the server of questions for one agent, and what can be done about

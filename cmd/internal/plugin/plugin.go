@@ -75,6 +75,8 @@ type Instance struct {
 	Doctor func(ctx context.Context, install io.Writer) (text, fix string)
 	// Move tells the server that a deck takes over; it returns what is done once it has.
 	Move func() (moved func())
+	// Close ends what the server does for agents that have gone, once it is stopped.
+	Close func()
 	// Files are those of a project that its version control does not ignore.
 	Files func(ctx context.Context, project string) []string
 }
