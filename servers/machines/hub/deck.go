@@ -42,6 +42,8 @@ type farHost struct {
 
 	is Member
 
+	prompting sync.Mutex
+
 	filling sync.Mutex
 	asked   map[string][]byte // by key: what the user reads of the items
 
@@ -213,10 +215,8 @@ func (f *farHost) reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 		r.Sessions = f.sessions(ctx, req.Sessions.Version)
 	case req.Answer != nil:
 		r.Answer = f.answer(ctx, req.Answer)
-	case req.Prompt != nil:
-		r.Prompt = &wire.Outcome{Why: "prompts do not go over a hub; send it on that machine"}
 	default:
-		r.Error = wire.Unsupported
+		return f.live(ctx, req)
 	}
 	return r
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
@@ -37,7 +39,7 @@ func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
 	m := joined["build1"]
 	var all []*client
 	for range most + 4 {
-		c, err := connect(&m, mustKeys(t, m.Seed), func(string) {})
+		c, err := connect(&m, mustKeys(t, m.Seed), func(*nats.Msg) {})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/mcpdeck/mcpdeck/servers/machines/host"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
@@ -52,14 +54,16 @@ type HostSide struct {
 
 	opt   HostOptions
 	host  *host.Host
-	look  chan struct{} // of one slot: something has changed here
-	kick  chan struct{} // of one slot: all is to be put there anew
-	learn chan struct{} // of one slot: the list of decks is to be looked at again
+	look  chan struct{}  // of one slot: something has changed here
+	kick  chan struct{}  // of one slot: all is to be put there anew
+	learn chan struct{}  // of one slot: the list of decks is to be looked at again
+	live  chan *nats.Msg // requests that have come
 
 	mu       sync.Mutex
 	asking   map[string]bool // by key: decks of which this machine is being told
 	items    *wire.Items
 	sessions *wire.Sessions
+	fresh    map[string]fresh // by deck
 }
 
 // NewHost returns one that has not begun.
@@ -68,12 +72,24 @@ func NewHost(o HostOptions) (*HostSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &HostSide{member: m, opt: o, asking: map[string]bool{}, look: make(chan struct{}, 1), kick: make(chan struct{}, 1), learn: make(chan struct{}, 1)}
+	h := &HostSide{member: m, opt: o, asking: map[string]bool{}, look: make(chan struct{}, 1), kick: make(chan struct{}, 1), learn: make(chan struct{}, 1), live: make(chan *nats.Msg, mostLive), fresh: map[string]fresh{}}
 	known := o.Host.Decks
 	o.Host.Decks = onHub{Decks: known, of: m}
 	h.host = host.New(o.Host)
-	m.client, err = connect(&m.Membership, m.keys, m.heard, "a."+m.Name+".>", decksSubject)
+	m.client, err = connect(&m.Membership, m.keys, h.heard, "a."+m.Name+".>", decksSubject, liveOf(m.Name, "*"))
 	return h, err
+}
+
+// heard takes a request, or hints at what has come.
+func (h *HostSide) heard(is *nats.Msg) {
+	if !isLive(is.Subject) {
+		h.member.heard(is)
+		return
+	}
+	select {
+	case h.live <- is:
+	default: // the deck asks again
+	}
 }
 
 // onHub are the decks of a hub that may answer: those of its list that this machine has learned of.
@@ -165,7 +181,7 @@ func (h *HostSide) Run(ctx context.Context) {
 				return r.Sessions.Version, true
 			})
 		},
-		"what a hub is told": h.tell, "answers of a hub": h.answers,
+		"what a hub is told": h.tell, "answers of a hub": h.answers, "requests over a hub": h.serveLive,
 	} {
 		all.Add(1)
 		recovery.Go(name, func() {

@@ -177,18 +177,21 @@ func (m *machine) end() {
 }
 
 // newHost begins a host which has learned of the deck that has made the hub.
-func newHost(t *testing.T, s Membership, dir string) *machine {
+func newHost(t *testing.T, s Membership, dir string, with ...func(*host.Options)) *machine {
 	t.Helper()
 	m := &machine{t: t, dir: dir, q: ask.New(ask.Options{Hold: -1, StateFile: filepath.Join(dir, "state.json")}), trust: book.Book{Dir: dir}}
 	if _, err := m.trust.Learn(book.Deck{Name: s.Made, Key: s.Owner}); err != nil {
 		t.Fatal(err)
 	}
+	serves := host.Options{
+		Queue: m.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: m.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: keys{m.trust}, Version: "1",
+	}
+	for _, set := range with {
+		set(&serves)
+	}
 	var err error
 	m.host, err = NewHost(HostOptions{
-		Membership: s, Book: Book{Dir: dir},
-		Host: host.Options{
-			Queue: m.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: m.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: keys{m.trust}, Version: "1",
-		},
+		Membership: s, Book: Book{Dir: dir}, Host: serves,
 		Learn: func(_ context.Context, d *Member) {
 			m.learning.Lock()
 			defer m.learning.Unlock()

@@ -97,9 +97,8 @@ const (
 	ackWithin = 4 * time.Second
 )
 
-// connect begins a connection, and does not wait for the hub. What comes at the subjects is a hint to
-// look; the hub has the message.
-func connect(m *Membership, k *Keys, heard func(subject string), subjects ...string) (*client, error) {
+// connect begins a connection, and does not wait for the hub.
+func connect(m *Membership, k *Keys, heard nats.MsgHandler, subjects ...string) (*client, error) {
 	c := &client{up: make(chan struct{}), down: make(chan struct{}), why: errors.New("not connected yet")}
 	close(c.down)
 	public, err := k.connect.PublicKey()
@@ -129,7 +128,7 @@ func pinned(pin []byte) *tls.Config {
 }
 
 // begin connects. While nothing answers, that and each call of the connection take up to 10 s.
-func (c *client) begin(at string, options []nats.Option, heard func(subject string), subjects []string) error {
+func (c *client) begin(at string, options []nats.Option, heard nats.MsgHandler, subjects []string) error {
 	nc, err := nats.Connect("tls://"+at, append(options,
 		nats.TLSHandshakeFirst(), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1),
 		nats.PingInterval(10*time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(10*time.Second),
@@ -149,7 +148,7 @@ func (c *client) begin(at string, options []nats.Option, heard func(subject stri
 		return fmt.Errorf("connect to the hub: %w", err)
 	}
 	for _, s := range subjects {
-		if _, err := nc.Subscribe(s, func(m *nats.Msg) { heard(m.Subject) }); err != nil {
+		if _, err := nc.Subscribe(s, heard); err != nil {
 			nc.Close()
 			return fmt.Errorf("listen to the hub: %w", err)
 		}
@@ -267,17 +266,23 @@ func (c *client) call(ctx context.Context, subject string, in, out any) error {
 }
 
 func (c *client) request(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
+	m, err := c.exchange(ctx, ackWithin, subject, body)
+	if errors.Is(err, nats.ErrNoResponders) {
+		return nil, errors.New("the hub has no place for this yet: the deck that has made it prepares that once it runs")
+	}
+	return m, err
+}
+
+// exchange sends a message and waits for one that replies.
+func (c *client) exchange(ctx context.Context, within time.Duration, subject string, body []byte) (*nats.Msg, error) {
 	nc, err := c.conn()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, ackWithin)
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	m, err := nc.RequestWithContext(ctx, subject, body)
-	switch {
-	case errors.Is(err, nats.ErrNoResponders):
-		return nil, errors.New("the hub has no place for this yet: the deck that has made it prepares that once it runs")
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("ask the hub: %w", err)
 	}
 	return m, nil

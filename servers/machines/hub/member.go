@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 )
@@ -42,9 +44,9 @@ func newMember(m Membership, b Book) (*member, error) {
 	return x, nil
 }
 
-// heard hints at what has come.
-func (m *member) heard(subject string) {
-	parts := strings.SplitN(subject, ".", 3)
+// heard hints at what has come: the hub has the message.
+func (m *member) heard(is *nats.Msg) {
+	parts := strings.SplitN(is.Subject, ".", 3)
 	m.feed(strings.Join(parts[:min(len(parts), 2)], ".")).Send()
 }
 

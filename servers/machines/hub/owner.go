@@ -194,18 +194,24 @@ func (o *Owned) conf() string {
 	p("accounts {\n  decks {\n    jetstream: enabled")
 	p("    exports: [ {service: \"v.*\"}, {service: \"i.*.*\"}, {service: \"o.*.*.*\"}, {service: \"p.*\"}, {service: \"$JS.API.DIRECT.GET.>\"}, {service: \"$JS.API.STREAM.PURGE.*\"}, {stream: \"a.>\"}, {stream: \"k.>\"} ]\n    users: [")
 	for i, m := range o.List.of(Deck) {
-		publish := []string{"a.*." + m.Name + ".*", "$JS.API.DIRECT.GET.>"}
+		publish := []string{"a.*." + m.Name + ".*", liveOf("*", m.Name), "$JS.API.DIRECT.GET.>"}
 		if i == 0 {
 			publish = append(publish, listSubject, decksSubject, "$JS.API.STREAM.CREATE.*", "$JS.API.STREAM.UPDATE.*", "$JS.API.STREAM.INFO.*", "$JS.API.STREAM.DELETE.*")
 		}
 		p("      { nkey: %s, permissions: { publish: { allow: %s }, subscribe: { allow: %s } } }", m.Connect, quoted(publish...), quoted("v.*", "p.*", "o.*."+m.Name+".*", listSubject, inbox(m.Name)+".>"))
+	}
+	p("    ]\n    imports: [")
+	for _, m := range hosts {
+		p("      {service: {account: host-%s, subject: %q}}", m.Name, liveOf(m.Name, "*"))
 	}
 	p("    ]\n  }")
 	for _, m := range hosts {
 		publish := []string{"v." + m.Name, "i." + m.Name + ".*", "o." + m.Name + ".*.*", "p." + m.Name, "$JS.API.DIRECT.GET." + answersOf(m.Name), "$JS.API.STREAM.PURGE." + answersOf(m.Name), "$JS.API.DIRECT.GET." + listStream + "." + decksSubject}
 		subscribe := []string{"a." + m.Name + ".>", decksSubject}
 		p("  host-%s {\n    limits: { max_connections: 8, max_subscriptions: 64 }", m.Name)
-		p("    users: [ { nkey: %s, permissions: { publish: { allow: %s }, subscribe: { allow: %s } } } ]\n    imports: [", m.Connect, quoted(publish...), quoted(append(subscribe, inbox(m.Name)+".>")...))
+		p("    exports: [ {service: %q, accounts: [decks]} ]", liveOf(m.Name, "*"))
+		p("    users: [ { nkey: %s, permissions: { publish: { allow: %s }, subscribe: { allow: %s }, allow_responses: { max: 1, expires: %q } } } ]\n    imports: [",
+			m.Connect, quoted(publish...), quoted(append(subscribe, inbox(m.Name)+".>", liveOf(m.Name, "*"))...), liveWithin.String())
 		for _, s := range publish {
 			p("      {service: {account: decks, subject: %q}}", s)
 		}

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
@@ -102,7 +104,7 @@ func TestAnAnswerWaitsAtTheHubForAHostThatIsAway(t *testing.T) {
 func (w *world) operator() *client {
 	w.t.Helper()
 	m := w.owned.Owner()
-	c, err := connect(&m, mustKeys(w.t, m.Seed), func(string) {})
+	c, err := connect(&m, mustKeys(w.t, m.Seed), func(*nats.Msg) {})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -277,7 +279,7 @@ func TestAHostReachesNothingOfAnother(t *testing.T) {
 	testwait.Until(t, "it is shown", deck.showsIt("Which database?"))
 	h.end()
 	m := joined["build1"]
-	c, err := connect(&m, mustKeys(t, m.Seed), func(string) {})
+	c, err := connect(&m, mustKeys(t, m.Seed), func(*nats.Msg) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -287,7 +289,7 @@ func TestAHostReachesNothingOfAnother(t *testing.T) {
 	for _, subject := range []string{
 		"v.build2", "i.build2.x", "o.build2.laptop.x", "p.build2", "a.build1.laptop.x", "a.build2.laptop.x", listSubject, decksSubject, "$SYS.REQ.SERVER.PING", "x",
 		"$JS.API.STREAM.PURGE.H_build2", "$JS.API.STREAM.PURGE.A_build2", "$JS.API.STREAM.PURGE.H_build1", "$JS.API.STREAM.DELETE.H_build2", "$JS.API.STREAM.CREATE.X",
-		"$JS.API.STREAM.INFO.H_build2", "$JS.API.STREAM.NAMES", "$JS.API.DIRECT.GET.K.k.list", "$JS.API.DIRECT.GET.H_build2", "$JS.API.DIRECT.GET.H_build2.v.build2", "$JS.API.DIRECT.GET.A_build2", "$JS.API.CONSUMER.CREATE.H_build2",
+		"$JS.API.STREAM.INFO.H_build2", "$JS.API.STREAM.NAMES", "$JS.API.DIRECT.GET.K.k.list", "$JS.API.DIRECT.GET.H_build2", "$JS.API.DIRECT.GET.H_build2.v.build2", "$JS.API.DIRECT.GET.A_build2", "$JS.API.CONSUMER.CREATE.H_build2", "q.build2.laptop",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		if _, err := c.request(ctx, subject, []byte("{}")); err == nil {

@@ -63,7 +63,7 @@ func (m *Mirror) listCalls(ctx context.Context, l *link) {
 		r, err := l.ask(ctx, wire.Request{Calls: &known})
 		switch {
 		case err == nil && r.Calls != nil:
-		case ctx.Err() == nil && !l.isLost(): // it tells of none: it is older, or a hub is between
+		case ctx.Err() == nil && !l.isLost(): // it tells of none: it is older
 			<-ctx.Done()
 			return
 		default:
