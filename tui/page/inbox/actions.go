@@ -18,7 +18,7 @@ import (
 // Actions implements tui.Page.
 func (p *Page) Actions() []tui.Action {
 	out := slices.Concat(
-		p.chooseActions(), p.itemActions(), p.listActions(), p.paneActions(), p.groupActions(), p.formActions(),
+		p.chooseActions(), inSight(p, p.itemActions()), p.listActions(), p.paneActions(), p.groupActions(), p.formActions(),
 		p.files.Actions("inbox.complete", ""), p.textActions(), p.opt.Reply.Actions(ID, func() *snapshot.Session { return replying(&p.pane) }, func() { p.opened = p.unreplied }), p.past.actions(), p.rules.actions(p), p.grants.actions(p), p.denials.actions(p), p.welcome.actions(), []tui.Action{p.pairing.action()},
 	)
 	for i := range out {
@@ -41,6 +41,23 @@ func (p *Page) reachable(part string) func() string {
 	return func() string { return tui.Because(p.Part() != part, "not on screen") }
 }
 
+// inSight has all do nothing while a view stands in the place of what they are about.
+func inSight(p *Page, all []tui.Action) []tui.Action {
+	for i := range all {
+		if why := all[i].Enabled; all[i].Verb != verb.Undo && all[i].Verb != verb.Terminal {
+			all[i].Enabled = func() string {
+				if p.past.view != "" {
+					return "the history is open"
+				} else if why == nil {
+					return ""
+				}
+				return why()
+			}
+		}
+	}
+	return all
+}
+
 // settledHint says why an item that is shown once more cannot be answered: it was answered
 // here or elsewhere, or its agent has gone.
 const settledHint = "closed: j next"
@@ -51,8 +68,6 @@ func (p *Page) itemActions() []tui.Action {
 		return func() string {
 			_, open := p.current()
 			switch {
-			case p.past.view != "":
-				return "the history is open"
 			case p.place == partSettled:
 				return settledHint
 			case !open || p.place != partRequest:
@@ -103,7 +118,7 @@ func (p *Page) itemActions() []tui.Action {
 		{ID: "inbox.stop", Title: "Deny and stop the turn, decline the request, or dismiss it", Hint: "decline", Verb: verb.Stop, Acts: true, Enabled: p.whyNoStop(some), HintNow: p.stopHint, Run: p.stop},
 		{ID: "inbox.undo", Title: "Undo the answer just sent", Hint: "undo", Verb: verb.Undo, Acts: true, Enabled: func() string { return whyNoUndo(p) }, Run: p.undo},
 		{ID: "inbox.edit", Title: "Edit the answer in your editor", Verb: verb.Edit, Acts: true, Enabled: some, Run: p.edit},
-		{ID: "inbox.jump", Title: "Go to the agent's terminal", Hint: "terminal", Verb: verb.Terminal, Enabled: p.whyNoJump, Run: p.jump},
+		{ID: "inbox.jump", Title: "Go to the agent's terminal", Hint: "terminal", Verb: verb.Terminal, Enabled: func() string { return whyNotThere(p) }, Run: func() tea.Cmd { return there(p) }},
 		{ID: "inbox.copy", Title: "Copy the command or the question", Verb: verb.Copy, Enabled: func() string { return tui.Because(p.place == "", "nothing is selected") }, Run: p.copy},
 		{ID: "inbox.details", Title: "Show everything in full, with details", Verb: verb.Details, Enabled: func() string { _, open := p.current(); return tui.Because(!open, "no request is selected") }, Run: tui.Do(p.read)},
 		{ID: "inbox.view", Title: "Show the option's preview instead of the description", Verb: verb.View, Moves: true, Run: tui.Do(func() { p.preview = !p.preview })},

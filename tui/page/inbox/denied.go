@@ -39,7 +39,7 @@ func (d *denials) selected() *questions.Denied { return widget.Selected(&d.list,
 
 func (d *denials) actions(p *Page) []tui.Action {
 	none := func() string { return tui.Because(d.selected() == nil, "nothing is selected") }
-	return slices.Concat([]tui.Action{
+	return slices.Concat(p.past.leaving("inbox.denied", partDenied), []tui.Action{
 		{ID: "inbox.denied.view", Title: "The history", Hint: "view", Verb: verb.View, Part: partDenied, Moves: true, Run: p.past.turn(partHistory)},
 		{ID: "inbox.denied.learn", Title: "Have this allowed from now on", Hint: "always…", Verb: verb.Always, Part: partDenied, Acts: true, Enabled: func() string {
 			switch one := d.selected(); {
@@ -63,7 +63,7 @@ func (d *denials) actions(p *Page) []tui.Action {
 		{ID: "inbox.denied.copy", Title: "Copy what was denied", Hint: "copy", Verb: verb.Copy, Part: partDenied, Enabled: none, Run: func() tea.Cmd {
 			return tui.Copy(d.selected().Subject, "what was denied")
 		}},
-	}, p.past.leaving("inbox.denied", partDenied), tui.ListActions("inbox.denied", partDenied, &d.list))
+	}, tui.ListActions("inbox.denied", partDenied, &d.list))
 }
 
 // againAction has what auto mode has denied tried again.

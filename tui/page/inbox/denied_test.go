@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -145,4 +146,45 @@ func TestAPermissionIsNotTriedAgain(t *testing.T) {
 		d.press("r")
 		d.notSent(calls[0])
 	}, bash("1", "make"))
+}
+
+// A view in the place of the list is about its own rows, not about what waits behind it.
+func TestKeysOfAViewAreNotForWhatWaitsBehindIt(t *testing.T) {
+	held := ruleable("waits", "make")
+	held.Prompt.Door = questions.Held
+	j := &jumper{}
+	setup{size: frame.Size{W: 110, H: 34}, page: page.Options{Jump: j.jump, Rules: booktest.New(t, ""), RulesFor: forClaude(), Grants: madeUp{list: someGrants()}}}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second)
+		d.q.Refused(bash("refused", "npm publish"), questions.Refusal{Reason: "not asked for"})
+		c := d.prompt(held)
+		d.Wait(5 * time.Second)
+		for _, view := range []struct {
+			title string
+			goes  bool
+		}{{"History 1", true}, {"Rules 0", false}, {"Granted 4", false}, {"Denied 1", true}} {
+			d.press(map[bool]string{true: "H", false: "v"}[view.title == "History 1"])
+			d.Wait(time.Second)
+			d.Has(view.title, "esc back")
+			if j.to = nil; view.goes {
+				d.Has("J terminal")
+			} else {
+				d.Lacks("J terminal")
+			}
+			if view.title == "Granted 4" {
+				d.Lacks("always…")
+				d.press("a")
+				d.Lacks("From now on")
+			}
+			d.press("J")
+			if want := map[bool][]string{true: {"refused"}}[view.goes]; !slices.Equal(j.to, want) {
+				t.Errorf("%s: J goes to %q", view.title, j.to)
+			}
+		}
+		select {
+		case <-c.Released():
+			t.Error("what waits behind it was let go")
+		default:
+		}
+		d.notSent(c)
+	})
 }

@@ -63,7 +63,7 @@ func (g *grants) take(m grantedMsg) tea.Cmd {
 func (g *grants) selected() *granted.Entry { return widget.Selected(&g.list, g.all) }
 
 func (g *grants) actions(p *Page) []tui.Action {
-	return slices.Concat([]tui.Action{
+	return slices.Concat(p.past.leaving("inbox.granted", partGranted), []tui.Action{
 		{ID: "inbox.denied", Title: "What agents were denied", Hint: "view", Verb: verb.View, Part: partGranted, Moves: true, Run: tui.Do(func() {
 			p.past.view = partDenied
 			p.denials.update(p.snap.History)
@@ -71,7 +71,7 @@ func (g *grants) actions(p *Page) []tui.Action {
 		{ID: "inbox.granted.copy", Title: "Copy the entry", Hint: "copy", Verb: verb.Copy, Part: partGranted, Enabled: func() string { return tui.Because(g.selected() == nil, "no entry is selected") }, Run: func() tea.Cmd {
 			return tui.Copy(g.selected().Text, "the entry")
 		}},
-	}, p.past.leaving("inbox.granted", partGranted), tui.ListActions("inbox.granted", partGranted, &g.list))
+	}, tui.ListActions("inbox.granted", partGranted, &g.list))
 }
 
 // worse reports whether a mark says that more is allowed than it seems.

@@ -69,6 +69,34 @@ func (h *history) turn(view string) func() tea.Cmd { return tui.Do(func() { h.vi
 // selected is the record under the cursor, nil if there is none.
 func (h *history) selected() *questions.Record { return widget.Selected(&h.list, h.found) }
 
+// meant is the record under the cursor of a view in the place of the list.
+func meant(p *Page) *questions.Record {
+	switch d := p.denials.selected(); {
+	case p.past.view == partHistory:
+		return p.past.selected()
+	case p.past.view == partDenied && d != nil:
+		return d.Record
+	}
+	return nil
+}
+
+func whyNotThere(p *Page) string {
+	if p.past.view == "" {
+		return p.whyNoJump()
+	}
+	r := meant(p)
+	return tui.Because(r == nil || r.Request.Prompt == nil || p.opt.Jump == nil, "no agent's own prompt is selected")
+}
+
+// there goes to the terminal of what is selected.
+func there(p *Page) tea.Cmd {
+	r, to := meant(p), p.opt.Jump
+	if r == nil {
+		return p.jump()
+	}
+	return tui.Outcome(func() (string, error) { return to(r.Request) })
+}
+
 func (h *history) copy() tea.Cmd {
 	i := h.list.Cursor
 	if i < 0 || i >= len(h.found) {

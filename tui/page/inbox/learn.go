@@ -194,10 +194,14 @@ func (b *rulebook) learns(item int, r questions.Request, history []questions.Rec
 		all, refused := now.Listed.Propose(&q, answeredBefore(history, func(o *book.Request) bool { return o.Agent == q.Agent }, home, q.Now))
 		m.rules = all
 		for _, p := range refused {
-			m.lasting.note = fmt.Sprintf("Not offered: “%s” would have allowed what you denied: %s", sanitize.Line(p.Rule.Words()), sanitize.Line(p.Against))
+			m.lasting.note = notOffered(&p)
 		}
 		return m
 	}
+}
+
+func notOffered(p *book.Proposal) string {
+	return fmt.Sprintf("Not offered: “%s” would have allowed what you denied: %s", sanitize.Line(p.Rule.Words()), sanitize.Line(p.Against))
 }
 
 // suggests proposes rules from all that was answered.
@@ -209,9 +213,14 @@ func (b *rulebook) suggests(history []questions.Record, home string) tea.Cmd {
 		m := lastingMsg{standing: now, lasting: &lasting{title: "Rules that would have answered the most"}}
 		if now.Fault == "" {
 			m.rules = now.Listed.Suggest(past, mostSuggested)
-			reads := now.Listed.Reads(askers(past, may.Agents(book.OfCommands)))
-			if words := reads.Words(); !slices.ContainsFunc(now.Listed.Rules, func(r book.Rule) bool { return r.Words() == words }) {
-				m.rules = append(m.rules, book.Proposal{Rule: reads})
+			reads := book.Proposal{Rule: now.Listed.Reads(askers(past, may.Agents(book.OfCommands)))}
+			reads.Simulated = now.Listed.Simulate([]book.Rule{reads.Rule}, past)
+			switch words := reads.Rule.Words(); {
+			case slices.ContainsFunc(now.Listed.Rules, func(r book.Rule) bool { return r.Words() == words }):
+			case reads.Against != "":
+				m.lasting.note = notOffered(&reads)
+			default:
+				m.rules = append(m.rules, reads)
 			}
 		}
 		return m
@@ -233,15 +242,8 @@ func askers(past []book.Past, all []string) []string {
 func (b *rulebook) chosen(m *lastingMsg) {
 	for i := range m.rules {
 		p := &m.rules[i]
-		m.lasting.ways = append(m.lasting.ways, way{"rule", sanitize.Line(p.Rule.Words()), wouldHave(p), func() tea.Cmd { return b.keeps(p, m.standing.Enabled) }})
+		m.lasting.ways = append(m.lasting.ways, way{"rule", sanitize.Line(p.Rule.Words()), p.Says(), func() tea.Cmd { return b.keeps(p, m.standing.Enabled) }})
 	}
-}
-
-func wouldHave(p *book.Proposal) string {
-	if p.Asked == 0 {
-		return ""
-	}
-	return p.Says()
 }
 
 // keeps shows a rule whole, and keeps it.
@@ -252,9 +254,7 @@ func (b *rulebook) keeps(p *book.Proposal, on bool) tea.Cmd {
 		Rows: func(th *theme.Theme, w int) []string {
 			rows := append(widget.Paragraph(th.Strong, "", sanitize.Line(r.Words())+scope(&r), w), "")
 			rows = append(rows, widget.Paragraph(th.Text, "", covered(&r), w)...)
-			if says := wouldHave(p); says != "" {
-				rows = append(append(rows, ""), widget.Paragraph(th.Text, "", says, w)...)
-			}
+			rows = append(append(rows, ""), widget.Paragraph(th.Text, "", p.Says(), w)...)
 			if c := r.Command; c != nil && c.Exact != "" {
 				rows = append(rows, "")
 				for _, row := range widget.Code(th, sanitize.Exact(c.Exact), w-2) {

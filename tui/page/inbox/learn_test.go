@@ -131,6 +131,18 @@ func TestARuleIsKeptFromTheHistoryAndNoneThatAllowsWhatWasDenied(t *testing.T) {
 	})
 }
 
+func TestReadingIsNotProposedAgainstWhatWasDenied(t *testing.T) {
+	s := booktest.New(t, "")
+	setup{size: frame.Size{W: 110, H: 34}, page: page.Options{Rules: s, RulesFor: forClaude(), Home: "/home/ann"}}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second)
+		d.answeredSo([2]string{"cat go.mod", "n"})
+		d.press("H", "v", "a")
+		d.Wait(time.Second)
+		d.Has("Not offered: “Allow commands that only read inside the project", "would have allowed")
+		d.Lacks("Keep this rule?")
+	})
+}
+
 func TestNoRuleIsProposedForWhatNoRuleAnswers(t *testing.T) {
 	unconfirmed, held, other := ruleable("1", "make"), ruleable("1", "make"), ruleable("1", "make")
 	unconfirmed.Prompt.Unconfirmed = true

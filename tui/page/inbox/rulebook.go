@@ -66,7 +66,7 @@ func (b *rulebook) selected() *book.Rule { return widget.Selected(&b.list, b.now
 
 func (b *rulebook) actions(p *Page) []tui.Action {
 	none := func() string { return tui.Because(b.selected() == nil, "no rule is selected") }
-	return slices.Concat([]tui.Action{
+	return slices.Concat(p.past.leaving("inbox.rules", partRules), []tui.Action{
 		{ID: "inbox.rules", Title: "Your rules", Hint: "view", Verb: verb.View, Part: partHistory, Moves: true, Enabled: func() string { return tui.Because(b.from == nil, "this deck has no rules") }, Run: func() tea.Cmd {
 			p.past.view = partRules
 			return b.look()
@@ -95,7 +95,7 @@ func (b *rulebook) actions(p *Page) []tui.Action {
 			}
 			return b.whyNoRule(&r.Request)
 		}, Run: func() tea.Cmd { return b.learns(0, p.past.selected().Request, p.past.all, b.home) }},
-	}, p.past.leaving("inbox.rules", partRules), tui.ListActions("inbox.rules", partRules, &b.list))
+	}, tui.ListActions("inbox.rules", partRules, &b.list))
 }
 
 func (b *rulebook) turnsOn() string {
