@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"charm.land/lipgloss/v2"
@@ -98,12 +99,27 @@ last 200 prompts and questions.`,
 	return c
 }
 
+// mostLines is how many lines are printed of how a script has changed.
+const mostLines = 40
+
+// since are rows that say how what a command runs has changed since a rule was kept for it.
+func since(c *book.Changed) (rows [][]string) {
+	for line := range strings.Lines(c.Diff()) {
+		rows = append(rows, []string{"", sanitize.Line(strings.TrimSuffix(line, "\n"))})
+	}
+	if n := len(rows) - mostLines; n > 0 {
+		return append(rows[:mostLines], []string{"", "and " + humanize.Count(n, "more line")})
+	}
+	return rows
+}
+
 func whyCommand(a *cli.Globals) *cobra.Command {
 	var project, cwd, shell, agent string
 	c := &cobra.Command{
 		Use: "why COMMAND", Short: "Say what your rules say of a command, and why",
 		Long: `Say what your rules say of a command, and why each other rule says nothing of it. It is not run, and
 nothing is answered. A rule that is paused or not accepted is not counted; whether rules are on is.
+Where a script has changed since a rule was kept for it, the difference is printed.
 A real prompt may still be asked for reasons that only it has: its mode, its shell's aliases.`,
 		Example: "  mcpdeck rules why 'git push -f'",
 		Args:    cli.Args(1, 1, "give one command, in quotes"),
@@ -124,7 +140,7 @@ A real prompt may still be asked for reasons that only it has: its mode, its she
 			if d.Rule != nil && d.Verdict != book.Ask {
 				verdict, by = string(d.Verdict), "rule "+d.Rule.ID+": "+d.Rule.Words()
 			}
-			rows := [][]string{{verdict, sanitize.Line(by)}}
+			rows := append([][]string{{verdict, sanitize.Line(by)}}, since(d.Changed)...)
 			if !now.Enabled {
 				rows = append(rows, []string{"", now.Says()})
 			}

@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/rogpeppe/go-internal/diff"
-
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/rules"
 	"github.com/mcpdeck/mcpdeck/servers/rules/book"
@@ -95,26 +93,10 @@ func (r *ByRules) Open(req ask.Request) (*ask.Call, error) {
 	if d.Rule != nil || d.Why != "" && d.Why != book.NoRule {
 		asked := *p
 		asked.Notes = append(slices.Clip(p.Notes), "asked: "+d.Why)
-		asked.Diff += since(d.Changed)
+		asked.Diff += d.Changed.Diff()
 		req.Prompt = &asked
 	}
 	return r.Answering.Open(req)
-}
-
-// mostSince is how long a difference that is shown may be, and what is compared for it, in bytes.
-const mostSince, mostCompared = 8 << 10, 64 << 10
-
-// since is how what a command runs has changed since a rule was kept for it; "" if that is not known, or too long to be
-// read.
-func since(c *book.Changed) string {
-	if c == nil || c.Was == "" || c.Is == "" || len(c.Was)+len(c.Is) > mostCompared {
-		return ""
-	}
-	_, text, _ := strings.Cut(string(diff.Diff("when rule "+c.Rule.ID+" was kept", []byte(c.Was), "now", []byte(c.Is))), "\n")
-	if len(text) > mostSince {
-		return ""
-	}
-	return text
 }
 
 func sameResult(a, b ask.Result) bool {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/rogpeppe/go-internal/diff"
+
 	"github.com/mcpdeck/mcpdeck/servers/rules"
 )
 
@@ -61,6 +63,22 @@ func unpinned(q *Request, s *rules.Segment, all []*Rule) *Rule {
 func since(r *Rule, q *Request, parts []rules.Segment) *Changed {
 	_, is := pinOf(q.Project, parts)
 	return &Changed{Rule: r, Is: is}
+}
+
+// mostSince is how long a difference that is shown may be, and what is compared for it, in bytes.
+const mostSince, mostCompared = 8 << 10, 64 << 10
+
+// Diff is how what a command runs has changed since a rule was kept for it; "" if that is not known, or too long to be
+// read.
+func (c *Changed) Diff() string {
+	if c == nil || c.Was == "" || c.Is == "" || len(c.Was)+len(c.Is) > mostCompared {
+		return ""
+	}
+	_, text, _ := strings.Cut(string(diff.Diff("when rule "+c.Rule.ID+" was kept", []byte(c.Was), "now", []byte(c.Is))), "\n")
+	if len(text) > mostSince {
+		return ""
+	}
+	return text
 }
 
 // says says what may be another, of what the rule was kept for.
