@@ -95,7 +95,8 @@ func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 			c.Env[i] = "PATH=" + filepath.Dir(node) + ":" + d.path
 		}
 	}
-	c.Env = append(c.Env, "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	// It looks for zsh first where the user has neither that nor bash.
+	c.Env = append(c.Env, "SHELL=/bin/bash", "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 	if slices.Contains(args, "-p") {
 		c.Env = append(c.Env, realtest.Print()...)
 	}
