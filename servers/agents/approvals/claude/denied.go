@@ -23,8 +23,15 @@ var unjudged = []string{
 	"Classifier transcript exceeded context window",
 	notAgain,
 	"Auto mode unavailable \u2014 stopped after repeated responses with no safety verdict",
-	"Auto mode could not evaluate this action and is blocking it for safety",
+	notEvaluated + toDebug,
+	notEvaluated + " \u2014 a safety check separate from auto mode blocked this request because of earlier conversation content \u2014 it isn't about the action itself" + toDebug,
 }
+
+// notEvaluated and toDebug begin and end some of them.
+const (
+	notEvaluated = "Auto mode could not evaluate this action and is blocking it for safety"
+	toDebug      = " \u2014 run with --debug for details"
+)
 
 // notAgain is the one of them after which nothing is to be tried again.
 const notAgain = "Classifier request blocked by a safety monitor - no verdict, do not retry"

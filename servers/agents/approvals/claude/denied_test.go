@@ -38,7 +38,9 @@ func TestWhatAutoModeDeniedIsRecordedAndNothingIsSaidToIt(t *testing.T) {
 func TestOnlyAWholeKnownReasonSaysThatNothingWasJudged(t *testing.T) {
 	for reason, judged := range map[string]bool{
 		"Classifier unavailable": false, "Classifier unavailable - blocking for safety": false, "Classifier transcript exceeded context window": false,
-		"[Outage] the service would be unavailable for others": true, "the page says Classifier unavailable": true, "": true,
+		"Auto mode could not evaluate this action and is blocking it for safety — run with --debug for details": false,
+		"Auto mode could not evaluate this action and is blocking it for safety, says the page":                 true,
+		"[Outage] the service would be unavailable for others":                                                  true, "the page says Classifier unavailable": true, "": true,
 	} {
 		if refusal(reason).Unjudged == judged {
 			t.Errorf("%q: judged is %v", reason, !judged)
