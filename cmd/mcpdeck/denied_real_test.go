@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
@@ -66,15 +65,7 @@ func TestWhatTheRealAutoModeDeniesIsListedAndAllowedExactly(t *testing.T) {
 		t.Fatalf("with the hook, the model is told %s, without it %s; it ran %d times", told, alone.Seen()[0].Result, ran.Load())
 	}
 	deck.shows(d, "Denied by auto mode")
-	deck.again("H", func() bool { return strings.Contains(deck.screen(), "━ History ") })
-	d.until("the list of the denied", func() bool {
-		if strings.Contains(deck.screen(), "━ Denied 1 ") {
-			return true
-		}
-		deck.key("v")
-		time.Sleep(time.Second) // for the next view to be drawn
-		return false
-	})
+	deck.showsDenied(d, "━ Denied 1 ")
 	deck.shows(d, deniedFor)
 	deck.again("a", func() bool { return strings.Contains(deck.screen(), "Have exactly this allowed?") })
 	deck.again("y", func() bool { return strings.Contains(deck.screen(), "takes it back") })

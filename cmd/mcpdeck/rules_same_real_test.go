@@ -74,7 +74,11 @@ func (a *ruledAgent) sends(t *testing.T, rules string, on, rule bool) []string {
 			t.Errorf("%s was answered by rule %s", command, r.Rule.ID)
 		}
 	}
-	bodies := model.Bodies()
+	return d.anyway(model.Bodies())
+}
+
+// anyway is what was sent to a model but for what differs anyway.
+func (d *driver) anyway(bodies []string) []string {
 	for i := range bodies {
 		bodies[i] = sorted(bodies[i])
 		bodies[i] = strings.NewReplacer(d.home, "HOME", filepath.Base(d.home), "HOME", strings.ReplaceAll(d.home, "/", "-"), "HOME").Replace(bodies[i])
