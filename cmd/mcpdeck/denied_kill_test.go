@@ -20,7 +20,7 @@ func TestADeckThatIsKilledWhileADenialIsHeldLeavesItDenied(t *testing.T) {
 		out, _ := d.command("ask", "list").Output() // none before the deck has begun
 		return string(out)
 	}
-	for range 2 {
+	for i := range 2 {
 		deck := d.serve()
 		if all := waits(); strings.Contains(all, "tried again") {
 			t.Errorf("before anything is denied it shows\n%s", all)
@@ -33,6 +33,7 @@ func TestADeckThatIsKilledWhileADenialIsHeldLeavesItDenied(t *testing.T) {
 			"tool_input": map[string]string{"command": "curl example.com"}, "tool_use_id": "t1", "reason": "the task names no such host",
 		})))
 		d.until("a denial that may be tried again", func() bool { return strings.Contains(waits(), "Let Bash be tried again?") })
+		d.until("the denial in the history", func() bool { return len(d.became()) > i })
 		d.kill(deck)
 		w.silent(t, "the hook")
 	}
