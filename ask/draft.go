@@ -70,6 +70,36 @@ func (d Draft) Clone() Draft {
 	return d
 }
 
+// Travels is what a deck of another machine is shown of a draft. A form stays here: it may have secrets.
+func (d Draft) Travels() Draft {
+	d = d.entered()
+	for i := range d.Answers {
+		d.Answers[i].Form = nil
+	}
+	return d
+}
+
+// entered is what was entered, without what is of one screen: where the user was, and what was seen there.
+func (d Draft) entered() Draft {
+	d = Draft{Answers: d.Clone().Answers, Reason: d.Reason}
+	for i := range d.Answers {
+		a := &d.Answers[i]
+		a.Cursor, a.Accepted, a.Seen = 0, false, false
+	}
+	return d
+}
+
+// At is d, with the user where own has them.
+func (d Draft) At(own Draft) Draft {
+	d = d.Clone()
+	d.Tab = own.Tab
+	for i, o := range own.Answers {
+		a := &d.Answers[i]
+		a.Cursor, a.Accepted, a.Seen = o.Cursor, o.Accepted, o.Seen
+	}
+	return d
+}
+
 // Empty reports whether the draft has no choice and no text, wherever the cursor is.
 func (d Draft) Empty() bool {
 	if strings.TrimSpace(d.Reason) != "" {

@@ -254,7 +254,7 @@ func (q *Queue) settled(c *Call, d Delivery, how string) {
 	}
 	it.end(Reply{}, ErrWithdrawn)
 	q.history.record(it, d, Reply{}, how)
-	if it.req.permission() == nil && !it.draft.Empty() {
+	if it.req.permission() == nil && it.typed() {
 		it.absent, it.why, it.left = Gone, how, time.Now()
 		q.changed(true)
 		return

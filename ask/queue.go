@@ -126,6 +126,8 @@ type item struct {
 	client   time.Time // when the asker's client gives up; zero: unknown
 	lastKey  time.Time
 	draft    Draft
+	lentBy   string // where the draft was entered, if not here: "on build1"
+	changed  bool   // the draft has come from there since the screen gave one
 	sendAt   time.Time
 	snooze   time.Time
 	snoozeNo int

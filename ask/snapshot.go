@@ -3,6 +3,8 @@ package ask
 import (
 	"slices"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Snapshot is one version of the contents of the queue. It is immutable.
@@ -30,6 +32,7 @@ type Item struct {
 	SendAt   time.Time // while Sending
 	Snoozed  time.Time // when the snooze ends
 	Draft    Draft     // a copy
+	LentBy   string    // where the draft was entered, if not here: "on build1"
 	Unsent   bool      // the deck ended before a sent answer was released
 }
 
@@ -104,7 +107,10 @@ func (p *parked) record() Record {
 func (it *item) view() Item {
 	v := Item{
 		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
-		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), Unsent: it.unsent,
+		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, Unsent: it.unsent,
+	}
+	if it.lentBy != "" {
+		v.Note = "entered " + sanitize.Line(it.lentBy)
 	}
 	v.Request.ResumeKey = "" // a secret of the asker
 	if !it.deadline.IsZero() {

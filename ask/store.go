@@ -49,6 +49,7 @@ type savedItem struct {
 	Request Request    `json:"request"`
 	Keys    []ownedKey `json:"keys,omitempty"`
 	Draft   Draft      `json:"draft"`
+	LentBy  string     `json:"lentBy,omitempty"`
 	State   State      `json:"state"`
 	Absent  Absence    `json:"absent"`
 	Why     string     `json:"why,omitempty"`
@@ -78,13 +79,13 @@ func (q *Queue) savedLocked() savedState {
 	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
 	for _, it := range q.items {
 		if it.req.Local {
-			if !it.draft.Empty() { // in case its asker's program asks again
+			if it.typed() { // in case its asker's program asks again
 				s.Drafts = append(s.Drafts, savedDraft{Print: it.print, Draft: it.draft.Clone(), At: it.arrived})
 			}
 			continue
 		}
 		s.Items = append(s.Items, savedItem{
-			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), State: it.state, Absent: it.absent,
+			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), LentBy: it.lentBy, State: it.state, Absent: it.absent,
 			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,
 			Snooze: it.snooze, Unsent: it.unsent,
 		})
@@ -109,7 +110,7 @@ func (q *Queue) load() {
 	for _, v := range s.Items {
 		it := &item{
 			id: v.ID, req: v.Request, keys: v.Keys, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
-			draft: v.Draft.fit(v.Request.Questions), print: v.Request.Fingerprint(), asks: v.Request.asks(), loaded: true,
+			draft: v.Draft.fit(v.Request.Questions), lentBy: v.LentBy, print: v.Request.Fingerprint(), asks: v.Request.asks(), loaded: true,
 		}
 		if it.absent == Present {
 			it.absent, it.why, it.left = Restarted, "the deck was restarted", now

@@ -48,7 +48,7 @@ func (q *Queue) SetDraft(id int, d Draft) {
 	if it == nil || it.state == Sending {
 		return
 	}
-	it.draft = d.fit(it.req.Questions)
+	it.set(d.fit(it.req.Questions))
 	it.lastKey = time.Now()
 	q.changed(true)
 }
@@ -77,6 +77,9 @@ func (q *Queue) Send(id int) error {
 	it, err := q.answerable(id)
 	if err != nil {
 		return err
+	}
+	if it.changed {
+		return errChanged
 	}
 	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
 		return &Incomplete{Question: i, Why: why}
@@ -141,12 +144,6 @@ func (q *Queue) SendHeld() {
 
 // Decline ends a request without an answer.
 func (q *Queue) Decline(id int, reason string) error { return Afar{Queue: q}.Decline(id, reason) }
-
-// Afar is the user in a deck of another machine.
-type Afar struct {
-	Queue *Queue
-	Deck  string
-}
 
 // Decline is [Queue.Decline].
 func (e Afar) Decline(id int, reason string) error {
@@ -240,7 +237,7 @@ func (e Afar) Answer(id int, results []Result) error {
 	if g, ok := it.req.Granted(results); ok && g.Lasts() && it.req.Prompt.Unconfirmed {
 		return errors.New(onlyOnce)
 	}
-	it.draft = d
+	it.set(d)
 	r := q.answer(it)
 	r.By = e.Deck
 	q.finish(it, r)
@@ -297,7 +294,7 @@ func (q *Queue) unpark(id int) {
 
 // keepDraft saves the draft of a request that is removed unanswered.
 func (q *Queue) keepDraft(it *item) {
-	if it.draft.Empty() {
+	if !it.typed() {
 		return
 	}
 	q.drafts = append(q.drafts, savedDraft{Print: it.print, Draft: it.draft, At: time.Now()})

@@ -44,6 +44,7 @@ type Queue interface {
 type Answers interface {
 	Answer(id int, results []ask.Result) error
 	Decline(id int, reason string) error
+	Draft(id int, d ask.Draft)
 }
 
 // Sessions is the list of agents' sessions on this machine.
@@ -146,6 +147,8 @@ func (h *Host) Reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 		r.Sessions = h.sessions(ctx, req.Sessions.Version)
 	case req.Answer != nil:
 		r.Answer = h.answer(req.Answer)
+	case req.Draft != nil:
+		r.Draft = h.draft(req.Draft)
 	case req.Prompt != nil && h.opt.Prompts != nil:
 		r.Prompt = h.prompt(req.Prompt)
 	case h.opt.Calls != nil:
@@ -193,7 +196,10 @@ func itemsOf(s *ask.Snapshot) *wire.Items {
 
 func itemOf(it *ask.Item) (wire.Item, error) {
 	r := &it.Request
-	out := wire.Item{Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived)}
+	out := wire.Item{
+		Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived),
+		Draft: wire.DraftJSON(it.Draft), LentBy: it.LentBy,
+	}
 	if !it.Client.IsZero() {
 		out.Left = max(time.Until(it.Client), time.Second)
 	}
@@ -268,6 +274,23 @@ func (h *Host) answer(a *wire.Answer) *wire.Outcome {
 		h.took(a)
 	}
 	return &wire.Outcome{Taken: true}
+}
+
+// draft shows here what the user enters in a deck that may answer.
+func (h *Host) draft(a *wire.Answer) *wire.Outcome {
+	name, deck, err := h.known(a)
+	var d ask.Draft
+	if err == nil {
+		d, err = a.OpenDraft(name)
+	}
+	it := h.find(a.Item)
+	switch {
+	case err != nil:
+		return &wire.Outcome{Why: err.Error()}
+	case it != nil:
+		h.opt.Answers(deck.String()).Draft(it.ID, d)
+	}
+	return &wire.Outcome{Taken: it != nil}
 }
 
 // known returns what this machine calls itself, and the deck that has signed something, if that may answer.

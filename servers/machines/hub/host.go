@@ -339,7 +339,7 @@ func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) 
 			t.put[key] = true
 		}
 		open[key] = true
-		it.Asked = nil
+		it.Asked, it.Draft, it.LentBy = nil, nil, "" // a draft stays on its machine
 		s.Items.Open, s.Keys = append(s.Items.Open, it), append(s.Keys, key)
 	}
 	if err := t.putJSON(ctx, "v."+t.Name, s, to); err != nil {

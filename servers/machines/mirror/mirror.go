@@ -47,6 +47,7 @@ type Options struct {
 type Queue interface {
 	Open(ask.Request) (*ask.Call, error)
 	Resume(key, owner string, peer ask.Peer) (*ask.Call, error)
+	Hints() (<-chan struct{}, func())
 }
 
 // State is how it is with a machine.
@@ -111,6 +112,7 @@ type entry struct {
 	taken   bool      // the host has the user's answer
 	refused int       // how often the host did not take it, on this link
 	let     bool      // it was let go there
+	draft   string    // that the host was sent last
 	told    wire.Item // of it what the queue was told last
 }
 
@@ -221,7 +223,7 @@ func (m *Mirror) follow(ctx context.Context) error {
 	notify.Poke(m.answered) // what was answered while the link was down
 
 	var all sync.WaitGroup
-	for name, work := range map[string]func(context.Context, *link){"items": m.items, "sessions": m.listSessions, "calls": m.listCalls, "answers": m.send} {
+	for name, work := range map[string]func(context.Context, *link){"items": m.items, "sessions": m.listSessions, "calls": m.listCalls, "answers": m.send, "drafts": m.sendDrafts} {
 		all.Add(1)
 		recovery.Go(name+" of another machine", func() {
 			defer all.Done()
@@ -364,6 +366,7 @@ func (m *Mirror) take() (held bool) {
 				held = true
 			}
 		case e.call != nil:
+			m.lent(e, it)
 			e.update(it)
 		}
 	}
@@ -410,6 +413,7 @@ func (m *Mirror) open(it *wire.Item, key string) error {
 		return err
 	}
 	m.entries[key] = e
+	m.lent(e, it)
 	e.told = *it
 	call := e.call
 	recovery.Go("item of another machine", func() { m.wait(e, call) })

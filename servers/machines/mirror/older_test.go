@@ -315,6 +315,8 @@ func (o *older) user(step string) {
 	if !does {
 		return
 	}
+	types(o.t, o.here, "a draft, of which it does not know")
+	settle(time.Second)
 	it := o.shown()
 	var err error
 	if option == "declines" {

@@ -41,7 +41,7 @@ func (r *Reply) Bound() error {
 			bound(reflect.ValueOf(&it.Open[i]).Elem())
 		}
 	}
-	for _, o := range []*Outcome{r.Answer, r.Prompt} {
+	for _, o := range []*Outcome{r.Answer, r.Draft, r.Prompt} {
 		if o != nil {
 			o.Why = sanitize.Cut(sanitize.Line(o.Why), mostWhy)
 			bound(reflect.ValueOf(o).Elem())

@@ -51,6 +51,7 @@ type Request struct {
 	Items    *Since  `json:"items,omitempty"`
 	Sessions *Since  `json:"sessions,omitempty"`
 	Answer   *Answer `json:"answer,omitempty"`
+	Draft    *Answer `json:"draft,omitempty"`  // whose body is what was entered for its item, an [ask.Draft] as JSON
 	Prompt   *Answer `json:"prompt,omitempty"` // whose body is a [Prompt] as JSON, and whose item is a number of its own
 	Calls    *Since  `json:"calls,omitempty"`
 	Log      *Page   `json:"log,omitempty"`
@@ -65,6 +66,7 @@ type Reply struct {
 	Items    *Items    `json:"items,omitempty"`
 	Sessions *Sessions `json:"sessions,omitempty"`
 	Answer   *Outcome  `json:"answer,omitempty"`
+	Draft    *Outcome  `json:"draft,omitempty"`
 	Prompt   *Outcome  `json:"prompt,omitempty"`
 	Calls    *Calls    `json:"calls,omitempty"`
 	Log      *Calls    `json:"log,omitempty"`
@@ -124,6 +126,8 @@ type Item struct {
 	Left        time.Duration `json:"left,omitempty"`
 	Unconfirmed bool          `json:"unconfirmed,omitempty"`
 	Unwatched   bool          `json:"unwatched,omitempty"`
+	Draft       []byte        `json:"draft,omitempty"`  // what was entered for it, an [ask.Draft] as JSON
+	LentBy      string        `json:"lentBy,omitempty"` // in which deck, if not on the host
 }
 
 // Asked is what the user reads of an item, and what tells it from all others of its host.
@@ -231,6 +235,38 @@ func Sign(key ed25519.PrivateKey, host, item string, d Decision) (*Answer, error
 	return sign(key, "answer", host, item, d)
 }
 
+// maxDraft is the longest draft that travels. A longer one stays where it is.
+const maxDraft = 64 << 10
+
+// DraftJSON is a draft as it travels; nil if there is nothing, or too much.
+func DraftJSON(d ask.Draft) []byte {
+	d = d.Travels()
+	b, err := json.Marshal(d)
+	if err != nil || d.Empty() || len(b) > maxDraft {
+		return nil
+	}
+	return b
+}
+
+// ReadDraft reads a draft that has travelled; none is the zero one.
+func ReadDraft(b []byte) (d ask.Draft) {
+	if len(b) > maxDraft || json.Unmarshal(b, &d) != nil {
+		return ask.Draft{}
+	}
+	return d
+}
+
+// SignDraft makes a request to show a draft of [DraftJSON] for an item of a host. Nothing can make an answer of it.
+func SignDraft(key ed25519.PrivateKey, host, item string, draft []byte) *Answer {
+	return signBody(key, "draft", host, item, draft)
+}
+
+// OpenDraft is Open for a draft.
+func (a *Answer) OpenDraft(host string) (ask.Draft, error) {
+	err := a.verify("draft", host)
+	return ReadDraft(a.Body), err
+}
+
 // SignPrompt makes a request to send a prompt on a host. It is of use once.
 func SignPrompt(key ed25519.PrivateKey, host string, p Prompt) (*Answer, error) {
 	return sign(key, "prompt", host, rand.Text(), p)
@@ -241,10 +277,14 @@ func sign(key ed25519.PrivateKey, kind, host, item string, v any) (*Answer, erro
 	if err != nil {
 		return nil, err
 	}
+	return signBody(key, kind, host, item, body), nil
+}
+
+func signBody(key ed25519.PrivateKey, kind, host, item string, body []byte) *Answer {
 	public, _ := key.Public().(ed25519.PublicKey) // it is always one
 	a := &Answer{Item: item, Body: body, Key: public}
 	a.Sign = ed25519.Sign(key, signed(kind, host, a))
-	return a, nil
+	return a
 }
 
 // Open returns the decision in an answer, if its key signed it for this host.
@@ -262,10 +302,17 @@ func (a *Answer) OpenPrompt(host string) (Prompt, error) {
 }
 
 func (a *Answer) open(kind, host string, v any) error {
+	if err := a.verify(kind, host); err != nil {
+		return err
+	}
+	return json.Unmarshal(a.Body, v)
+}
+
+func (a *Answer) verify(kind, host string) error {
 	if len(a.Key) != ed25519.PublicKeySize || !ed25519.Verify(a.Key, signed(kind, host, a), a.Sign) {
 		return errors.New("the signature is not that of this deck's key for this item")
 	}
-	return json.Unmarshal(a.Body, v)
+	return nil
 }
 
 // Fingerprint is how a key is shown to people.

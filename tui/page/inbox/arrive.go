@@ -53,12 +53,24 @@ func (p *Page) take(s *questions.Snapshot) tea.Cmd {
 			p.next()
 		}
 	}
+	p.lent(old, s)
 	p.past.update(s.History)
 	if p.past.view == partDenied {
 		p.denials.update(s.History)
 	}
 	p.lay(time.Now())
 	return tea.Batch(cmds...)
+}
+
+// lent shows what was entered on another machine for the open request, unless something is entered here.
+func (p *answer) lent(old, s *questions.Snapshot) {
+	it, ok := s.Item(p.id)
+	was, _ := old.Item(p.id)
+	if !ok || p.place != partRequest || p.draft.Field != questions.NoField || it.LentBy == "" && was.LentBy == "" || s.Version < old.Version {
+		return
+	}
+	p.draft = it.Draft.At(p.draft)
+	p.warned, p.unsure = warning{}, warning{}
 }
 
 // due are the requests that wait for the user and are not snoozed.

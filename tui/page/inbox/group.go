@@ -140,6 +140,9 @@ func (p *pane) answerGroup() tea.Cmd {
 			continue
 		}
 		d := it.Draft.Clone()
+		if it.LentBy != "" { // with a note that is not shown here
+			d = questions.NewDraft(it.Request.Questions)
+		}
 		d.Answers[0].Chosen = []int{tui.Granted(it.Request.Prompt, p.group.key)}
 		p.queue.SetDraft(id, d)
 		if p.queue.Send(id) == nil {

@@ -1,0 +1,29 @@
+package inbox_test
+
+import (
+	"testing"
+	"time"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+func TestWhatIsEnteredInAnotherDeckIsShownUntilTheUserEntersSomething(t *testing.T) {
+	setup{ask: []string{deletes}}.run(t, func(d *driver) {
+		desk := func(text string) {
+			questions.Afar{Queue: d.q, Deck: "desk"}.Draft(1, questions.Draft{Answers: []questions.AnswerDraft{{Other: text, OtherOn: true}}})
+			d.Wait(time.Second)
+		}
+		desk("neither")
+		d.Has("“neither”", "entered in the deck desk")
+		desk("neither, since")
+		d.Has("“neither, since”")
+		d.Keys("3")
+		desk("neither, since it is late")
+		d.Has("neither, since")
+		d.Lacks("it is late")
+		d.Send(frame.Key("!"))
+		d.Has("neither, since!")
+		d.Lacks("entered in the deck desk")
+	})
+}
