@@ -22,7 +22,7 @@ import (
 // each kind of it, as if its adapter knew all that it has to.
 func TestRulesAllowWhatAnAgentsValueSaysAndNothingElse(t *testing.T) {
 	commands := []book.Kind{book.OfCommands}
-	want := book.Allowed{"claude": {book.OfCommands, book.OfEdits, book.OfPages, book.OfCalls}, "codex": commands, "opencode": commands, "kilo": commands}
+	want := book.Allowed{"claude": {book.OfCommands, book.OfEdits, book.OfPages, book.OfCalls}, "codex": {book.OfCommands, book.OfEdits}, "opencode": commands, "kilo": commands}
 	if got := agents.Ruled(); !reflect.DeepEqual(got, want) {
 		t.Errorf("rules may allow %v", got)
 	}

@@ -44,7 +44,7 @@ func Agent() approvals.Agent {
 	const asks = "TestEveryPromptOfCodexIsAnsweredHereAndThere"
 	return approvals.Agent{
 		Cells: approvals.Cells{State: rows, Prompt: rows, Answer: approvals.Measured(asks, "shared"), Question: approvals.Measured(asks, "shared, as are servers' forms"), Usage: rows, Last: rows, Send: approvals.Measured("TestCodexTakesPromptsFromTheDeck", "")},
-		ID:    agent, Env: []string{"CODEX_"}, Usage: usage.Codex(), Shapes: shapes(), Probe: probe, Ruled: []book.Kind{book.OfCommands}, Granted: grants(),
+		ID:    agent, Env: []string{"CODEX_"}, Usage: usage.Codex(), Shapes: shapes(), Probe: probe, Ruled: []book.Kind{book.OfCommands, book.OfEdits}, Granted: grants(),
 		New: func(d approvals.Deps) approvals.Adapter {
 			var watch process.Watch
 			return New(Options{Deps: d, Homes: func() []string {

@@ -76,7 +76,7 @@ type around struct {
 	Folder   string // of the session
 	OnceOnly bool   // no options that allow more than one call
 	Changes  func(item string) []change
-	// Runs is asked for [ask.Prompt.Runs] by the shell that a command is for; nil: no rule allows any.
+	// Runs is asked for [ask.Prompt.Runs] by the shell that a command is for, "" for an edit; nil: no rule allows any.
 	Runs func(shell string, programs []string) string
 }
 
@@ -165,7 +165,7 @@ func (q *asked) fill(m rpc.Message, in around) error {
 	case runCommand:
 		err = q.command(m.Params, in)
 	case changeFiles:
-		err = q.files(in)
+		err = q.files(m.Params, in)
 	case addPermissions:
 		err = q.permissions()
 	case askUser:
@@ -222,7 +222,7 @@ func (q *asked) command(raw json.RawMessage, in around) error {
 }
 
 // files reads which files Codex wants to change.
-func (q *asked) files(in around) error {
+func (q *asked) files(raw json.RawMessage, in around) error {
 	changes := in.Changes(q.ItemID)
 	if len(changes) == 0 {
 		return approvals.ErrShape
@@ -237,9 +237,9 @@ func (q *asked) files(in around) error {
 	}
 	p.Does = &ask.Does{Partial: q.GrantRoot != ""}
 	for _, c := range changes {
-		p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Path, Delete: c.Kind.Type == "delete" || c.Kind.Move != ""})
+		p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Path, Delete: c.Kind.Type == "delete" || c.Kind.Move != "", Make: c.Kind.Type == "add"})
 		if c.Kind.Move != "" {
-			p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Kind.Move})
+			p.Does.Files = append(p.Does.Files, ask.ChangedFile{Path: c.Kind.Move, Make: true})
 		}
 	}
 	if p.Diff, err = unified(changes, in.Folder); err != nil {
@@ -250,6 +250,11 @@ func (q *asked) files(in around) error {
 	}
 	if len(p.Diff) > maxString {
 		return errTooLarge
+	}
+	o, err := rawjson.SplitObject(raw)
+	known := o.Only("threadId", "turnId", "itemId", "startedAtMs", "reason", "grantRoot")
+	if err == nil && len(known) == len(o) && in.Runs != nil && q.GrantRoot == "" && p.Diff != "" {
+		p.Runs = func([]string) string { return in.Runs("", nil) }
 	}
 	effect := "these files, for the rest of this session"
 	if q.GrantRoot != "" {

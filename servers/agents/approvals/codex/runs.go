@@ -36,10 +36,10 @@ var (
 )
 
 // runs says why the name of one of the programs may stand for something else in a shell of a thread's. Codex's
-// daemon gives it its own variables, and those of the login shell that it has kept for the thread.
+// daemon gives it its own variables, and those of the login shell that it has kept for the thread. An edit has no shell.
 func (l *link) runs(thread, folder, shell string, programs []string) string {
 	start := approvals.StartOf(l.pid)
-	if start.Unsure != "" {
+	if start.Unsure != "" || shell == "" {
 		return start.Unsure
 	}
 	if slices.ContainsFunc(start.Args, func(a string) bool { return strings.Contains(a, "shell_") }) {

@@ -58,6 +58,35 @@ func TestARuleMayAllowOnlyAPlainCommandOfCodex(t *testing.T) {
 	}
 }
 
+func TestARuleMayAllowOnlyAnEditOfCodexThatIsKnownWhole(t *testing.T) {
+	const edit = `{"threadId":"t","turnId":"u","itemId":"c","startedAtMs":1,"reason":null,"grantRoot":null}`
+	for name, c := range map[string]struct {
+		from, to string
+		may      bool
+	}{
+		"as it is":                         {"", "", true},
+		"more than these files":            {`"grantRoot":null`, `"grantRoot":"/p"`, false},
+		"what is not known in the request": {`"reason"`, `"new":1,"reason"`, false},
+	} {
+		m := rpc.Message{ID: []byte("0"), Method: changeFiles, Params: []byte(strings.Replace(edit, c.from, c.to, 1))}
+		in := around{Folder: "/p", Changes: readAnyChange, Runs: func(shell string, _ []string) string { return "shell " + shell }}
+		if p := read(m, in).req.Prompt; (p.Runs != nil) != c.may || c.may && p.Runs(nil) != "shell " {
+			t.Errorf("%s: a rule may %v: %+v", name, p.Runs != nil, p)
+		}
+		if in.Runs = nil; read(m, in).req.Prompt.Runs != nil {
+			t.Errorf("%s: a rule may allow it in a session of which not enough is known", name)
+		}
+	}
+	pid, end, err := agenttest.Process("LD_PRELOAD=x")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end()
+	if why := (&link{pid: pid}).runs("t", "/p", "", nil); why != "its variable LD_PRELOAD may change what runs" {
+		t.Errorf("of an edit is said %q", why)
+	}
+}
+
 func TestARuleIsToldWhatMayRunOtherwiseInCodex(t *testing.T) {
 	const kept = "f1 () \n{ \n    eval x\n}\nalias foo='bar'\ndeclare -x HOME=\"/h\"\ndeclare -x PATH=\"/usr/bin:/bin\"\n"
 	for name, c := range map[string]struct {
