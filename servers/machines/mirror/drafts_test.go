@@ -44,7 +44,7 @@ func shows(t *testing.T, where string, q *ask.Queue, text, by string) {
 	}
 }
 
-// desk is another deck that mirrors the host of a pair.
+// desk is another deck that mirrors the host of a pair, before the first does.
 func (p *pair) desk() *ask.Queue {
 	p.t.Helper()
 	public, key, err := ed25519.GenerateKey(nil)
@@ -61,9 +61,9 @@ func (p *pair) desk() *ask.Queue {
 
 func TestADraftIsShownWhereNobodyHasEnteredAnything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		var desk *ask.Queue
+		p := newPair(t, func(p *pair) { desk = p.desk() })
 		defer p.end()
-		desk := p.desk()
 		defer desk.Close()
 		call := p.ask(question("Which database?"))
 
@@ -141,9 +141,9 @@ func TestADraftIsSentOnceTheLinkIsBackAndByTheNextDeck(t *testing.T) {
 
 func TestWhoeverAnswersFirstTheTextOfTheOtherIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		var desk *ask.Queue
+		p := newPair(t, func(p *pair) { desk = p.desk() })
 		defer p.end()
-		desk := p.desk()
 		defer desk.Close()
 		p.ask(question("Which database?"))
 		types(t, p.here, "neither")
