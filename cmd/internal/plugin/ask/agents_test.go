@@ -148,17 +148,17 @@ func (m model) openai(w http.ResponseWriter, tools, results []string, space map[
 // crash of the deck, and beyond the time they give one call.
 func TestRealAgents(t *testing.T) {
 	t.Parallel()
-	bin := filepath.Dir(realtest.Agent(t, "claude"))
+	claudePath, codexPath := realtest.Agent(t, "claude"), realtest.Agent(t, "codex")
 	tests := []struct {
 		name  string
 		after time.Duration
 		crash bool
 		run   func(w *world, url string) *exec.Cmd
 	}{
-		{"claude code after 90 s", 90 * time.Second, false, claude(bin, "")},
-		{"claude code over a crash", 20 * time.Second, true, claude(bin, "")},
-		{"claude code with a limit of a minute", 90 * time.Second, false, claude(bin, "60000")},
-		{"codex beyond its 300 s", 320 * time.Second, false, codex(bin)},
+		{"claude code after 90 s", 90 * time.Second, false, claude(claudePath, "")},
+		{"claude code over a crash", 20 * time.Second, true, claude(claudePath, "")},
+		{"claude code with a limit of a minute", 90 * time.Second, false, claude(claudePath, "60000")},
+		{"codex beyond its 300 s", 320 * time.Second, false, codex(codexPath)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -220,7 +220,7 @@ func (w *world) write(name, text string) string {
 
 // claude runs Claude Code, with a limit in milliseconds for one call if that is
 // not empty.
-func claude(bin, limit string) func(*world, string) *exec.Cmd {
+func claude(path, limit string) func(*world, string) *exec.Cmd {
 	return func(w *world, url string) *exec.Cmd {
 		more := ""
 		if limit != "" {
@@ -228,7 +228,7 @@ func claude(bin, limit string) func(*world, string) *exec.Cmd {
 		}
 		conf := w.write("claude.json", `{"mcpServers":{"mcpdeck":{"type":"stdio","command":"`+w.bin+`","args":["mcp"]`+more+`}}}`)
 		c := w.command("project")
-		c.Path = filepath.Join(bin, "claude")
+		c.Path = path
 		c.Args = []string{
 			"claude", "-p", "go", "--mcp-config", conf, "--strict-mcp-config", "--disallowed-tools", "AskUserQuestion",
 			"--allowed-tools", "mcp__mcpdeck__ask", "mcp__mcpdeck__ask_wait",
@@ -238,7 +238,7 @@ func claude(bin, limit string) func(*world, string) *exec.Cmd {
 	}
 }
 
-func codex(bin string) func(*world, string) *exec.Cmd {
+func codex(path string) func(*world, string) *exec.Cmd {
 	return func(w *world, url string) *exec.Cmd {
 		w.write(".codex/config.toml", fmt.Sprintf(`model = "mock"
 model_provider = "mock"
@@ -253,7 +253,7 @@ required = true
 startup_timeout_sec = 180
 `, url, w.bin))
 		c := w.command("project")
-		c.Path = filepath.Join(bin, "codex")
+		c.Path = path
 		c.Args = []string{"codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox", "go"}
 		c.Env = append(c.Env, "OPENAI_API_KEY=x")
 		return c
