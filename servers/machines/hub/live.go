@@ -104,8 +104,8 @@ func (h *HostSide) told(ctx context.Context, deck string, q *live) alive {
 		return alive{Fresh: h.freshen(deck)}
 	case r.Prompt != nil && !h.isFresh(deck, q.Fresh):
 		return alive{Reply: &wire.Reply{Prompt: &wire.Outcome{Why: "it came too late, and was not sent"}}}
-	case r.Hello != nil || r.Items != nil || r.Sessions != nil || r.Answer != nil || r.Draft != nil:
-		return alive{Reply: &wire.Reply{Error: wire.Unsupported}} // the hub keeps these, or none: it could send an old draft on
+	case r.Prompt == nil && r.Calls == nil && r.Log == nil && r.Body == nil && r.Picture == nil:
+		return alive{Reply: &wire.Reply{Error: wire.Unsupported}} // else the hub could repeat what the user has said
 	}
 	reply := h.host.Reply(ctx, q.Request)
 	if q.Request.Calls != nil && reply.Calls == nil && reply.Error == "" {
