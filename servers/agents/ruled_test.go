@@ -21,8 +21,8 @@ import (
 // TestRulesAllowWhatAnAgentsValueSaysAndNothingElse has rules for all that they can be about, and every agent ask for
 // each kind of it, as if its adapter knew all that it has to.
 func TestRulesAllowWhatAnAgentsValueSaysAndNothingElse(t *testing.T) {
-	commands := []book.Kind{book.OfCommands}
-	want := book.Allowed{"claude": {book.OfCommands, book.OfEdits, book.OfPages, book.OfCalls}, "codex": {book.OfCommands, book.OfEdits}, "opencode": commands, "kilo": commands}
+	local := []book.Kind{book.OfCommands, book.OfEdits}
+	want := book.Allowed{"claude": {book.OfCommands, book.OfEdits, book.OfPages, book.OfCalls}, "codex": local, "opencode": local, "kilo": local}
 	if got := agents.Ruled(); !reflect.DeepEqual(got, want) {
 		t.Errorf("rules may allow %v", got)
 	}

@@ -38,7 +38,7 @@ func weekPast(t *testing.T) (all []Past) {
 }
 
 // TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied has the odd prompts of the week teach, and counts the
-// even ones. Rules may allow what the adapters of the agents say: commands of all three, edits of Codex, and all that Claude Code asks.
+// even ones. Rules may allow what the adapters of the agents say: commands and edits of all three, and all that Claude Code asks.
 func TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied(t *testing.T) {
 	var taught, counted []Past
 	for i, p := range weekPast(t) {
@@ -58,9 +58,7 @@ func TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied(t *testing.
 			return out
 		}
 		ruled := func(all []Past) []Past {
-			return slices.DeleteFunc(of(all), func(p Past) bool {
-				return p.Reading == nil && p.Agent != "claude" && (p.Agent != "codex" || p.Edits == nil)
-			})
+			return slices.DeleteFunc(of(all), func(p Past) bool { return p.Reading == nil && p.Edits == nil && p.Agent != "claude" })
 		}
 		b := &Book{}
 		for _, p := range b.Suggest(ruled(taught), 5) {

@@ -51,7 +51,7 @@ func (f family) agent() approvals.Agent {
 	rows, asks := approvals.Measured("TestEveryRowSaysWhatItsAgentShows", ""), approvals.Measured(f.answered, "shared")
 	return approvals.Agent{
 		Cells: approvals.Cells{State: rows, Prompt: rows, Answer: asks, Question: asks, Usage: rows, Last: rows, Send: approvals.Measured(f.answered+"TakesPromptsFromTheDeck", ""), Editor: approvals.InEditor},
-		ID:    f.id, Env: []string{f.env}, Shapes: shapes(), Plugin: f.plugin().Plugin(), Ruled: []book.Kind{book.OfCommands},
+		ID:    f.id, Env: []string{f.env}, Shapes: shapes(), Plugin: f.plugin().Plugin(), Ruled: []book.Kind{book.OfCommands, book.OfEdits},
 		New: func(d approvals.Deps) approvals.Adapter {
 			d.Log = d.Logger()
 			return &Adapter{of: f, opt: d, owners: map[string]*stream{}}

@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
+	"io/fs"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +119,9 @@ func (s *stream) permission(q *ask.Prompt, o rawjson.Object, folder string) []ap
 	}
 	switch {
 	case q.Tool == "edit":
-		q.Does = &ask.Does{Files: []ask.ChangedFile{{Path: q.Path}}, Partial: q.Path == "" || len(patterns) != 1}
+		_, err := os.Lstat(q.Path)
+		q.Does = &ask.Does{Files: []ask.ChangedFile{{Path: q.Path, Make: errors.Is(err, fs.ErrNotExist)}}, Partial: q.Path == "" || len(patterns) != 1}
+		s.edits(q, meta, folder)
 	case q.Tool == "webfetch" && meta.Str("url") != "":
 		q.Does = &ask.Does{Page: meta.Str("url")}
 	}

@@ -45,38 +45,56 @@ func (s *stream) runsIn(q *ask.Prompt, payload rawjson.Object, folder string) {
 	}
 	q.Runs = func(programs []string) string {
 		start, dir := approvals.StartOf(s.c.PID), filepath.Dir(start.Vars["SHELL"])
+		why := s.unsure(q, start, folder, loading)
 		switch {
-		case q.Mode == "":
-			return "which of its agents asks is not known"
-		case slices.Contains(planning, q.Mode):
-			return "its agent " + q.Mode + " is not to do anything yet"
-		case start.Unsure != "":
-			return start.Unsure
+		case why != "":
+			return why
 		case dir != "/bin" && dir != "/usr/bin" || !slices.Contains([]string{"bash", "sh", "dash"}, shell):
 			return "its shell is not known"
 		case start.Vars["SSH_CLIENT"]+start.Vars["SSH2_CLIENT"] != "" && (start.Vars["SHLVL"] == "" || start.Vars["SHLVL"] == "0"):
 			return "its shell may read .bashrc"
 		}
-		for name := range start.Vars {
-			if strings.HasPrefix(name, s.a.of.env+"CONFIG") || strings.HasPrefix(name, "OPENCODE_CONFIG") {
-				return "its variable " + name + " may bring plug-ins"
-			}
-		}
-		if why := s.a.brings(start.Vars, folder); why != "" {
-			return why
-		}
 		return approvals.Doubtful(programs, start.Paths, q.Shell, folder)
 	}
+}
+
+// edits lets rules allow an edit of which the event says all; Kilo CLI says it twice.
+func (s *stream) edits(q *ask.Prompt, meta rawjson.Object, folder string) {
+	if len(meta.Only("filepath", "diff", "filediff")) != len(meta) || q.Diff == "" || q.Does.Partial || q.Subagent != "" || !filepath.IsAbs(q.Path) || !filepath.IsAbs(folder) || !s.verified {
+		return
+	}
+	q.Runs = func([]string) string { return s.unsure(q, approvals.StartOf(s.c.PID), folder, following) }
+}
+
+// unsure says why it is not known what is done when a prompt is allowed; settings are what may be set for that.
+func (s *stream) unsure(q *ask.Prompt, start approvals.Start, folder string, settings *regexp.Regexp) string {
+	switch {
+	case q.Mode == "":
+		return "which of its agents asks is not known"
+	case slices.Contains(planning, q.Mode):
+		return "its agent " + q.Mode + " is not to do anything yet"
+	case start.Unsure != "":
+		return start.Unsure
+	}
+	for name := range start.Vars {
+		if strings.HasPrefix(name, s.a.of.env+"CONFIG") || strings.HasPrefix(name, "OPENCODE_CONFIG") {
+			return "its variable " + name + " may bring plug-ins"
+		}
+	}
+	return s.a.brings(start.Vars, folder, settings)
 }
 
 // planning are agents of OpenCode and Kilo CLI that only read, plan and answer.
 var planning = []string{"plan", "architect", "ask"}
 
-// loading are settings that name plug-ins, or another shell.
-var loading = regexp.MustCompile(`"plugin"|"shell"|\\u|'(plugin|shell)'|\b(plugin|shell)\s*:`)
+// Settings that name plug-ins, or another shell; and what runs after an edit, of which there is nothing without them.
+var (
+	loading   = regexp.MustCompile(`"plugin"|"shell"|\\u|'(plugin|shell)'|\b(plugin|shell)\s*:`)
+	following = regexp.MustCompile(`"(plugin|formatter|lsp)"|\\u|'(plugin|formatter|lsp)'|\b(plugin|formatter|lsp)\s*:`)
+)
 
 // brings says which code, or which settings, of the user's or the project's may have a command run otherwise.
-func (a *Adapter) brings(vars map[string]string, folder string) string {
+func (a *Adapter) brings(vars map[string]string, folder string, settings *regexp.Regexp) string {
 	home, config := vars["HOME"], cmp.Or(vars["XDG_CONFIG_HOME"], filepath.Join(vars["HOME"], ".config"))
 	if home == "" {
 		return "its user's settings are not known"
@@ -100,7 +118,9 @@ func (a *Adapter) brings(vars map[string]string, folder string) string {
 				case errors.Is(err, fs.ErrNotExist):
 				case err != nil:
 					return "its settings cannot be read"
-				case loading.Match(bytes.TrimSpace(b)):
+				case settings.Match(bytes.TrimSpace(b)) && settings == following:
+					return "its settings may bring a plug-in, or run something after an edit"
+				case settings.Match(bytes.TrimSpace(b)):
 					return "its settings may bring a plug-in or another shell"
 				}
 			}

@@ -114,3 +114,53 @@ func TestNoRuleAllowsWhatAnAgentOfOpenCodeAsksThatPlans(t *testing.T) {
 		}
 	}
 }
+
+func TestARuleMayAllowOnlyAnEditOfOpenCodeThatIsKnownWhole(t *testing.T) {
+	const asks = `{"permission":"edit","patterns":["a.md"],"metadata":{"filepath":"P/a.md","diff":"+a"}}`
+	for name, c := range map[string]struct {
+		from, to, settings, variable string
+		why                          string // "-": no rule allows it
+	}{
+		"as it is":               {"", "", `{"permission": {"edit": "ask"}}`, "A=1", ""},
+		"in another form, too":   {`"diff"`, `"filediff":{},"diff"`, "{}", "A=1", ""},
+		"more in it":             {`"diff"`, `"files":[],"diff"`, "{}", "A=1", "-"},
+		"of two files":           {`["a.md"]`, `["a.md","b.md"]`, "{}", "A=1", "-"},
+		"not shown":              {`"+a"`, `""`, "{}", "A=1", "-"},
+		"without an own place":   {"P/a.md", "a.md", "{}", "A=1", "-"},
+		"a formatter":            {"", "", `{"formatter": true}`, "A=1", "its settings may bring a plug-in, or run something after an edit"},
+		"a language server":      {"", "", `{lsp: {x: {}}}`, "A=1", "its settings may bring a plug-in, or run something after an edit"},
+		"a variable":             {"", "", "{}", "LD_PRELOAD=x", "its variable LD_PRELOAD may change what runs"},
+		"settings by a variable": {"", "", "{}", "OPENCODE_CONFIG=x", "its variable OPENCODE_CONFIG may bring plug-ins"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			project := t.TempDir()
+			if err := os.WriteFile(filepath.Join(project, "opencode.json"), []byte(c.settings), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			pid, end, err := agenttest.Process("HOME="+t.TempDir(), c.variable)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer end()
+			o, err := rawjson.SplitObject([]byte(strings.Replace(strings.Replace(asks, c.from, c.to, 1), "P/", project+"/", 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, sub := range []string{"", "explore"} {
+				s := &stream{a: &Adapter{of: family{"opencode", "OpenCode", "OPENCODE_", ""}}, c: &hook.Conn{PID: pid}, verified: true}
+				q := &ask.Prompt{Mode: "build", Subagent: sub}
+				s.permission(q, o, project)
+				got, want := "-", c.why
+				if q.Runs != nil {
+					got = q.Runs(nil)
+				}
+				if sub != "" {
+					want = "-"
+				}
+				if got != want {
+					t.Errorf("%q, want %q", got, want)
+				}
+			}
+		})
+	}
+}
