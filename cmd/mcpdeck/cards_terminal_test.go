@@ -192,11 +192,12 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	}
 	for i, wait := range []time.Duration{0, 160, 250, 600} {
 		w.shows(d, "rows shown")
+		w.reads()
 		name := fmt.Sprintf("other%d", i)
 		changed := time.Now()
 		d.marked(name)
 		time.Sleep(wait * time.Millisecond) // the key comes so much later than the change
-		w.key("y")
+		w.press("y")
 		if late := time.Since(changed); late > tui.ReadPrompt { // for as long, it may have been drawn
 			t.Skipf("this machine is too busy: the key came %v after the change, when it may count", late)
 		}
