@@ -369,7 +369,8 @@ func acpScenario(t *testing.T, a *acpAgent) {
 	t.Helper()
 	d := newDriver(t)
 	var steps []mockmodel.Step
-	for _, folder := range []string{"one", "two", "three", "four", "five", "six", "seven"} {
+	// The turn that is cancelled may take the next step with it, and then it is told so once more.
+	for _, folder := range []string{"one", "two", "three", "four", "five", "six", "seven", "seven"} {
 		steps = append(steps, mockmodel.Step{Tool: a.tool, Args: marshalled(t, map[string]any{"command": "mkdir -p " + folder, "description": "words"})})
 	}
 	e := d.edits(a, mockmodel.New(t, "", steps...))
