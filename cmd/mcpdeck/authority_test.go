@@ -82,11 +82,18 @@ func (d *driver) configure(text string) {
 // askOverHTTP asks as an agent without a process that the deck could know of.
 func (d *driver) askOverHTTP() {
 	d.t.Helper()
+	d.asksOverHTTP(whichOne)
+	d.until("the question", func() bool { return d.asked() == 1 })
+}
+
+// asksOverHTTP calls ask in such a way, and does not wait.
+func (d *driver) asksOverHTTP(call string) {
+	d.t.Helper()
 	token, err := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/run/token"))
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.TrimSuffix(whichOne, "}") + "," + modern + `}}`
+	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.TrimSuffix(call, "}") + "," + modern + `}}`
 	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, "http://"+d.address+"/mcp", strings.NewReader(body))
 	if err != nil {
 		d.t.Fatal(err)
@@ -104,7 +111,6 @@ func (d *driver) askOverHTTP() {
 			answer.Body.Close()
 		}
 	}()
-	d.until("the question", func() bool { return d.asked() == 1 })
 }
 
 // runs runs a command of the deck by its name.
@@ -193,8 +199,8 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		quoted := strings.Join(append([]string{d.program}, action...), " ")
 		name := fmt.Sprintf("%s-%d", what, os.Getpid()) // its own, for the one before may be ending yet
-		// Where accepting waits for the user's key, giving up is all an agent can do: it waits for two seconds.
-		gives := "while kill -0 $$; do if grep -qs 'Waiting for you' " + out + "*; then sleep 2; kill -INT $$; fi; sleep 0.1; done"
+		// Where accepting waits for the user's key, giving up is all an agent can do: it waits for two seconds, or until the test is over.
+		gives := "while kill -0 $$; do if [ ! -d " + filepath.Dir(out) + " ]; then kill -INT $$; elif grep -qs 'Waiting for you' " + out + "*; then sleep 2; kill -INT $$; fi; sleep 0.1; done"
 		file := filepath.Join(t.TempDir(), "try.sh")
 		if err := os.WriteFile(file, []byte("#!/bin/sh\n("+gives+") </dev/null >/dev/null 2>&1 &\nexec "+quoted+"\n"), 0o700); err != nil {
 			t.Fatal(err)

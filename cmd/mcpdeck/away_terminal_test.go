@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -84,32 +83,9 @@ func (p *topic) about(n int) (found posted) {
 	return found
 }
 
-// asksOverHTTP asks a question of its own.
-func (d *driver) asksOverHTTP(n int) {
-	d.t.Helper()
-	token, err := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/run/token"))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	ask := strings.Replace(whichOne, "Which?", fmt.Sprintf("Which? %d of them", n), 1)
-	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":` + strings.TrimSuffix(ask, "}") + "," + modern + `}}`
-	r, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, "http://"+d.address+"/mcp", strings.NewReader(body))
-	if err != nil {
-		d.t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer "+strings.TrimSpace(string(token)))
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "Accept": "application/json, text/event-stream",
-		"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "ask",
-	} {
-		r.Header.Set(name, value)
-	}
-	go func() {
-		if answer, err := http.DefaultClient.Do(r); err == nil {
-			_, _ = io.Copy(io.Discard, answer.Body)
-			answer.Body.Close()
-		}
-	}()
+// whichOf calls ask with a question of its own.
+func whichOf(n int) string {
+	return strings.Replace(whichOne, "Which?", fmt.Sprintf("Which? %d of them", n), 1)
 }
 
 // away is a deck whose user is away, with a topic that takes codes.
@@ -139,7 +115,7 @@ func TestTwentyQuestionsReachThePhoneOnceWhileTheDeckWorks(t *testing.T) {
 	asked := map[int]time.Time{}
 	for n := 1; n <= 20; n++ {
 		asked[n] = time.Now()
-		d.asksOverHTTP(n)
+		d.asksOverHTTP(whichOf(n))
 		w.press("j")
 	}
 	d.until("twenty pushes", func() bool { posts, _ := p.all(); return len(posts) >= 20 })
@@ -176,7 +152,7 @@ func (d *driver) askOne(p *topic, n int) {
 		}
 		return err == nil
 	})
-	d.asksOverHTTP(n)
+	d.asksOverHTTP(whichOf(n))
 	d.until("its push", func() bool { return p.about(n).id != "" })
 }
 
@@ -184,8 +160,8 @@ func TestACodeInAPushAnswersItsQuestionOnceAndTakesThePushBack(t *testing.T) {
 	t.Parallel()
 	d, p, w := away(t)
 	p.answer(http.StatusBadGateway)
-	d.asksOverHTTP(1)
-	d.asksOverHTTP(2)
+	d.asksOverHTTP(whichOf(1))
+	d.asksOverHTTP(whichOf(2))
 	w.shows(d, "not reaching your phone")
 	p.answer(0)
 	d.until("two pushes", func() bool { return p.about(1).code != "" && p.about(2).code != "" })
