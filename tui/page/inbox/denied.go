@@ -122,7 +122,7 @@ func (d *denials) render(f *tui.Frame) []string {
 	rows := []string{widget.Heading(th, "Denied "+strconv.Itoa(len(d.all)), "", true, f.W)}
 	if len(d.all) == 0 {
 		rows = append(rows, "")
-		for _, says := range []string{"no agent was denied anything of late", "what Claude Code's auto mode denies is listed after: mcpdeck setup claude --prompts --denied"} {
+		for _, says := range []string{"no agent was denied anything of late", "what Claude Code's auto mode denies is listed after", "mcpdeck setup claude --prompts --denied"} {
 			for _, row := range widget.Paragraph(th.Muted, "", says, f.W-4) {
 				rows = append(rows, "  "+row)
 			}
