@@ -40,7 +40,7 @@ type acpAgent struct {
 func acpAgents() []acpAgent {
 	family := func(id string) func(*driver, *mockmodel.Server) ([]string, []string) { // of OpenCode
 		return func(d *driver, model *mockmodel.Server) (line, env []string) {
-			d.openCodeHome(id, model, "allow")
+			openCodeHome(d, id, model, "allow")
 			return []string{realtest.Agent(d.t, id), "acp"}, []string{agents.Of(id).Env[0] + "DISABLE_MODELS_FETCH=1"}
 		}
 	}
@@ -51,7 +51,7 @@ func acpAgents() []acpAgent {
 			return []string{realtest.Agent(d.t, "copilot"), "--acp"}, []string{"COPILOT_PROVIDER_BASE_URL=" + model.URL + "/v1", "COPILOT_PROVIDER_API_KEY=mock", "COPILOT_MODEL=mock", "COPILOT_OFFLINE=true"}
 		}},
 		{id: "qwen", tool: "run_shell_command", start: func(d *driver, model *mockmodel.Server) (line, env []string) {
-			d.qwenHome()
+			qwenHome(d)
 			return []string{realtest.Agent(d.t, "qwen"), "--acp", "--approval-mode", "default"}, []string{"OPENAI_BASE_URL=" + model.URL + "/v1", "OPENAI_API_KEY=mock", "OPENAI_MODEL=mock"}
 		}},
 		{id: "gemini", tool: "run_shell_command", start: func(d *driver, model *mockmodel.Server) (line, env []string) {
@@ -73,7 +73,7 @@ capabilities = ["tool_use"]
 			return []string{realtest.Agent(d.t, "kimi"), "acp"}, nil
 		}},
 		{id: "claude", tool: "Bash", start: func(d *driver, model *mockmodel.Server) (line, env []string) {
-			d.claudeHome()
+			claudeHome(d)
 			return []string{realtest.Program(d.t, "claude-agent-acp", "@agentclientprotocol/claude-agent-acp", "0.49.0", "claude-agent-acp")},
 				[]string{"ANTHROPIC_BASE_URL=" + model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1"}
 		}},
@@ -97,8 +97,8 @@ type editor struct {
 	hung  chan struct{}   // the proxy has ended its output
 }
 
-// edits has an editor start an agent by mcpdeck acp, and open a session.
-func (d *driver) edits(a *acpAgent, model *mockmodel.Server) *editor {
+// newEditor has an editor start an agent by mcpdeck acp, and open a session.
+func newEditor(d *driver, a *acpAgent, model *mockmodel.Server) *editor {
 	d.t.Helper()
 	line, env := a.start(d, model)
 	if a.id != "claude" {
@@ -373,7 +373,7 @@ func acpScenario(t *testing.T, a *acpAgent) {
 	for _, folder := range []string{"one", "two", "three", "four", "five", "six", "seven", "seven"} {
 		steps = append(steps, mockmodel.Step{Tool: a.tool, Args: marshalled(t, map[string]any{"command": "mkdir -p " + folder, "description": "words"})})
 	}
-	e := d.edits(a, mockmodel.New(t, "", steps...))
+	e := newEditor(d, a, mockmodel.New(t, "", steps...))
 	e.says("Make the folders")
 	e.answers(e.asked(), "allow_once") // there is no deck
 	d.until("what was allowed without a deck", func() bool { return d.made("one") })

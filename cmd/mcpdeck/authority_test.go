@@ -28,7 +28,7 @@ func guarded(t *testing.T) (*driver, *window) {
 	d := holding(t, "pair")
 	d.echo()
 	w := d.window("--page", "inbox", "--port", d.port())
-	d.holds()
+	holdsTool(d)
 	return d, w
 }
 
@@ -44,11 +44,11 @@ func holding(t *testing.T, method string) *driver {
 }
 
 // choosePort finds a port for the decks of this home.
-func (d *driver) choosePort() { d.address = d.freePort() }
+func (d *driver) choosePort() { d.address = freePort(d) }
 
 // freePort finds an address among those that a system does not give to whoever asks for any:
 // decks of other tests do.
-func (d *driver) freePort() (address string) {
+func freePort(d *driver) (address string) {
 	d.t.Helper()
 	d.until("a free port", func() bool {
 		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
@@ -66,7 +66,7 @@ func (d *driver) port() string {
 	return port
 }
 
-func (d *driver) holds() {
+func holdsTool(d *driver) {
 	d.t.Helper()
 	d.until("a held tool", func() bool {
 		out, _ := d.command("pencil", "status").Output()
@@ -438,7 +438,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 	const passphrase = "correct horse battery"
 	d := holding(t, "passphrase")
 	w := d.window("--page", "inbox", "--port", d.port())
-	d.holds()
+	holdsTool(d)
 	d.askOverHTTP()
 	answer := []string{"ask", "answer", "1", "--json", `[{"id":"q","selectedOptions":["a"]}]`}
 	s := d.shell(answer...)
@@ -466,7 +466,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 	d.kill(w.cmd)
 
 	d.serve("--port", d.port())
-	d.holds()
+	holdsTool(d)
 	d.askOverHTTP()
 	for _, action := range [][]string{{"pencil", "accept"}, answer} {
 		if out, err := d.command(action...).CombinedOutput(); err == nil || !strings.Contains(string(out), "no terminal") {
@@ -479,7 +479,7 @@ func TestAPassphraseAnswersAndAcceptsWithoutAScreen(t *testing.T) {
 			t.Errorf("%v with another passphrase: exit %d, %s", action, n, s.text())
 		}
 	}
-	d.holds()
+	holdsTool(d)
 	s = d.shell("pencil", "accept")
 	d.shows(s, "assphrase")
 	s.press(passphrase + "\n")
@@ -494,13 +494,13 @@ func TestWithoutAScreenNothingButAProofAccepts(t *testing.T) {
 			t.Parallel()
 			d := holding(t, method)
 			d.serve()
-			d.holds()
+			holdsTool(d)
 			s := d.shell("pencil", "accept")
 			d.shows(s, why)
 			if n := s.ended(); n == 0 || strings.Contains(s.text(), "Waiting for you") {
 				t.Errorf("exit %d: %s", n, s.text())
 			}
-			d.holds()
+			holdsTool(d)
 		})
 	}
 }

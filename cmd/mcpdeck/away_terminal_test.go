@@ -136,14 +136,14 @@ func TestTwentyQuestionsReachThePhoneOnceWhileTheDeckWorks(t *testing.T) {
 	d.kill(w.cmd)
 	d.window("--page", "inbox", "--port", d.port())
 	d.until("the questions in the next deck", func() bool { return d.asked() == 20 })
-	d.askOne(p, 21)
+	askOne(d, p, 21)
 	if posts, gone := p.all(); len(posts) != 21 || len(gone) > 0 {
 		t.Errorf("%d pushes of 21 questions, and %d withdrawn, over two decks", len(posts), len(gone))
 	}
 }
 
 // askOne asks another question, whose push comes after all that the deck had to push before.
-func (d *driver) askOne(p *topic, n int) {
+func askOne(d *driver, p *topic, n int) {
 	d.t.Helper()
 	d.until("the deck takes questions", func() bool {
 		c, err := http.Get("http://" + d.address)

@@ -155,7 +155,7 @@ func (d *driver) step(tool string, args map[string]any) mockmodel.Step {
 	return mockmodel.Step{Tool: tool, Args: marshalled(d.t, args)}
 }
 
-func (d *driver) besideClaude() *colleague {
+func besideClaude(d *driver) *colleague {
 	c := &colleague{d: d, agent: "claude", dir: d.project, ready: "accept edits on", asks: "Do you want to proceed?", works: regexp.MustCompile(`esc to interrupt`), yes: "1"}
 	at := func(file string) string { return filepath.Join(c.dir, file) }
 	c.model = mockmodel.New(d.t, "", c.conversation(
@@ -167,12 +167,12 @@ func (d *driver) besideClaude() *colleague {
 			return d.step("Write", map[string]any{"file_path": at(file), "content": text})
 		},
 	)...)
-	c.window = d.terminal(d.claude(c.model, "--permission-mode", "acceptEdits"))
+	c.window = d.terminal(claudeCommand(d, c.model, "--permission-mode", "acceptEdits"))
 	c.tall(60, io.Discard)
 	return c
 }
 
-func (d *driver) besideCodex() *colleague {
+func besideCodex(d *driver) *colleague {
 	c := &colleague{d: d, agent: "codex", dir: filepath.Join(d.home, "api"), ready: "Ask Codex", asks: "Would you like to run", works: regexp.MustCompile(`esc to interrupt`), yes: "y"}
 	run := func(command string, more map[string]any) mockmodel.Step {
 		args := map[string]any{"cmd": command}
@@ -196,14 +196,14 @@ func (d *driver) besideCodex() *colleague {
 			return patch("*** Add File: " + file + "\n+" + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n+"))
 		},
 	)...)
-	d.knowsCodex(c.model, c.dir)
-	c.window = d.codex(c.dir)
+	knowsCodex(d, c.model, c.dir)
+	c.window = openCodex(d, c.dir)
 	c.tall(60, c.tty)
 	return c
 }
 
 // knowsCodex has Codex start without a question in a folder, with a model.
-func (d *driver) knowsCodex(model *mockmodel.Server, dir string) {
+func knowsCodex(d *driver, model *mockmodel.Server, dir string) {
 	d.t.Helper()
 	d.makes(filepath.Join(d.home, ".codex/config.toml"), fmt.Sprintf(`model = "mock"
 model_provider = "mock"
@@ -218,14 +218,14 @@ trust_level = "trusted"
 	d.t.Cleanup(func() { endCodexDaemon(filepath.Join(d.home, ".codex")) })
 }
 
-// codex starts Codex in a terminal.
-func (d *driver) codex(dir string) *window {
+// openCodex starts Codex in a terminal.
+func openCodex(d *driver, dir string) *window {
 	d.t.Helper()
 	return d.terminal(d.agentCommand(dir, "codex", []string{"MOCK_KEY=x"}, "-a", "on-request", "-s", "workspace-write"))
 }
 
 // besideOpenCode is OpenCode, or a program with its contract.
-func (d *driver) besideOpenCode(agent, dir string) *colleague {
+func besideOpenCode(d *driver, agent, dir string) *colleague {
 	c := &colleague{d: d, agent: agent, dir: filepath.Join(d.home, dir), ready: "Ask anything", asks: "Permission required", works: regexp.MustCompile(`esc (again to )?interrupt`), yes: "\r"}
 	at := func(file string) string { return filepath.Join(c.dir, file) }
 	c.model = mockmodel.New(d.t, "", c.conversation(
@@ -238,7 +238,7 @@ func (d *driver) besideOpenCode(agent, dir string) *colleague {
 		},
 	)...)
 	d.makes(filepath.Join(d.home, ".config", agent, "plugin/mcpdeck.js"), string(agents.Of(agent).Plugin.File("", "")))
-	d.openCodeHome(agent, c.model, "allow")
+	openCodeHome(d, agent, c.model, "allow")
 	c.window = d.terminal(d.agentCommand(c.dir, agent, []string{agents.Of(agent).Env[0] + "DISABLE_MODELS_FETCH=1"}))
 	c.tall(60, c.tty)
 	return c
@@ -246,7 +246,7 @@ func (d *driver) besideOpenCode(agent, dir string) *colleague {
 
 // openCodeHome has OpenCode, or a program with its contract, use a model and ask for commands. edit
 // is "ask" or "allow".
-func (d *driver) openCodeHome(agent string, model *mockmodel.Server, edit string) {
+func openCodeHome(d *driver, agent string, model *mockmodel.Server, edit string) {
 	d.t.Helper()
 	d.makes(filepath.Join(d.home, ".config", agent, agent+".json"), `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
 		"provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"`+model.URL+`/v1","apiKey":"x"},"models":{"mock":{"name":"mock","tool_call":true}}}},
@@ -258,7 +258,7 @@ func (d *driver) openCodeHome(agent string, model *mockmodel.Server, edit string
 func TestEveryRowSaysWhatItsAgentShows(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	for _, dir := range []string{"shop", "api", "web", "cli"} {
 		d.makes(filepath.Join(d.home, dir, "a.txt"), "one\ntwo\nthree\n")
 		d.makes(filepath.Join(d.home, dir, "c.txt"), "alpha\nbeta\ngamma\ndelta\n")
@@ -266,7 +266,7 @@ func TestEveryRowSaysWhatItsAgentShows(t *testing.T) {
 	}
 	deck := d.window("--page", "inbox")
 	deck.tall(34, io.Discard)
-	team := []*colleague{d.besideOpenCode("opencode", "web"), d.besideOpenCode("kilo", "cli"), d.besideCodex(), d.besideClaude()}
+	team := []*colleague{besideOpenCode(d, "opencode", "web"), besideOpenCode(d, "kilo", "cli"), besideCodex(d), besideClaude(d)}
 	t.Cleanup(func() {
 		for _, c := range team {
 			c.goesOn()

@@ -154,9 +154,9 @@ func TestAServerThatDoesNotStartSaysWhyInItsRow(t *testing.T) {
 	w.shows(d, "failed to start: no such file")
 }
 
-// marked puts a server into the user's configuration that leaves a file of a name when it
+// markedCard puts a server into the user's configuration that leaves a file of a name when it
 // starts, and returns the path of that file.
-func (d *driver) marked(name string, settings ...string) string {
+func markedCard(d *driver, name string, settings ...string) string {
 	d.t.Helper()
 	program, err := exec.LookPath("echo-server")
 	if err != nil {
@@ -175,13 +175,13 @@ func (d *driver) marked(name string, settings ...string) string {
 func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
-	marks := []string{d.marked("first")}
+	marks := []string{markedCard(d, "first")}
 	w := d.window("--page", "servers")
 	w.wide()
 	w.shows(d, "echo: stays off, because it is new")
 	w.key("/echo\r")
 	w.shows(d, "▌○ echo")
-	marks = append(marks, d.marked("second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
+	marks = append(marks, markedCard(d, "second", `env = { LD_PRELOAD = "/nowhere/x.so", PATH = "." }`))
 	w.key(" ")
 	w.shows(d, "LD_PRELOAD=/nowhere/x.so")
 	w.shows(d, "second.sh")
@@ -195,7 +195,7 @@ func TestAServerIsTurnedOnAsItWasDrawn(t *testing.T) {
 		w.reads()
 		name := fmt.Sprintf("other%d", i)
 		changed := time.Now()
-		d.marked(name)
+		markedCard(d, name)
 		time.Sleep(wait * time.Millisecond) // the key comes so much later than the change
 		w.press("y")
 		if late := time.Since(changed); late > tui.ReadPrompt { // for as long, it may have been drawn

@@ -16,7 +16,7 @@ import (
 
 // unhooked takes the hooks out of Claude Code's settings until the test gives them back. A
 // server, which may or may not have started in time, would make a difference: it goes.
-func (d *driver) unhooked() (giveBack func()) {
+func unhooked(d *driver) (giveBack func()) {
 	d.t.Helper()
 	d.rewrites(filepath.Join(d.home, ".claude.json"), func(o map[string]any) { delete(o, "mcpServers") })
 	path := filepath.Join(d.home, ".claude", "settings.json")
@@ -64,13 +64,13 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	made := filepath.Join(d.project, "made")
 	steps := []mockmodel.Step{bash(t, "echo hello"), bash(t, "mkdir made"), bash(t, "echo over")}
 
-	giveBack := d.unhooked()
+	giveBack := unhooked(d)
 	without := mockmodel.New(t, "", steps...)
-	c := d.codes(without)
+	c := runClaude(d, without)
 	c.accepts("\r")
 	c.shows(d, "END")
 	d.kill(c.cmd)
@@ -83,7 +83,7 @@ func TestHooksAddNothingToTheRealClaudesContext(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c = d.codes(with)
+	c = runClaude(d, with)
 	deck.answers(d, "mkdir made", key{"y", ""})
 	c.shows(d, "END")
 	sameBodies(t, without, with)
@@ -95,20 +95,20 @@ func TestTheRealClaudeWithoutATerminalIsNotHeld(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	steps := []mockmodel.Step{bash(t, "mkdir one"), bash(t, "mkdir two")}
 	made := func(name string) bool {
 		_, err := os.Stat(filepath.Join(d.project, name))
 		return err == nil
 	}
 	run := func(model *mockmodel.Server) string {
-		out, err := d.claude(model, "-p", "go", "--permission-mode", "default").Output()
+		out, err := claudeCommand(d, model, "-p", "go", "--permission-mode", "default").Output()
 		if err != nil {
 			t.Errorf("it ends with %v", err)
 		}
 		return string(out)
 	}
-	giveBack := d.unhooked()
+	giveBack := unhooked(d)
 	without := mockmodel.New(t, "", steps...)
 	said := run(without)
 
@@ -152,7 +152,7 @@ func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	made := func() (names []string) {
 		names, _ = filepath.Glob(filepath.Join(d.project, "made*")) // the pattern is valid
 		return names
@@ -170,10 +170,10 @@ func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
 		model.Script(fmt.Sprint("HELPER", i), bash(t, fmt.Sprint("mkdir -p made", i)))
 	}
 	deck := d.serve()
-	c := d.codes(model)
+	c := runClaude(d, model)
 	d.until("five prompts", func() bool { return d.prompted() == 5 })
 	d.kill(deck)
-	d.until("no hook", func() bool { return d.hooks() == 0 })
+	d.until("no hook", func() bool { return waitingHooks(d) == 0 })
 	if got := made(); len(got) > 0 {
 		t.Errorf("what nobody allowed was done: %q", got)
 	}
@@ -190,10 +190,10 @@ func TestTheRealClaudeSaysNothingOfHooksWithoutADeck(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	model := mockmodel.New(t, "", bash(t, "mkdir made"), subAgent(t, "HELPER"), bash(t, "echo over"))
 	model.Script("HELPER", bash(t, "mkdir other"))
-	c := d.codes(model)
+	c := runClaude(d, model)
 	for _, made := range []string{"made", "other"} {
 		c.shows(d, "mkdir "+made)
 		c.accepts("\r")

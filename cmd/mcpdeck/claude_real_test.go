@@ -38,7 +38,7 @@ func marshalled(t *testing.T, v any) []byte {
 }
 
 // knowsClaude writes what Claude Code needs to start without a question about itself.
-func (d *driver) knowsClaude(servers map[string]any) {
+func knowsClaude(d *driver, servers map[string]any) {
 	d.t.Helper()
 	d.puts(filepath.Join(d.root, d.home, ".claude.json"), marshalled(d.t, map[string]any{
 		"hasCompletedOnboarding": true, "theme": "dark", "customApiKeyResponses": map[string]any{"approved": []string{"mock"}},
@@ -48,13 +48,13 @@ func (d *driver) knowsClaude(servers map[string]any) {
 }
 
 // claudeHome has Claude Code start without a question, with a server and the hooks.
-func (d *driver) claudeHome() {
+func claudeHome(d *driver) {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".claude")
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		d.t.Fatal(err)
 	}
-	d.knowsClaude(map[string]any{"paint": map[string]any{"type": "stdio", "command": d.echoes()}})
+	knowsClaude(d, map[string]any{"paint": map[string]any{"type": "stdio", "command": echoes(d)}})
 	waits := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 86400}}}}
 	quick := []any{map[string]any{"hooks": []any{map[string]any{"type": "command", "command": smallHook(d.t) + " claude", "timeout": 10, "async": true}}}}
 	hooks := map[string]any{"PermissionRequest": waits, "Elicitation": waits, "SessionStart": quick, "SessionEnd": quick}
@@ -68,7 +68,7 @@ func (d *driver) puts(path string, b []byte) {
 	}
 }
 
-func (d *driver) echoes() string {
+func echoes(d *driver) string {
 	d.t.Helper()
 	program, err := exec.LookPath("echo-server") // TestMain has put it there
 	if err != nil {
@@ -77,8 +77,8 @@ func (d *driver) echoes() string {
 	return program
 }
 
-// claude is a command of Claude Code's in the project.
-func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
+// claudeCommand is a command of Claude Code's in the project.
+func claudeCommand(d *driver, model *mockmodel.Server, args ...string) *exec.Cmd {
 	d.t.Helper()
 	program := d.coder
 	if program == "" {
@@ -103,18 +103,18 @@ func (d *driver) claude(model *mockmodel.Server, args ...string) *exec.Cmd {
 	return c
 }
 
-// starts has Claude Code in a terminal, in one of its modes of permissions.
-func (d *driver) starts(model *mockmodel.Server, mode string) *coder {
+// startClaude has Claude Code in a terminal, in one of its modes of permissions.
+func startClaude(d *driver, model *mockmodel.Server, mode string) *coder {
 	d.t.Helper()
-	w := d.terminal(d.claude(model, "--permission-mode", mode))
+	w := d.terminal(claudeCommand(d, model, "--permission-mode", mode))
 	w.wide()
 	return &coder{window: w, d: d, model: model}
 }
 
-// codes starts Claude Code in a terminal and gives it its task.
-func (d *driver) codes(model *mockmodel.Server) *coder {
+// runClaude starts Claude Code in a terminal and gives it its task.
+func runClaude(d *driver, model *mockmodel.Server) *coder {
 	d.t.Helper()
-	c := d.starts(model, "default")
+	c := startClaude(d, model, "default")
 	c.shows(d, "? for shortcuts")
 	c.says("go")
 	return c
@@ -225,7 +225,7 @@ func answersEveryKind(t *testing.T, claude string) {
 	t.Helper()
 	d := newDriver(t)
 	d.coder = claude
-	d.claudeHome()
+	claudeHome(d)
 	rows := everyKind(t, d.project)
 	var steps []mockmodel.Step
 	for _, r := range rows {
@@ -235,7 +235,7 @@ func answersEveryKind(t *testing.T, claude string) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.codes(model)
+	c := runClaude(d, model)
 	for i, r := range rows {
 		deck.answers(d, r.shown, r.keys...)
 		if got := c.answered(i); !strings.Contains(got, r.want) {
@@ -294,14 +294,14 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
 			d.coder = path
-			d.claudeHome()
+			claudeHome(d)
 			const text = "Make <b> & go"
-			plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { d.plans(text) }}
+			plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { writePlan(d, text) }}
 			model := mockmodel.New(t, "", plan, plan, bash(t, "mkdir -p made"))
 			deck := d.window("--page", "inbox")
 			deck.wide()
 			deck.shows(d, "Inbox")
-			c := d.starts(model, "plan")
+			c := startClaude(d, model, "plan")
 			c.shows(d, "plan mode on")
 			c.says("plan it")
 			deck.answers(d, text, key{"n", ""})
@@ -321,9 +321,9 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 	}
 }
 
-// plans writes the plan into the file that Claude Code has named to its model. A version that
+// writePlan writes the plan into the file that Claude Code has named to its model. A version that
 // takes the plan from the call instead may not have said so yet.
-func (d *driver) plans(text string) {
+func writePlan(d *driver, text string) {
 	testwait.Holds(func() bool {
 		all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
 		for _, file := range all {
@@ -340,7 +340,7 @@ func (d *driver) plans(text string) {
 }
 
 // subAgents counts those at work in the only session of Claude Code.
-func (d *driver) subAgents() int {
+func subAgents(d *driver) int {
 	d.t.Helper()
 	out, _ := d.command("sessions", "--json").Output()
 	var l sessions.List
@@ -360,7 +360,7 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	second := subAgent(t, "HELPERB")
 	second.Along = true
 	third := subAgent(t, "HELPERC")
@@ -374,9 +374,9 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.codes(model)
+	c := runClaude(d, model)
 	d.until("two prompts", func() bool { return d.prompted() == 2 })
-	d.until("three sub-agents", func() bool { return d.subAgents() == 3 })
+	d.until("three sub-agents", func() bool { return subAgents(d) == 3 })
 	if s := c.screen(); strings.Contains(s, "Do you want to proceed?") {
 		t.Errorf("the terminal asks:\n%s", s)
 	}
@@ -401,28 +401,28 @@ func TestWhatRealSubAgentsAskIsHeld(t *testing.T) {
 		_, err := os.Stat(filepath.Join(d.project, other))
 		return err == nil
 	})
-	d.settled(deck)
-	d.until("one sub-agent", func() bool { return d.subAgents() == 1 })
+	settled(d, deck)
+	d.until("one sub-agent", func() bool { return subAgents(d) == 1 })
 	d.puts(filepath.Join(d.project, "go"), nil)
-	d.until("no sub-agent", func() bool { return d.subAgents() == 0 })
+	d.until("no sub-agent", func() bool { return subAgents(d) == 0 })
 }
 
 func TestARealPromptIsHeldOnlyAsLongAsTheUserWants(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	d.configure("[prompts]\nhold = \"2s\"\n")
 	model := mockmodel.New(t, "", subAgent(t, "HELPERA"))
 	model.Script("HELPERA", bash(t, "mkdir -p first"))
 	deck := d.window("--page", "calls")
 	deck.wide()
 	deck.shows(d, "Calls")
-	c := d.codes(model)
+	c := runClaude(d, model)
 	c.shows(d, "Do you want to proceed?")
 	d.until("the deck shows what waits in the terminal", func() bool { return d.prompted() == 1 })
 	c.accepts("\r")
-	d.settled(deck)
+	settled(d, deck)
 }
 
 // TestARealServersFormIsAnsweredInTheDeck has Claude Code pass on what its server asks, and
@@ -441,14 +441,14 @@ func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			d.claudeHome()
-			d.setEnv("FORM", oneTextField)
+			claudeHome(d)
+			setPaintEnv(d, "FORM", oneTextField)
 			allowed(t, d, "mcp__paint__form")
 			model := mockmodel.New(t, "", mockmodel.Step{Tool: "mcp__paint__form"})
 			deck := d.window("--page", "inbox")
 			deck.wide()
 			deck.shows(d, "Inbox")
-			c := d.codes(model)
+			c := runClaude(d, model)
 			deck.answers(d, "Which journey?", tt.keys...)
 			if got := c.answered(0); !strings.Contains(got, tt.want) {
 				t.Errorf("the server gets %s, want %s", got, tt.want)
@@ -459,8 +459,8 @@ func TestARealServersFormIsAnsweredInTheDeck(t *testing.T) {
 
 const oneTextField = `{"type":"object","properties":{"colour":{"type":"string"}},"required":["colour"]}`
 
-// setEnv gives the server paint a variable.
-func (d *driver) setEnv(name, value string) {
+// setPaintEnv gives the server paint a variable.
+func setPaintEnv(d *driver, name, value string) {
 	d.t.Helper()
 	d.rewrites(filepath.Join(d.home, ".claude.json"), func(o map[string]any) {
 		o["mcpServers"].(map[string]any)["paint"].(map[string]any)["env"] = map[string]string{name: value}

@@ -47,13 +47,13 @@ func TestTheRealClaudeHasLazyServersByWhatItsSessionCan(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
 			d.coder = path
-			d.claudeHome()
-			d.knowsClaude(map[string]any{"deck": map[string]any{"type": "stdio", "command": d.program, "args": []string{"mcp"}}})
+			claudeHome(d)
+			knowsClaude(d, map[string]any{"deck": map[string]any{"type": "stdio", "command": d.program, "args": []string{"mcp"}}})
 			d.serve()
 			run := func(search string, steps ...mockmodel.Step) (*mockmodel.Server, []string, int) {
 				t.Helper()
 				model := mockmodel.New(t, "deck", steps...)
-				c := d.claude(model, "-p", "go", "--allowedTools", "mcp__deck")
+				c := claudeCommand(d, model, "-p", "go", "--allowedTools", "mcp__deck")
 				if search != "" {
 					c.Env = append(c.Env, "ENABLE_TOOL_SEARCH="+search)
 				}

@@ -85,8 +85,8 @@ func steady(is func() bool) func() bool {
 	}
 }
 
-// hooks are the processes of hooks that wait in the project.
-func (d *driver) hooks() (n int) {
+// waitingHooks are the processes of hooks that wait in the project.
+func waitingHooks(d *driver) (n int) {
 	d.t.Helper()
 	all, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
@@ -103,9 +103,9 @@ func (d *driver) hooks() (n int) {
 }
 
 // settled waits until the deck shows no prompt, and no hook of one is left.
-func (d *driver) settled(deck *window) {
+func settled(d *driver, deck *window) {
 	d.t.Helper()
-	d.until("no prompt and no hook", func() bool { return d.open()+d.hooks() == 0 })
+	d.until("no prompt and no hook", func() bool { return d.open()+waitingHooks(d) == 0 })
 	d.until("a screen that asks nothing", func() bool { return !promptHeading.MatchString(deck.screen()) })
 }
 
@@ -145,7 +145,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	file := filepath.Join(d.project, "f.txt")
 	const no, esc, over = "No", "esc", "doesn't want to proceed"
 	rows := []struct {
@@ -176,7 +176,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.codes(model)
+	c := runClaude(d, model)
 	defer func() {
 		if t.Failed() {
 			t.Logf("the deck:\n%s\nClaude Code:\n%s", deck.screen(), c.screen())
@@ -196,7 +196,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 		}
 		d.until("no prompt in the deck", func() bool { return d.open() == 0 })
 		itemGone = append(itemGone, time.Since(at).Round(10*time.Millisecond))
-		d.until("no hook", func() bool { return d.hooks() == 0 })
+		d.until("no hook", func() bool { return waitingHooks(d) == 0 })
 		hookGone = append(hookGone, time.Since(at).Round(10*time.Millisecond))
 		deck.press("y\r") // late
 		if r.want == over {
@@ -217,7 +217,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 	if done, _ := filepath.Glob(filepath.Join(d.project, "denied*")); len(done) > 0 {
 		t.Errorf("what was denied was done: %q", done)
 	}
-	d.settled(deck)
+	settled(d, deck)
 }
 
 // TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal has hooks end of their own without an
@@ -239,7 +239,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			d.claudeHome()
+			claudeHome(d)
 			settings := filepath.Join(d.home, ".claude", "settings.json")
 			text, err := os.ReadFile(settings)
 			if err != nil {
@@ -252,7 +252,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 				model.Script("HELPER", bash(t, "mkdir made"))
 			}
 			deck := d.serve()
-			c := d.codes(model)
+			c := runClaude(d, model)
 			d.until("a prompt in the deck", func() bool { return d.prompted() == 1 })
 			if tt.stopped {
 				if err := deck.Process.Signal(syscall.SIGSTOP); err != nil {
@@ -260,7 +260,7 @@ func TestAHookThatIsEndedLeavesItsPromptToTheRealTerminal(t *testing.T) {
 				}
 				t.Cleanup(func() { _ = deck.Process.Signal(syscall.SIGCONT) }) // it may have ended
 			}
-			d.until("no hook", func() bool { return d.hooks() == 0 })
+			d.until("no hook", func() bool { return waitingHooks(d) == 0 })
 			if tt.stopped {
 				if err := deck.Process.Signal(syscall.SIGCONT); err != nil {
 					t.Fatal(err)

@@ -27,10 +27,10 @@ func TestRealAgentsKeepTheirContracts(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	for id, written := range map[string]func(*driver) [][]byte{
-		"claude": (*driver).writtenByClaude, "codex": (*driver).writtenByCodex, "gemini": (*driver).writtenByGemini,
-		"qwen": (*driver).writtenByQwen, "copilot": (*driver).writtenByCopilot, "kimi": (*driver).writtenByKimi,
-		"opencode": func(d *driver) [][]byte { return d.writtenByOpenCode("opencode") },
-		"kilo":     func(d *driver) [][]byte { return d.writtenByOpenCode("kilo") },
+		"claude": writtenByClaude, "codex": writtenByCodex, "gemini": writtenByGemini,
+		"qwen": writtenByQwen, "copilot": writtenByCopilot, "kimi": writtenByKimi,
+		"opencode": func(d *driver) [][]byte { return writtenByOpenCode(d, "opencode") },
+		"kilo":     func(d *driver) [][]byte { return writtenByOpenCode(d, "kilo") },
 	} {
 		t.Run(id, func(t *testing.T) {
 			t.Parallel()
@@ -39,7 +39,7 @@ func TestRealAgentsKeepTheirContracts(t *testing.T) {
 					t.Parallel()
 					d := newDriver(t)
 					d.coder = path
-					d.compares(id, version, written(d))
+					compares(d, id, version, written(d))
 				})
 			}
 		})
@@ -47,7 +47,7 @@ func TestRealAgentsKeepTheirContracts(t *testing.T) {
 }
 
 // compares holds what an agent's program wrote to its shapes. What is said here, cmd/internal/canary reads.
-func (d *driver) compares(id, version string, lines [][]byte) {
+func compares(d *driver, id, version string, lines [][]byte) {
 	d.t.Helper()
 	shapes := agents.Of(id).Shapes
 	for _, is := range shapes.Differences(lines) {
@@ -63,7 +63,7 @@ func (d *driver) compares(id, version string, lines [][]byte) {
 		kinds, _ := shapes.Compare(line)
 		if of := strings.Join(kinds, " "); of != "" && times[of] < most {
 			times[of]++
-			kept.Lines = append(kept.Lines, d.redacted(line))
+			kept.Lines = append(kept.Lines, redactedLine(d, line))
 		}
 	}
 	if dir := os.Getenv("MCPDECK_TEST_RECORD"); dir != "" {
@@ -75,9 +75,9 @@ func (d *driver) compares(id, version string, lines [][]byte) {
 	}
 }
 
-// redacted is a line of an agent's program without what only this machine has and what opens the
+// redactedLine is a line of an agent's program without what only this machine has and what opens the
 // program's own socket, and with long texts and lists cut.
-func (d *driver) redacted(line []byte) []byte {
+func redactedLine(d *driver, line []byte) []byte {
 	d.t.Helper()
 	const most, mostOf = 300, 8 // bytes of a text, elements of a list
 	home := regexp.MustCompile(`(^|[/-])` + strings.ReplaceAll(regexp.QuoteMeta(strings.Trim(os.TempDir(), "/")), "/", "[/-]") + `[/-](md|cx)\d+`)
@@ -115,7 +115,7 @@ func (d *driver) redacted(line []byte) []byte {
 }
 
 // wrote are the lines of the files that patterns below the home name.
-func (d *driver) wrote(patterns ...string) (all [][]byte) {
+func wrote(d *driver, patterns ...string) (all [][]byte) {
 	d.t.Helper()
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(d.home, pattern))
@@ -141,8 +141,8 @@ func (d *driver) wrote(patterns ...string) (all [][]byte) {
 	return all
 }
 
-// tells returns a command for hooks that keeps what they are told in told.jsonl, and prints nothing.
-func (d *driver) tells() string {
+// keepsTold returns a command for hooks that keeps what they are told in told.jsonl, and prints nothing.
+func keepsTold(d *driver) string {
 	script := filepath.Join(d.home, "tell.sh")
 	d.puts(script, []byte("{ cat; echo; } >> "+filepath.Join(d.home, "told.jsonl")+"\n"))
 	return "sh " + script
@@ -157,10 +157,10 @@ func hasTold(d *driver, event string) func() bool {
 }
 
 // writtenByClaude has Claude Code ask for a permission, a question and a form, all answered in the deck.
-func (d *driver) writtenByClaude() (all [][]byte) {
+func writtenByClaude(d *driver) (all [][]byte) {
 	d.t.Helper()
-	d.claudeHome()
-	told := d.tells()
+	claudeHome(d)
+	told := keepsTold(d)
 	d.rewrites(filepath.Join(d.home, ".claude", "settings.json"), func(o map[string]any) {
 		hooks, _ := o["hooks"].(map[string]any)
 		for _, event := range []string{"PermissionRequest", "Elicitation"} {
@@ -169,12 +169,12 @@ func (d *driver) writtenByClaude() (all [][]byte) {
 		}
 		o["permissions"] = map[string]any{"allow": []string{"mcp__paint__form"}}
 	})
-	d.setEnv("FORM", oneTextField)
+	setPaintEnv(d, "FORM", oneTextField)
 	model := mockmodel.New(d.t, "", bash(d.t, "mkdir -p made"), asksUser(d.t, question("Which one?", false)), mockmodel.Step{Tool: "mcp__paint__form"})
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.codes(model)
+	c := runClaude(d, model)
 	d.until("a session that waits", func() bool {
 		files, _ := filepath.Glob(filepath.Join(d.home, ".claude", "sessions", "*.json"))
 		for _, file := range files {
@@ -193,7 +193,7 @@ func (d *driver) writtenByClaude() (all [][]byte) {
 	deck.answers(d, "Which journey?", key{"\r", "enter choose"}, key{"teal", "teal"}, key{"\r", ""})
 	c.answered(2)
 	c.shows(d, "END")
-	return append(all, d.wrote("told.jsonl", ".claude/projects/*/*.jsonl")...)
+	return append(all, wrote(d, "told.jsonl", ".claude/projects/*/*.jsonl")...)
 }
 
 // accepts presses Enter in an agent's terminal every few seconds until its turn ends.
@@ -211,12 +211,12 @@ func (w *window) accepts(d *driver) {
 }
 
 // hooked has setup write the hooks of an agent's program, and these keep what they are told.
-func (d *driver) hooked(id, file string) {
+func hooked(d *driver, id, file string) {
 	d.t.Helper()
 	if out, err := d.command("setup", id, "--prompts", "--yes").CombinedOutput(); err != nil {
 		d.t.Fatalf("%v: %s", err, out)
 	}
-	told := d.tells()
+	told := keepsTold(d)
 	d.rewrites(filepath.Join(d.home, file), func(o map[string]any) {
 		events, _ := o["hooks"].(map[string]any)
 		for _, event := range events {
@@ -240,7 +240,7 @@ func asksWhich(t *testing.T) []byte {
 }
 
 // writtenByOpenCode has OpenCode, or a program with its contract, ask, and answers in its terminal.
-func (d *driver) writtenByOpenCode(id string) [][]byte {
+func writtenByOpenCode(d *driver, id string) [][]byte {
 	d.t.Helper()
 	file := filepath.Join(d.project, "a.txt")
 	d.puts(file, []byte("one\n"))
@@ -248,20 +248,20 @@ func (d *driver) writtenByOpenCode(id string) [][]byte {
 		d.t, "", d.step("bash", map[string]any{"command": "mkdir -p made", "description": "words"}),
 		d.step("edit", map[string]any{"filePath": file, "oldString": "one", "newString": "two"}), mockmodel.Step{Tool: "question", Args: asksWhich(d.t)},
 	)
-	d.openCodeHome(id, model, "ask")
+	openCodeHome(d, id, model, "ask")
 	d.makes(filepath.Join(d.home, ".config", id, "plugin/tell.js"), `import { appendFileSync } from "node:fs"
 export const Tell = async () => ({ event: async ({ event }) => appendFileSync("`+filepath.Join(d.home, "told.jsonl")+`", JSON.stringify(event) + "\n") })`)
 	w := d.terminal(d.agentCommand(d.project, id, []string{agents.Of(id).Env[0] + "DISABLE_MODELS_FETCH=1"}, "--prompt", "go"))
 	w.tall(40, w.tty)
 	w.accepts(d)
 	d.until("the end of the turn", hasTold(d, "session.idle"))
-	return d.wrote("told.jsonl")
+	return wrote(d, "told.jsonl")
 }
 
-func (d *driver) writtenByGemini() [][]byte {
+func writtenByGemini(d *driver) [][]byte {
 	d.t.Helper()
-	d.geminiHome()
-	d.hooked("gemini", ".gemini/settings.json")
+	geminiHome(d)
+	hooked(d, "gemini", ".gemini/settings.json")
 	model := mockmodel.New(
 		d.t, "", d.step("run_shell_command", map[string]any{"command": "mkdir -p made", "description": "words"}), mockmodel.Step{Tool: "ask_user", Args: asksWhich(d.t)},
 		d.step("write_file", map[string]any{"file_path": filepath.Join(d.project, "c.txt"), "content": "new\n"}),
@@ -271,23 +271,23 @@ func (d *driver) writtenByGemini() [][]byte {
 	w.tall(40, w.tty)
 	w.accepts(d)
 	d.until("the end of the turn", hasTold(d, "AfterAgent"))
-	return d.wrote("told.jsonl", ".gemini/tmp/*/chats/session-*.jsonl")
+	return wrote(d, "told.jsonl", ".gemini/tmp/*/chats/session-*.jsonl")
 }
 
-func (d *driver) writtenByQwen() [][]byte {
+func writtenByQwen(d *driver) [][]byte {
 	d.t.Helper()
-	d.qwenHome()
-	d.hooked("qwen", ".qwen/settings.json")
+	qwenHome(d)
+	hooked(d, "qwen", ".qwen/settings.json")
 	model := mockmodel.New(d.t, "", makes(d.t, "made"), mockmodel.Step{Tool: "ask_user_question", Args: asksWhich(d.t)}, d.step("write_file", map[string]any{"file_path": filepath.Join(d.project, "c.txt"), "content": "new\n"}))
-	w := d.qwen(model)
+	w := openQwen(d, model)
 	w.says(d, "go")
 	w.accepts(d)
 	d.until("the end of the turn", hasTold(d, "Stop"))
-	return d.wrote("told.jsonl", ".qwen/sessions/*.json", ".qwen/projects/*/chats/*.jsonl")
+	return wrote(d, "told.jsonl", ".qwen/sessions/*.json", ".qwen/projects/*/chats/*.jsonl")
 }
 
 // writtenByKimi has Kimi Code ask in its terminal.
-func (d *driver) writtenByKimi() [][]byte {
+func writtenByKimi(d *driver) [][]byte {
 	d.t.Helper()
 	if out, err := d.command("setup", "kimi", "--prompts", "--yes").CombinedOutput(); err != nil {
 		d.t.Fatalf("%v: %s", err, out)
@@ -297,7 +297,7 @@ func (d *driver) writtenByKimi() [][]byte {
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	hooks = regexp.MustCompile(`(?m)^command = .*$`).ReplaceAll(hooks, []byte(`command = "`+d.tells()+`"`))
+	hooks = regexp.MustCompile(`(?m)^command = .*$`).ReplaceAll(hooks, []byte(`command = "`+keepsTold(d)+`"`))
 	file := filepath.Join(d.project, "a.txt")
 	d.puts(file, []byte("one\n"))
 	option := func(label string) any { return map[string]any{"label": label, "description": "words"} }
@@ -319,14 +319,14 @@ func (d *driver) writtenByKimi() [][]byte {
 	w.press("/exit")
 	time.Sleep(200 * time.Millisecond) // as above
 	w.again("\r", hasTold(d, "SessionEnd"))
-	return d.wrote("told.jsonl", ".kimi-code/sessions/*/*/state.json", ".kimi-code/sessions/*/*/agents/main/wire.jsonl")
+	return wrote(d, "told.jsonl", ".kimi-code/sessions/*/*/state.json", ".kimi-code/sessions/*/*/agents/main/wire.jsonl")
 }
 
 // writtenByCopilot has Copilot CLI ask once with a hook and once with an extension.
-func (d *driver) writtenByCopilot() (all [][]byte) {
+func writtenByCopilot(d *driver) (all [][]byte) {
 	d.t.Helper()
-	d.copilotHome()
-	told := d.tells()
+	copilotHome(d)
+	told := keepsTold(d)
 	d.makes(filepath.Join(d.home, ".copilot/hooks/tell.json"), string(marshalled(d.t, map[string]any{"version": 1, "hooks": map[string]any{
 		"permissionRequest": []any{map[string]any{"type": "command", "bash": told, "timeoutSec": 10}},
 	}})))
@@ -337,16 +337,16 @@ const session = await joinSession({ onPermissionRequest: async () => ({ kind: "n
 session.on((event) => appendFileSync("`+filepath.Join(d.home, "told.jsonl")+`", JSON.stringify(event) + "\n"))`)
 	form := mockmodel.Step{Tool: "ask_user", Args: []byte(`{"message":"Which one?","requestedSchema":{"type":"object","properties":{"colour":{"type":"string","enum":["teal","red"]}},"required":["colour"]}}`)}
 	model := mockmodel.New(d.t, "", copilotMakes(d.t, "made"), form, d.step("create", map[string]any{"path": filepath.Join(d.project, "c.txt"), "file_text": "new\n"}))
-	c := d.copilot(model)
+	c := openCopilot(d, model)
 	c.shows(d, "wants elevated permissions")
 	c.again("\r", func() bool { return !strings.Contains(c.screen(), "elevated permissions") })
 	c.asked("go", d)
 	c.accepts(d)
-	return d.wrote("told.jsonl", ".copilot/session-state/*/events.jsonl")
+	return wrote(d, "told.jsonl", ".copilot/session-state/*/events.jsonl")
 }
 
 // writtenByCodex has Codex ask once by its daemon, and once by a hook.
-func (d *driver) writtenByCodex() [][]byte {
+func writtenByCodex(d *driver) [][]byte {
 	d.t.Helper()
 	c, _ := newCodex(d.t, codexPrompts()...)
 	d.home = c.dir
@@ -367,13 +367,13 @@ func (d *driver) writtenByCodex() [][]byte {
 	}
 	c.until("the end", func() bool { return strings.Contains(c.screen(), "END") })
 	c.stop()
-	all := append(c.raw, d.wrote("home/.codex/sessions/*/*/*/rollout-*.jsonl")...)
+	all := append(c.raw, wrote(d, "home/.codex/sessions/*/*/*/rollout-*.jsonl")...)
 	c, _ = prepareCodex(d.t, codexPrompts()[0])
 	d.home = c.dir
-	c.write("home/.codex/hooks.json", `{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"`+d.tells()+`","timeout":10}]}]}}`)
+	c.write("home/.codex/hooks.json", `{"hooks":{"PermissionRequest":[{"hooks":[{"type":"command","command":"`+keepsTold(d)+`","timeout":10}]}]}}`)
 	c.start("--no-daemon")
 	c.trusts()
 	c.say("go")
 	c.consents("like to run", func() bool { return strings.Contains(c.screen(), "END") })
-	return append(all, d.wrote("told.jsonl")...)
+	return append(all, wrote(d, "told.jsonl")...)
 }

@@ -66,38 +66,38 @@ func (d *driver) setUp(args ...string) {
 	}
 }
 
-func (d *driver) besideQwen() *colleague {
+func besideQwen(d *driver) *colleague {
 	c := &colleague{d: d, agent: "qwen", dir: d.project, ready: "Type your message", asks: "Yes, allow once", works: regexp.MustCompile(`esc to cancel`)}
-	d.qwenHome()
+	qwenHome(d)
 	d.setUp("qwen")
 	c.reads = func(file string) mockmodel.Step { // else it does not edit it
 		return d.step("read_file", map[string]any{"file_path": filepath.Join(c.dir, file)})
 	}
 	edit, write := c.editsWith("edit", "file_path", "old_string", "new_string", "write_file", "content")
 	c.model = mockmodel.New(d.t, "", c.conversation(mockmodel.Step{}, mockmodel.Step{}, edit, write)...)
-	c.window = d.qwenIn("auto-edit", c.model)
+	c.window = openQwenIn(d, "auto-edit", c.model)
 	return c
 }
 
-func (d *driver) besideCopilot() *colleague {
+func besideCopilot(d *driver) *colleague {
 	c := &colleague{d: d, agent: "copilot", dir: d.project, ready: "? help", asks: copilotDialog, works: regexp.MustCompile(`(?i)esc to|Thinking`)}
-	d.copilotHome()
+	copilotHome(d)
 	edit, _ := c.editsWith("edit", "path", "old_str", "new_str", "", "")
 	_, write := c.editsWith("", "path", "", "", "create", "file_text")
 	c.model = mockmodel.New(d.t, "", c.conversation(mockmodel.Step{}, mockmodel.Step{}, edit, write)...)
-	c.window = d.copilotWith(c.model, "--allow-all-tools")
+	c.window = openCopilotWith(d, c.model, "--allow-all-tools")
 	return c
 }
 
 // geminiHome has Gemini CLI start without a question.
-func (d *driver) geminiHome() {
+func geminiHome(d *driver) {
 	d.t.Helper()
 	d.makes(filepath.Join(d.home, ".gemini/settings.json"), `{"security":{"folderTrust":{"enabled":false},"auth":{"selectedType":"gemini-api-key"}},"general":{"disableAutoUpdate":true}}`)
 }
 
-func (d *driver) besideGemini() *colleague {
+func besideGemini(d *driver) *colleague {
 	c := &colleague{d: d, agent: "gemini", dir: d.project, ready: "Type your message", asks: "Allow once", works: regexp.MustCompile(`esc to cancel`)}
-	d.geminiHome()
+	geminiHome(d)
 	d.setUp("gemini")
 	_, write := c.editsWith("", "file_path", "", "", "write_file", "content")
 	edit := func(name, old, now string) mockmodel.Step {
@@ -115,9 +115,9 @@ func TestEveryConversationIsOnItsRow(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	for agent, starts := range map[string]func(*driver) *colleague{
-		"claude": (*driver).besideClaude, "codex": (*driver).besideCodex, "qwen": (*driver).besideQwen, "copilot": (*driver).besideCopilot, "gemini": (*driver).besideGemini,
-		"opencode": func(d *driver) *colleague { return d.besideOpenCode("opencode", "shop") },
-		"kilo":     func(d *driver) *colleague { return d.besideOpenCode("kilo", "shop") },
+		"claude": besideClaude, "codex": besideCodex, "qwen": besideQwen, "copilot": besideCopilot, "gemini": besideGemini,
+		"opencode": func(d *driver) *colleague { return besideOpenCode(d, "opencode", "shop") },
+		"kilo":     func(d *driver) *colleague { return besideOpenCode(d, "kilo", "shop") },
 	} {
 		t.Run(agent, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +129,7 @@ func TestEveryConversationIsOnItsRow(t *testing.T) {
 			}
 			d.makes(filepath.Join(d.project, "a.txt"), lines.String())
 			d.makes(filepath.Join(d.home, "api", "a.txt"), lines.String()) // where Codex works
-			d.claudeHome()
+			claudeHome(d)
 			deck := d.window("--page", "inbox")
 			deck.wide()
 			deck.shows(d, "Inbox")

@@ -14,13 +14,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
-// copilot is the real Copilot CLI in a terminal, with a model that follows a script.
-func (d *driver) copilot(model *mockmodel.Server) *window {
+// openCopilot is the real Copilot CLI in a terminal, with a model that follows a script.
+func openCopilot(d *driver, model *mockmodel.Server) *window {
 	d.t.Helper()
-	return d.copilotWith(model)
+	return openCopilotWith(d, model)
 }
 
-func (d *driver) copilotWith(model *mockmodel.Server, args ...string) *window {
+func openCopilotWith(d *driver, model *mockmodel.Server, args ...string) *window {
 	d.t.Helper()
 	c := d.command()
 	c.Path = realtest.Agent(d.t, "copilot")
@@ -32,7 +32,7 @@ func (d *driver) copilotWith(model *mockmodel.Server, args ...string) *window {
 }
 
 // copilotHome has Copilot CLI trust the project.
-func (d *driver) copilotHome() {
+func copilotHome(d *driver) {
 	d.t.Helper()
 	dir := filepath.Join(d.home, ".copilot")
 	if err := os.Mkdir(dir, 0o700); err != nil {
@@ -64,17 +64,17 @@ func TestTheRealCopilotIsAnsweredInTheDeckOrItsTerminal(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.ownProgram()
-	d.answersHeld(d.asksCopilot())
+	ownProgram(d)
+	answersHeld(d, asksCopilot(d))
 }
 
 // asksCopilot gives Copilot CLI a home, where it is to ask by hooks.
-func (d *driver) asksCopilot() asker {
+func asksCopilot(d *driver) asker {
 	d.t.Helper()
-	d.copilotHome()
+	copilotHome(d)
 	return asker{
 		id: "copilot", setup: []string{"--hooks"}, held: true, dialog: copilotDialog, done: "exit code 0",
-		opens: d.copilot, makes: copilotMakes, says: func(w *window, task string) { w.asked(task, d) },
+		opens: openCopilot, makes: copilotMakes, says: func(w *window, task string) { w.asked(task, d) },
 		stops: func(w *window, stopped func() bool) {
 			w.repeat(func(esc string) {
 				w.press(esc)
@@ -85,10 +85,10 @@ func (d *driver) asksCopilot() asker {
 	}
 }
 
-// copilotExtended is Copilot CLI with its extension, to which the user has agreed.
-func (d *driver) copilotExtended(model *mockmodel.Server) *window {
+// openCopilotExtended is Copilot CLI with its extension, to which the user has agreed.
+func openCopilotExtended(d *driver, model *mockmodel.Server) *window {
 	d.t.Helper()
-	c := d.copilot(model)
+	c := openCopilot(d, model)
 	c.shows(d, `Extension "user:mcpdeck" wants elevated permissions`)
 	c.again("\r", func() bool { return !strings.Contains(c.screen(), "elevated permissions") })
 	return c
@@ -102,8 +102,8 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.copilotHome()
-	d.ownProgram()
+	copilotHome(d)
+	ownProgram(d)
 	for _, args := range [][]string{{"copilot"}, {"claude", "--project"}} {
 		args = append([]string{"setup", "--prompts", "--yes"}, args...)
 		if out, err := d.command(args...).CombinedOutput(); err != nil {
@@ -121,25 +121,25 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.copilotExtended(model)
+	c := openCopilotExtended(d, model)
 	c.asked("go", d)
 
 	c.shows(d, copilotDialog)
 	deck.answers(d, "mkdir -p one")
 	once()
 	deck.answers(d, "mkdir -p one", key{"y", ""})
-	if got := d.told(model, 0); !d.made("one") || !strings.Contains(got, "exit code 0") {
+	if got := toldOf(d, model, 0); !d.made("one") || !strings.Contains(got, "exit code 0") {
 		t.Errorf("of what was allowed the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p two", key{"n", ""})
-	if got := d.told(model, 1); d.made("two") || !strings.Contains(got, "the user denied this") {
+	if got := toldOf(d, model, 1); d.made("two") || !strings.Contains(got, "the user denied this") {
 		t.Errorf("of what was denied the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p three")
 	once()
 	c.consents(d, copilotDialog, "three")
 	deck.answers(d, "Which journey?", key{"\r", "enter choose"}, key{"teal", "teal"}, key{"\r", ""})
-	if got := d.told(model, 3); !strings.Contains(got, "teal") {
+	if got := toldOf(d, model, 3); !strings.Contains(got, "teal") {
 		t.Errorf("of the form the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p four")
@@ -152,7 +152,7 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	deck = d.window("--page", "inbox") // another one, to which the extension comes
 	deck.wide()
 	deck.answers(d, "mkdir -p four", key{"y", ""})
-	d.told(model, 4)
+	toldOf(d, model, 4)
 	d.kill(deck.cmd)
 	c.allows(d, copilotDialog, []string{"five"})
 	if err := os.Remove(d.program); err != nil {
@@ -170,7 +170,7 @@ func TestTenFormsOfTheRealCopilotReachItsModel(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.copilotHome()
+	copilotHome(d)
 	d.setUp("copilot")
 	var steps []mockmodel.Step
 	for i := range 10 {
@@ -182,7 +182,7 @@ func TestTenFormsOfTheRealCopilotReachItsModel(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.copilotExtended(model)
+	c := openCopilotExtended(d, model)
 	c.asked("go", d)
 	for i := range steps {
 		colour := fmt.Sprintf("teal%d", i)
@@ -194,7 +194,7 @@ func TestTenFormsOfTheRealCopilotReachItsModel(t *testing.T) {
 		deck.key(colour)
 		deck.shows(d, colour)
 		deck.answers(d, message, key{"\r", ""})
-		if got := d.told(model, i); !strings.Contains(got, colour) {
+		if got := toldOf(d, model, i); !strings.Contains(got, colour) {
 			t.Errorf("of form %d the model gets %s", i, got)
 		}
 	}

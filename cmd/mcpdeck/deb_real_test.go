@@ -58,7 +58,7 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.starts(model, "default")
+	c := startClaude(d, model, "default")
 	defer func() {
 		if t.Failed() {
 			t.Logf("the deck:\n%s\nClaude Code:\n%s", deck.screen(), c.screen())
@@ -104,7 +104,7 @@ func loopback(t *testing.T) {
 func rooted(t *testing.T, root string, programs []string) *driver {
 	t.Helper()
 	d := &driver{t: t, root: root, home: "/home/user", project: "/home/user/shop", program: "/usr/bin/mcpdeck", path: "/usr/bin:/bin"}
-	d.knowsClaude(nil)
+	knowsClaude(d, nil)
 	const shell = "/bin/sh"
 	shared := []string{"/dev", "/proc"}
 	for _, program := range programs {

@@ -111,8 +111,8 @@ func TestTheNextDemoRemovesTheFolderOfAKilledOne(t *testing.T) {
 	}
 }
 
-// plays is a demo on a screen.
-func (d *driver) plays(pace string) *window {
+// openDemo is a demo on a screen.
+func openDemo(d *driver, pace string) *window {
 	d.t.Helper()
 	w := d.terminal(d.command("demo", "--background", "dark", "--pace", pace))
 	w.wide()
@@ -131,7 +131,7 @@ func (w *window) quits() {
 func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	t.Parallel()
 	d := demoDriver(t)
-	w := d.plays("0s")
+	w := openDemo(d, "0s")
 	w.shows(d, "That was the deck.")
 	w.key("I")
 	w.key("H")
@@ -160,7 +160,7 @@ func (w *window) agrees() {
 func TestTheUserAnswersTheDemo(t *testing.T) {
 	t.Parallel()
 	d := demoDriver(t)
-	w := d.plays("1h")
+	w := openDemo(d, "1h")
 	w.shows(d, "This is the Inbox")
 	w.key("\x0e") // ctrl+n
 	w.shows(d, "enter opens it")

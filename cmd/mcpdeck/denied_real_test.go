@@ -49,13 +49,13 @@ func TestWhatTheRealAutoModeDeniesIsListedAndAllowedExactly(t *testing.T) {
 	refused := func(hooked bool) (*driver, *mockmodel.Server, *window) {
 		d := newDriver(t)
 		d.coder = path
-		d.judged(hooked)
+		judgedHome(d, hooked)
 		model := mockmodel.New(t, "", bash(t, command), mockmodel.Step{Says: "END"}, bash(t, command))
 		model.Judges(deniedSo)
 		deck := d.window("--page", "inbox")
 		deck.wide()
 		deck.shows(d, "Inbox")
-		d.judges(model, 0)
+		judgeStep(d, model, 0)
 		return d, model, deck
 	}
 	_, alone, _ := refused(false)
@@ -73,7 +73,7 @@ func TestWhatTheRealAutoModeDeniesIsListedAndAllowedExactly(t *testing.T) {
 	if err != nil || !strings.Contains(string(b), `"Bash(`+command+`)"`) {
 		t.Fatalf("%v, the file is\n%s", err, b)
 	}
-	d.judges(model, 2)
+	judgeStep(d, model, 2)
 	if told := model.Seen()[2].Result; ran.Load() != 1 {
 		t.Errorf("allowed exactly, it ran %d times: %s", ran.Load(), told)
 	}
@@ -102,12 +102,12 @@ func TestWhatTheRealAutoModeDeniesIsTriedAgain(t *testing.T) {
 	model.Judges(deniedSo)
 	d := newDriver(t)
 	d.coder = path
-	d.judged(true)
+	judgedHome(d, true)
 	d.configure("[denied]\nhold = \"20s\"\n")
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	c := d.starts(model, "auto")
+	c := startClaude(d, model, "auto")
 	c.shows(d, "auto mode on")
 	c.says("go")
 	deck.shows(d, "again?")
@@ -123,10 +123,10 @@ func TestWhatTheRealAutoModeDeniesIsTriedAgain(t *testing.T) {
 	}
 }
 
-// judged is claudeHome for auto mode, with the hook that tells the deck what it denies or without.
-func (d *driver) judged(hooked bool) {
+// judgedHome is claudeHome for auto mode, with the hook that tells the deck what it denies or without.
+func judgedHome(d *driver, hooked bool) {
 	d.t.Helper()
-	d.claudeHome()
+	claudeHome(d)
 	d.rewrites(filepath.Join(d.home, ".claude", "settings.json"), func(o map[string]any) {
 		o["skipAutoPermissionPrompt"] = true
 		if hooked {
@@ -135,10 +135,10 @@ func (d *driver) judged(hooked bool) {
 	})
 }
 
-// judges has a new session make a call of its model's script in auto mode.
-func (d *driver) judges(model *mockmodel.Server, step int) {
+// judgeStep has a new session make a call of its model's script in auto mode.
+func judgeStep(d *driver, model *mockmodel.Server, step int) {
 	d.t.Helper()
-	c := d.starts(model, "auto")
+	c := startClaude(d, model, "auto")
 	c.shows(d, "auto mode on")
 	c.says("go")
 	d.until("the end of the call", func() bool { return model.Seen()[step].Result != "" })

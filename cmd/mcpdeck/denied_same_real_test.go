@@ -39,8 +39,8 @@ func TestTheDeckChangesNothingOfWhatAutoModeDenies(t *testing.T) {
 			for i := range ways {
 				d := newDriver(t)
 				d.coder = path
-				d.judged(i == 1)
-				d.knowsClaude(map[string]any{}) // what it offers depends on whether its servers have started
+				judgedHome(d, i == 1)
+				knowsClaude(d, map[string]any{}) // what it offers depends on whether its servers have started
 				deck := d.window("--page", "inbox")
 				deck.wide()
 				deck.shows(d, "Inbox")
@@ -93,7 +93,7 @@ func (r *refusing) refuses(verdict, command string) (sent []string, next, shown 
 	model := mockmodel.New(r.t, "", bash(r.t, command))
 	model.Judges(verdict)
 	s := stampsOf(r.t, model)
-	c := r.starts(model, "auto")
+	c := startClaude(r.driver, model, "auto")
 	c.shows(r.driver, "auto mode on")
 	c.says("go")
 	if r.tells {
@@ -105,7 +105,7 @@ func (r *refusing) refuses(verdict, command string) (sent []string, next, shown 
 	r.kill(c.cmd)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return r.anyway(model.Bodies()), s.next.Sub(s.judged), at.Sub(s.judged)
+	return withoutDifferences(r.driver, model.Bodies()), s.next.Sub(s.judged), at.Sub(s.judged)
 }
 
 // stamps are when a model has judged a call, and got the request after it.

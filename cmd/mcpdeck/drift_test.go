@@ -28,7 +28,7 @@ func analysing(t *testing.T, files map[string]string) *driver {
 }
 
 // analyses are how often the stand-in ran.
-func (d *driver) analyses() int {
+func analyses(d *driver) int {
 	found, _ := filepath.Glob(filepath.Join(standInDir(d.home), "call-*"))
 	return len(found)
 }
@@ -84,7 +84,7 @@ func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
 	second.Handshake("two")
 	call := `{"name":"logicstamp_refresh_snapshot","arguments":{},"_meta":{"progressToken":7}}`
 	first.Send(70, "tools/call", call)
-	d.until("an analysis", func() bool { return d.analyses() == 1 })
+	d.until("an analysis", func() bool { return analyses(d) == 1 })
 	second.Send(70, "tools/call", call)
 	second.until("stamp")
 	first.Send(nil, "notifications/cancelled", `{"requestId":70}`)
@@ -95,7 +95,7 @@ func TestADeckGoesOnAnalysingForTheSecondCaller(t *testing.T) {
 	if out, _ := json.Marshal(second.Answer(70.0)); !strings.Contains(string(out), "snapshotId") {
 		t.Errorf("the second caller: %s", out)
 	}
-	if n := d.analyses(); n != 1 {
+	if n := analyses(d); n != 1 {
 		t.Errorf("%d analyses", n)
 	}
 }

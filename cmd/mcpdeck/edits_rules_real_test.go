@@ -37,7 +37,7 @@ func TestARuleAllowsEditsOfRealAgents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			d.hasRules()
+			hasRules(d)
 			d.puts(filepath.Join(d.home, ".config", "mcpdeck", "rules.toml"), fmt.Appendf(nil, "%s[[rule]]\nid = 'e1'\nverdict = 'allow'\nagent = [%q]\nproject = %q\nedit = { below = 'docs' }\n", onlyReads, name, d.project))
 			edits := []struct{ file, from, by string }{{"docs/a.md", "old", "e1"}, {"e.txt", "old", "the user"}, {"docs/b.md", "", "the user"}, {"docs/.git/hooks/x", "old", "the user"}, {"docs/c/d.md", "old", "e1"}}
 			var steps []mockmodel.Step
@@ -52,7 +52,7 @@ func TestARuleAllowsEditsOfRealAgents(t *testing.T) {
 			deck.wide()
 			deck.shows(d, "Inbox")
 			deck.turnsRulesOn(d)
-			own := d.editor(name, model)
+			own := startEditing(d, name, model)
 			defer func() {
 				if t.Failed() {
 					t.Logf("the deck:\n%s\nthe agent:\n%s", deck.screen(), own.screen())
@@ -92,16 +92,16 @@ func TestARuleAllowsEditsOfRealAgents(t *testing.T) {
 	}
 }
 
-// editor starts an agent that asks before it edits.
-func (d *driver) editor(agent string, model *mockmodel.Server) *window {
+// startEditing starts an agent that asks before it edits.
+func startEditing(d *driver, agent string, model *mockmodel.Server) *window {
 	d.t.Helper()
 	ready, env, args := "Ask anything", []string{agents.Of(agent).Env[0] + "DISABLE_MODELS_FETCH=1"}, []string(nil)
 	if agent == "codex" {
-		d.knowsCodex(model, d.project)
+		knowsCodex(d, model, d.project)
 		ready, env, args = "Ask Codex", []string{"MOCK_KEY=x"}, []string{"-a", "on-request", "-s", "read-only"}
 	} else {
 		d.makes(filepath.Join(d.home, ".config", agent, "plugin", "mcpdeck.js"), string(agents.Of(agent).Plugin.File("", "")))
-		d.openCodeHome(agent, model, "ask")
+		openCodeHome(d, agent, model, "ask")
 	}
 	w := d.terminal(d.agentCommand(d.project, agent, env, args...))
 	w.tall(40, w.tty)

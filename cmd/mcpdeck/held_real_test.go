@@ -27,9 +27,9 @@ func replaceOnce(t *testing.T, file, old, with string) {
 	}
 }
 
-// changes listens as an agent over HTTP, without a process that the deck could know of,
+// listChanges listens as an agent over HTTP, without a process that the deck could know of,
 // and gets a value for each change of the tools.
-func (d *driver) changes() <-chan struct{} {
+func listChanges(d *driver) <-chan struct{} {
 	d.t.Helper()
 	r := d.overHTTP(false, "/mcp")
 	r.hello("{}")
@@ -52,7 +52,7 @@ func TestWhatARealServerHasChangedIsHeld(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.hasNPX()
+	hasNPX(d)
 	d.takesPassphrase()
 	script := filepath.Join(d.project, "memory.mjs")
 	b, err := os.ReadFile(filepath.Join(d.project, "node_modules/@modelcontextprotocol/server-memory/dist/index.js"))
@@ -62,7 +62,7 @@ func TestWhatARealServerHasChangedIsHeld(t *testing.T) {
 	if err := os.WriteFile(script, b, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	d.adds(realtest.Server{Name: "memory", Command: []string{"node", script}, Env: []string{"MEMORY_FILE_PATH=" + filepath.Join(d.home, "memory.jsonl")}})
+	addServer(d, realtest.Server{Name: "memory", Command: []string{"node", script}, Env: []string{"MEMORY_FILE_PATH=" + filepath.Join(d.home, "memory.jsonl")}})
 	d.serve()
 	if said, code := d.proves("on", "memory"); code != 0 || !strings.Contains(said, "9 tools offered") {
 		t.Fatalf("exit %d: %s", code, said)
@@ -76,7 +76,7 @@ server.registerTool("create_entities", {`)
 	if said, code := d.proves("on", "memory"); code != 0 {
 		t.Fatalf("exit %d: %s", code, said)
 	}
-	told := d.changes()
+	told := listChanges(d)
 	a := d.relay()
 	a.Handshake("claude")
 	if failed, said := a.failed("memory_read_graph", "{}"); failed {

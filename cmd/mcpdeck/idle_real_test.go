@@ -47,12 +47,12 @@ func TestIdleSessionsOfRealAgentsCostTheDeckLittle(t *testing.T) {
 	realtest.On(t)
 	d := newDriver(t)
 	d.program = programs.Program(t, "cmd/mcpdeck", "CGO_ENABLED=0")
-	extended := d.asksCopilot()
-	extended.setup, extended.opens = nil, d.copilotExtended
+	extended := asksCopilot(d)
+	extended.setup, extended.opens = nil, openCopilotExtended
 	team := []struct {
 		asker
 		times int
-	}{{d.asksClaude(), 2}, {d.asksCodex(), 2}, {d.asksOpenCode("opencode"), 2}, {d.asksOpenCode("kilo"), 1}, {extended, 1}, {d.asksQwen(), 1}, {d.asksGemini(), 1}}
+	}{{asksClaude(d), 2}, {asksCodex(d), 2}, {asksOpenCode(d, "opencode"), 2}, {asksOpenCode(d, "kilo"), 1}, {extended, 1}, {asksQwen(d), 1}, {asksGemini(d), 1}}
 	var said []string
 	sessions := 0
 	for _, p := range team {
@@ -73,7 +73,7 @@ func TestIdleSessionsOfRealAgentsCostTheDeckLittle(t *testing.T) {
 	for _, p := range team {
 		model := mockmodel.New(t, "")
 		for range p.times {
-			w := p.opens(model)
+			w := p.opens(d, model)
 			p.says(w, "go")
 			w.shows(d, "END")
 		}
@@ -104,12 +104,12 @@ func TestIdleSessionsOfRealAgentsCostTheDeckLittle(t *testing.T) {
 }
 
 // asksGemini is Gemini CLI, which answers in its terminal alone.
-func (d *driver) asksGemini() asker {
+func asksGemini(d *driver) asker {
 	d.t.Helper()
-	d.geminiHome()
+	geminiHome(d)
 	return asker{
 		id: "gemini", dialog: "Allow once",
-		opens: func(model *mockmodel.Server) *window {
+		opens: func(d *driver, model *mockmodel.Server) *window {
 			w := d.terminal(d.agentCommand(d.project, "gemini", []string{"GOOGLE_GEMINI_BASE_URL=" + model.URL, "GEMINI_API_KEY=x"}, "-m", "gemini-2.5-pro", "-i", "go"))
 			w.tall(40, w.tty)
 			return w

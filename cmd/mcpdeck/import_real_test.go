@@ -50,8 +50,8 @@ func clientFiles() map[string]string {
 	}
 }
 
-// read are the files as they are.
-func (d *driver) read(paths map[string]string) map[string]string {
+// filesAt are the files as they are.
+func filesAt(d *driver, paths map[string]string) map[string]string {
 	d.t.Helper()
 	out := map[string]string{}
 	for path := range paths {
@@ -83,7 +83,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.hasNPX()
+	hasNPX(d)
 	d.takesPassphrase()
 	files := clientFiles()
 	d.write(files)
@@ -103,7 +103,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 			t.Errorf("the list has not one %s: %s", want, list)
 		}
 	}
-	taken := d.read(files)
+	taken := filesAt(d, files)
 	for path, text := range taken {
 		if strings.Contains(text, "ghp_") || strings.Count(text, "--as-is") != 5 || !strings.Contains(text, "broken") {
 			t.Errorf("%s is now\n%s", path, text)
@@ -136,7 +136,7 @@ func TestRealServersAreImportedTakenOverAndGivenBack(t *testing.T) {
 	if out, err := d.command("undo", "--yes").CombinedOutput(); err != nil {
 		t.Errorf("%v: %s", err, out)
 	}
-	same(t, "given back", files, d.read(files))
+	same(t, "given back", files, filesAt(d, files))
 	if _, err := os.Stat(filepath.Join(d.home, ".config/mcpdeck/servers.d/everything.toml")); err == nil {
 		t.Error("the servers are left")
 	}

@@ -20,7 +20,7 @@ import (
 
 // scripted runs a command as a script without a terminal does, and returns its exit code
 // and what it says.
-func (d *driver) scripted(args ...string) (code int, said string) {
+func scripted(d *driver, args ...string) (code int, said string) {
 	d.t.Helper()
 	c := d.command(args...)
 	c.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -53,17 +53,17 @@ func TestAScriptDoesNotWaitForAKey(t *testing.T) {
 	w.wide()
 	w.shows(d, "echo")
 	for _, verb := range []string{"on", "lazy"} {
-		if code, said := d.scripted(verb, "echo"); code == 0 || !strings.Contains(said, "press space on echo on the Servers page") || !strings.Contains(said, "no terminal here to wait at; --timeout") {
+		if code, said := scripted(d, verb, "echo"); code == 0 || !strings.Contains(said, "press space on echo on the Servers page") || !strings.Contains(said, "no terminal here to wait at; --timeout") {
 			t.Errorf("%s: exit %d, %s", verb, code, said)
 		}
 	}
-	if code, said := d.scripted("off", "clippy", "ask"); code != 0 || strings.Count(said, " is off: ") != 2 {
+	if code, said := scripted(d, "off", "clippy", "ask"); code != 0 || strings.Count(said, " is off: ") != 2 {
 		t.Errorf("two turned off: exit %d, %s", code, said)
 	}
-	if code, said := d.scripted("on", "nobody", "clippy", "echo", "ask"); code == 0 || strings.Count(said, "press space on ") != 3 || !strings.Contains(said, "nobody") {
+	if code, said := scripted(d, "on", "nobody", "clippy", "echo", "ask"); code == 0 || strings.Count(said, "press space on ") != 3 || !strings.Contains(said, "nobody") {
 		t.Errorf("several turned on: exit %d, %s", code, said)
 	}
-	if code, said := d.scripted("on", "echo", "--timeout", "300ms"); code == 0 || !strings.Contains(said, "Waiting for you") || !strings.Contains(said, "nobody pressed the key within 300 ms") {
+	if code, said := scripted(d, "on", "echo", "--timeout", "300ms"); code == 0 || !strings.Contains(said, "Waiting for you") || !strings.Contains(said, "nobody pressed the key within 300 ms") {
 		t.Errorf("with a time limit: exit %d, %s", code, said)
 	}
 	if out, _ := d.command("status", "echo").Output(); !strings.Contains(string(out), "mode       off") {
@@ -81,7 +81,7 @@ func TestCommandsSayThatTheDeckIsStopped(t *testing.T) {
 	t.Cleanup(func() { _ = deck.Process.Signal(syscall.SIGCONT) }) // it may have ended
 	for _, args := range [][]string{{"sessions"}, {"list"}, {"call", "read_project_context"}, {"tools"}, {"ask", "list"}, {"ask", "answer", "1", "--decline"}, {"status", "ask"}, {"pencil", "status"}} {
 		begun := time.Now()
-		if code, said := d.scripted(args...); code == 0 || !strings.Contains(said, "is stopped and cannot answer") || !strings.Contains(said, "kill -CONT") {
+		if code, said := scripted(d, args...); code == 0 || !strings.Contains(said, "is stopped and cannot answer") || !strings.Contains(said, "kill -CONT") {
 			t.Errorf("%s: exit %d, %s", strings.Join(args, " "), code, said)
 		}
 		t.Logf("%s took %v", strings.Join(args, " "), time.Since(begun).Round(time.Millisecond))
@@ -89,7 +89,7 @@ func TestCommandsSayThatTheDeckIsStopped(t *testing.T) {
 	if err := deck.Process.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
 	}
-	if code, said := d.scripted("list"); code != 0 || !strings.Contains(said, " on ") {
+	if code, said := scripted(d, "list"); code != 0 || !strings.Contains(said, " on ") {
 		t.Errorf("when it goes on: exit %d, %s", code, said)
 	}
 }

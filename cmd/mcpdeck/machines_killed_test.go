@@ -249,7 +249,7 @@ func (k *blows) round(parts []string) {
 }
 
 // linkedTo is how many machines are linked and take answers.
-func (d *driver) linkedTo() (n int) {
+func linkedTo(d *driver) (n int) {
 	for _, m := range d.machines() {
 		if m.Linked && m.Answers {
 			n++
@@ -285,7 +285,7 @@ func TestNothingIsLostWhateverIsKilledOnTheWayOverSSH(t *testing.T) {
 	k.agents = make([]*agent, agents*len(k.all))
 	k.screen = k.d.window("--page", "inbox")
 	k.screen.wide()
-	k.d.until("links", func() bool { return k.d.linkedTo() == len(k.all) })
+	k.d.until("links", func() bool { return linkedTo(k.d) == len(k.all) })
 	for i := range k.agents {
 		k.begins(i)
 	}

@@ -20,7 +20,7 @@ func TestTheRealClaudeOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	claude := realtest.Claude(t)
 	d, there := newDriver(t), newDriver(t)
 	there.coder = claude
-	there.claudeHome()
+	claudeHome(there)
 	d.overSSH(there)
 	d.addsMachine("build1")
 	deck := d.window("--page", "inbox")
@@ -28,9 +28,9 @@ func TestTheRealClaudeOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	d.until("a link", func() bool { s := d.linked(); return s.Linked && s.Answers })
 
 	const text = "Make <b> & go"
-	plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { there.plans(text) }}
+	plan := mockmodel.Step{Tool: "ExitPlanMode", Args: marshalled(t, map[string]string{"plan": text}), Before: func() { writePlan(there, text) }}
 	model := mockmodel.New(t, "", plan, bash(t, "mkdir -p made"), bash(t, "mkdir -p denied"), asksUser(t, question("Which one?", false)))
-	c := there.starts(model, "plan")
+	c := startClaude(there, model, "plan")
 	c.shows(there, "plan mode on")
 	c.says("plan it")
 	for i, r := range []asks{
@@ -67,14 +67,14 @@ func TestTheRealCodexOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	d.until("a link", func() bool { s := d.linked(); return s.Linked && s.Answers })
 
 	model := mockmodel.New(t, "", mockmodel.Step{Tool: "exec_command", Args: json.RawMessage(`{"cmd":"mkdir made && echo it worked","sandbox_permissions":"require_escalated","justification":"To see whether it works"}`)}, codexPrompts()[3], mockmodel.Step{Says: "END"}, mockmodel.Step{Says: "END"})
-	there.knowsCodex(model, there.project)
+	knowsCodex(there, model, there.project)
 	config := filepath.Join(there.home, ".codex/config.toml")
 	b, err := os.ReadFile(config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	there.puts(config, append(b, "[features]\ndefault_mode_request_user_input = true\n"...))
-	c := there.codex(there.project)
+	c := openCodex(there, there.project)
 	c.tall(50, c.tty)
 	c.shows(there, "? for shortcuts")
 	c.press("go")

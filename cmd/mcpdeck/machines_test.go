@@ -180,7 +180,7 @@ func TestCallsOfAnotherMachineAreShownInThisDeck(t *testing.T) {
 }
 
 // pathAfar is the PATH of a command that comes over ssh.
-func (d *driver) pathAfar() string {
+func pathAfar(d *driver) string {
 	if d.bare {
 		return "/usr/bin:/bin"
 	}
@@ -244,7 +244,7 @@ func (d *driver) reaches(s *sshServer) {
 		l.Close()
 	}
 	dir := there.home
-	d.makes(filepath.Join(dir, "authorized"), fmt.Sprintf("environment=\"HOME=%s\",environment=\"PATH=%s\" %s", there.home, there.pathAfar(), public))
+	d.makes(filepath.Join(dir, "authorized"), fmt.Sprintf("environment=\"HOME=%s\",environment=\"PATH=%s\" %s", there.home, pathAfar(there), public))
 	d.makes(filepath.Join(dir, "sshd.conf"), fmt.Sprintf("Port %d\nListenAddress %s\nHostKey %s/host\nAuthorizedKeysFile %s/authorized\nPidFile none\nUsePAM no\nStrictModes no\nPermitUserEnvironment yes\nPermitRootLogin yes\nPasswordAuthentication no\n", port, host, dir, dir))
 	way := port
 	if s.road != nil {
@@ -347,7 +347,7 @@ func TestTheProgramIsCopiedToAMachineOnceTheUserAgrees(t *testing.T) {
 
 // standInEngine puts a program in front of this home's PATH that runs what it is told behind some words in namespaces
 // of its own, in another home, as docker exec does in a container.
-func (d *driver) standInEngine(there *driver, name, words string) {
+func standInEngine(d, there *driver, name, words string) {
 	d.t.Helper()
 	sleeper := exec.Command("unshare", "-Urmp", "--fork", "--mount-proc", "--kill-child", "sh", "-c", "echo in; exec sleep 600")
 	out, err := sleeper.StdoutPipe()
@@ -395,7 +395,7 @@ func TestAgentsOfAContainerAreAnsweredInThisDeck(t *testing.T) {
 func answersInContainer(t *testing.T, d *driver, engine string, words []string, flags ...string) {
 	t.Helper()
 	there := newDriver(t)
-	d.standInEngine(there, engine, strings.Join(words, " "))
+	standInEngine(d, there, engine, strings.Join(words, " "))
 	if out, err := d.command(append([]string{"remote", "add", "--yes"}, flags...)...).CombinedOutput(); err != nil {
 		t.Fatalf("remote add: %v: %s", err, out)
 	}

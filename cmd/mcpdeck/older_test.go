@@ -60,19 +60,19 @@ func TestVersionsOfTheSocketsMix(t *testing.T) {
 		d := newDriver(t)
 		d.session("s1")
 		d.serve()
-		d.with(deck).use(t, hook)
+		usesDeck(t, d.with(deck), hook)
 		node, err := exec.LookPath("node")
 		if err != nil {
 			t.Skip("without node, the plugin for OpenCode is not run:", err)
 		}
-		d.plugin(node, filepath.Join(dir, "servers/prompts/opencode/plugin.js"))
+		runPlugin(d, node, filepath.Join(dir, "servers/prompts/opencode/plugin.js"))
 	})
 	t.Run("this client, an older deck", func(t *testing.T) {
 		t.Parallel()
 		d := newDriver(t)
 		d.session("s1")
 		d.with(deck).serve()
-		d.use(t, smallHook(t))
+		usesDeck(t, d, smallHook(t))
 	})
 }
 
@@ -81,8 +81,8 @@ func (d *driver) with(program string) *driver {
 	return &driver{t: d.t, home: d.home, project: d.project, program: program, path: d.path, env: d.env}
 }
 
-// use has a relay, an agent with questions and a hook use the deck that runs.
-func (d *driver) use(t *testing.T, hook string) {
+// usesDeck has a relay, an agent with questions and a hook use the deck that runs.
+func usesDeck(t *testing.T, d *driver, hook string) {
 	t.Helper()
 	a := d.relay()
 	a.Handshake("mixed")
@@ -107,8 +107,8 @@ func (d *driver) use(t *testing.T, hook string) {
 	}
 }
 
-// plugin runs the plugin for OpenCode as one that asks for a permission.
-func (d *driver) plugin(node, file string) {
+// runPlugin runs the plugin for OpenCode as one that asks for a permission.
+func runPlugin(d *driver, node, file string) {
 	d.t.Helper()
 	text, err := os.ReadFile(file)
 	if err != nil {

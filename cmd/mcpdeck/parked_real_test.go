@@ -33,7 +33,7 @@ func parks(t *testing.T, program string) {
 	const terminals, parked = 5, 3
 	d := newDriver(t)
 	d.coder = program
-	d.claudeHome()
+	claudeHome(d)
 	t.Cleanup(func() { // the background is a process of its own
 		for pid := range d.runs() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended meanwhile
@@ -66,7 +66,7 @@ func parks(t *testing.T, program string) {
 		deck.again("I", func() bool { return !strings.Contains(deck.screen(), "━ Agents ") })
 	}
 	for i := range terminals {
-		c := d.starts(model, "default")
+		c := startClaude(d, model, "default")
 		all = append(all, c)
 		c.shows(d, "? for shortcuts")
 		c.says(fmt.Sprint("task", i+1))
@@ -102,7 +102,7 @@ func parks(t *testing.T, program string) {
 	asks.again("\x1b", func() bool { return !has(asks, "❯ reply")() })
 	rows("with the answer", terminals)
 
-	if out, err := d.claude(model, "--bg", "task6").CombinedOutput(); err != nil {
+	if out, err := claudeCommand(d, model, "--bg", "task6").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	rows("with one more task", terminals+1)

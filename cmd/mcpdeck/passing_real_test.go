@@ -42,7 +42,7 @@ func (r *raw) stream() io.ReadCloser {
 }
 
 // overWeb is an agent over HTTP. Its messages are those of all its streams.
-func (d *driver) overWeb(path string) *agent {
+func overWeb(d *driver, path string) *agent {
 	d.t.Helper()
 	r := d.overHTTP(false, path)
 	r.hello("{}")
@@ -219,7 +219,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 		}
 	}
 	d.path = d.home + ":" + filepath.Dir(server.Command[0]) + ":" + d.path
-	far := d.farServer(server)
+	far := farServer(d, server)
 	command, err := json.Marshal(server.Command)
 	if err != nil {
 		t.Fatal(err)
@@ -243,7 +243,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 	w.shows(d, "Inbox ◆2")
 	asked := time.Now()
 	for _, name := range []string{"everything", "far"} {
-		agents := map[string]*agent{"stdio": d.relay(name), "HTTP": d.overWeb("/mcp/" + name)}
+		agents := map[string]*agent{"stdio": d.relay(name), "HTTP": overWeb(d, "/mcp/"+name)}
 		agents["stdio"].Handshake("codex")
 		for way, a := range agents {
 			t.Run(name+" by an agent over "+way, func(t *testing.T) {
@@ -257,7 +257,7 @@ func TestAllOfARealServerPassesThroughTheDeck(t *testing.T) {
 		t.Run(name+" of two agents", func(t *testing.T) { apart(t, name, agents["stdio"], agents["HTTP"]) })
 	}
 	t.Run("a server of two agents", func(t *testing.T) {
-		a, b := d.relay("shared"), d.overWeb("/mcp/shared")
+		a, b := d.relay("shared"), overWeb(d, "/mcp/shared")
 		a.Handshake("claude")
 		apart(t, "shared", a, b)
 	})
@@ -353,9 +353,9 @@ func (a *agent) hears(before []map[string]any, what string, fits func(m map[stri
 }
 
 // farServer runs a server's program as a server over HTTP, and returns its URL.
-func (d *driver) farServer(s realtest.Server) (url string) {
+func farServer(d *driver, s realtest.Server) (url string) {
 	d.t.Helper()
-	address := d.freePort()
+	address := freePort(d)
 	_, port, _ := net.SplitHostPort(address)
 	c := exec.Command(s.Command[0], append(s.Command[1:], "streamableHttp")...)
 	c.Env = []string{"HOME=" + d.home, "PATH=" + d.path, "PORT=" + port}

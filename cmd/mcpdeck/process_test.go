@@ -22,7 +22,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// driver is a user's home with the program in it, as processes.
+// driver is a user's home with the program in it, as processes. What sets up or drives one agent's program,
+// or serves one topic, is a function that takes it.
 type driver struct {
 	t       *testing.T
 	home    string

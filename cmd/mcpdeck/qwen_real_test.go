@@ -16,13 +16,13 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
-// qwen is the real Qwen Code in a terminal, with a model that follows a script.
-func (d *driver) qwen(model *mockmodel.Server) *window {
+// openQwen is the real Qwen Code in a terminal, with a model that follows a script.
+func openQwen(d *driver, model *mockmodel.Server) *window {
 	d.t.Helper()
-	return d.qwenIn("default", model)
+	return openQwenIn(d, "default", model)
 }
 
-func (d *driver) qwenIn(mode string, model *mockmodel.Server) *window {
+func openQwenIn(d *driver, mode string, model *mockmodel.Server) *window {
 	d.t.Helper()
 	program, node := realtest.Agent(d.t, "qwen"), realtest.Agent(d.t, "node")
 	c := d.command()
@@ -39,7 +39,7 @@ func (d *driver) qwenIn(mode string, model *mockmodel.Server) *window {
 }
 
 // qwenHome has Qwen Code start without a question.
-func (d *driver) qwenHome() {
+func qwenHome(d *driver) {
 	d.t.Helper()
 	d.makes(filepath.Join(d.home, ".qwen/settings.json"), `{"security":{"auth":{"selectedType":"openai"}},"general":{"enableAutoUpdate":false},"privacy":{"usageStatisticsEnabled":false},"ui":{"enableFollowupSuggestions":false},"memory":{"enableManagedAutoMemory":false,"enableManagedAutoDream":false,"enableAutoSkill":false}}`)
 }
@@ -71,8 +71,8 @@ func TestTheRealQwenIsAnsweredInTheDeckOrItsTerminal(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.ownProgram()
-	d.answersHeld(d.asksQwen())
+	ownProgram(d)
+	answersHeld(d, asksQwen(d))
 }
 
 // asker is a real agent whose permissions are answered.
@@ -82,19 +82,19 @@ type asker struct {
 	held   bool     // its terminal shows nothing while its hook waits for the deck
 	dialog string   // what its terminal says while it asks
 	done   string   // what its model is told of a command that ran
-	opens  func(*mockmodel.Server) *window
+	opens  func(*driver, *mockmodel.Server) *window
 	makes  func(t *testing.T, folder string) mockmodel.Step
 	says   func(w *window, task string)
 	stops  func(w *window, stopped func() bool) // in its terminal, what waits
 }
 
 // asksQwen gives Qwen Code a home.
-func (d *driver) asksQwen() asker {
+func asksQwen(d *driver) asker {
 	d.t.Helper()
-	d.qwenHome()
+	qwenHome(d)
 	return asker{
 		id: "qwen", held: true, dialog: "Yes, allow once", done: "Exit Code: 0",
-		opens: d.qwen, makes: makes, says: func(w *window, task string) { w.says(d, task) },
+		opens: openQwen, makes: makes, says: func(w *window, task string) { w.says(d, task) },
 		stops: func(w *window, stopped func() bool) { w.again("\x1b", stopped) },
 	}
 }
@@ -103,7 +103,7 @@ func (d *driver) asksQwen() asker {
 // and one stopped there, and then kills the deck while three wait, and removes its program before
 // two more. Each time it is the folder, or what the model is told, that says what became of it: a hook
 // that failed could deny.
-func (d *driver) answersHeld(p asker) {
+func answersHeld(d *driver, p asker) {
 	t := d.t
 	t.Helper()
 	d.setUp(append(p.setup, p.id)...)
@@ -118,7 +118,7 @@ func (d *driver) answersHeld(p asker) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	w := p.opens(model)
+	w := p.opens(d, model)
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("the agent's terminal:\n%s\nthe deck:\n%s", w.screen(), deck.screen())
@@ -127,26 +127,26 @@ func (d *driver) answersHeld(p asker) {
 	p.says(w, "go")
 
 	deck.answers(d, "mkdir -p one", key{"y", ""})
-	if got := d.told(model, 0); !d.made("one") || !strings.Contains(got, p.done) {
+	if got := toldOf(d, model, 0); !d.made("one") || !strings.Contains(got, p.done) {
 		t.Errorf("of what was allowed the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p two", key{"n", ""})
-	if got := d.told(model, 1); d.made("two") || !strings.Contains(got, "the user denied this") {
+	if got := toldOf(d, model, 1); d.made("two") || !strings.Contains(got, "the user denied this") {
 		t.Errorf("of what was denied the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p three", key{"J", "answer in its terminal"})
 	w.consents(d, p.dialog, "three")
-	d.told(model, 2)
-	d.until("the next prompt alone", func() bool { return d.waits(p.id) == 1 })
+	toldOf(d, model, 2)
+	d.until("the next prompt alone", func() bool { return waitsIn(d, p.id) == 1 })
 
 	deck.answers(d, "mkdir -p four")
-	p.stops(w, func() bool { return d.waits(p.id) == 0 })
+	p.stops(w, func() bool { return waitsIn(d, p.id) == 0 })
 	if d.made("four") {
 		t.Error("what was stopped was done")
 	}
 	p.says(w, "more")
-	d.until("three prompts", func() bool { return d.waits(p.id) == len(held) })
-	d.waitsAfter(p.id, "more")
+	d.until("three prompts", func() bool { return waitsIn(d, p.id) == len(held) })
+	waitsAfter(d, p.id, "more")
 	killed := time.Now()
 	d.kill(deck.cmd)
 	w.allows(d, p.dialog, held)
@@ -182,8 +182,8 @@ func (w *window) consents(d *driver, dialog, folder string) (at time.Time) {
 	return at
 }
 
-// told waits for what a model is told of a step.
-func (d *driver) told(model *mockmodel.Server, step int) string {
+// toldOf waits for what a model is told of a step.
+func toldOf(d *driver, model *mockmodel.Server, step int) string {
 	d.t.Helper()
 	d.until("what the model is told", func() bool { return model.Seen()[step].Result != "" })
 	return model.Seen()[step].Result
@@ -191,7 +191,7 @@ func (d *driver) told(model *mockmodel.Server, step int) string {
 
 // waitsAfter waits until the row of an agent's session says that it asks, what it was asked
 // last, and that it has used tokens.
-func (d *driver) waitsAfter(agent, prompt string) {
+func waitsAfter(d *driver, agent, prompt string) {
 	d.t.Helper()
 	d.until("its row", func() bool {
 		return slices.ContainsFunc(d.listed(), func(s sessions.Session) bool {
@@ -200,8 +200,8 @@ func (d *driver) waitsAfter(agent, prompt string) {
 	})
 }
 
-// waits is how many prompts of an agent are open.
-func (d *driver) waits(agent string) int {
+// waitsIn is how many prompts of an agent are open.
+func waitsIn(d *driver, agent string) int {
 	d.t.Helper()
 	out, _ := d.command("ask", "list").Output()
 	return strings.Count(string(out), agent)
@@ -209,7 +209,7 @@ func (d *driver) waits(agent string) int {
 
 // ownProgram gives the driver a name of its own for the program, which the test may remove. A copy
 // could not be started while another test that starts something has inherited it, open to be written.
-func (d *driver) ownProgram() {
+func ownProgram(d *driver) {
 	d.t.Helper()
 	own := filepath.Join(d.home, "mcpdeck")
 	if err := os.Link(d.program, own); err != nil {

@@ -117,9 +117,9 @@ func rawProgram(t *testing.T, modern bool, c *exec.Cmd) *raw {
 	return overLines(t, modern, in, bufio.NewReader(out), end)
 }
 
-// ways are the clients of a view in an era, by their transport; without names it is
+// waysIn are the clients of a view in an era, by their transport; without names it is
 // the view of all servers.
-func (d *driver) ways(modern bool, names ...string) map[string]*raw {
+func waysIn(d *driver, modern bool, names ...string) map[string]*raw {
 	d.t.Helper()
 	conn, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock"))
 	if err != nil {

@@ -79,8 +79,8 @@ func TestRecordOfTheRealClaudeIsWhatItsScriptDid(t *testing.T) {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			d.claudeHome()
-			defer d.unhooked()()
+			claudeHome(d)
+			defer unhooked(d)()
 			d.coder = program
 			d.puts(filepath.Join(d.project, "a.txt"), []byte("one\ntwo\nthree\n"))
 			repository(t, d.project)
@@ -95,7 +95,7 @@ func TestRecordOfTheRealClaudeIsWhatItsScriptDid(t *testing.T) {
 				step("Write", map[string]string{"file_path": file("b.txt"), "content": "x\ny\n"}),
 				bash(t, "echo hello"),
 			)
-			c := d.starts(model, "acceptEdits")
+			c := startClaude(d, model, "acceptEdits")
 			c.shows(d, "accept edits on")
 			c.says("first")
 			c.shows(d, "END")

@@ -38,8 +38,8 @@ type desk struct {
 	told   sync.Once // that two sessions take prompts
 }
 
-// desk starts one in an environment, for an agent whose files are in a folder of the home.
-func (d *driver) desk(agent, folder string, env []string) *desk {
+// newDesk starts one in an environment, for an agent whose files are in a folder of the home.
+func newDesk(d *driver, agent, folder string, env []string) *desk {
 	d.t.Helper()
 	k := &desk{d: d, agent: agent, roster: &sessions.Roster{}}
 	q := ask.New(ask.Options{Hold: -1})
@@ -128,7 +128,7 @@ func TestTheRealCopilotTakesPromptsFromTheDeck(t *testing.T) {
 	realtest.On(t)
 	const idle, working = 20, 10
 	d := newDriver(t)
-	d.copilotHome()
+	copilotHome(d)
 	if out, err := d.command("setup", "copilot", "--prompts", "--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -141,8 +141,8 @@ func TestTheRealCopilotTakesPromptsFromTheDeck(t *testing.T) {
 		steps = append(steps, mockmodel.Step{Before: func() { <-hold }, Says: "done"}, mockmodel.Step{Says: "done"})
 	}
 	model := mockmodel.New(t, "", steps...)
-	k := d.desk("copilot", ".copilot", nil)
-	c := d.copilotExtended(model)
+	k := newDesk(d, "copilot", ".copilot", nil)
+	c := openCopilotExtended(d, model)
 	c.asked("go", d)
 	var texts []string
 	for i := range idle {
@@ -186,20 +186,20 @@ func TestTheRealClaudesBackgroundSessionTakesPromptsFromTheDeck(t *testing.T) {
 	realtest.On(t)
 	const prompts = 10
 	d := newDriver(t)
-	d.claudeHome()
-	defer d.unhooked()()
+	claudeHome(d)
+	defer unhooked(d)()
 	t.Cleanup(func() { // the background is a process of its own
 		for pid := range d.runs() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended meanwhile
 		}
 	})
 	model := mockmodel.New(t, "", slices.Repeat([]mockmodel.Step{{Says: "done"}}, prompts+1)...)
-	begin := d.claude(model, "--bg", "--permission-mode", "acceptEdits", "begin")
+	begin := claudeCommand(d, model, "--bg", "--permission-mode", "acceptEdits", "begin")
 	if out, err := begin.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	t.Setenv("PATH", filepath.Dir(begin.Path)+":"+os.Getenv("PATH"))
-	k := d.desk("claude", ".claude", begin.Env)
+	k := newDesk(d, "claude", ".claude", begin.Env)
 	first := k.rests()
 	var texts []string
 	for i := range prompts {

@@ -15,9 +15,9 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 )
 
-// from connects to the deck's socket as a relay does that says it was started in
+// agentFrom connects to the deck's socket as a relay does that says it was started in
 // a folder.
-func (d *driver) from(cwd string) *agent {
+func agentFrom(d *driver, cwd string) *agent {
 	d.t.Helper()
 	c, err := net.Dial("unix", filepath.Join(d.home, ".local/state/mcpdeck/run/deck.sock"))
 	if err != nil {
@@ -83,7 +83,7 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 	}
 	for _, dir := range refused {
 		t.Run(strings.ReplaceAll(dir, "/", "|"), func(t *testing.T) {
-			a := d.from(dir)
+			a := agentFrom(d, dir)
 			if failed, said := a.failed("read_project_context", `{"directoryPath":"."}`); !failed || !strings.Contains(said, "has no project: ") && !strings.Contains(said, "cannot be opened") {
 				t.Errorf("read_project_context: %s", said)
 			}
@@ -103,7 +103,7 @@ func TestNoServerReadsOutsideAProject(t *testing.T) {
 		if strings.HasPrefix(dir, "/proc") && runtime.GOOS != "linux" {
 			continue
 		}
-		if failed, said := d.from(dir).failed("read_project_context", `{"directoryPath":"`+project+`"}`); failed || !strings.Contains(said, "keys") {
+		if failed, said := agentFrom(d, dir).failed("read_project_context", `{"directoryPath":"`+project+`"}`); failed || !strings.Contains(said, "keys") {
 			t.Errorf("%s is a project: %s", dir, said)
 		}
 	}
@@ -129,7 +129,7 @@ func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	without := d.started(keys) // no deck runs, so it serves itself
+	without := agentIn(d, keys) // no deck runs, so it serves itself
 	d.serve()
 	d.until("the relay has found the deck", func() bool {
 		_, said := without.failed("ask", whichOne)
@@ -139,8 +139,8 @@ func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
 		*agent
 		where string
 	}{
-		"in ~/.ssh":                {d.started(keys), keys},
-		"in HOME":                  {d.started(d.home), d.home},
+		"in ~/.ssh":                {agentIn(d, keys), keys},
+		"in HOME":                  {agentIn(d, d.home), d.home},
 		"in ~/.ssh, before a deck": {without, keys},
 	}
 	for name, a := range agents {
@@ -173,13 +173,13 @@ func TestAnAgentInARefusedFolderHasNoProject(t *testing.T) {
 			}
 		})
 	}
-	if failed, said := d.from("").failed("read_project_context", `{"directoryPath":"."}`); failed || !strings.Contains(said, "dot.pxl") {
+	if failed, said := agentFrom(d, "").failed("read_project_context", `{"directoryPath":"."}`); failed || !strings.Contains(said, "dot.pxl") {
 		t.Errorf("an agent that brings no folder: %s", said)
 	}
 }
 
-// started is a relay that runs in a folder, which shakes hands.
-func (d *driver) started(dir string) *agent {
+// agentIn is a relay that runs in a folder, which shakes hands.
+func agentIn(d *driver, dir string) *agent {
 	d.t.Helper()
 	project := d.project
 	d.project = dir

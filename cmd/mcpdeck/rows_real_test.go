@@ -28,14 +28,14 @@ func TestFourTerminalsOfRealAgentsAreFourRows(t *testing.T) {
 func fourRows(t *testing.T, codex int) {
 	t.Helper()
 	d := newDriver(t)
-	d.claudeHome()
-	defer d.unhooked()()
+	claudeHome(d)
+	defer unhooked(d)()
 	t.Cleanup(func() { // the background is a process of its own
 		for pid := range d.runs() {
 			_ = syscall.Kill(pid, syscall.SIGKILL) // or it has ended meanwhile
 		}
 	})
-	d.knowsCodex(mockmodel.New(t, ""), d.project)
+	knowsCodex(d, mockmodel.New(t, ""), d.project)
 	deck := d.window()
 	deck.wide()
 	deck.shows(d, "Inbox")
@@ -43,10 +43,10 @@ func fourRows(t *testing.T, codex int) {
 	for i := range 4 {
 		c := &coder{d: d}
 		if i < codex {
-			c.window = d.codex(d.project)
+			c.window = openCodex(d, d.project)
 			c.tall(24, c.tty)
 		} else {
-			c = d.starts(mockmodel.New(t, ""), "default")
+			c = startClaude(d, mockmodel.New(t, ""), "default")
 		}
 		t.Cleanup(func() {
 			if t.Failed() {

@@ -28,7 +28,7 @@ func TestADeckThatIsKilledWhileARuleAnswersLosesAndRepeatsNothing(t *testing.T) 
 		rounds = n
 	}
 	d := newDriver(t)
-	d.hasRules()
+	hasRules(d)
 	state := filepath.Join(d.home, ".local", "state", "mcpdeck")
 	if err := os.MkdirAll(state, 0o700); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 func TestNoShellTurnsRulesOn(t *testing.T) {
 	t.Parallel()
 	d := newDriver(t)
-	d.hasRules()
+	hasRules(d)
 	for _, w := range []struct{ name, needs, script string }{
 		{"a shell", "sh", `sh -c "$TRY"`},
 		{"another session", "setsid", `setsid sh -c "$TRY"`},

@@ -28,7 +28,7 @@ command = { words = ["touch"], may = ["write-in"] }
 	a := of[slices.IndexFunc(of, func(a ruledAgent) bool { return a.name == "opencode" })]
 	a.starts = func(d *driver, model *mockmodel.Server) *window {
 		d.makes(filepath.Join(d.home, ".config/opencode/plugin/mcpdeck.js"), string(agents.Of("opencode").Plugin.File("", "")))
-		d.openCodeHome("opencode", model, "allow")
+		openCodeHome(d, "opencode", model, "allow")
 		w := d.terminal(d.agentCommand(d.project, "opencode", []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}, "--agent", "plan"))
 		w.tall(40, w.tty)
 		w.begins(d, model, "Ask anything")
@@ -36,7 +36,7 @@ command = { words = ["touch"], may = ["write-in"] }
 	}
 	commands := []string{"touch c.txt", "xxd -l 3 a.txt"}
 	d, _ := a.works(t, all, true, commands)
-	by := d.ruledBy(commands)
+	by := ruledBy(d, commands)
 	for _, command := range commands {
 		r, is := by[command]
 		if !is || r.Rule != nil || r.Request.Prompt.Mode != "plan" || !strings.Contains(strings.Join(r.Request.Prompt.Notes, "\n"), "not to do anything yet") {

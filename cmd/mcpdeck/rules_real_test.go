@@ -35,8 +35,8 @@ func ruledAgents(t *testing.T) (all []ruledAgent) {
 	for version, path := range realtest.Claudes(t) {
 		all = append(all, ruledAgent{
 			"claude " + version, bash,
-			func(d *driver) { d.coder = path; d.claudeHome() },
-			func(d *driver, model *mockmodel.Server) *window { return d.codes(model).window },
+			func(d *driver) { d.coder = path; claudeHome(d) },
+			func(d *driver, model *mockmodel.Server) *window { return runClaude(d, model).window },
 		})
 	}
 	codex := func(t *testing.T, command string) mockmodel.Step {
@@ -50,15 +50,15 @@ func ruledAgents(t *testing.T) (all []ruledAgent) {
 	return append(
 		all,
 		ruledAgent{"codex", codex, func(*driver) {}, func(d *driver, model *mockmodel.Server) *window {
-			d.knowsCodex(model, d.project)
-			w := d.codex(d.project)
+			knowsCodex(d, model, d.project)
+			w := openCodex(d, d.project)
 			w.tall(40, w.tty)
 			w.begins(d, model, "Ask Codex")
 			return w
 		}},
 		ruledAgent{"opencode", opencode, func(*driver) {}, func(d *driver, model *mockmodel.Server) *window {
 			d.makes(filepath.Join(d.home, ".config/opencode/plugin/mcpdeck.js"), string(agents.Of("opencode").Plugin.File("", "")))
-			d.openCodeHome("opencode", model, "allow")
+			openCodeHome(d, "opencode", model, "allow")
 			w := d.terminal(d.agentCommand(d.project, "opencode", []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}))
 			w.tall(40, w.tty)
 			w.begins(d, model, "Ask anything")
@@ -111,7 +111,7 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 	t.Helper()
 	d := newDriver(t)
 	a.home(d)
-	d.hasRules()
+	hasRules(d)
 	reads, denied, more := ruledCommands()
 	all := more[:1:1]
 	for i, command := range reads { // a rule that denies more than three times in a row has the user asked
@@ -158,7 +158,7 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 			t.Errorf("%s: %s", command, got)
 		}
 	}
-	by := d.ruledBy(all)
+	by := ruledBy(d, all)
 	for _, command := range all {
 		r, want := by[command], ""
 		if slices.Contains(reads, command) {
@@ -178,7 +178,7 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 
 // ruledBy is what came of each command last, once that is known of all of them: an agent may be on with its next step
 // before the deck has written what became of the one before.
-func (d *driver) ruledBy(commands []string) (by map[string]ask.Record) {
+func ruledBy(d *driver, commands []string) (by map[string]ask.Record) {
 	d.t.Helper()
 	d.until("what became of all", func() bool {
 		b, _ := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl")) // there may be none yet
@@ -215,7 +215,7 @@ command = { words = ["git", "push"], with = ["--force", "-f"] }
 `
 
 // hasRules writes a book of rules and the files that commands read.
-func (d *driver) hasRules() {
+func hasRules(d *driver) {
 	d.t.Helper()
 	config := filepath.Join(d.home, ".config", "mcpdeck")
 	if err := os.MkdirAll(config, 0o700); err != nil {

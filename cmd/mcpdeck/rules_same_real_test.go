@@ -69,16 +69,16 @@ func (a *ruledAgent) sends(t *testing.T, rules string, on, rule bool) []string {
 	t.Helper()
 	commands := []string{"mkdir -p made", "xxd -l 3 a.txt", "touch c.txt"}
 	d, model := a.works(t, rules, on, commands)
-	for command, r := range d.ruledBy(commands) {
+	for command, r := range ruledBy(d, commands) {
 		if r.Rule != nil && (!rule || command != commands[1]) {
 			t.Errorf("%s was answered by rule %s", command, r.Rule.ID)
 		}
 	}
-	return d.anyway(model.Bodies())
+	return withoutDifferences(d, model.Bodies())
 }
 
-// anyway is what was sent to a model but for what differs anyway.
-func (d *driver) anyway(bodies []string) []string {
+// withoutDifferences is what was sent to a model but for what differs anyway.
+func withoutDifferences(d *driver, bodies []string) []string {
 	for i := range bodies {
 		bodies[i] = sorted(bodies[i])
 		bodies[i] = strings.NewReplacer(d.home, "HOME", filepath.Base(d.home), "HOME", strings.ReplaceAll(d.home, "/", "-"), "HOME").Replace(bodies[i])
@@ -108,9 +108,9 @@ func (a *ruledAgent) works(t *testing.T, rules string, on bool, commands []strin
 	d := newDriver(t)
 	a.home(d)
 	if strings.HasPrefix(a.name, "claude") { // what it offers depends on whether its servers have started
-		d.knowsClaude(map[string]any{})
+		knowsClaude(d, map[string]any{})
 	}
-	d.hasRules()
+	hasRules(d)
 	file := filepath.Join(d.home, ".config", "mcpdeck", "rules.toml")
 	d.puts(file, []byte(rules))
 	if rules == "" {
@@ -165,7 +165,7 @@ command = { words = ["touch"], may = ["write-in"] }
 			never := []string{"mkdir -p made .claude .opencode", "sudo -n true", "xxd -l 1 .env", "touch .claude/settings.local.json", "touch .git/hooks/x", "touch .opencode/x", "env", "touch c.txt; eval \"$X\""}
 			commands := slices.Concat(never[:1], may, never[1:])
 			d, _ := a.works(t, all, true, commands)
-			by := d.ruledBy(commands)
+			by := ruledBy(d, commands)
 			for _, command := range never {
 				if r, is := by[command]; !is || r.Rule != nil {
 					t.Errorf("%s is asked: %v, by rule %v", command, is, r.Rule)

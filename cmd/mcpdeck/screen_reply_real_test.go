@@ -24,8 +24,8 @@ func TestAPromptTypedOnTheScreenReachesRealAgents(t *testing.T) {
 	done := mockmodel.Step{Says: "done"}
 	of := map[string]*mockmodel.Server{"opencode": mockmodel.New(t, "", done, done), "codex": mockmodel.New(t, "", done, done)}
 	d.makes(filepath.Join(d.home, ".config/opencode/plugin/mcpdeck.js"), string(agents.Of("opencode").Plugin.File("", "")))
-	d.openCodeHome("opencode", of["opencode"], "allow")
-	d.knowsCodex(of["codex"], filepath.Join(d.home, "api"))
+	openCodeHome(d, "opencode", of["opencode"], "allow")
+	knowsCodex(d, of["codex"], filepath.Join(d.home, "api"))
 	deck := d.window("--page", "agents")
 	d.terminal(d.agentCommand(filepath.Join(d.home, "web"), "opencode", []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}, "--prompt", "go"))
 	d.terminal(d.agentCommand(filepath.Join(d.home, "api"), "codex", []string{"MOCK_KEY=x"}, "-a", "on-request", "-s", "read-only", "go"))

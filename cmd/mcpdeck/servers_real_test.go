@@ -84,8 +84,8 @@ func (d *driver) nothingRuns(when string) {
 	d.until("nothing runs "+when, func() bool { return len(d.runs()) == 0 })
 }
 
-// adds adds a real server without starting it.
-func (d *driver) adds(s realtest.Server) {
+// addServer adds a real server without starting it.
+func addServer(d *driver, s realtest.Server) {
 	d.t.Helper()
 	args := []string{"add", s.Name, "--yes", "--no-try"}
 	for _, e := range s.Env {
@@ -99,8 +99,8 @@ func (d *driver) adds(s realtest.Server) {
 // deckDeclares is what a deck tells a server that it can do.
 const deckDeclares = `{"elicitation":{"form":{},"url":{}},"roots":{"listChanged":true}}`
 
-// own are a server's definitions as it lists them itself, in one form, by name.
-func (d *driver) own(s realtest.Server) map[string]string {
+// ownDefinitions are a server's definitions as it lists them itself, in one form, by name.
+func ownDefinitions(d *driver, s realtest.Server) map[string]string {
 	d.t.Helper()
 	c := exec.Command(s.Command[0], s.Command[1:]...)
 	c.Dir = d.project
@@ -147,7 +147,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 	d.path = filepath.Dir(all[0].Command[0]) + ":" + d.path
 	d.takesPassphrase()
 	for _, s := range all {
-		d.adds(s)
+		addServer(d, s)
 	}
 	deck := d.serve()
 	own := map[string]map[string]string{}
@@ -159,7 +159,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 			}
 			continue
 		}
-		own[s.Name] = d.own(s)
+		own[s.Name] = ownDefinitions(d, s)
 		if n := len(own[s.Name]); code != 0 || n < s.Tools || !strings.Contains(said, humanize.Count(n, "tool")+" offered") {
 			t.Errorf("%s, which lists %d tools: exit %d: %s", s.Name, n, code, said)
 		}
@@ -169,7 +169,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 	}
 	for _, modern := range []bool{false, true} {
 		merged := map[string][]byte{}
-		for way, r := range d.ways(modern) {
+		for way, r := range waysIn(d, modern) {
 			r.hello("{}")
 			merged[way] = r.ask("tools/list", "")
 			r.end()
@@ -178,7 +178,7 @@ func TestRealServersAreOfferedAsTheyAre(t *testing.T) {
 			if own[s.Name] == nil {
 				continue
 			}
-			for way, r := range d.ways(modern, s.Name) {
+			for way, r := range waysIn(d, modern, s.Name) {
 				r.hello("{}")
 				same(t, fmt.Sprintf("%s alone over %s, modern %v", s.Name, way, modern), own[s.Name], definitions(t, r.ask("tools/list", ""), s.Name+"_"))
 				r.end()

@@ -19,9 +19,9 @@ func TestAgentsShareARealServersStateOnlyWhereTheUserSaysSo(t *testing.T) {
 	d := newDriver(t)
 	d.path = filepath.Dir(s.Command[0]) + ":" + d.path
 	d.takesPassphrase()
-	d.adds(s)
+	addServer(d, s)
 	s.Name = "shared"
-	d.adds(s)
+	addServer(d, s)
 	file := filepath.Join(d.home, ".config/mcpdeck/servers.d/shared.toml")
 	b, err := os.ReadFile(file)
 	if err != nil {

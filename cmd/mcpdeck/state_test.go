@@ -14,8 +14,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/token"
 )
 
-// state is the deck's folder in a home, with a file that links may lead to.
-func (d *driver) state() (dir, precious string) {
+// stateFolder is the deck's folder in a home, with a file that links may lead to.
+func stateFolder(d *driver) (dir, precious string) {
 	d.t.Helper()
 	dir, precious = filepath.Join(d.home, ".local/state/mcpdeck"), filepath.Join(d.home, "precious")
 	if err := os.MkdirAll(filepath.Join(dir, "run"), 0o700); err != nil {
@@ -29,7 +29,7 @@ func (d *driver) state() (dir, precious string) {
 
 // refusal is what a command says that has to end by itself, and its error. A deck
 // that serves instead is ended, which is no error.
-func (d *driver) refusal(args ...string) (said string, err error) {
+func refusal(d *driver, args ...string) (said string, err error) {
 	d.t.Helper()
 	var out lines
 	c := d.command(args...)
@@ -85,12 +85,12 @@ func TestAStateFolderThatOthersReachIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			dir, _ := d.state()
+			dir, _ := stateFolder(d)
 			if err := tt.prepare(d, dir); err != nil {
 				t.Fatal(err)
 			}
 			for _, args := range [][]string{{"serve", "--port", "0"}, {"token"}, {"call", "manage_memory", "action=read", "key=a"}} {
-				out, err := d.refusal(args...)
+				out, err := refusal(d, args...)
 				if err == nil || !strings.Contains(out, tt.want) || !strings.Contains(out, "--state DIR") {
 					t.Errorf("%v: %v: %s", args, err, out)
 				}
@@ -141,7 +141,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			dir, _ := d.state()
+			dir, _ := stateFolder(d)
 			if err := tt.put(d, filepath.Join(dir, "run", "token")); err != nil {
 				t.Fatal(err)
 			}
@@ -152,7 +152,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 			if tt.want == "" {
 				return
 			}
-			if out, err := d.refusal("serve", "--port", "0"); err == nil || !strings.Contains(out, "mcpdeck token rotate") {
+			if out, err := refusal(d, "serve", "--port", "0"); err == nil || !strings.Contains(out, "mcpdeck token rotate") {
 				t.Errorf("serve: %v: %s", err, out)
 			}
 			if out, err := d.command("token", "rotate").CombinedOutput(); err != nil {
@@ -179,7 +179,7 @@ func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			dir, precious := d.state()
+			dir, precious := stateFolder(d)
 			if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
 				t.Fatal(err)
 			}
@@ -233,7 +233,7 @@ func TestADeletedStateFolderIsMadeAgain(t *testing.T) {
 		t.Skip("not tried here")
 	}
 	d := newDriver(t)
-	dir, _ := d.state()
+	dir, _ := stateFolder(d)
 	d.serve()
 	before := d.relay()
 	before.Handshake("before")

@@ -18,7 +18,7 @@ func TestTheRealClaudeDrawsTheUsersStatusLineWithinOurs(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.claudeHome()
+	claudeHome(d)
 	settings := filepath.Join(d.home, ".claude/settings.json")
 	b, err := os.ReadFile(settings)
 	if err != nil {
@@ -29,7 +29,7 @@ func TestTheRealClaudeDrawsTheUsersStatusLineWithinOurs(t *testing.T) {
 	if out, err := d.command("setup", "claude", "--quota", "--yes").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	c := d.starts(mockmodel.New(t, ""), "default")
+	c := startClaude(d, mockmodel.New(t, ""), "default")
 	c.shows(d, "STATUS'x'")
 	told, err := os.ReadFile(filepath.Join(d.project, "told"))
 	if err != nil || !strings.Contains(string(told), `"session_id"`) || strings.Contains(string(told), `"rate_limits"`) {

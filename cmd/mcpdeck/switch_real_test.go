@@ -13,7 +13,7 @@ import (
 )
 
 // hasNPX has npx find the real servers from the project, without a network.
-func (d *driver) hasNPX() {
+func hasNPX(d *driver) {
 	d.t.Helper()
 	npx, err := exec.LookPath("npx")
 	if err != nil {
@@ -26,13 +26,13 @@ func (d *driver) hasNPX() {
 	}
 }
 
-// offers is all that agents are told of what there is, byte by byte, by era, transport
+// offersOf is all that agents are told of what there is, byte by byte, by era, transport
 // and question.
-func (d *driver) offers() map[string]string {
+func offersOf(d *driver) map[string]string {
 	d.t.Helper()
 	out := map[string]string{}
 	for era, modern := range map[string]bool{"legacy": false, "modern": true} {
-		for way, r := range d.ways(modern) {
+		for way, r := range waysIn(d, modern) {
 			out[era+" "+way+" greeting"] = string(r.hello("{}"))
 			for _, method := range []string{"tools/list", "prompts/list", "resources/list", "resources/templates/list"} {
 				out[era+" "+way+" "+method] = string(r.ask(method, ""))
@@ -49,7 +49,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	d := newDriver(t)
-	d.hasNPX()
+	hasNPX(d)
 	d.choosePort()
 	open := func() *window {
 		t.Helper()
@@ -59,14 +59,14 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 		return w
 	}
 	w := open()
-	before := d.offers()
+	before := offersOf(d)
 	out, err := d.command("add", "everything", "--yes", "--", "npx", "-y", "@modelcontextprotocol/server-everything@2026.8.31").CombinedOutput()
 	if err != nil || !strings.Contains(string(out), "13 tools") {
 		t.Fatalf("add: %v\n%s", err, out)
 	}
 	w.key("S")
 	w.shows(d, "everything")
-	same(t, "added", before, d.offers())
+	same(t, "added", before, offersOf(d))
 	if left := d.runs(); len(left) > 0 {
 		t.Errorf("it runs while it is off: %v", left)
 	}
@@ -107,7 +107,7 @@ func TestARealServerCostsNothingWhileItIsOff(t *testing.T) {
 	w.shows(d, "▌● everything")
 	w.key(" ")
 	d.until("no tools", func() bool { return !a.lists("everything_echo") })
-	same(t, "turned off", before, d.offers())
+	same(t, "turned off", before, offersOf(d))
 	d.nothingRuns("while it is off")
 	if failed, said := a.failed("everything_echo", `{"message":"hi"}`); !failed || !strings.Contains(said, "everything is off. The user can turn it on in mcpdeck") {
 		t.Errorf("while it is off, the tool says %s", said)

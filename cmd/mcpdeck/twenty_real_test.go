@@ -24,33 +24,33 @@ func TestTwentyPermissionsOfEachRealAgentAreAnsweredHereOrThere(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
 	rows := map[string]func(*driver) asker{
-		"codex": (*driver).asksCodex, "qwen": (*driver).asksQwen, "copilot by hooks": (*driver).asksCopilot,
+		"codex": asksCodex, "qwen": asksQwen, "copilot by hooks": asksCopilot,
 		"copilot by its extension": func(d *driver) asker {
-			p := d.asksCopilot()
-			p.setup, p.held, p.opens = nil, false, d.copilotExtended
+			p := asksCopilot(d)
+			p.setup, p.held, p.opens = nil, false, openCopilotExtended
 			return p
 		},
-		"opencode": func(d *driver) asker { return d.asksOpenCode("opencode") },
-		"kilo":     func(d *driver) asker { return d.asksOpenCode("kilo") },
+		"opencode": func(d *driver) asker { return asksOpenCode(d, "opencode") },
+		"kilo":     func(d *driver) asker { return asksOpenCode(d, "kilo") },
 	}
 	for version, path := range realtest.Claudes(t) {
 		rows["claude "+version] = func(d *driver) asker {
 			d.coder = path
-			return d.asksClaude()
+			return asksClaude(d)
 		}
 	}
 	for name, asks := range rows {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			d := newDriver(t)
-			d.answersTwenty(asks(d))
+			answersTwenty(d, asks(d))
 		})
 	}
 }
 
 // answersTwenty holds each permission to its effect: the folder that is made or not, what the model is told
 // next, and only then what the deck says became of it.
-func (d *driver) answersTwenty(p asker) {
+func answersTwenty(d *driver, p asker) {
 	t := d.t
 	t.Helper()
 	d.setUp(append(p.setup, p.id)...)
@@ -62,7 +62,7 @@ func (d *driver) answersTwenty(p asker) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	w := p.opens(model)
+	w := p.opens(d, model)
 	t.Cleanup(func() {
 		if t.Failed() {
 			history, _ := os.ReadFile(filepath.Join(d.home, ".local/state/mcpdeck/history.jsonl")) // it may not be there
@@ -85,7 +85,7 @@ func (d *driver) answersTwenty(p asker) {
 				yes, end = "n", ask.EndDenied
 			}
 			at := deck.presses(d, command, yes)
-			d.told(model, i)
+			toldOf(d, model, i)
 			effective[end], want = append(effective[end], time.Since(at).Round(time.Millisecond)), append(want, end)
 		} else {
 			d.until("the prompt", func() bool { return d.waitsFor(command) == 1 })
@@ -96,7 +96,7 @@ func (d *driver) answersTwenty(p asker) {
 			d.until("no prompt", func() bool { return d.waitsFor(command) == 0 })
 			withdrawn, want = append(withdrawn, time.Since(at).Round(time.Millisecond)), append(want, ask.EndElsewhere)
 		}
-		if got := d.told(model, i); d.made(folder) == denied || strings.Contains(got, p.done) == denied {
+		if got := toldOf(d, model, i); d.made(folder) == denied || strings.Contains(got, p.done) == denied {
 			t.Errorf("%s, denied %v: the model is told %s", folder, denied, got)
 		}
 	}
@@ -118,13 +118,13 @@ func (w *window) presses(d *driver, prompt, key string) (at time.Time) {
 	return at
 }
 
-func (d *driver) asksClaude() asker {
+func asksClaude(d *driver) asker {
 	d.t.Helper()
 	d.makes(filepath.Join(d.home, ".claude/settings.json"), "{}")
-	d.knowsClaude(nil)
+	knowsClaude(d, nil)
 	return asker{
 		id: "claude", dialog: "Do you want to proceed?", done: "no output",
-		opens: func(model *mockmodel.Server) *window { return d.codes(model).window },
+		opens: func(d *driver, model *mockmodel.Server) *window { return runClaude(d, model).window },
 		makes: func(t *testing.T, folder string) mockmodel.Step {
 			t.Helper()
 			return bash(t, "mkdir -p "+folder)
@@ -133,13 +133,13 @@ func (d *driver) asksClaude() asker {
 	}
 }
 
-func (d *driver) asksCodex() asker {
+func asksCodex(d *driver) asker {
 	d.t.Helper()
 	return asker{
 		id: "codex", dialog: "Would you like to run", done: "exited with code 0",
-		opens: func(model *mockmodel.Server) *window {
-			d.knowsCodex(model, d.project)
-			w := d.codex(d.project)
+		opens: func(d *driver, model *mockmodel.Server) *window {
+			knowsCodex(d, model, d.project)
+			w := openCodex(d, d.project)
 			w.tall(60, w.tty)
 			return w
 		},
@@ -160,12 +160,12 @@ func (d *driver) asksCodex() asker {
 }
 
 // asksOpenCode is OpenCode, or a program with its contract.
-func (d *driver) asksOpenCode(id string) asker {
+func asksOpenCode(d *driver, id string) asker {
 	d.t.Helper()
 	return asker{
 		id: id, dialog: "Permission required", done: "(no output)",
-		opens: func(model *mockmodel.Server) *window {
-			d.openCodeHome(id, model, "allow")
+		opens: func(d *driver, model *mockmodel.Server) *window {
+			openCodeHome(d, id, model, "allow")
 			w := d.terminal(d.agentCommand(d.project, id, []string{agents.Of(id).Env[0] + "DISABLE_MODELS_FETCH=1"}, "--prompt", "go"))
 			w.tall(40, w.tty)
 			return w
