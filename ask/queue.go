@@ -54,6 +54,8 @@ type Options struct {
 
 	StateFile   string // drafts, parked answers, waiting requests; "" keeps them in memory
 	HistoryFile string // "" keeps the history in memory
+	// Past is what rules are learned from; nil: the history. It is kept where there is a file of the history.
+	Past *Past
 	// Redact is what the history leaves out of prompts of agents' programs.
 	Redact redact.Rules
 	Log    *slog.Logger
@@ -146,7 +148,7 @@ func New(opt Options) *Queue {
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
 	}
-	q.store = newStore(opt.StateFile, opt.HistoryFile, q.log)
+	q.store = newStore(&opt, q.log)
 	q.history = history{redact: opt.Redact, store: q.store}
 	q.load()
 	return q

@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
@@ -142,11 +141,13 @@ func (q *Queue) resume(it *item, v savedItem, now time.Time) {
 // store writes the state and the history on its own goroutine.
 type store struct {
 	stateFile, historyFile string
+	past                   *Past // nil: none is kept
 	log                    *slog.Logger
 
 	mu      sync.Mutex
 	take    func() savedState // returns the state; nil: the state file is up to date
 	records []Record          // not yet in the history file
+	passed  []Record          // not yet in past
 	kick    chan struct{}
 	stop    chan struct{}
 	stopped chan struct{}
@@ -162,12 +163,12 @@ const saveEvery = 100 * time.Millisecond
 // maxState is the maximum number of bytes read from a file.
 const maxState = 1 << 30
 
-func newStore(state, history string, log *slog.Logger) *store {
+func newStore(opt *Options, log *slog.Logger) *store {
 	s := &store{
-		stateFile: state, historyFile: history, log: log,
+		stateFile: opt.StateFile, historyFile: opt.HistoryFile, past: opt.Past, log: log,
 		kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
-	if state == "" && history == "" {
+	if opt.StateFile == "" && opt.HistoryFile == "" {
 		close(s.stopped)
 		return s
 	}
@@ -191,6 +192,9 @@ func (s *store) record(r Record) {
 	}
 	s.mu.Lock()
 	s.records = append(s.records, r)
+	if s.past != nil {
+		s.passed = append(s.passed, r)
+	}
 	s.mu.Unlock()
 	s.poke()
 }
@@ -203,6 +207,7 @@ func (s *store) poke() {
 // saveEvery.
 func (s *store) run() {
 	defer close(s.stopped)
+	_ = s.pass() // it is logged
 	for {
 		select {
 		case <-s.stop:
@@ -210,6 +215,7 @@ func (s *store) run() {
 		case <-s.kick:
 		}
 		s.flush()
+		_ = s.pass()
 		select {
 		case <-s.stop:
 			return
@@ -235,6 +241,22 @@ func (s *store) flush() bool {
 	return !s.failed
 }
 
+// pass writes what rules are learned from, which no answer waits for, and drops what is too old.
+func (s *store) pass() error {
+	if s.past == nil {
+		return nil
+	}
+	s.mu.Lock()
+	all := s.passed
+	s.passed = nil
+	s.mu.Unlock()
+	err := s.past.add(all, s.historyFile)
+	if err != nil {
+		s.log.Error("prompts are not being kept for rules", "error", err)
+	}
+	return err
+}
+
 func (s *store) report(err error) {
 	if err != nil && !s.failed {
 		s.log.Error("questions are not being saved", "error", err)
@@ -257,9 +279,10 @@ func (s *store) close(last savedState) error {
 	if s.stateFile != "" {
 		errs = append(errs, writeState(s.stateFile, last))
 	}
-	if s.historyFile != "" && len(records) > 0 {
+	if s.historyFile != "" {
 		errs = append(errs, appendHistory(s.historyFile, records))
 	}
+	errs = append(errs, s.pass())
 	return errors.Join(errs...)
 }
 
@@ -284,7 +307,10 @@ func replaceFile(path string, b []byte) error {
 }
 
 func appendHistory(path string, records []Record) error {
-	var buf bytes.Buffer
+	if len(records) == 0 {
+		return nil
+	}
+	buf := bytes.NewBufferString("\n") // ends a line that a killed process has left
 	for _, r := range records {
 		line, err := rawjson.Encode(r, "")
 		if err != nil {
@@ -345,24 +371,48 @@ func (s *store) loadHistory() []Record {
 
 // readHistory returns the newest records of a file, without damaged lines, and how many lines it has.
 func readHistory(path string) (records []Record, lines int) {
-	b, err := file.Read(path, maxState)
-	if err != nil {
-		return nil, 0
-	}
-	sc := bufio.NewScanner(bytes.NewReader(b))
-	sc.Buffer(nil, 16<<20)
-	for sc.Scan() {
+	lines, _ = eachRecord(path, func(r Record) { // without a file there are none
+		records = slices.DeleteFunc(records, func(o Record) bool { return r.replaces(&o) })
+		records = append(records, r)
+	})
+	return records[max(0, len(records)-historyLength):], lines
+}
+
+// eachRecord passes on the records of a file, without damaged lines, and returns how many lines it has.
+func eachRecord(path string, do func(Record)) (lines int, err error) {
+	err = eachLine(path, func(text []byte, _ int64) {
 		lines++
 		var r Record
-		if json.Unmarshal(sc.Bytes(), &r) != nil {
-			continue
+		if json.Unmarshal(text, &r) != nil {
+			return
 		}
 		r.Delivery = lastSeen(&r)
 		if p := r.Request.Prompt; p != nil && r.Does != nil {
 			p.Does, r.Does.Args = r.Does, p.Args
 		}
-		records = slices.DeleteFunc(records, func(o Record) bool { return r.replaces(&o) })
-		records = append(records, r)
+		do(r)
+	})
+	return lines, err
+}
+
+// maxRecord is the maximum length of a record that is read.
+const maxRecord = 16 << 20
+
+// eachLine passes on the lines of a file that are not empty, and where they begin. One that is too long is nil.
+func eachLine(path string, do func(text []byte, at int64)) error {
+	f, err := file.Open(path, os.O_RDONLY)
+	if err != nil {
+		return err
 	}
-	return records[max(0, len(records)-historyLength):], lines
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	_, err = file.Lines(f, 0, info.Size(), maxRecord, func(text []byte, at int64) {
+		if text == nil || len(text) > 0 {
+			do(text, at)
+		}
+	})
+	return err
 }

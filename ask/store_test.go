@@ -50,7 +50,8 @@ func TestLinksInPlaceOfTheQueuesFilesAreNotFollowed(t *testing.T) {
 	if err := errors.Join(os.WriteFile(precious, []byte("precious\n"), 0o600), os.MkdirAll(filepath.Dir(opt.StateFile), 0o700)); err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range []string{opt.StateFile, opt.HistoryFile} {
+	opt.Past = &Past{Path: filepath.Join(filepath.Dir(opt.StateFile), "prompts.jsonl"), On: func() bool { return true }}
+	for _, path := range []string{opt.StateFile, opt.HistoryFile, opt.Past.Path} {
 		if err := os.Symlink(precious, path); err != nil {
 			t.Skipf("no link can be made: %v", err)
 		}

@@ -173,7 +173,7 @@ func TestATokenThatIsNotOursIsRefused(t *testing.T) {
 func TestLinksInTheStateFolderAreNotFollowed(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{
-		"journal.db", "journal.db-wal", "drafts.json", "history.jsonl", "sessions.json", "run/deck.sock.lock",
+		"journal.db", "journal.db-wal", "drafts.json", "history.jsonl", "prompts.jsonl", "sessions.json", "run/deck.sock.lock",
 		"run/ask.sock.lock", "run/token", "run/deck.sock", "logicstamp", "pencil",
 	} {
 		t.Run(strings.ReplaceAll(name, "/", " "), func(t *testing.T) {

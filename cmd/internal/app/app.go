@@ -79,6 +79,8 @@ func Assemble(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	if person {
 		o := cfg.AskOptions()
 		o.Redact = h.redact
+		rules := sessions.Book(cfg.Paths)
+		o.Past = &ask.Past{Path: cfg.Paths.Past, On: func() bool { return rules.Now().Enabled }}
 		h.Queue = ask.New(o)
 		h.gate = userauth.New(userauth.Options{Method: cfg.File.Ask.CLIAnswers.Method(), Path: cfg.Paths.Passphrase})
 	}

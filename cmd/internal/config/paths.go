@@ -32,6 +32,7 @@ type Paths struct {
 	RanWith    string // options that the last deck was started with
 	Drafts     string // of answers
 	History    string // of questions
+	Past       string // what rules are learned from
 	Pushed     string // notifications that were sent
 	Sessions   string // the session sockets of ask
 	CardState  string // folder: of each card what was accepted, and whether it was on
@@ -90,6 +91,7 @@ func paths(home string, f Flags) (Paths, error) {
 		RanWith:    filepath.Join(state, "settings"+suffix+".json"),
 		Drafts:     filepath.Join(state, "drafts"+suffix+".json"),
 		History:    filepath.Join(state, "history"+suffix+".jsonl"),
+		Past:       filepath.Join(state, "prompts"+suffix+".jsonl"),
 		Pushed:     filepath.Join(state, "pushed"+suffix+".json"),
 		Sessions:   filepath.Join(state, "sessions"+suffix+".json"),
 		CardState:  filepath.Join(state, "cards"),

@@ -13,6 +13,8 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/prompt"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/agents"
 	reading "github.com/mcpdeck/mcpdeck/servers/rules"
@@ -160,10 +162,21 @@ A real prompt may still be asked for reasons that only it has: its mode, its she
 }
 
 func forgetCommand(a *cli.Globals) *cobra.Command {
-	return &cobra.Command{
-		Use: "forget ID", Short: "Remove one of your rules", Args: cli.Args(1, 1, "name one rule"),
-		Long: "Remove one of your rules from the book. All else in the file stays as it is.",
+	var history, yes bool
+	c := &cobra.Command{
+		Use: "forget [ID]", Short: "Remove one of your rules, or the prompts that rules are learned from", Args: cli.Args(0, 1, "name one rule"),
+		Long: `Remove one of your rules from the book. All else in the file stays as it is.
+
+While rules are on, the deck keeps what agents asked and whether it was allowed, for rules to be learned
+from: without secrets, for 30 days, at most 20,000 prompts, in prompts.jsonl of its state folder. With
+journal.shape_only or without ask.history it keeps none. --history removes them all, and no rule.`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if (len(args) == 0) != history {
+				return exit.Usagef("name one rule, or give --history alone")
+			}
+			if history {
+				return forgetPast(c, a, yes)
+			}
 			s, err := store(a)
 			if err != nil {
 				return err
@@ -180,6 +193,25 @@ func forgetCommand(a *cli.Globals) *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&history, "history", false, "remove the prompts that rules are learned from")
+	c.Flags().BoolVar(&yes, "yes", false, "with --history: remove without asking")
+	return c
+}
+
+func forgetPast(c *cobra.Command, a *cli.Globals, yes bool) error {
+	p, err := config.Where(a.Flags)
+	if err != nil {
+		return err
+	}
+	c.Println("All prompts that rules are learned from are removed from " + p.Past)
+	if err := prompt.Agreed(c, yes); err != nil {
+		return err
+	}
+	if err := (&ask.Past{Path: p.Past}).Forget(); err != nil {
+		return fmt.Errorf("remove the prompts: %w", err)
+	}
+	c.Println("forgotten")
+	return nil
 }
 
 func offCommand(a *cli.Globals) *cobra.Command {

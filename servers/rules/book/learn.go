@@ -52,6 +52,7 @@ const (
 	mostParts    = 2  // for which a rule is proposed
 	mostExact    = 400
 	mostProposed = 4
+	mostLearned  = 400 // what was allowed that rules are suggested from: more takes seconds
 )
 
 // Simulate returns what rules would have done with the past, beside those of the book.
@@ -94,7 +95,8 @@ func (b *Book) Propose(q *Request, past []Past) (all, refused []Proposal) {
 // in several projects, or to several agents, is proposed for all projects, or for these agents, too. Two rules that
 // answer only together follow each other.
 func (b *Book) Suggest(past []Past, most int) (all []Proposal) {
-	candidates := b.candidates(past)
+	recent := recentOf(past)
+	candidates := b.candidates(recent)
 	with := &Book{Rules: slices.Clone(b.Rules), Programs: b.Programs}
 	for len(all) < most {
 		var best []Rule
@@ -104,7 +106,7 @@ func (b *Book) Suggest(past []Past, most int) (all []Proposal) {
 				continue
 			}
 			set = with.named(set)
-			s := with.Simulate(set, past)
+			s := with.Simulate(set, recent)
 			if s.Against == "" && s.Answered*max(len(best), 1) > does.Answered*len(set) {
 				best, does = set, s
 			}
@@ -112,6 +114,7 @@ func (b *Book) Suggest(past []Past, most int) (all []Proposal) {
 		if best == nil {
 			break
 		}
+		does = with.Simulate(best, past)
 		for i, r := range best {
 			p := Proposal{Rule: r, Simulated: does}
 			if len(best) > 1 {
@@ -122,6 +125,21 @@ func (b *Book) Suggest(past []Past, most int) (all []Proposal) {
 		with.Rules = append(with.Rules, best...)
 	}
 	return all
+}
+
+// recentOf is the newest of what was allowed, and all that was denied.
+func recentOf(past []Past) (out []Past) {
+	left := mostLearned
+	for i := range slices.Backward(past) {
+		if past[i].Allowed {
+			if left--; left < 0 {
+				continue
+			}
+		}
+		out = append(out, past[i])
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // Reads is the rule that allows agents what only reads inside the project, by an ID that no other has.

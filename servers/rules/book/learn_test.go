@@ -91,6 +91,21 @@ func TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied(t *testing.
 	}
 }
 
+func TestWhatWasDeniedLongAgoIsNotSuggested(t *testing.T) {
+	in := rules.Place{Cwd: "/src/shop", Root: "/src/shop", Home: "/home/u"}
+	of := func(command string, allowed bool) Past {
+		return Past{Request{Agent: "claude", Project: in.Root, Home: in.Home, Now: time.Now(), Reading: rules.Read(command, in)}, allowed}
+	}
+	past := []Past{of("go test ./old", false), of("go vet ./old", true)}
+	for range mostLearned {
+		past = append(past, of("go test ./...", true), of("go vet ./...", true))
+	}
+	all := (&Book{}).Suggest(past, 5)
+	if len(all) != 1 || !strings.Contains(all[0].Rule.Words(), "go vet") || all[0].Answered != mostLearned+1 || all[0].Asked != len(past) || all[0].Denials != 1 {
+		t.Errorf("suggested is %+v", all)
+	}
+}
+
 func TestARuleForWhatRunsInTheProjectsEnvironmentIsForThatProgramAlone(t *testing.T) {
 	for asked, c := range map[string]struct {
 		words        string

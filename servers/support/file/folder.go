@@ -1,9 +1,12 @@
 package file
 
 import (
+	"context"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/gofrs/flock"
 )
@@ -38,4 +41,21 @@ func (b below) Open(name string) (fs.File, error) {
 // its place is neither followed nor waited for.
 func Lock(path string) *flock.Flock {
 	return flock.New(path, flock.SetFlag(os.O_CREATE|os.O_RDONLY|NoFollow|noWait), flock.SetPermissions(0o600))
+}
+
+// Alone runs do while no other process does anything alone with the file at a path, whose folder is made if it is
+// missing. It waits as long as ctx lasts for another that does.
+func Alone(ctx context.Context, path string, do func() error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return err
+	}
+	lock := Lock(path + ".lock")
+	defer lock.Close() //nolint:errcheck // nothing was written through it
+	switch ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); {
+	case errors.Is(err, context.DeadlineExceeded), err == nil && !ok:
+		return errors.New("the file is locked by another program")
+	case err != nil:
+		return err
+	}
+	return do()
 }

@@ -58,7 +58,7 @@ func (d *denials) actions(p *Page) []tui.Action {
 					return exactMsg{&one, plan, err}
 				}
 			}
-			return p.rules.learns(0, d.selected().Record.Request, p.past.all, p.rules.home)
+			return p.rules.learns(0, d.selected().Record.Request, p.queue)
 		}},
 		{ID: "inbox.denied.copy", Title: "Copy what was denied", Hint: "copy", Verb: verb.Copy, Part: partDenied, Enabled: none, Run: func() tea.Cmd {
 			return tui.Copy(d.selected().Subject, "what was denied")

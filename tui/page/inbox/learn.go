@@ -151,7 +151,7 @@ func kindOf(p *questions.Prompt) book.Kind {
 	return ""
 }
 
-// answeredBefore is what the user has answered of some prompts in the history. What a rule answered, or auto mode denied, is not among it.
+// answeredBefore is what the user has answered of some prompts. What a rule answered, or auto mode denied, is not among it.
 func answeredBefore(all []questions.Record, of func(*book.Request) bool, home string, now time.Time) (out []book.Past) {
 	for i := range all {
 		r := &all[i]
@@ -182,8 +182,8 @@ func (b *rulebook) whyNoRule(r *questions.Request) string {
 }
 
 // learns proposes rules for a prompt, which is open or, with item 0, of the past.
-func (b *rulebook) learns(item int, r questions.Request, history []questions.Record, home string) tea.Cmd {
-	from := b.from
+func (b *rulebook) learns(item int, r questions.Request, queue *questions.Queue) tea.Cmd {
+	from, home := b.from, b.home
 	return func() tea.Msg {
 		now := from.Now()
 		m := lastingMsg{item: item, standing: now, lasting: &lasting{title: "From now on"}}
@@ -191,7 +191,7 @@ func (b *rulebook) learns(item int, r questions.Request, history []questions.Rec
 		if !is || now.Fault != "" {
 			return m
 		}
-		all, refused := now.Listed.Propose(&q, answeredBefore(history, func(o *book.Request) bool { return o.Agent == q.Agent }, home, q.Now))
+		all, refused := now.Listed.Propose(&q, answeredBefore(questions.AllPast(queue), func(o *book.Request) bool { return o.Agent == q.Agent }, home, q.Now))
 		m.rules = all
 		for _, p := range refused {
 			m.lasting.note = notOffered(&p)
@@ -205,10 +205,10 @@ func notOffered(p *book.Proposal) string {
 }
 
 // suggests proposes rules from all that was answered.
-func (b *rulebook) suggests(history []questions.Record, home string) tea.Cmd {
-	from, may := b.from, b.may
+func (b *rulebook) suggests(queue *questions.Queue) tea.Cmd {
+	from, may, home := b.from, b.may, b.home
 	return func() tea.Msg {
-		past := answeredBefore(history, func(q *book.Request) bool { return may.Has(q.Agent, q.Kind()) }, home, time.Now())
+		past := answeredBefore(questions.AllPast(queue), func(q *book.Request) bool { return may.Has(q.Agent, q.Kind()) }, home, time.Now())
 		now := from.Now()
 		m := lastingMsg{standing: now, lasting: &lasting{title: "Rules that would have answered the most"}}
 		if now.Fault == "" {
@@ -324,7 +324,7 @@ func always(p *Page) tea.Cmd {
 		return nil
 	}
 	p.keep()
-	return p.rules.learns(it.ID, it.Request, p.snap.History, p.opt.Home)
+	return p.rules.learns(it.ID, it.Request, p.queue)
 }
 
 // whyNoRuleNow says why no rule is proposed for a prompt that is open.

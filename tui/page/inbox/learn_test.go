@@ -1,6 +1,10 @@
 package inbox_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +95,37 @@ func TestARuleIsKeptFromAPromptOnceItsWordsWereRead(t *testing.T) {
 				t.Errorf("%s: %q, %s", command, d.Verdict, d.Why)
 			}
 		}
+	})
+}
+
+func TestARuleIsHeldToMoreThanTheHistory(t *testing.T) {
+	var lines strings.Builder
+	now := time.Now()
+	for i := range 300 {
+		command := "go vet ./..."
+		if i == 0 {
+			command = "go test -race ./store"
+		}
+		fmt.Fprintf(&lines, `{"id":%d,"arrived":%[2]q,"ended":%[2]q,"request":{"from":{"cwd":"/home/ann/src/api"},"questions":[{"options":[{"label":"denied"}]}],"prompt":{"kind":"permission","agent":"claude","command":%q,"grants":[{"allow":%t,"scope":"once"}]}},"reply":{"status":"answered","results":[{"selectedOptions":["denied"]}]},"delivery":"delivered"}`+"\n",
+			i, now.Format(time.RFC3339), command, i > 0)
+	}
+	file := filepath.Join(t.TempDir(), "prompts.jsonl")
+	if err := os.WriteFile(file, []byte(lines.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	past := &questions.Past{Path: file, On: func() bool { return true }, Now: func() time.Time { return now }}
+	setup{size: frame.Size{W: 110, H: 34}, queue: questions.Options{Past: past}, page: page.Options{Rules: booktest.New(t, ""), RulesFor: forClaude(), Home: "/home/ann"}}.run(t, func(d *driver) {
+		d.prompt(ruleable("1", "go test -race ./store"))
+		d.Wait(5 * time.Second)
+		d.press("a")
+		d.Wait(time.Second)
+		d.Has("Not offered: “Allow `go test` with no options but -race", "would have allowed what you denied")
+	})
+	setup{size: frame.Size{W: 110, H: 34}, queue: questions.Options{Past: past}, page: page.Options{Rules: booktest.New(t, ""), RulesFor: forClaude(), Home: "/home/ann"}}.run(t, func(d *driver) {
+		d.Wait(5 * time.Second)
+		d.press("H", "v", "a")
+		d.Wait(time.Second)
+		d.Has("It would have answered 299 of the last 300 prompts, none of the 1 that you denied")
 	})
 }
 

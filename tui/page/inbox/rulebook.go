@@ -87,14 +87,14 @@ func (b *rulebook) actions(p *Page) []tui.Action {
 			return b.does("", func() error { return b.from.Pause(id) })
 		}},
 		{ID: "inbox.rules.forget", Title: "Forget the rule", Hint: "remove", Verb: verb.Stop, Part: partRules, Acts: true, Enabled: none, Run: b.forget},
-		{ID: "inbox.rules.reads", Title: "Add a rule: those that would have answered the most", Hint: "always…", Verb: verb.Always, Part: partRules, Acts: true, Enabled: b.cannotAllow, Run: func() tea.Cmd { return b.suggests(p.past.all, b.home) }},
+		{ID: "inbox.rules.reads", Title: "Add a rule: those that would have answered the most", Hint: "always…", Verb: verb.Always, Part: partRules, Acts: true, Enabled: b.cannotAllow, Run: func() tea.Cmd { return b.suggests(p.queue) }},
 		{ID: "inbox.rules.learn", Title: "Keep a rule that answers this from now on", Hint: "always…", Verb: verb.Always, Part: partHistory, Acts: true, Enabled: func() string {
 			r := p.past.selected()
 			if r == nil {
 				return "nothing is selected"
 			}
 			return b.whyNoRule(&r.Request)
-		}, Run: func() tea.Cmd { return b.learns(0, p.past.selected().Request, p.past.all, b.home) }},
+		}, Run: func() tea.Cmd { return b.learns(0, p.past.selected().Request, p.queue) }},
 	}, tui.ListActions("inbox.rules", partRules, &b.list))
 }
 

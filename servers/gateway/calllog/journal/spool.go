@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
@@ -40,20 +39,9 @@ type spooled struct {
 
 // locked runs f while no other process uses the files.
 func (s spool) locked(ctx context.Context, f func() error) error {
-	if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-		return err
-	}
-	lock := file.Lock(s.path + ".lock")
-	defer lock.Close() //nolint:errcheck // nothing was written through it
 	ctx, cancel := context.WithTimeout(ctx, spoolWait)
 	defer cancel()
-	switch ok, err := lock.TryLockContext(ctx, 5*time.Millisecond); {
-	case errors.Is(err, context.DeadlineExceeded), err == nil && !ok:
-		return errors.New("the file is locked by another program")
-	case err != nil:
-		return err
-	}
-	return f()
+	return file.Alone(ctx, s.path, f)
 }
 
 // add appends calls of a run.
