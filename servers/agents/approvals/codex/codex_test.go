@@ -179,6 +179,17 @@ func TestAnotherClientMayHaveBeenFaster(t *testing.T) {
 	}
 }
 
+// TestADenialIsKnownWhileTheModelThinks has nothing come after a denial but that the session works.
+func TestADenialIsKnownWhileTheModelThinks(t *testing.T) {
+	w := idle(t, time.Hour)
+	w.door.opt.Confirm = time.Millisecond
+	w.Asks("s", runCommand, command)
+	w.choose(w.item(), "Deny", "")
+	w.says("denied")
+	w.Ends("s", "call_1", "completed") // another client was faster after all
+	w.says("answered elsewhere: allowed")
+}
+
 func TestASessionOfTheDaemonMayNotAskWithoutEnd(t *testing.T) {
 	w := newWorldWith(t, ask.New(ask.Options{Hold: -1}), time.Hour)
 	w.Runs("s", standin.Idle(), nil)

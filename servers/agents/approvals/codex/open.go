@@ -293,8 +293,9 @@ func (o *open) Look() approvals.Fate {
 }
 
 // unexplained is what can be said of a prompt that Codex has not waited for so long, while its
-// item does not tell: what was denied ends at once. Another client may have been faster with
-// another answer.
+// item does not tell. Of a denial it may tell nothing until the model says something, which takes as
+// long as it takes: Codex has closed the prompt after it, which is enough. Another client may have been
+// faster with another answer; how the item ends says so.
 func (o *open) unexplained(ago time.Duration, lost bool) approvals.Fate {
 	f := approvals.Fate{Last: lost || ago >= o.link.a.opt.Confirm+recordFor, Again: recordFor}
 	if !o.sent {
@@ -309,7 +310,7 @@ func (o *open) unexplained(ago time.Duration, lost bool) approvals.Fate {
 		o.worked = &works
 	}
 	switch {
-	case o.sent && *o.worked == o.allow:
+	case o.sent && (*o.worked || !o.allow):
 		f.Is = approvals.Taken
 	case !o.sent && *o.worked:
 		f.Is, f.How = approvals.Elsewhere, "answered elsewhere"
