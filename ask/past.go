@@ -32,15 +32,17 @@ type Past struct {
 	looked time.Time
 }
 
-// AllPast returns what agents asked and what became of it, for rules to be learned from, the oldest first. While no more
-// is kept, it is that of the history.
-func AllPast(q *Queue) []Record {
-	if p := q.opt.Past; p != nil && p.On() {
+// AllPast returns what agents asked and what became of it, for rules to be learned from, the oldest first.
+func AllPast(q *Queue) []Record { return q.opt.Past.Or(q.Pending().History) }
+
+// Or is Read where it is kept, else the history.
+func (p *Past) Or(history []Record) []Record {
+	if p != nil && p.On() {
 		if all, err := p.Read(); err == nil {
 			return all
 		}
 	}
-	return q.Pending().History
+	return history
 }
 
 func (p *Past) now() time.Time {
@@ -142,7 +144,7 @@ func pastOf(all []Record) (out []Record) {
 		}
 		g, _ := r.Request.Granted(r.Reply.Results)
 		kept := Prompt{Kind: p.Kind, Agent: p.Agent, Mode: p.Mode, Tool: p.Tool, Command: p.Command, Shell: p.Shell, Dir: p.Dir, Grants: []Grant{{Allow: g.Allow, Scope: g.Scope}}}
-		if r.Does != nil {
+		if r.Does != nil && r.Does.Tool != "" {
 			kept.Args = p.Args
 		}
 		r.Request = Request{From: From{Cwd: r.Request.Cwd()}, Prompt: &kept, Questions: []Question{{Options: []Option{{Label: string(end)}}}}}

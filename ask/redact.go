@@ -98,5 +98,5 @@ func (h *history) keptArgs(raw json.RawMessage) json.RawMessage {
 
 func sizeAndHash(b []byte) string {
 	sum := sha256.Sum256(b)
-	return fmt.Sprintf("[%s, SHA-256 %x]", humanize.Count(len(b), "byte"), sum)
+	return fmt.Sprintf("[%s, sha256 %x]", humanize.Count(len(b), "byte"), sum)
 }

@@ -98,7 +98,7 @@ func TestTheHistoryKeepsTheSizeOfALongPrompt(t *testing.T) {
 	decide(t, q, 1, 1)
 	q.SendHeld()
 	p := q.Pending().History[0].Request.Prompt
-	if !strings.HasPrefix(p.Command, "[4097 bytes, SHA-256 ") || !strings.HasPrefix(string(p.Args), `"[4099 bytes, SHA-256 `) {
+	if !strings.HasPrefix(p.Command, "[4097 bytes, sha256 ") || !strings.HasPrefix(string(p.Args), `"[4099 bytes, sha256 `) {
 		t.Errorf("kept is %q and %s", p.Command, p.Args)
 	}
 }

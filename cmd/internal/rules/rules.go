@@ -28,7 +28,7 @@ func Command(a *cli.Globals) *cobra.Command {
 		Long: `Say what a shell command may do before it runs, and what your rules say of it. It is read, never run,
 and nothing is answered by it.`,
 	}
-	c.AddCommand(checkCommand(), testCommand(), listCommand(a), whyCommand(a), forgetCommand(a), offCommand(a), onCommand(), grantedCommand(a), revokeCommand(a), deniedCommand(a))
+	c.AddCommand(checkCommand(), testCommand(a), listCommand(a), whyCommand(a), forgetCommand(a), offCommand(a), onCommand(), grantedCommand(a), revokeCommand(a), deniedCommand(a))
 	return c
 }
 
@@ -140,16 +140,27 @@ type Case struct {
 // mostCases is how large a file of cases may be.
 const mostCases = 16 << 20
 
-func testCommand() *cobra.Command {
+func testCommand(a *cli.Globals) *cobra.Command {
 	var project, home string
+	var history bool
+	var days int
 	c := &cobra.Command{
-		Use: "test FILE", Short: "Hold commands to what they are written to do",
+		Use: "test [FILE]", Short: "Hold commands to what they are written to do, or your rules to what you answered",
 		Long: `Hold commands to what they are written to do. The file has a JSON object per line: {"cmd", "effects"},
 and if they are to be compared "shell", "segments" and "rule_may_allow". Each difference is printed;
-with one, it exits with 1.`,
-		Example: "  mcpdeck rules test commands.jsonl --project /home/u/shop --home /home/u",
-		Args:    cli.Args(1, 1, "name one file of cases"),
+with one, it exits with 1.
+
+--history holds your rules to the prompts that are kept for rules to be learned from: it says how many
+each would answer as it is now, and which it would allow that you denied; with one, it exits with 1.`,
+		Example: "  mcpdeck rules test commands.jsonl --project /home/u/shop --home /home/u\n  mcpdeck rules test --history --days 30",
+		Args:    cli.Args(0, 1, "name one file of cases"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if (len(args) == 0) != history {
+				return exit.Usagef("name one file of cases, or give --history alone")
+			}
+			if history {
+				return holdToHistory(c, a, days)
+			}
 			b, err := file.Read(args[0], mostCases)
 			if err != nil {
 				return fmt.Errorf("read the cases: %w", err)
@@ -165,6 +176,8 @@ with one, it exits with 1.`,
 			return nil
 		},
 	}
+	c.Flags().BoolVar(&history, "history", false, "hold your rules to what agents asked and you answered")
+	c.Flags().IntVar(&days, "days", 7, "with --history: of how many `DAYS`, at most 30")
 	c.Flags().StringVar(&project, "project", "/home/u/shop", "`FOLDER` of the project in which they run")
 	c.Flags().StringVar(&home, "home", "/home/u", "home `FOLDER` of their user")
 	return c

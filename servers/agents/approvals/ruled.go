@@ -161,9 +161,7 @@ func (r *ByRules) try(now *book.Standing, req *ask.Request) book.Decision {
 	if p.Unconfirmed || p.Misread != "" || p.Door != ask.Shared && p.Door != ask.Here || p.Agent == "" || p.Session == "" {
 		return book.Decision{Why: book.NoRule}
 	}
-	in, fresh := rules.At(cmp.Or(p.Dir, req.Cwd()), req.Cwd(), r.home), false
-	in.Shell = p.Shell
-	in.Programs = now.Programs()
+	in, fresh := now.Place(req, r.home), false
 	link := in.Link
 	in.Link = func(path string) (string, bool) {
 		to, is := link(path)
@@ -172,8 +170,15 @@ func (r *ByRules) try(now *book.Standing, req *ask.Request) book.Decision {
 		}
 		return to, is
 	}
-	q := book.Request{Agent: p.Agent, Project: in.Root, Home: in.Home, Now: time.Now()}
-	does(&q, p, in)
+	q := book.Request{Now: time.Now()}
+	q.Asks(p, in)
+	if q.Edits != nil { // which files there are now, not when it was asked
+		for i := range q.Edits.Files {
+			f := &q.Edits.Files[i]
+			_, err := os.Lstat(filepath.FromSlash(f.Path))
+			f.Make = err != nil
+		}
+	}
 	d := now.Decide(q)
 	bar := ""
 	switch {
@@ -193,29 +198,6 @@ func (r *ByRules) try(now *book.Standing, req *ask.Request) book.Decision {
 // justChanged goes by the time that nobody can set as well.
 func (r *ByRules) justChanged(v file.Version) bool {
 	return time.Since(time.Unix(0, max(v.Modified, v.Changed))).Abs() < r.settled
-}
-
-// does fills in what a prompt is about.
-func does(q *book.Request, p *ask.Prompt, in rules.Place) {
-	d := p.Does
-	switch {
-	case d == nil:
-		q.Reading = rules.Read(p.Command, in)
-	case d.Page != "":
-		q.Fetch = d.Page
-	case d.Tool != "":
-		q.Call = &book.Called{Server: d.Server, Tool: d.Tool, Args: d.Args, In: in}
-	default:
-		q.Edits = &book.Edits{In: in, Partial: d.Partial}
-		for _, f := range d.Files {
-			at := f.Path
-			if !filepath.IsAbs(at) {
-				at = filepath.Join(filepath.FromSlash(in.Cwd), at)
-			}
-			_, err := os.Lstat(at)
-			q.Edits.Files = append(q.Edits.Files, rules.Edit{Path: filepath.ToSlash(at), Delete: f.Delete, Make: err != nil})
-		}
-	}
 }
 
 // bars says why no rule may allow now what a prompt is about, which is q.

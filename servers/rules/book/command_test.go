@@ -168,12 +168,12 @@ func TestWhatIsProposedAfterAPromptIsNarrowAndSaysWhatItAllows(t *testing.T) {
 		return Request{Agent: "claude", Project: in.Root, Home: in.Home, Now: now, Reading: rules.Read(command, in)}
 	}
 	past := []Past{
-		{ask("go test ./... -count=1"), true},
-		{ask("go test ./a -v"), true},
-		{ask("go test -race ./..."), false},
-		{ask("npm test -- -u"), false},
-		{ask("git commit -m a"), true},
-		{ask("git commit -m b"), false},
+		{Request: ask("go test ./... -count=1"), Allowed: true},
+		{Request: ask("go test ./a -v"), Allowed: true},
+		{Request: ask("go test -race ./..."), Allowed: false},
+		{Request: ask("npm test -- -u"), Allowed: false},
+		{Request: ask("git commit -m a"), Allowed: true},
+		{Request: ask("git commit -m b"), Allowed: false},
 	}
 	for command, want := range map[string][]string{
 		"go test ./... 2>&1 | tail -5": {

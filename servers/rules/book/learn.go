@@ -16,6 +16,7 @@ import (
 type Past struct {
 	Request
 	Allowed bool
+	Cut     bool // not all of it was kept
 }
 
 // Proposal is a rule that the user may keep, and what it would have done.
@@ -27,6 +28,7 @@ type Proposal struct {
 // Simulated is what rules would have done with what the user has answered before.
 type Simulated struct {
 	Answered, Asked, Denials int    // of all that were asked: those that rules answer then, and those that the user denied
+	Unjudged                 int    // beside those, since not all of them was kept
 	Against                  string // what the user denied and a rule would have allowed; "" if none
 	Beside                   string // the rule without which it would not have; "" if none
 }
@@ -42,6 +44,9 @@ func (s *Simulated) Says() string {
 	}
 	if s.Denials > 0 {
 		say += ", none of the " + strconv.Itoa(s.Denials) + " that you denied"
+	}
+	if s.Unjudged > 0 {
+		say += "; not kept whole and so not judged: " + strconv.Itoa(s.Unjudged)
 	}
 	return say + "."
 }
@@ -60,15 +65,20 @@ func (b *Book) Simulate(add []Rule, past []Past) (s Simulated) {
 	with := &Book{Rules: slices.Concat(add, b.Rules), Programs: b.Programs}
 	for i := range past {
 		p := &past[i]
+		answers := !(p.Cut && p.Allowed) && b.Decide(p.Request).Verdict != Allow && with.Decide(p.Request).Verdict == Allow
+		if answers && !p.Allowed && s.Against == "" {
+			s.Against = p.Text()
+		}
+		if p.Cut {
+			s.Unjudged++
+			continue
+		}
 		s.Asked++
 		if !p.Allowed {
 			s.Denials++
 		}
-		if b.Decide(p.Request).Verdict == Allow || with.Decide(p.Request).Verdict != Allow {
-			continue
-		}
-		if s.Answered++; !p.Allowed && s.Against == "" {
-			s.Against = p.text()
+		if answers {
+			s.Answered++
 		}
 	}
 	return s
@@ -171,7 +181,7 @@ func (b *Book) candidates(past []Past) (all [][]Rule) {
 	}
 	for i := range past {
 		p := &past[i]
-		if !p.Allowed || p.Kind() == "" || b.Decide(p.Request).Verdict != "" {
+		if !p.Allowed || p.Cut || p.Kind() == "" || b.Decide(p.Request).Verdict != "" {
 			continue
 		}
 		learned := slices.DeleteFunc(b.learned(&p.Request, past), func(r Rule) bool {

@@ -32,7 +32,7 @@ func weekPast(t *testing.T) (all []Past) {
 			server, tool, _ := strings.Cut(p.Text, " ")
 			q.Call = &Called{Server: server, Tool: tool, Args: []byte(p.Args), In: in}
 		}
-		all = append(all, Past{q, p.Answer == "y"})
+		all = append(all, Past{Request: q, Allowed: p.Answer == "y"})
 	}
 	return all
 }
@@ -81,7 +81,7 @@ func TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied(t *testing.
 			case p.Allowed:
 				answered++
 			default:
-				t.Errorf("a rule allows what was denied: %s", p.text())
+				t.Errorf("a rule allows what was denied: %s", p.Text())
 			}
 		}
 		t.Logf("%q: five rules answer %d of %d prompts, %d of them commands, and none of the %d that were denied; %d remain", agent, answered, len(of(counted)), commands, denied, len(of(counted))-answered)
@@ -94,7 +94,7 @@ func TestOfAWeekFiveRulesAnswerWhatWasAllowedAndNothingThatWasDenied(t *testing.
 func TestWhatWasDeniedLongAgoIsNotSuggested(t *testing.T) {
 	in := rules.Place{Cwd: "/src/shop", Root: "/src/shop", Home: "/home/u"}
 	of := func(command string, allowed bool) Past {
-		return Past{Request{Agent: "claude", Project: in.Root, Home: in.Home, Now: time.Now(), Reading: rules.Read(command, in)}, allowed}
+		return Past{Request: Request{Agent: "claude", Project: in.Root, Home: in.Home, Now: time.Now(), Reading: rules.Read(command, in)}, Allowed: allowed}
 	}
 	past := []Past{of("go test ./old", false), of("go vet ./old", true)}
 	for range mostLearned {
@@ -103,6 +103,22 @@ func TestWhatWasDeniedLongAgoIsNotSuggested(t *testing.T) {
 	all := (&Book{}).Suggest(past, 5)
 	if len(all) != 1 || !strings.Contains(all[0].Rule.Words(), "go vet") || all[0].Answered != mostLearned+1 || all[0].Asked != len(past) || all[0].Denials != 1 {
 		t.Errorf("suggested is %+v", all)
+	}
+}
+
+func TestWhatWasNotKeptWholeIsNotJudgedButHeldAgainstARule(t *testing.T) {
+	in := rules.Place{Cwd: "/src/shop", Root: "/src/shop", Home: "/home/u"}
+	of := func(command string, allowed bool) Past {
+		return Past{Request: Request{Agent: "claude", Project: in.Root, Home: in.Home, Now: time.Now(), Reading: rules.Read(command, in)}, Allowed: allowed, Cut: strings.Contains(command, "[redacted]")}
+	}
+	past := []Past{of("cat a", true), of("cat b", false), of("cat c", true), of("cat 'password=[redacted]'", true)}
+	reads := []Rule{(&Book{}).Reads([]string{"claude"})}
+	s := (&Book{}).Simulate(reads, past)
+	if says := s.Says(); says != "It would have answered 3 of the last 3 prompts, none of the 1 that you denied; not kept whole and so not judged: 1." || s.Against != "cat b" {
+		t.Errorf("%s, against it %q", says, s.Against)
+	}
+	if s = (&Book{}).Simulate(reads, []Past{of("cat 'password=[redacted]'", false)}); s.Against == "" || s.Asked != 0 {
+		t.Errorf("of what was denied it says %+v", s)
 	}
 }
 

@@ -105,8 +105,8 @@ func fixed(raw json.RawMessage) map[string]string {
 	return out
 }
 
-// text is what a request is about.
-func (q *Request) text() string {
+// Text is what a request is about.
+func (q *Request) Text() string {
 	switch q.Kind() {
 	case OfCommands:
 		return q.Reading.Text

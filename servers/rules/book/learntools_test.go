@@ -107,9 +107,9 @@ func TestFoldersHostsAndToolsAreSuggestedOfAllThatWasAnswered(t *testing.T) {
 		edits("/home/u/shop/src/a.go"), edits("/home/u/shop/src/b.go"), edits("/home/u/shop/src/c/d.go"), edits("/home/u/shop/README.md"),
 		fetches("https://go.dev/a"), fetches("https://go.dev/b"), calls("db", "query", `{"sql":"a"}`), calls("db", "query", `{"sql":"b"}`),
 	} {
-		past = append(past, Past{asksFor(set), true})
+		past = append(past, Past{Request: asksFor(set), Allowed: true})
 	}
-	past = append(past, Past{asksFor(calls("db", "drop", `{}`)), false})
+	past = append(past, Past{Request: asksFor(calls("db", "drop", `{}`))})
 	var got []string
 	for _, p := range (&Book{}).Suggest(past, 3) {
 		got = append(got, strings.TrimPrefix(p.Rule.Words(), "Allow "))
@@ -148,7 +148,7 @@ func TestAServerOfAnotherProjectMayBeAnotherOne(t *testing.T) {
 		for _, set := range []func(*Request){calls("db", "query", `{"sql":"a"}`), calls("db", "query", `{"sql":"b"}`), fetches("https://go.dev/a")} {
 			q := asksFor(set)
 			q.Project = project
-			past = append(past, Past{q, true})
+			past = append(past, Past{Request: q, Allowed: true})
 		}
 	}
 	pages := 0

@@ -3,10 +3,7 @@ package inbox
 import (
 	"cmp"
 	"fmt"
-	"path"
-	"path/filepath"
 	"slices"
-	"time"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -104,78 +101,16 @@ func (l *lasting) Render(f *tui.Frame) []string {
 	return widget.Dialog(th, l.title, "", rows[:min(len(rows), room)], w+6, f.H)
 }
 
-// wanted is a prompt as the rules see it; false if they see nothing of it, or it is of another machine.
-func wanted(r *questions.Request, home string, now time.Time) (book.Request, bool) {
-	p := r.Prompt
-	if p == nil || kindOf(p) == "" || p.Agent == "" || r.Cwd() == "" || r.Peer.Host+r.Peer.Machine != "" {
-		return book.Request{}, false
-	}
-	in := rules.At(cmp.Or(p.Dir, r.Cwd()), r.Cwd(), home)
-	q := book.Request{Agent: p.Agent, Project: in.Root, Home: in.Home, Now: now}
-	switch kindOf(p) {
-	case book.OfCommands:
-		q.Reading = rules.Read(p.Command, in)
-	case book.OfPages:
-		q.Fetch = p.Does.Page
-	case book.OfCalls:
-		q.Call = &book.Called{Server: p.Does.Server, Tool: p.Does.Tool, Args: p.Does.Args, In: in}
-	case book.OfEdits:
-		q.Edits = &book.Edits{In: in, Partial: p.Does.Partial}
-		for _, f := range p.Does.Files {
-			at := filepath.ToSlash(f.Path)
-			if !path.IsAbs(at) {
-				at = path.Join(in.Cwd, at)
-			}
-			q.Edits.Files = append(q.Edits.Files, rules.Edit{Path: at, Delete: f.Delete, Make: f.Make})
-		}
-	}
-	return q, true
-}
-
-// kindOf is the kind of things that a permission is about; "" if rules know none of it.
-func kindOf(p *questions.Prompt) book.Kind {
-	switch d := p.Does; {
-	case p.Kind != questions.Permission:
-		return ""
-	case p.Command != "":
-		return book.OfCommands
-	case d == nil:
-		return ""
-	case d.Page != "":
-		return book.OfPages
-	case d.Tool != "":
-		return book.OfCalls
-	case len(d.Files) > 0:
-		return book.OfEdits
-	}
-	return ""
-}
-
-// answeredBefore is what the user has answered of some prompts. What a rule answered, or auto mode denied, is not among it.
-func answeredBefore(all []questions.Record, of func(*book.Request) bool, home string, now time.Time) (out []book.Past) {
-	for i := range all {
-		r := &all[i]
-		end := r.End()
-		if r.Rule != nil || r.Refused != nil || end != questions.EndAllowed && end != questions.EndDenied {
-			continue
-		}
-		if q, is := wanted(&r.Request, home, now); is && of(&q) {
-			out = append(out, book.Past{Request: q, Allowed: end == questions.EndAllowed})
-		}
-	}
-	return out
-}
-
 // whyNoRule says why no rule is proposed for a prompt.
 func (b *rulebook) whyNoRule(r *questions.Request) string {
 	p := r.Prompt
 	switch {
 	case b.from == nil || len(b.may) == 0:
 		return "this deck has no rules"
-	case p == nil || kindOf(p) == "":
+	case p == nil || book.KindOf(p) == "":
 		return "no rule is made of this"
 	case p.Door == questions.Here && r.Verified(): // this deck makes the call
-	case p.Door == questions.Here || !b.may.Has(p.Agent, kindOf(p)):
+	case p.Door == questions.Here || !b.may.Has(p.Agent, book.KindOf(p)):
 		return "no rule can allow what this agent asks"
 	}
 	return ""
@@ -187,11 +122,11 @@ func (b *rulebook) learns(item int, r questions.Request, queue *questions.Queue)
 	return func() tea.Msg {
 		now := from.Now()
 		m := lastingMsg{item: item, standing: now, lasting: &lasting{title: "From now on"}}
-		q, is := wanted(&r, home, time.Now())
+		q, is := now.Asked(&r, home)
 		if !is || now.Fault != "" {
 			return m
 		}
-		all, refused := now.Listed.Propose(&q, answeredBefore(questions.AllPast(queue), func(o *book.Request) bool { return o.Agent == q.Agent }, home, q.Now))
+		all, refused := now.Listed.Propose(&q, now.Answered(questions.AllPast(queue), func(agent string, _ book.Kind) bool { return agent == q.Agent }, home))
 		m.rules = all
 		for _, p := range refused {
 			m.lasting.note = notOffered(&p)
@@ -208,8 +143,8 @@ func notOffered(p *book.Proposal) string {
 func (b *rulebook) suggests(queue *questions.Queue) tea.Cmd {
 	from, may, home := b.from, b.may, b.home
 	return func() tea.Msg {
-		past := answeredBefore(questions.AllPast(queue), func(q *book.Request) bool { return may.Has(q.Agent, q.Kind()) }, home, time.Now())
 		now := from.Now()
+		past := now.Answered(questions.AllPast(queue), may.Has, home)
 		m := lastingMsg{standing: now, lasting: &lasting{title: "Rules that would have answered the most"}}
 		if now.Fault == "" {
 			m.rules = now.Listed.Suggest(past, mostSuggested)
