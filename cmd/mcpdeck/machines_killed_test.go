@@ -19,6 +19,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/mockmodel"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
@@ -72,6 +75,29 @@ func (r *road) carry(from, to net.Conn) {
 	}
 }
 
+// farMachine adds a machine with a network of its own.
+func farMachine(d *driver, n int) *sshServer {
+	m := &sshServer{name: fmt.Sprint("build", n), there: newDriver(d.t)}
+	if os.Getenv(isApart) != "" {
+		m.cable = &cable{n}
+	} else {
+		m.road = &road{}
+	}
+	d.reaches(m)
+	d.addsMachine(m.name)
+	return m
+}
+
+// isCut takes the network to a machine down until the function that it returns is called.
+func (m *sshServer) isCut(d *driver) (ends func()) {
+	if m.cable == nil {
+		m.road.Lock()
+		return m.road.Unlock
+	}
+	m.cable.ip(d, "link", "set", m.cable.name(), "down")
+	return func() { m.cable.ip(d, "link", "set", m.cable.name(), "up") }
+}
+
 // below are the processes that a process has started whose command line has a text.
 func below(pid int, text string) (all []int) {
 	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // it may have ended
@@ -98,6 +124,7 @@ type blows struct {
 	agents  []*agent       // the n-th is on the machine n of all
 	next    int            // number of the next question
 	waits   map[int]string // by agent: its question
+	relays  []int          // processes whose agents were killed
 	answers map[string]int // by question: how many its agent got
 
 	mu   sync.Mutex
@@ -105,7 +132,7 @@ type blows struct {
 }
 
 // kill ends one part of the way to a machine in the hardest way, or holds the network for a while.
-func (k *blows) kill(m *sshServer, part string, deck, agent int) bool {
+func (k *blows) kill(m *sshServer, part string, deck int, a *agent) bool {
 	pids := []int{deck}
 	switch part {
 	case "ssh":
@@ -116,26 +143,29 @@ func (k *blows) kill(m *sshServer, part string, deck, agent int) bool {
 		pids = below(m.Process.Pid, "mcpdeck remote-end")
 	case "deck there":
 		pids = []int{m.there.deckPID()}
+	case "agent's relay":
+		pids = below(a.Cmd.Process.Pid, "mcpdeck mcp")
 	case "agent":
-		pids = []int{agent}
+		k.mu.Lock()
+		k.relays = append(k.relays, below(a.Cmd.Process.Pid, "mcpdeck mcp")...)
+		k.mu.Unlock()
+		defer a.Out.Close() // the system closes its ends
+		defer a.In.Close()
+		pids = []int{a.Cmd.Process.Pid}
 	case "network":
-		if m.cable != nil {
-			m.cable.ip(k.d, "link", "set", m.cable.name(), "down")
-			time.Sleep(*cut) // the network is down
-			m.cable.ip(k.d, "link", "set", m.cable.name(), "up")
-			return true
-		}
-		m.road.Lock()
-		defer m.road.Unlock()
+		defer m.isCut(k.d)()
 		time.Sleep(*cut) // the network is down
 		return true
 	}
 	return len(pids) > 0 && pids[0] > 1 && syscall.Kill(pids[0], syscall.SIGKILL) == nil
 }
 
-// begins connects an agent that asks what the one in its place has asked.
+// begins starts an agent that asks what the one in its place has asked.
 func (k *blows) begins(i int) {
-	k.agents[i] = k.all[i%len(k.all)].there.relay()
+	there := k.all[i%len(k.all)].there
+	c := there.command("mcp")
+	c.Path, c.Args = "/bin/sh", append([]string{"sh", "-c", `"$@"; true`, "sh", there.program}, c.Args[1:]...)
+	k.agents[i] = &agent{decktest.Serve(k.t, c), k.t}
 	k.agents[i].Handshake(fmt.Sprint("agent", i))
 	if text := k.waits[i]; text != "" {
 		k.asks(i, text)
@@ -156,6 +186,9 @@ func (k *blows) hears(i int) {
 		select {
 		case m, ok := <-k.agents[i].Lines:
 			if !ok {
+				if rand.IntN(2) == 0 { //nolint:gosec // any time will do
+					return // it comes back later
+				}
 				k.begins(i)
 				continue
 			}
@@ -203,7 +236,7 @@ func (k *blows) user() {
 		return
 	}
 	// The first rows are those that wait, but for one that was just answered.
-	for _, keys := range []string{"\x1b[H" + strings.Repeat("j", rand.IntN(len(k.agents))), "2"} { //nolint:gosec // any will do
+	for _, keys := range []string{"\x1b[H" + strings.Repeat("j", rand.IntN(k.waiting())), "2"} { //nolint:gosec // any will do
 		_, _ = k.screen.tty.Write([]byte(keys)) // it may have been killed
 		time.Sleep(time.Second)                 // a key counts by how long what it answers has been there
 	}
@@ -220,7 +253,7 @@ func (k *blows) round(parts []string) {
 	var over sync.WaitGroup
 	for _, part := range parts {
 		at := rand.IntN(len(k.agents)) //nolint:gosec // any will do
-		agent := k.agents[at].Cmd.Process.Pid
+		agent := k.agents[at]
 		over.Go(func() {
 			time.Sleep(time.Duration(rand.IntN(1500*len(k.agents))) * time.Millisecond) //nolint:gosec // any point will do
 			if k.kill(k.all[at%len(k.all)], part, deck, agent) {
@@ -262,25 +295,17 @@ func linkedTo(d *driver) (n int) {
 // and this deck, at random points, while a user answers by keys. An agent's connection that was killed comes back.
 func TestNothingIsLostWhateverIsKilledOnTheWayOverSSH(t *testing.T) {
 	t.Parallel()
-	times, agents, atOnce := *kills, 5, 3 // agents on each machine, parts that are killed in a round
+	times, agents, atOnce := *kills, 5, 5 // agents on each machine, parts that are killed in a round
 	if times == 0 {
 		realtest.On(t)
-		times, agents, atOnce = 2, 1, 1
+		times, agents, atOnce = 2, 1, 2
 	}
 	if setsApart(t, fmt.Sprint("-kills=", *kills), fmt.Sprint("-cut=", *cut), "-test.timeout=2h") {
 		return
 	}
 	k := &blows{t: t, d: newDriver(t), waits: map[int]string{}, answers: map[string]int{}, done: map[string]int{}}
 	for n := 1; n <= 3; n++ {
-		m := &sshServer{name: fmt.Sprint("build", n), there: newDriver(t)}
-		if os.Getenv(isApart) != "" {
-			m.cable = &cable{n}
-		} else {
-			m.road = &road{}
-		}
-		k.d.reaches(m)
-		k.d.addsMachine(m.name)
-		k.all = append(k.all, m)
+		k.all = append(k.all, farMachine(k.d, n))
 	}
 	k.agents = make([]*agent, agents*len(k.all))
 	k.screen = k.d.window("--page", "inbox")
@@ -291,7 +316,7 @@ func TestNothingIsLostWhateverIsKilledOnTheWayOverSSH(t *testing.T) {
 	}
 	var parts []string
 	for n := range times {
-		parts = append(parts, "deck", "ssh", "session of sshd", "remote-end", "deck there", "agent")
+		parts = append(parts, "deck", "ssh", "session of sshd", "remote-end", "deck there", "agent's relay", "agent")
 		if n < 3 || n%2 == 0 {
 			parts = append(parts, "network")
 		}
@@ -301,5 +326,81 @@ func TestNothingIsLostWhateverIsKilledOnTheWayOverSSH(t *testing.T) {
 	for some := range slices.Chunk(parts, atOnce) {
 		k.round(some)
 	}
+	k.d.until("the end of the relays whose agents were killed", func() bool { return !slices.ContainsFunc(k.relays, runs) })
 	t.Logf("%d questions answered once, as the user said, in %v; killed or cut: %v", k.next, time.Since(began).Round(time.Second), k.done)
+}
+
+// overTheWire runs Claude Code on a machine behind its ssh server, in a terminal of this one.
+func overTheWire(d *driver, m *sshServer, model *mockmodel.Server, args ...string) *coder {
+	d.t.Helper()
+	c := claudeCommand(m.there, model, args...)
+	line := append([]string{"cd", m.there.project, "&&", "exec", "env", "-i"}, c.Env...)
+	port := model.URL[strings.LastIndex(model.URL, ":")+1:]
+	ssh := d.command("-tt", "-R", port+":127.0.0.1:"+port, m.name, strings.Join(append(line, c.Args...), " "))
+	ssh.Path = filepath.Join(d.home, "bin", "ssh")
+	w := d.terminal(ssh)
+	w.wide()
+	return &coder{window: w, d: d, model: model}
+}
+
+// TestARealClaudeThatIsKilledOnAnotherMachineGetsTheAnswerOfItsNextLife kills it while its prompt waits, also with the
+// network down and the user's answer under way, and answers what it asks when its session is resumed.
+func TestARealClaudeThatIsKilledOnAnotherMachineGetsTheAnswerOfItsNextLife(t *testing.T) {
+	t.Parallel()
+	claude := realtest.Claude(t)
+	if setsApart(t) {
+		return
+	}
+	d := newDriver(t)
+	m := farMachine(d, 1)
+	m.there.coder = claude
+	claudeHome(m.there)
+	deck := d.window("--page", "inbox")
+	deck.wide()
+	d.until("a link", func() bool { return linkedTo(d) == 1 })
+	const command = "mkdir made"
+	step := bash(t, command)
+	model := mockmodel.New(t, "", step, step, step)
+	life := []string{"--permission-mode", "default"}
+	asks := func() (c *coder) {
+		t.Helper()
+		c = overTheWire(d, m, model, life...)
+		c.shows(d, "? for shortcuts")
+		c.says("go")
+		d.until("the prompt", steady(func() bool { return deck.asks(command) }))
+		life = append(life[:2], "--continue")
+		return c
+	}
+	for _, answered := range []bool{false, true} {
+		c := asks()
+		ends := func() {}
+		if answered {
+			ends = m.isCut(d)
+		}
+		for _, pid := range below(m.Process.Pid, claude) {
+			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended with its parent
+		}
+		what := "gone: its agent has ended"
+		if answered {
+			deck.answers(d, command, key{"y", ""})
+			what = "not taken: its agent has ended"
+		}
+		ends()
+		<-c.done
+		deck.shows(d, what)
+		d.until("no hook and no prompt", func() bool { return waitingHooks(m.there)+d.prompted() == 0 })
+	}
+	c, made := asks(), filepath.Join(m.there.project, "made")
+	if _, err := os.Stat(made); err == nil {
+		t.Error("what was allowed to a process that had ended is done")
+	}
+	deck.answers(d, command, key{"y", ""})
+	if got := c.answered(2); !strings.Contains(got, "no output") {
+		t.Errorf("the model gets %s", got)
+	}
+	if _, err := os.Stat(made); err != nil {
+		t.Errorf("what was allowed was not done: %v", err)
+	}
+	want := []ask.End{ask.EndGone, ask.EndGone, ask.EndAllowed}
+	testwait.For(t, fmt.Sprintf("the history there to say %q", want), m.there.became, func(all []ask.End) bool { return slices.Equal(all, want) })
 }
