@@ -14,10 +14,10 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
 )
 
-// TestAHubOfTheRealServerBringsWhatWaitsOnAHost goes the way of the page on hubs: the server runs before a host is
-// added to it, and before the deck that has made it.
-func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
-	t.Parallel()
+// hubWith has this home run a hub, to which another one is added as the host build1. It returns what runs a command here.
+func hubWith(d, there *driver) (says func(args ...string) string) {
+	t := d.t
+	t.Helper()
 	realtest.On(t)
 	programs := t.TempDir()
 	if out, err := exec.Command("go", "build", "-o", programs, "github.com/nats-io/nats-server/v2").CombinedOutput(); err != nil {
@@ -29,9 +29,8 @@ func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
 	}
 	at := l.Addr().String()
 	l.Close()
-	d, there := newDriver(t), newDriver(t)
 	d.path = programs + string(filepath.ListSeparator) + d.path
-	says := func(args ...string) string {
+	says = func(args ...string) string {
 		t.Helper()
 		out, err := d.command(args...).CombinedOutput()
 		if err != nil {
@@ -64,6 +63,15 @@ func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
 		t.Fatalf("join: %v: %s", err, out)
 	}
 	there.endsDeck()
+	return says
+}
+
+// TestAHubOfTheRealServerBringsWhatWaitsOnAHost goes the way of the page on hubs: the server runs before a host is
+// added to it, and before the deck that has made it.
+func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
+	t.Parallel()
+	d, there := newDriver(t), newDriver(t)
+	says := hubWith(d, there)
 	w := d.window()
 	w.wide()
 	for _, text := range []string{"Which database?", "Which cache?"} {

@@ -18,19 +18,19 @@ import (
 // process.
 const older = "275d8d1"
 
-// olderPrograms builds mcpdeck and mcpdeck-hook of that commit into a folder, which also has
+// olderPrograms builds mcpdeck and mcpdeck-hook of a commit into a folder, which also has
 // its plugin for OpenCode.
-func olderPrograms(t *testing.T) string {
+func olderPrograms(t *testing.T, commit string) string {
 	t.Helper()
 	root, err := exec.Command("git", "rev-parse", "--show-toplevel").Output()
 	if err != nil {
 		t.Skip("not a clone of the repository, so there is no older version to build:", err)
 	}
 	dir := t.TempDir()
-	archive := exec.Command("git", "archive", "--output", filepath.Join(dir, "older.tar"), older)
+	archive := exec.Command("git", "archive", "--output", filepath.Join(dir, "older.tar"), commit)
 	archive.Dir = strings.TrimSpace(string(root))
 	if out, err := archive.CombinedOutput(); err != nil {
-		t.Skipf("a shallow clone does not have commit %s, so there is no older version to build: %s", older, out)
+		t.Skipf("a shallow clone does not have commit %s, so there is no older version to build: %s", commit, out)
 	}
 	for _, c := range [][]string{
 		{"tar", "-xf", "older.tar"},
@@ -53,7 +53,7 @@ func TestVersionsOfTheSocketsMix(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds an older version")
 	}
-	dir := olderPrograms(t)
+	dir := olderPrograms(t, older)
 	deck, hook := filepath.Join(dir, "mcpdeck"), filepath.Join(dir, "mcpdeck-hook")
 	t.Run("an older client, this deck", func(t *testing.T) {
 		t.Parallel()

@@ -186,6 +186,9 @@ func (d *adding) introduce(key ed25519.PublicKey) (learned, error) {
 		if errors.Is(err, process.ErrLate) {
 			err = fmt.Errorf("it has not agreed within %s; agree there, then run this again", humanize.Took(learnWithin))
 		}
+		if strings.Contains(err.Error(), "unknown flag --learn") {
+			err = errors.New("mcpdeck there is older and cannot be linked: update it, then run this again")
+		}
 		return learned{}, err
 	}
 	if l.Host == "" {

@@ -29,7 +29,7 @@ of it is kept here. With -f it goes on with the calls as they come.`,
 			}
 			i := slices.IndexFunc(list, func(m book.Machine) bool { return m.Name == args[0] })
 			if i < 0 {
-				return exit.Usagef("no machine is called %q; see mcpdeck remote list", args[0])
+				return exit.Usagef("no machine was added as %q, see mcpdeck remote list; for a host on a hub, see the Calls page", args[0])
 			}
 			line := []string{"exec mcpdeck log"}
 			for _, arg := range args[1:] {
