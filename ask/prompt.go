@@ -22,6 +22,7 @@ type Prompt struct {
 	Tool    string          `json:"tool,omitempty"`    // that wants to run, as the agent names it
 	Words   string          `json:"words,omitempty"`   // the agent's own description of what it wants
 	Command string          `json:"command,omitempty"` // whole, of a tool that runs one
+	Begins  string          `json:"begins,omitempty"`  // how the command begins of which Command is the size and hash, in the history
 	Path    string          `json:"path,omitempty"`    // of the file that a tool edits
 	Diff    string          `json:"diff,omitempty"`    // unified, of that edit, or of what a command runs since a rule was kept for it
 	Args    json.RawMessage `json:"args,omitempty"`    // of any other tool
@@ -160,6 +161,9 @@ func (p *Prompt) Offers(option int) bool {
 // Subject returns what a permission is about, whole and as the agent wrote it: the
 // command, the file, or the arguments.
 func (p *Prompt) Subject() string {
+	if p.Begins != "" {
+		return p.Begins + "…\n" + p.Command
+	}
 	return cmp.Or(p.Command, p.Path, string(p.Args))
 }
 

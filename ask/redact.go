@@ -9,19 +9,26 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/redact"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // maxSubject is the longest part of a prompt that the history keeps, in bytes.
 const maxSubject = 4 << 10
 
+// mostBegins is how much of a longer command the history keeps beside that, in characters: what a user knows it by.
+const mostBegins = 400
+
 // kept returns what the history keeps of a prompt of an agent's program and of the reply:
-// no secrets, and of long texts only their size and hash. Other requests are kept as they
+// no secrets, and of long texts only their size and hash, of commands how they begin, too. Other requests are kept as they
 // are.
 func (h *history) kept(r Request, reply Reply) (Request, Reply) {
 	if r.Prompt == nil {
 		return r, reply
 	}
 	p := *r.Prompt
+	if len(p.Command) > maxSubject && !h.redact.ShapeOnly {
+		p.Begins = sanitize.First(h.redact.Text(p.Command[:maxSubject]), mostBegins)
+	}
 	for _, s := range []*string{&p.Words, &p.Command, &p.Path, &p.Diff} {
 		*s = h.keptText(*s)
 	}

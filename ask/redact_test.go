@@ -92,7 +92,7 @@ func TestTheHistoryKeepsTheSizeOfALongPrompt(t *testing.T) {
 	q := New(Options{})
 	defer q.Close()
 	r := permissionRequest("1", Shared)
-	r.Prompt.Command = strings.Repeat("x", maxSubject+1)
+	r.Prompt.Command = "deploy --token=ghp_0123456789abcdefghijABCDEFGHIJ012345 " + strings.Repeat("x", maxSubject-55)
 	r.Prompt.Args = json.RawMessage(`"` + r.Prompt.Command + `"`)
 	opened(t, q, r)
 	decide(t, q, 1, 1)
@@ -100,5 +100,8 @@ func TestTheHistoryKeepsTheSizeOfALongPrompt(t *testing.T) {
 	p := q.Pending().History[0].Request.Prompt
 	if !strings.HasPrefix(p.Command, "[4097 bytes, sha256 ") || !strings.HasPrefix(string(p.Args), `"[4099 bytes, sha256 `) {
 		t.Errorf("kept is %q and %s", p.Command, p.Args)
+	}
+	if got := p.Subject(); !strings.HasPrefix(got, "deploy --token=[") || !strings.HasSuffix(got, "xxx…\n"+p.Command) || len(got) > 2*mostBegins {
+		t.Errorf("the user is told that it was %q", got)
 	}
 }
