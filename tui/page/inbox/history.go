@@ -231,42 +231,19 @@ func (h *history) render(f *tui.Frame) []string {
 	}
 	rest := f.H - len(head)
 	detail := min(max(rest/2, 4), rest)
-	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string { return h.row(f, h.found[i], w) })...)
+	var d drawing
+	for i := range h.found {
+		d.column(whoAsks(&h.found[i].Request, nil))
+	}
+	rows := append(head, h.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string {
+		agent, project := whoAsks(&h.found[i].Request, nil)
+		return d.recordRow(f, &h.found[i], agent, project, f.Ago(h.found[i].Ended), w-1)
+	})...)
 	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
 	for _, r := range recordRows(th, h.found[max(h.list.Cursor, 0)], f.W-2) {
 		rows = append(rows, " "+r)
 	}
 	return rows[:min(len(rows), f.H)]
-}
-
-func (h *history) row(f *tui.Frame, r questions.Record, w int) string {
-	state := ""
-	if undone(r) && w >= 60 { // the sign says it, too
-		state = string(r.End()) + " " + f.Theme.Glyph.Dot + " "
-	}
-	return recordRow(f, r, w, state+f.Ago(r.Ended))
-}
-
-// recordRow is who asked what, and what became of it: the end of a question
-// is told by its sign and in words, the answer in the user's own.
-func recordRow(f *tui.Frame, r questions.Record, w int, right string) string {
-	th := f.Theme
-	who := sanitize.Line(r.Request.Client())
-	if in := project(&r.Request); in != "" {
-		who += " " + th.Glyph.Dot + " " + in
-	}
-	// The answer goes first, then the question, then who asked.
-	room := w - 3 - widget.Width(right) - 1
-	asked := aboutRow(th, th.Text, &r.Request)
-	end := " " + th.Glyph.Right + " " + ending(r)
-	end = widget.Cut(end, max(room*2/3, room-widget.Width(asked)))
-	asked = widget.Cut(asked, room-widget.Width(end))
-	if room -= widget.Width(asked) + widget.Width(end) + 2; room < 6 {
-		who = ""
-	} else {
-		who = widget.Cut(who, room) + "  "
-	}
-	return widget.Ends(recordMark(th, r)+" "+th.Muted.Render(who)+asked+th.Strong.Render(end), th.Muted.Render(right), w-1)
 }
 
 // recordMark is the sign of how a question ended.

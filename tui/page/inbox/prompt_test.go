@@ -428,8 +428,10 @@ func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
 		calls[1].Settled("answered in its terminal: allowed")
 		d.Wait(10 * time.Second)
 		d.Keys("H")
-		d.Has("Bash  make → Always: Bash(make:*) in this project", "Bash  make install → answered in its terminal: allowed")
-	}, bash("1", "make"), bash("2", "make install"))
+		d.Has("✓ claude api  Answered in its terminal: allowed: make install", "✓ claude api  Allowed from now on: make ")
+		d.Keys("j")
+		d.Has("  Always: Bash(make:*) in this project")
+	}, bash("1", "make"), bash("2", "make install "+strings.Repeat("x", 100)))
 }
 
 func TestNothingIsMarkdownInAPermission(t *testing.T) {
@@ -449,7 +451,7 @@ func TestNothingIsMarkdownInAPermission(t *testing.T) {
 		d.Keys("y")
 		d.reply(calls[0])
 		d.Keys("H")
-		d.Has("Bash  "+command, "Allow `*.o`")
+		d.Has("taken yet: "+command, "Bash\n "+command, "Allow `*.o`")
 	}, r)
 }
 

@@ -52,12 +52,18 @@ func newDrawing(l *requestList, w world, width, answers int) *drawing {
 			}
 		}
 		agent, project := d.who(r)
-		d.agent = max(d.agent, min(widget.Width(agent), agentMost))
-		if width >= columnsFrom || r.section != needsYou { // else it does not stand in the column
-			d.project = max(d.project, min(widget.Width(project), projectMost))
+		if width < columnsFrom && r.section == needsYou { // it does not stand in the column
+			project = ""
 		}
+		d.column(agent, project)
 	}
 	return d
+}
+
+// column makes room for who asks.
+func (d *drawing) column(agent, project string) {
+	d.agent = max(d.agent, min(widget.Width(agent), agentMost))
+	d.project = max(d.project, min(widget.Width(project), projectMost))
 }
 
 // projectNames are what the projects of sessions are called, by sessionKey and by connection.
@@ -108,7 +114,7 @@ func (d *drawing) last() (last time.Time) {
 func (d *drawing) row(f *tui.Frame, r *row, w int) []string {
 	switch {
 	case r.section == answeredToday:
-		return []string{d.recordRow(f, r, w)}
+		return []string{d.answeredRow(f, r, w)}
 	case r.session != nil:
 		return []string{d.sessionRow(f, r, w)}
 	}
@@ -362,25 +368,36 @@ func (d *drawing) now(s *snapshot.Session) string {
 	return sanitize.Line(s.LastTool)
 }
 
-// recordRow draws a request that has ended today.
-func (d *drawing) recordRow(f *tui.Frame, r *row, w int) string {
-	th := f.Theme
+// answeredRow draws a request that has ended today.
+func (d *drawing) answeredRow(f *tui.Frame, r *row, w int) string {
 	agent, project := d.who(r)
-	left := recordMark(th, r.record) + " " + th.Muted.Render(widget.Fit(agent, d.agent)) + " "
+	right := f.Ago(r.record.Ended)
+	if slices.ContainsFunc(d.snap.Kept, func(k questions.Record) bool { return k.ID == r.record.ID }) {
+		right = "not delivered " + f.Theme.Glyph.Dot + " " + right
+	}
+	return d.recordRow(f, &r.record, agent, project, right, w)
+}
+
+// recordRow draws who asked what, and what became of it.
+func (d *drawing) recordRow(f *tui.Frame, r *questions.Record, agent, project, right string, w int) string {
+	th := f.Theme
+	left := recordMark(th, *r) + " " + th.Muted.Render(widget.Fit(agent, d.agent)) + " "
 	if w >= projectFrom {
 		left += th.Muted.Render(widget.Fit(project, d.project)) + "  "
 	}
-	right := f.Ago(r.record.Ended)
-	if slices.ContainsFunc(d.snap.Kept, func(k questions.Record) bool { return k.ID == r.record.ID }) {
-		right = "not delivered " + th.Glyph.Dot + " " + right
-	}
-	return widget.Ends(left+widget.Cut(recordWords(th, &r.record), max(w-widget.Width(left)-widget.Width(right)-1, 4)), th.Muted.Render(right), w)
+	return widget.Ends(left+widget.Cut(recordWords(th, r), max(w-widget.Width(left)-widget.Width(right)-1, 4)), th.Muted.Render(right), w)
 }
 
 // recordWords are what became of a request: "Allowed once: npm test", "Which palette? → dark".
 func recordWords(th *theme.Theme, r *questions.Record) string {
 	if r.Request.Decides() {
 		said := words(r)
+		switch {
+		case undone(*r): // where to answer is said of the row that is selected
+			said = string(r.End())
+		case r.Rule != nil:
+			said += " by rule " + sanitize.Line(r.Rule.ID)
+		}
 		about := aboutRow(th, th.Muted, &r.Request)
 		if d := r.Request.Prompt; d.Kind == questions.Permission && d.Command != "" {
 			about = th.Muted.Render(sanitize.Line(d.Subject()))
@@ -403,7 +420,7 @@ func Answered(f *tui.Frame, asked *questions.Snapshot, sessions []snapshot.Sessi
 	title, note := l.heading(f, answeredToday, d)
 	rows := []string{widget.Heading(f.Theme, title, note, false, w)}
 	for i := range n {
-		rows = append(rows, widget.Fit(" "+d.recordRow(f, &l.rows[i], w-2), w))
+		rows = append(rows, widget.Fit(" "+d.answeredRow(f, &l.rows[i], w-2), w))
 	}
 	return rows
 }

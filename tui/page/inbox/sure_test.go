@@ -154,7 +154,7 @@ func TestHistoryTellsTheEndsApart(t *testing.T) {
 		d.Wait(2 * time.Minute)
 		c.Delivered(questions.Delivered)
 		d.press("H")
-		d.Has("✓ claude · shop  One? → blue", "✗ claude · shop  Two? → declined: not now", "✓ claude · shop  Three? → asked back: which wall?",
+		d.Has("✓ claude     shop  One? → blue", "✗ claude     shop  Two? → declined: not now", "✓ claude     shop  Three? → asked back: which wall?",
 			"Four? → skipped", "→ timed out")
 	})
 }
