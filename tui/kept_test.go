@@ -92,7 +92,7 @@ func TestAPagesStateIsWrittenWhenTheUserQuits(t *testing.T) {
 	}
 }
 
-// What each page keeps it says again after a restart, and nothing else makes it say
+// What each page keeps, which is no filter that would hide what is new, it says again after a restart, and nothing else makes it say
 // anything but what it says of itself.
 func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 	d := fake.NewDeck(time.Now())
@@ -101,13 +101,13 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 		make func() tui.Page
 		kept []string
 	}{
-		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true,"Filter":"status:waiting shop"}`}},
+		{"agents", func() tui.Page { return agents.New(agents.Options{}) }, []string{`{"Sort":"tokens","Turned":true,"Group":true}`}},
 		{"servers", func() tui.Page { return servers.New(servers.Options{}) }, []string{`{"Sort":"Tokens","Turned":true,"Tools":{"Sort":"p95"},"Kept":{}}`, `{"Sort":"","Tools":{"Sort":"calls","Turned":true},"Kept":{"github":"2 x"}}`}},
 		{"sounds", func() tui.Page {
 			return inbox.New(queue(), inbox.Options{Widgets: []inbox.Widget{clippy.NewWidget(&sounds{})}})
 		}, []string{`{"Widgets":{"clippy":"muted"}}`}},
-		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Filter":"status:error since:2h","Failed":true,"Raw":true,"Sort":"duration"}`}},
-		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{`{"Filter":"button","Mode":1}`}},
+		{"calls", func() tui.Page { return calls.New(calls.Options{Bodies: d}) }, []string{`{"Raw":true,"Sort":"duration"}`}},
+		{"drift", func() tui.Page { return drift.New(drift.Options{}) }, []string{`{"Mode":1}`}},
 		{"pixels", func() tui.Page { return pixels.New(pixels.Options{}) }, []string{`{"Zoom":8,"Ground":1,"Grid":true}`, `{"Zoom":-4,"Ground":0,"Grid":false}`}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -118,7 +118,7 @@ func TestPagesKeepHowTheyAreLookedAt(t *testing.T) {
 				}
 			}
 			fresh := tt.make().(tui.StateSaver).SaveState()
-			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Folds":["gone.tsx"],"Widgets":{"clippy":"loud","gone":"x"}}`, `{"Sort":-1}`} {
+			for _, bad := range []string{"", "{", "[]", `"x"`, `{"Filter":"hides what is new","Failed":true}`, `{"Zoom":1000000,"Sort":"colour","Kind":-1,"Mode":7,"Ground":99}`, `{"Sort":99}`, `{"Folds":["gone.tsx"],"Widgets":{"clippy":"loud","gone":"x"}}`, `{"Sort":-1}`} {
 				p := tt.make().(tui.StateSaver)
 				if p.LoadState(bad); p.SaveState() != fresh {
 					t.Errorf("%s became %s", bad, p.SaveState())

@@ -84,13 +84,12 @@ func (p *Page) ID() string { return ID }
 type look struct {
 	tui.Order
 	Group     bool
-	Filter    string
 	Explained bool `json:",omitempty"` // what the field of the next prompt does
 }
 
 // SaveState implements tui.StateSaver.
 func (p *Page) SaveState() string {
-	return tui.EncodeState(look{p.Order, p.group, p.Filter.Text(), p.opts.Reply.Explained()})
+	return tui.EncodeState(look{p.Order, p.group, p.opts.Reply.Explained()})
 }
 
 // LoadState implements tui.StateSaver.
@@ -99,7 +98,6 @@ func (p *Page) LoadState(kept string) {
 	if tui.DecodeState(kept, &l) && tui.SortingBy(sorts(), l.By) != nil {
 		p.Order, p.group = l.Order, l.Group
 		p.opts.Reply.Restore(l.Explained)
-		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.narrow()
 	}
 }

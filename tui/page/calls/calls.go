@@ -10,7 +10,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/query"
-	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -266,26 +265,24 @@ func (p *Page) Actions() []tui.Action {
 
 // look is what the page keeps between runs.
 type look struct {
-	Filter      string
-	Failed, Raw bool
+	Raw bool
 	tui.Order
 }
 
 // SaveState implements tui.StateSaver.
 func (p *Page) SaveState() string {
-	return tui.EncodeState(look{p.Filter.Text(), p.failed, p.raw, p.Order})
+	return tui.EncodeState(look{p.raw, p.Order})
 }
 
 // LoadState implements tui.StateSaver.
 func (p *Page) LoadState(kept string) {
 	var l look
 	if tui.DecodeState(kept, &l) {
-		p.Filter.SetText(sanitize.Line(l.Filter))
-		p.failed, p.raw = l.Failed, l.Raw
+		p.raw = l.Raw
 		if tui.SortingBy(sorts(), l.By) != nil {
 			p.Order, p.log.order = l.Order, orderOf(l.Order)
 		}
-		p.log.narrow(newFilter(p.Filter.Text(), p.failed, time.Now()))
+		p.log.narrow(p.log.filter)
 	}
 }
 

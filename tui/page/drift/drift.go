@@ -12,7 +12,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp/compare"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
-	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/browser"
@@ -189,19 +188,15 @@ func (p *Page) narrow() { p.lay() }
 const leastNames = 9
 
 // look is what the page keeps between runs.
-type look struct {
-	Filter string
-	Mode   mode
-}
+type look struct{ Mode mode }
 
 // SaveState implements tui.StateSaver.
-func (p *Page) SaveState() string { return tui.EncodeState(look{p.Filter.Text(), p.mode}) }
+func (p *Page) SaveState() string { return tui.EncodeState(look{p.mode}) }
 
 // LoadState implements tui.StateSaver.
 func (p *Page) LoadState(kept string) {
 	var l look
 	if tui.DecodeState(kept, &l) && l.Mode >= differs && l.Mode < modes {
-		p.Filter.SetText(sanitize.Line(l.Filter))
 		p.mode = l.Mode
 	}
 }
