@@ -77,7 +77,7 @@ func (m machines) join(ctx context.Context) error {
 		if s.Role == hub.Deck {
 			h.deck, err = hub.NewDeck(hub.DeckOptions{
 				Membership: s, Book: b, Owned: func() (*hub.Owned, error) { return hub.Load(filepath.Join(b.Dir, "hub")) },
-				Changed: func() { m.hubChanged(ctx) },
+				Changed: func() { m.hubChanged(ctx) }, Woke: m.Tell,
 			})
 			if err != nil {
 				return err

@@ -23,7 +23,8 @@ type DeckOptions struct {
 	Membership Membership
 	Book       Book
 	Owned      func() (*Owned, error) // of the deck that has made the hub; else it fails
-	Changed    func()                 // is told when the list of hosts differs, or one wakes or sleeps
+	Changed    func()                 // is told when the list of hosts differs
+	Woke       func()                 // is told when a host wakes or sleeps, and all may do so at once
 }
 
 // DeckSide links this deck to the hosts of a hub.
@@ -168,20 +169,13 @@ func (d *DeckSide) Dial(is Member) func(context.Context) (io.ReadWriteCloser, er
 		if err := d.problem(); err != nil { // a connection that came just now is one
 			return nil, err
 		}
-		_, down := d.isUp()
+		_, on := d.isUp()
 		ours, theirs := net.Pipe()
-		ctx, end := context.WithCancel(ctx)
 		recovery.Go("link over a hub", func() {
-			defer end()
+			defer context.AfterFunc(ctx, func() { theirs.Close() })()
 			defer theirs.Close()
+			defer context.AfterFunc(on, func() { theirs.Close() })()
 			_ = wire.NewFrames(theirs, theirs).Serve(ctx, f.reply) // reading tells that the link is gone
-		})
-		recovery.Go("end of a link over a hub", func() {
-			select {
-			case <-down:
-			case <-ctx.Done():
-			}
-			theirs.Close()
 		})
 		return &lent{Conn: ours, of: d.client}, nil
 	}
@@ -223,11 +217,14 @@ func (f *farHost) reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 	return r
 }
 
-// open reads a message of the host; nil if there is none that is its own.
-func (f *farHost) open(ctx context.Context, stream, subject string, v any) (*stored, error) {
+// open reads a message of the host; nil if there is none that is its own. The one that is known it does not read again.
+func (f *farHost) open(ctx context.Context, stream, subject string, known uint64, v any) (*stored, error) {
 	s, err := f.last(ctx, stream, subject)
-	if err != nil || s == nil || len(s.data) == 0 {
+	switch {
+	case err != nil || s == nil || len(s.data) == 0:
 		return nil, err
+	case s.seq == known:
+		return s, nil
 	}
 	text, err := f.keys.open(subject, s.data, f.is.Sign)
 	if errors.Is(err, errOthers) { // its user has not agreed to this deck
@@ -249,10 +246,10 @@ func (f *farHost) hello(ctx context.Context) wire.Reply {
 	defer cancel()
 	hints, stop := f.feed("v." + f.is.Name).Subscribe()
 	defer stop()
-	w := watch{hints: hints}
+	w := watch{hints: hints, soon: 3}
 	for ctx.Err() == nil {
 		var s state
-		if at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, &s); err == nil && at != nil {
+		if at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, 0, &s); err == nil && at != nil {
 			own := wire.Fingerprint(f.keys.public())
 			s.Welcome.Answers = slices.ContainsFunc(s.Welcome.Decks, func(d wire.Deck) bool { return d.Fingerprint == own })
 			return wire.Reply{Hello: &s.Welcome}
@@ -266,11 +263,15 @@ func (f *farHost) hello(ctx context.Context) wire.Reply {
 func (f *farHost) items(ctx context.Context, known *uint64) *wire.Items {
 	hints, stop := f.feed("v." + f.is.Name).Subscribe()
 	defer stop()
-	w := watch{hints: hints}
+	w := watch{hints: hints, soon: 3}
+	var version uint64
+	if known != nil {
+		version = *known
+	}
 	for ctx.Err() == nil {
 		var s state
-		at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, &s)
-		if err == nil && at != nil && (known == nil || *known != at.seq) && len(s.Keys) == len(s.Items.Open) {
+		at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, version, &s)
+		if err == nil && at != nil && at.seq != version && len(s.Keys) == len(s.Items.Open) {
 			if whole := f.fill(ctx, &s, at.age); whole {
 				s.Items.Version = at.seq
 				return &s.Items
@@ -319,20 +320,22 @@ func (f *farHost) fill(ctx context.Context, s *state, age time.Duration) bool {
 func (f *farHost) sessions(ctx context.Context, known *uint64) *wire.Sessions {
 	hints, stop := f.feed("p." + f.is.Name).Subscribe()
 	defer stop()
-	w := watch{hints: hints}
+	w := watch{hints: hints, soon: 3}
+	var seen uint64
 	for ctx.Err() == nil {
 		var s wire.Sessions
-		at, err := f.open(ctx, hereStream, "p."+f.is.Name, &s)
-		if err == nil && at != nil {
-			f.note(time.Now().Add(-at.age))
-		} else {
+		if at, err := f.open(ctx, hereStream, "p."+f.is.Name, seen, &s); err != nil || at == nil {
 			f.note(time.Time{})
-		}
-		if err == nil && at != nil && (known == nil || *known != s.Version) {
-			return &s
+		} else {
+			f.note(time.Now().Add(-at.age))
+			if at.seq != seen && (known == nil || *known != s.Version) {
+				return &s
+			}
+			seen = at.seq
 		}
 		w.wait(ctx)
-		_ = sleep(ctx, 200*time.Millisecond) // a host may say much
+		_ = sleep(ctx, 200*time.Millisecond) // a host may say much, and what it has said is stored by then
+		w.soon = min(w.soon, 1)
 	}
 	return nil
 }
@@ -348,7 +351,7 @@ func (f *farHost) note(at time.Time) {
 	changed := was != f.awake
 	f.mu.Unlock()
 	if changed {
-		f.opt.Changed()
+		f.opt.Woke()
 	}
 }
 
@@ -362,13 +365,13 @@ func (f *farHost) answer(ctx context.Context, a *wire.Answer) *wire.Outcome {
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
-	w := watch{hints: hints}
+	w := watch{hints: hints, soon: 3}
 	for ctx.Err() == nil {
 		// The host says what became of it before it removes it, so this is the order in which to look.
 		left, err := f.last(ctx, answersOf(f.is.Name), to)
 		if err == nil {
 			var o outcome
-			said, err := f.open(ctx, itemsOf(f.is.Name), from, &o)
+			said, err := f.open(ctx, itemsOf(f.is.Name), from, 0, &o)
 			if err == nil && said != nil && o.Of == digest(a.Sign) {
 				return &o.Outcome
 			}

@@ -261,7 +261,7 @@ func (h *HostSide) tell(ctx context.Context) {
 	here := time.NewTicker(hereEvery)
 	defer here.Stop()
 	var failed <-chan time.Time
-	var linked bool
+	var last context.Context // of the connection by which it was told
 	for {
 		select {
 		case <-hints:
@@ -277,11 +277,12 @@ func (h *HostSide) tell(ctx context.Context) {
 			return
 		}
 		failed = nil
-		if is := h.problem() == nil; is != linked {
-			linked = is
+		_, on := h.isUp()
+		if on != last {
+			last = on
 			t.forget()
 		}
-		if linked && t.tell(ctx) != nil {
+		if on.Err() == nil && t.tell(ctx) != nil {
 			failed = time.After(time.Second)
 		}
 	}
@@ -393,28 +394,24 @@ func (h *HostSide) answers(ctx context.Context) {
 	hints, stop := h.feed("a." + h.Name).Subscribe()
 	defer stop()
 	for ctx.Err() == nil {
-		up, down := h.isUp()
+		up, _ := h.isUp()
 		select {
 		case <-up:
 		case <-ctx.Done():
 			return
 		}
+		_, link := h.isUp()
 		on, end := context.WithCancel(ctx)
-		recovery.Go("connection to a hub", func() {
-			select {
-			case <-down:
-				end()
-			case <-on.Done():
-			}
-		})
+		unlink := context.AfterFunc(link, end)
 		h.takeAnswers(on, hints)
+		unlink()
 		end()
 		_ = sleep(ctx, 100*time.Millisecond)
 	}
 }
 
 func (h *HostSide) takeAnswers(ctx context.Context, hints <-chan struct{}) {
-	from, w := uint64(1), watch{hints: hints}
+	from, w := uint64(1), watch{hints: hints, soon: 3}
 	for ctx.Err() == nil {
 		s, err := h.next(ctx, answersOf(h.Name), "a."+h.Name+".>", from)
 		switch {

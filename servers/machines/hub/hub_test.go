@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/ed25519"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -34,7 +33,11 @@ import (
 const asServer = "MCPDECK_TEST_AS_NATS_SERVER"
 
 func TestMain(m *testing.M) {
-	if os.Getenv(asServer) == "" {
+	switch {
+	case os.Getenv(asHosts) != "":
+		serveHosts()
+		os.Exit(0)
+	case os.Getenv(asServer) == "":
 		os.Exit(m.Run())
 	}
 	o, err := server.ProcessConfigFile("hub.conf")
@@ -214,7 +217,7 @@ func (w *world) newDeck(s Membership, dir string) *machine {
 	var err error
 	m.deck, err = NewDeck(DeckOptions{
 		Membership: s, Book: Book{Dir: dir}, Owned: func() (*Owned, error) { return Load(w.owned.Dir) },
-		Changed: func() { m.follow(ctx) },
+		Changed: func() { m.follow(ctx) }, Woke: m.set.Tell,
 	})
 	if err != nil {
 		w.t.Fatal(err)
@@ -358,8 +361,8 @@ func TestNothingWaitsForAHubThatSaysNothing(t *testing.T) {
 func TestAConnectionThatComesWhenAHostWasGivenUpIsALinkOrAnError(t *testing.T) {
 	for range 100 { // which of two that are due at once comes first is by chance
 		synctest.Test(t, func(t *testing.T) {
-			c := &client{up: make(chan struct{}), down: make(chan struct{}), nc: &nats.Conn{}, why: errors.New("not connected yet")}
-			close(c.down)
+			c := newClient()
+			c.nc = &nats.Conn{}
 			d := &DeckSide{member: &member{client: c}, hosts: map[string]*farHost{}}
 			time.AfterFunc(20*time.Second, func() { c.set(true, nil) })
 			link, err := d.Dial(Member{Name: "build1"})(t.Context())

@@ -83,11 +83,12 @@ type client struct {
 	feed notify.Feed // hints that the connection is there or gone
 
 	mu     sync.Mutex
-	nc     *nats.Conn    // nil until it listens to its subjects
-	ended  bool          // there is to be none
-	why    error         // not connected
-	up     chan struct{} // closed while connected
-	down   chan struct{} // closed while not
+	nc     *nats.Conn      // nil until it listens to its subjects
+	ended  bool            // there is to be none
+	why    error           // not connected
+	up     chan struct{}   // closed while connected
+	on     context.Context // of the connection: it ends with it
+	end    context.CancelFunc
 	linked bool
 }
 
@@ -97,10 +98,16 @@ const (
 	ackWithin = 4 * time.Second
 )
 
+func newClient() *client {
+	c := &client{up: make(chan struct{}), why: errors.New("not connected yet")}
+	c.on, c.end = context.WithCancel(context.Background())
+	c.end()
+	return c
+}
+
 // connect begins a connection, and does not wait for the hub.
 func connect(m *Membership, k *Keys, heard nats.MsgHandler, subjects ...string) (*client, error) {
-	c := &client{up: make(chan struct{}), down: make(chan struct{}), why: errors.New("not connected yet")}
-	close(c.down)
+	c := newClient()
 	public, err := k.connect.PublicKey()
 	if err != nil {
 		return nil, err
@@ -185,9 +192,9 @@ func (c *client) set(linked bool, err error) {
 	switch {
 	case linked && !c.linked:
 		close(c.up)
-		c.down = make(chan struct{})
+		c.on, c.end = context.WithCancel(context.Background())
 	case !linked && c.linked:
-		close(c.down)
+		c.end()
 		c.up = make(chan struct{})
 	}
 	c.linked = linked
@@ -195,11 +202,11 @@ func (c *client) set(linked bool, err error) {
 	c.feed.Send()
 }
 
-// isUp returns a channel that is closed once there is a connection, and one that is once there is none.
-func (c *client) isUp() (up, down <-chan struct{}) {
+// isUp returns a channel that is closed once there is a connection, and what ends with the latest one.
+func (c *client) isUp() (up <-chan struct{}, on context.Context) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.up, c.down
+	return c.up, c.on
 }
 
 // errRevoked is why the hub refuses a member.
@@ -279,8 +286,10 @@ func (c *client) exchange(ctx context.Context, within time.Duration, subject str
 	if err != nil {
 		return nil, err
 	}
+	_, on := c.isUp()
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
+	defer context.AfterFunc(on, cancel)() // nobody replies any more, then
 	m, err := nc.RequestWithContext(ctx, subject, body)
 	if err != nil {
 		return nil, fmt.Errorf("ask the hub: %w", err)

@@ -3,10 +3,12 @@ package hub
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats.go"
 
@@ -117,6 +119,31 @@ func TestCallsAndPromptsGoOverAHub(t *testing.T) {
 	}
 	if got := there.prompts(); !slices.Equal(got, []string{"s: Mend it", "s: And test it"}) {
 		t.Errorf("its sessions got %q", got)
+	}
+}
+
+// TestARequestEndsWithItsConnection keeps one from holding up what the same member has to say on the next connection.
+func TestARequestEndsWithItsConnection(t *testing.T) {
+	w, joined := newWorld(t, "build1")
+	deck := w.newDeck(w.owned.Owner(), t.TempDir())
+	defer deck.end()
+	h := newHost(t, joined["build1"], t.TempDir())
+	defer h.end()
+	asks := func(within time.Duration) error {
+		_, err := deck.deck.exchange(t.Context(), within, liveOf("build1", "laptop"), []byte("what no host replies to"))
+		return err
+	}
+	testwait.Until(t, "a host that hears", func() bool {
+		return errors.Is(asks(time.Second/10), context.DeadlineExceeded) && h.host.dropped() > 0
+	})
+	before := h.host.dropped()
+	ended := make(chan error, 1)
+	go func() { ended <- asks(time.Hour) }()
+	testwait.Until(t, "the host hears it", func() bool { return h.host.dropped() > before })
+	w.kill()
+	testwait.Until(t, "the request ends", func() bool { return len(ended) == 1 })
+	if err := <-ended; err == nil {
+		t.Error("it has a reply")
 	}
 }
 

@@ -89,7 +89,7 @@ const poll = 10 * time.Second
 // watch says when to look.
 type watch struct {
 	hints <-chan struct{}
-	soon  int // looks that follow on the last hint, which may come before the message is stored
+	soon  int // looks that follow on the last hint, which may come before the message is stored, and may have come before this
 }
 
 // wait waits for a hint, or for as long as a look is useful without.
@@ -113,7 +113,7 @@ func (m *member) keepList(ctx context.Context, changed func(was List)) {
 	defer stop()
 	links, end := m.client.feed.Subscribe()
 	defer end()
-	w := watch{hints: hints}
+	w := watch{hints: hints, soon: 3}
 	for ctx.Err() == nil {
 		was := m.members()
 		if m.problem() == nil && m.readList(ctx) {

@@ -110,7 +110,7 @@ func pinOf(c *x509.Certificate) []byte {
 // mostHosts and mostDecks bound a hub: its configuration is written and read as a whole, and a message
 // is sealed for each deck.
 const (
-	mostHosts = 2000
+	mostHosts = 4000
 	mostDecks = 16
 )
 

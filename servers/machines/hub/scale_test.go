@@ -1,13 +1,16 @@
 package hub
 
 import (
+	"bufio"
 	"context"
 	"crypto/ed25519"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +26,7 @@ import (
 var hosts = flag.Int("hosts", 10, "how many hosts are on the hub whose memory and restart are measured")
 
 // mostMemory is what hub, hosts and deck may use together before the measurement gives up.
-const mostMemory = 3500 << 20
+const mostMemory = 9 << 30
 
 // ownerOnly are the decks that a host knows which knows the owner's.
 type ownerOnly struct{ key ed25519.PublicKey }
@@ -34,13 +37,85 @@ func (o ownerOnly) Find(key ed25519.PublicKey) (wire.Deck, bool) {
 	return wire.Deck{Name: "laptop"}, o.key.Equal(key)
 }
 
-// scale is a hub with many hosts on it, all in this process but the hub.
+// asHosts has the test program be many hosts, so that the deck has a process of its own.
+const asHosts = "MCPDECK_TEST_AS_HOSTS"
+
+// serveHosts is the hosts of the memberships in the first line that is read. To each line after it says a line: to an
+// empty one how many are linked, to a number and a text what an agent of that host gets which asks this.
+func serveHosts() {
+	in := bufio.NewScanner(os.Stdin)
+	in.Buffer(nil, 64<<20)
+	var joined []Membership
+	if !in.Scan() || json.Unmarshal(in.Bytes(), &joined) != nil {
+		return
+	}
+	dir, err := os.MkdirTemp("", "hosts")
+	if err != nil {
+		return
+	}
+	defer os.RemoveAll(dir)
+	all := make([]*machine, len(joined))
+	var begun sync.WaitGroup
+	places := make(chan bool, 64) // as many make their first connection at once
+	for i, m := range joined {
+		places <- true
+		begun.Go(func() {
+			all[i] = quietHost(m, filepath.Join(dir, m.Name))
+			up, _ := all[i].host.isUp()
+			<-up
+			<-places
+		})
+	}
+	begun.Wait()
+	for in.Scan() {
+		var n int
+		if number, text, asks := strings.Cut(in.Text(), " "); asks {
+			n, _ = strconv.Atoi(number)
+			call, err := all[n].q.Open(question(text))
+			if err != nil {
+				return
+			}
+			<-call.Done()
+			r, err := call.Reply()
+			call.Delivered(ask.Delivered)
+			fmt.Println(r.Results, err)
+			continue
+		}
+		for _, h := range all {
+			if h.host.State().Linked {
+				n++
+			}
+		}
+		fmt.Println(n)
+	}
+}
+
+// quietHost is a host on which nobody works yet.
+func quietHost(m Membership, dir string) *machine {
+	h := &machine{dir: dir, q: ask.New(ask.Options{Hold: -1})}
+	var err error
+	h.host, err = NewHost(HostOptions{
+		Membership: m, Book: Book{Dir: dir}, Learn: func(context.Context, *Member) {}, Forget: func(*Member) {},
+		Host: host.Options{
+			Queue: h.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: h.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: ownerOnly{m.Owner}, Version: "1",
+		},
+	})
+	if err != nil {
+		panic(err)
+	}
+	h.run(h.host.Run)
+	return h
+}
+
+// scale is a hub with a deck and many hosts on it. The hub is a process of its own, and so are the hosts.
 type scale struct {
 	*world
 
 	n      int
 	deck   *machine
-	hosts  []*machine
+	hosts  *exec.Cmd
+	to     io.Writer
+	from   *bufio.Scanner
 	report []string
 }
 
@@ -80,7 +155,11 @@ func (s *scale) until(what string, is func() bool) time.Duration {
 	s.t.Helper()
 	began := time.Now()
 	for !is() {
-		if used := memory(os.Getpid()) + memory(s.pid()); used > mostMemory {
+		used := memory(os.Getpid()) + memory(s.pid())
+		if s.hosts != nil {
+			used += memory(s.hosts.Process.Pid)
+		}
+		if used > mostMemory {
 			s.t.Fatalf("%s: %d MB are in use, and no more than %d may be", what, used>>20, mostMemory>>20)
 		}
 		if time.Since(began) > 5*time.Minute+time.Duration(s.n)*time.Second/2 {
@@ -104,13 +183,47 @@ func (s *scale) present() int {
 	return info.State.Messages
 }
 
-func (s *scale) linked() (n int) {
-	for _, h := range s.hosts {
-		if h.host.State().Linked {
-			n++
-		}
+// say has the hosts' process say a line to one.
+func (s *scale) say(line string) string {
+	s.t.Helper()
+	if _, err := fmt.Fprintln(s.to, line); err != nil {
+		s.t.Fatal(err)
 	}
-	return n
+	if !s.from.Scan() {
+		s.t.Fatalf("the hosts have ended, when told %q", line[:min(len(line), 80)])
+	}
+	return s.from.Text()
+}
+
+func (s *scale) linked() bool { return s.say("") == strconv.Itoa(s.n) }
+
+// begin starts the hosts.
+func (s *scale) begin(joined []Membership) {
+	s.t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.hosts = exec.Command(own)
+	s.hosts.Env, s.hosts.Stderr = append(os.Environ(), asHosts+"=1"), os.Stderr
+	in, err := s.hosts.StdinPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out, err := s.hosts.StdoutPipe()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.hosts.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { in.Close(); _ = s.hosts.Wait() })
+	b, err := json.Marshal(joined)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.to, s.from = in, bufio.NewScanner(out)
+	fmt.Fprintf(in, "%s\n", b)
 }
 
 // shown is how many hosts are linked in the deck.
@@ -123,15 +236,24 @@ func (s *scale) shown() (n int) {
 	return n
 }
 
-// asks has a host's agent ask, and returns how long the answer takes.
-func (s *scale) asks(h *machine, text string) time.Duration {
+// asks has an agent of a host ask, and returns how long the answer takes.
+func (s *scale) asks(host int, text string) time.Duration {
 	s.t.Helper()
 	began := time.Now()
-	call := h.ask(text)
+	answered := make(chan string, 1)
+	go func() { answered <- s.say(fmt.Sprint(host, " ", text)) }()
 	s.until(text+" is shown", s.deck.showsIt(text))
 	s.deck.answers(text, "Postgres")
-	got(s.t, call)
+	if got := <-answered; !strings.Contains(got, "Postgres") {
+		s.t.Errorf("the agent got %s", got)
+	}
 	return time.Since(began)
+}
+
+// sizes notes what is in use.
+func (s *scale) sizes() {
+	s.note("hub %d MB, %.1f s of CPU; deck %d MB, %.1f s; hosts %d MB", memory(s.pid())>>20, spent(s.pid()).Seconds(),
+		memory(os.Getpid())>>20, spent(os.Getpid()).Seconds(), memory(s.hosts.Process.Pid)>>20)
 }
 
 // TestAllHostsArePresentAgainAfterTheHubHasEnded measures a hub with many hosts: its memory, and how long it takes after
@@ -167,74 +289,29 @@ func TestAllHostsArePresentAgainAfterTheHubHasEnded(t *testing.T) {
 	defer s.deck.end()
 	took := s.until("the deck has prepared the hub", func() bool { return len(s.deck.deck.Hosts()) == s.n })
 	s.note("streams made in %.1f s", took.Seconds())
-	dir := t.TempDir()
-	defer s.endAll()
 	began = time.Now()
-	s.hosts = make([]*machine, s.n)
-	var all sync.WaitGroup
-	places := make(chan bool, 64) // as many make their first connection at once
-	for i, m := range joined {
-		places <- true
-		all.Go(func() {
-			if s.hosts[i] = s.quietHost(m, filepath.Join(dir, m.Name)); s.hosts[i] != nil {
-				up, _ := s.hosts[i].host.isUp()
-				<-up
-			}
-			<-places
-		})
-	}
-	if all.Wait(); slices.Contains(s.hosts, nil) {
-		t.FailNow()
-	}
+	s.begin(joined)
 	s.until("all hosts are present and shown", func() bool { return s.present() == s.n && s.shown() == s.n })
 	s.note("all present and in the deck after %.1f s", time.Since(began).Seconds())
-	s.note("a question is answered in %.2f s", s.asks(s.hosts[0], "Before?").Seconds())
-	s.note("hub %d MB, %.1f s of CPU; hosts and deck, one process, %d MB", memory(s.pid())>>20, spent(s.pid()).Seconds(), memory(os.Getpid())>>20)
-
+	s.note("a question is answered in %.2f s", s.asks(0, "Before?").Seconds())
+	s.sizes()
 	w.kill()
 	began = time.Now()
 	w.start()
 	s.note("after kill -9 the hub was back in %.1f s", time.Since(began).Seconds())
-	s.until("all hosts are connected again", func() bool { return s.linked() == s.n })
+	s.until("all hosts are connected again", s.linked)
 	s.note("all hosts connected after %.1f s", time.Since(began).Seconds())
 	s.until("all hosts are present again", func() bool { return s.present() == s.n })
 	s.note("all present after %.1f s", time.Since(began).Seconds())
 	s.until("the deck shows all hosts again", func() bool { return s.shown() == s.n })
 	s.note("all in the deck after %.1f s", time.Since(began).Seconds())
-	s.note("a question is answered in %.2f s", s.asks(s.hosts[s.n-1], "After?").Seconds())
-	was, at := spent(s.pid()), time.Now()
+	s.note("a question is answered in %.2f s", s.asks(s.n-1, "After?").Seconds())
+	was, own, at := spent(s.pid()), spent(os.Getpid()), time.Now()
 	if s.n > 100 { // it is measured, not tested
 		time.Sleep(time.Minute) // what is used in it is what is measured
-		s.note("at rest the hub uses %.1f %% of a core", 100*float64(spent(s.pid())-was)/float64(time.Since(at)))
+		part := func(d time.Duration) float64 { return 100 * float64(d) / float64(time.Since(at)) }
+		s.note("at rest the hub uses %.1f %% of a core, the deck %.1f %%", part(spent(s.pid())-was), part(spent(os.Getpid())-own))
 	}
-	s.note("hub %d MB", memory(s.pid())>>20)
+	s.sizes()
 	t.Log(strings.Join(s.report, "\n"))
-}
-
-// quietHost is a host on which nobody works yet; nil, with an error said, if it cannot be one.
-func (s *scale) quietHost(m Membership, dir string) *machine {
-	h := &machine{t: s.t, dir: dir, q: ask.New(ask.Options{Hold: -1})}
-	var err error
-	h.host, err = NewHost(HostOptions{
-		Membership: m, Book: Book{Dir: dir}, Learn: func(context.Context, *Member) {}, Forget: func(*Member) {},
-		Host: host.Options{
-			Queue: h.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: h.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: ownerOnly{m.Owner}, Version: "1",
-		},
-	})
-	if err != nil {
-		s.t.Error(err)
-		return nil
-	}
-	h.run(h.host.Run)
-	return h
-}
-
-func (s *scale) endAll() {
-	var all sync.WaitGroup
-	for _, h := range s.hosts {
-		if h != nil {
-			all.Go(h.end)
-		}
-	}
-	all.Wait()
 }

@@ -139,7 +139,7 @@ func (m *Mirror) State() State {
 		}
 	}
 	for _, d := range m.decks {
-		if d.Fingerprint != wire.Fingerprint(m.key) && !slices.Contains(m.opt.Decks, d.Fingerprint) {
+		if !slices.Contains(m.opt.Decks, d.Fingerprint) && d.Fingerprint != wire.Fingerprint(m.key) {
 			s.Unknown = append(s.Unknown, sanitize.Line(d.String()))
 		}
 	}

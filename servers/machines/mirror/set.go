@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
@@ -34,6 +35,9 @@ type Set struct {
 	feed notify.Feed
 	read map[[2]string]snapshot.Session // the end of whose turn the user has seen here
 
+	telling sync.Mutex
+	untold  atomic.Bool // somebody waits for telling, and tells of all changes until then
+
 	watching int         // how many look at the calls
 	called   notify.Feed // the calls differ
 	pictures album
@@ -50,10 +54,15 @@ type running struct {
 func (s *Set) Follow(ctx context.Context, list []Options) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	others := map[string]Options{}
+	for _, o := range list {
+		others[o.Name] = o
+	}
 	s.all = slices.DeleteFunc(s.all, func(r *running) bool {
-		if i := slices.IndexFunc(list, func(o Options) bool { return o.Name == r.is.Name && o.Host == r.is.Host }); i >= 0 {
+		if o, listed := others[r.is.Name]; listed && o.Host == r.is.Host {
+			delete(others, o.Name)
 			r.mu.Lock()
-			r.opt.Decks = list[i].Decks
+			r.opt.Decks = o.Decks
 			r.mu.Unlock()
 			return false
 		}
@@ -65,9 +74,10 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 		return true
 	})
 	for _, o := range list {
-		if slices.ContainsFunc(s.all, func(r *running) bool { return r.is.Name == o.Name }) {
+		if _, other := others[o.Name]; !other {
 			continue
 		}
+		delete(others, o.Name)
 		o.Changed, o.Called = s.changed, s.called.Send
 		ctx, stop := context.WithCancel(ctx)
 		r := &running{Mirror: New(o), is: Options{Name: o.Name, Host: o.Host}, stop: stop, done: make(chan struct{})}
@@ -82,11 +92,16 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 	s.called.Send() // of a machine that was removed
 }
 
+// changed tells of a change. Of any number that come while it does, it tells once.
 func (s *Set) changed() {
 	s.feed.Send()
-	if s.Changed != nil {
-		s.Changed(s.States())
+	if s.Changed == nil || s.untold.Swap(true) {
+		return
 	}
+	s.telling.Lock()
+	defer s.telling.Unlock()
+	s.untold.Store(false)
+	s.Changed(s.States())
 }
 
 // Tell tells how it is with the machines.

@@ -13,6 +13,7 @@
 package wire
 
 import (
+	"bufio"
 	"context"
 	"crypto/ed25519"
 	"crypto/rand"
@@ -333,7 +334,7 @@ type Frames struct {
 
 // NewFrames returns the frames on a stream.
 func NewFrames(r io.Reader, w io.Writer) *Frames {
-	return &Frames{lines: rpc.NewLines(r, maxLine), w: w}
+	return &Frames{lines: rpc.NewLines(bufio.NewReader(r), maxLine), w: w} // with little room: a deck may have thousands
 }
 
 // Read reads the next frame, and v from its line.
