@@ -83,6 +83,11 @@ func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
 			t.Fatalf("the agent gets %v: %s %s\n%s", err, &asker.out, &asker.err, w.screen())
 		}
 	}
+	w.key("C")
+	if out, err := there.command("call", "read_project_context", "directoryPath=.").CombinedOutput(); err != nil {
+		t.Fatalf("a call there: %v: %s", err, out)
+	}
+	w.shows(d, "build1  directoryPath=.")
 	says("hub", "revoke", "build1")
 	d.until("its end as a host", func() bool {
 		out, _ := there.command("hub", "status").Output()

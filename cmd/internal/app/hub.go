@@ -9,10 +9,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/servers/machines/book"
-	"github.com/mcpdeck/mcpdeck/servers/machines/host"
 	"github.com/mcpdeck/mcpdeck/servers/machines/hub"
 	"github.com/mcpdeck/mcpdeck/servers/machines/mirror"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
@@ -85,13 +83,7 @@ func (m machines) join(ctx context.Context) error {
 			recovery.Go("decks of a hub", func() { h.deck.Run(ctx) })
 			continue
 		}
-		h.host, err = hub.NewHost(hub.HostOptions{
-			Membership: s, Book: b, Learn: m.learnOfHub, Forget: m.forgetOfHub,
-			Host: host.Options{
-				Queue: m.queue, Answers: func(deck string) host.Answers { return ask.Afar{Queue: m.queue, Deck: deck} },
-				Sessions: m.agents.Roster, Decks: decks{m.trust}, Version: cli.Version(),
-			},
-		})
+		h.host, err = hub.NewHost(hub.HostOptions{Membership: s, Book: b, Learn: m.learnOfHub, Forget: m.forgetOfHub, Host: m.serves})
 		if err != nil {
 			return err
 		}
@@ -117,11 +109,12 @@ func (m machines) onHub(others []book.Machine) (all []mirror.Options) {
 	if d == nil {
 		return nil
 	}
+	known := d.Decks()
 	for _, h := range d.Hosts() {
 		if slices.ContainsFunc(others, func(o book.Machine) bool { return o.Name == h.Name }) {
 			continue
 		}
-		all = append(all, mirror.Options{Name: h.Name, Host: h.ID(), Key: d.Key(), Decks: d.Decks(), Dial: d.Dial(h), Awake: d.Awake(h), Queue: m.queue, Version: cli.Version()})
+		all = append(all, mirror.Options{Name: h.Name, Host: h.ID(), Key: d.Key(), Decks: known, Dial: d.Dial(h), Awake: d.Awake(h), Queue: m.queue, Version: cli.Version()})
 	}
 	return all
 }

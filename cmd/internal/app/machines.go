@@ -25,8 +25,9 @@ import (
 type machines struct {
 	*mirror.Set
 	agents  *sessions.Programs
-	queue   *ask.Queue // nil: nobody can be asked here
-	host    *host.Host // nil with it
+	queue   *ask.Queue   // nil: nobody can be asked here
+	serves  host.Options // how others are served
+	host    *host.Host   // nil with it
 	book    book.Book
 	environ []string
 	trust   *book.Trust
@@ -40,7 +41,8 @@ func newMachines(h *App) machines {
 	if h.Queue != nil {
 		answers := func(deck string) host.Answers { return ask.Afar{Queue: h.Queue, Deck: deck} }
 		calls := heldCalls{host: func() *router.Host { return h.Host }, journal: func() *journal.Journal { return h.journal }, body: h.Body}
-		m.host = host.New(host.Options{Queue: h.Queue, Answers: answers, Sessions: h.Agents.Roster, Prompts: h.Agents.Outbox, Calls: calls, Decks: decks{m.trust}, Version: cli.Version()})
+		m.serves = host.Options{Queue: h.Queue, Answers: answers, Sessions: h.Agents.Roster, Prompts: h.Agents.Outbox, Calls: calls, Decks: decks{m.trust}, Version: cli.Version()}
+		m.host = host.New(m.serves)
 	}
 	m.Changed = func(all []mirror.State) { h.Host.SetWarnings("machines", false, mirror.Problems(all)...) }
 	m.warn = func(texts ...string) { h.Host.SetWarnings("decks", false, texts...) }
