@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -96,7 +97,7 @@ func claudeCommand(d *driver, model *mockmodel.Server, args ...string) *exec.Cmd
 		}
 	}
 	// It looks for zsh first where the user has neither that nor bash.
-	c.Env = append(c.Env, "SHELL=/bin/bash", "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
+	c.Env = append(c.Env, "SHELL="+cmp.Or(d.sh, "/bin/bash"), "ANTHROPIC_BASE_URL="+model.URL, "ANTHROPIC_API_KEY=mock", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1", "DISABLE_AUTOUPDATER=1")
 	if slices.Contains(args, "-p") {
 		c.Env = append(c.Env, realtest.Print()...)
 	}

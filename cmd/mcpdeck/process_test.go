@@ -35,6 +35,7 @@ type driver struct {
 	log     lines    // of the deck
 	address string   // of its HTTP, where the test has chosen one
 	coder   string   // the Claude Code that runs; "" for the one that was measured
+	sh      string   // its user's; "" for bash
 	talks   bool     // its agents have twelve conversations
 	bare    bool     // who comes by ssh finds no mcpdeck in its PATH
 }

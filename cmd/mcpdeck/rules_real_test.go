@@ -27,6 +27,20 @@ type ruledAgent struct {
 	runs   func(t *testing.T, command string) mockmodel.Step // that it asks about
 	home   func(d *driver)
 	starts func(d *driver, model *mockmodel.Server) *window // with a task
+	asked  []string                                         // commands with names that are others in its user's shell
+}
+
+// inZsh is Claude Code of a user of zsh with some settings of their own.
+func (a ruledAgent) inZsh() ruledAgent {
+	home := a.home
+	a.name, a.asked = a.name+" in zsh", []string{"for f in a.txt; do tail -n 1 $f; done", "for f in a.txt; do wc $f; done"}
+	a.home = func(d *driver) {
+		home(d)
+		d.sh = "/usr/bin/zsh"
+		d.puts(filepath.Join(d.home, ".zshenv"), []byte("export EDITOR=vi PATH=\"$HOME/bin:$PATH\"\n"))
+		d.puts(filepath.Join(d.home, ".zshrc"), []byte("setopt autocd extendedglob promptsubst nonomatch\nalias ll='ls -l' -- -='cd -' tail='tail -v'\nwc () { command wc -l \"$@\" }\n"))
+	}
+	return a
 }
 
 // ruledAgents are all of them, Claude Code in each of its versions.
@@ -37,6 +51,7 @@ func ruledAgents(t *testing.T) (all []ruledAgent) {
 			"claude " + version, bash,
 			func(d *driver) { d.coder = path; claudeHome(d) },
 			func(d *driver, model *mockmodel.Server) *window { return runClaude(d, model).window },
+			nil,
 		})
 	}
 	codex := func(t *testing.T, command string) mockmodel.Step {
@@ -55,7 +70,7 @@ func ruledAgents(t *testing.T) (all []ruledAgent) {
 			w.tall(40, w.tty)
 			w.begins(d, model, "Ask Codex")
 			return w
-		}},
+		}, nil},
 		ruledAgent{"opencode", opencode, func(*driver) {}, func(d *driver, model *mockmodel.Server) *window {
 			d.makes(filepath.Join(d.home, ".config/opencode/plugin/mcpdeck.js"), string(agents.Of("opencode").Plugin.File("", "")))
 			openCodeHome(d, "opencode", model, "allow")
@@ -63,7 +78,7 @@ func ruledAgents(t *testing.T) (all []ruledAgent) {
 			w.tall(40, w.tty)
 			w.begins(d, model, "Ask anything")
 			return w
-		}},
+		}, nil},
 	)
 }
 
@@ -84,7 +99,13 @@ func (w *window) begins(d *driver, model *mockmodel.Server, ready string) {
 func TestARuleAnswersRealAgentsWhatOnlyReads(t *testing.T) {
 	t.Parallel()
 	realtest.On(t)
-	for _, a := range ruledAgents(t) {
+	agents := ruledAgents(t)
+	for _, a := range agents {
+		if strings.HasPrefix(a.name, "claude") {
+			agents = append(agents, a.inZsh())
+		}
+	}
+	for _, a := range agents {
 		t.Run(a.name, func(t *testing.T) {
 			t.Parallel()
 			a.isRuled(t)
@@ -113,6 +134,7 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 	a.home(d)
 	hasRules(d)
 	reads, denied, more := ruledCommands()
+	more = append(more, a.asked...)
 	all := more[:1:1]
 	for i, command := range reads { // a rule that denies more than three times in a row has the user asked
 		if all = append(all, command); i%2 == 0 {
@@ -172,6 +194,9 @@ func (a *ruledAgent) isRuled(t *testing.T) {
 		}
 		if r.Delivery != ask.Delivered {
 			t.Errorf("%s: %s", command, r.Delivery)
+		}
+		if notes := strings.Join(r.Request.Prompt.Notes, "\n"); slices.Contains(a.asked, command) && !strings.Contains(notes, "is an alias or a function of its shell") {
+			t.Errorf("%s: %q", command, notes)
 		}
 	}
 }

@@ -46,8 +46,13 @@ type ran struct {
 	in       Place
 }
 
-// record has a shell run texts.
-func record(t *testing.T, shell string, texts []string) []ran {
+// claudes are options of zsh with which Claude Code has it run, and those that change nothing of what commands do.
+const claudes = `setopt autocd autopushd bgnice nonomatch numericglobsort promptsubst hashcmds login interactivecomments longlistjobs pushdminus warncreateglobal
+setopt NO_EXTENDED_GLOB NO_BARE_GLOB_QUAL NO_BRACE_CCL NO_MAGIC_EQUAL_SUBST NO_EQUALS
+`
+
+// record has a shell run texts, with settings.
+func record(t *testing.T, shell, settings string, texts []string) []ran {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "texts")
 	if err != nil {
@@ -63,7 +68,7 @@ func record(t *testing.T, shell string, texts []string) []ran {
 		}
 	}
 	log := filepath.Join(dir, "log")
-	argv := []string{shell, "-c", "exec 9>>" + quote(log) + "; cd " + quote(dir) + "; " + recorder}
+	argv := []string{shell, "-c", "exec 9>>" + quote(log) + "; cd " + quote(dir) + "; " + settings + recorder}
 	if os.Getuid() == 0 {
 		argv = append(asNobody(t, dir), argv...)
 	}
@@ -175,7 +180,11 @@ func against(t *testing.T, shell string, seed uint64, enough func(n int) bool) {
 			texts = append(texts, strings.ReplaceAll(text, "\x00", ""))
 		}
 		for n := 0; n < len(texts); { // one that does not end takes those after it with it
-			all := record(t, shell, texts[n:])
+			settings := ""
+			if shell == "zsh" && made/batch%2 == 0 {
+				settings = claudes
+			}
+			all := record(t, shell, settings, texts[n:])
 			if len(all) == 0 {
 				break
 			}

@@ -9,7 +9,7 @@ import (
 
 var (
 	secretPath = regexp.MustCompile(`(?i)(^|/)(\.ssh|\.aws|\.gnupg|\.kube|\.azure|\.password-store|keychains|keyrings)(/|$)|/\.config/(gh|gcloud|op|hub|github-copilot|rclone)(/|$)|(^|/)(\.env([^/r][^/]*)?|\.netrc|\.npmrc|\.pypirc|\.git-credentials|\.pgpass|\.docker/config\.json|auth\.json|\.claude\.json|\.credentials\.json|id_(rsa|ed25519|ecdsa|dsa)|[^/]*\.(pem|key|p12|pfx|kdbx|jks)|credentials(\.\w+)*|oauth_creds\.json|\.\w+_history|\.vault-token|secrets?\.(ya?ml|json|toml))$|^/etc/(shadow|gshadow|sudoers)|^/proc/[^/]+/(environ|mem)`)
-	guardPath  = regexp.MustCompile(`(?i)(^|/)(\.git|\.claude|\.codex|\.opencode|\.gemini|\.qwen|\.copilot|\.husky|\.vscode|\.idea|\.devcontainer)(/|$)|/\.config/(opencode|mcpdeck|git|fish|systemd|autostart)(/|$)|/launchagents(/|$)|(^|/)(\.mcp\.json|opencode\.jsonc?|\.envrc|\.gitmodules|\.gitattributes|\.gitconfig|\.(bash|zsh)\w*|\.profile|\.claude\.json)$`)
+	guardPath  = regexp.MustCompile(`(?i)(^|/)(\.git|\.claude|\.codex|\.opencode|\.gemini|\.qwen|\.copilot|\.husky|\.vscode|\.idea|\.devcontainer)(/|$)|/\.config/(opencode|mcpdeck|git|fish|systemd|autostart)(/|$)|/launchagents(/|$)|(^|/)(\.mcp\.json|opencode\.jsonc?|\.envrc|\.gitmodules|\.gitattributes|\.gitconfig|\.(bash|zsh)\w*|\.z?profile|\.zlog(in|out)|\.claude\.json)$`)
 	device     = regexp.MustCompile(`^/dev/(null|stdin|stdout|stderr|tty|fd/\d+|zero|urandom|random)$`)
 	socketPath = regexp.MustCompile(`^/dev/(tcp|udp)/(.*)`)
 	kernelPath = regexp.MustCompile(`^/(proc|dev|sys)(/|$)`)
@@ -129,7 +129,7 @@ func leaves(glob string) bool {
 // samples are names that a glob may stand for.
 var samples = strings.Fields(`.env .netrc .npmrc .pypirc .pgpass .git-credentials .credentials.json .ssh .aws .gnupg .kube .config .docker
 	id_rsa id_ed25519 credentials credentials.json auth.json secrets.yml .git .claude .codex .opencode .gemini .qwen .copilot .husky .vscode
-	.idea .devcontainer .mcp.json opencode.json .envrc .gitmodules .gitattributes .gitconfig .bashrc .zshrc .profile .claude.json`)
+	.idea .devcontainer .mcp.json opencode.json .envrc .gitmodules .gitattributes .gitconfig .bashrc .zshrc .zlogin .zprofile .profile .claude.json`)
 
 // named reports whether a path, or one that a glob stands for, is of a kind. A glob that begins with its
 // wildcard is taken for the plain names that it is mostly used for.

@@ -1,6 +1,8 @@
 package approvals
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -53,13 +55,71 @@ func StartOf(pid int) Start {
 var (
 	harmless = regexp.MustCompile(`^GIT_(EDITOR|TERMINAL_PROMPT|(SSL|AUTHOR|COMMITTER)_\w+)$`)
 	steering = strings.Fields("BASH_ENV ENV SHELLOPTS BASHOPTS CDPATH PROMPT_COMMAND RIPGREP_CONFIG_PATH GREP_OPTIONS TREE_COLORS JQ_LIBRARY_PATH POSIXLY_CORRECT " +
-		"CLAUDE_CODE_SHELL CLAUDE_CODE_SHELL_PREFIX CLAUDE_ENV_FILE GCONV_PATH LOCPATH BAT_CONFIG_PATH BAT_CONFIG_DIR BAT_OPTS BAT_PAGER")
+		"CLAUDE_CODE_SHELL CLAUDE_CODE_SHELL_PREFIX CLAUDE_ENV_FILE GCONV_PATH LOCPATH BAT_CONFIG_PATH BAT_CONFIG_DIR BAT_OPTS BAT_PAGER " +
+		"NULLCMD READNULLCMD HISTCHARS histchars KEYBOARD_HACK MODULE_PATH cdpath") // of zsh
 )
 
 // Steers reports whether a variable makes programs run, load or read something else.
 func Steers(name string) bool {
 	return strings.HasPrefix(name, "LD_") || strings.HasPrefix(name, "GIT_") && !harmless.MatchString(name) || strings.HasPrefix(name, "BASH_FUNC_") ||
-		slices.Contains(steering, name)
+		strings.HasSuffix(name, "_functions") || slices.Contains(steering, name)
+}
+
+// How many files and values of PATH the start of a shell may have.
+const mostFiles, mostPaths = 8, 64
+
+// Zsh adds what the files do that every zsh reads. They may set variables, and nothing else.
+func (s *Start) Zsh() {
+	dir, is := s.Vars["ZDOTDIR"]
+	if !is {
+		dir = s.Vars["HOME"]
+	}
+	for _, path := range []string{"/etc/zshenv", "/etc/zsh/zshenv", filepath.Join(dir, ".zshenv")} {
+		s.follow(path, mostFiles)
+	}
+}
+
+// follow adds what a start file does, and those that it has read as well, up to a depth.
+func (s *Start) follow(path string, depth int) {
+	b, err := file.ReadPlain(path, true, MostSettings)
+	_, other := os.Lstat(path + ".zwc") // compiled
+	if errors.Is(err, fs.ErrNotExist) && other != nil && filepath.IsAbs(path) {
+		return
+	}
+	sets, files, known := rules.StartFile(string(b))
+	if err != nil || !known || depth == 0 || other == nil || !filepath.IsAbs(path) {
+		s.Unsure = filepath.Base(path) + " may change what its shell runs"
+		return
+	}
+	expand := func(text, path string) string {
+		return os.Expand(text, func(name string) string {
+			switch {
+			case name == "HOME" && s.Vars["HOME"] != "":
+				return s.Vars["HOME"]
+			case name != "PATH" && name != "path":
+				s.Unsure = "what " + name + " is in its start files is not known"
+			}
+			return path
+		})
+	}
+	for _, set := range sets {
+		switch {
+		case Steers(set.Name) || set.Name == "HOME" || set.Name == "ZDOTDIR" && filepath.Base(path) != ".zshenv":
+			s.Unsure = "its variable " + set.Name + " may change what runs"
+		case set.Name == "PATH" || set.Name == "path":
+			for _, p := range slices.Clone(s.Paths) {
+				if p = expand(set.Value, p); !slices.Contains(s.Paths, p) {
+					s.Paths = append(s.Paths, p)
+				}
+			}
+		}
+	}
+	if len(s.Paths) > mostPaths {
+		s.Unsure, s.Paths = "its PATH is not known", nil
+	}
+	for _, f := range files {
+		s.follow(expand(f, ""), depth-1)
+	}
 }
 
 // Doubtful says why one of the names, which are no aliases and no functions, may stand for another program than

@@ -54,6 +54,7 @@ type Adapter struct {
 	twins  approvals.Twins
 	shells shells
 	at     func(pid int) string // the folder of a process, as the system has it; "": that is not known
+	start  func(pid int) approvals.Start
 
 	mu    sync.Mutex // guards what follows
 	items map[*item]bool
@@ -70,7 +71,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, at: socket.Folder, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
+	return &Adapter{opt: o, at: socket.Folder, start: approvals.StartOf, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at

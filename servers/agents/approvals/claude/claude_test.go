@@ -2,6 +2,7 @@ package claude
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -33,6 +34,7 @@ type desk struct {
 	folder  string // of Claude Code's files
 	project string
 	rules   approvals.Rules
+	with    approvals.Start // its process
 	ctx     context.Context
 	close   context.CancelFunc
 }
@@ -46,6 +48,8 @@ func newDesk(t *testing.T, set func(*Options)) *desk {
 	}
 	d.a = New(o)
 	d.a.at = func(int) string { return d.project }
+	d.with = approvals.Start{Vars: map[string]string{"SHELL": "/bin/bash", "HOME": t.TempDir()}, Paths: []string{"/usr/bin:/bin"}}
+	d.a.start = func(int) approvals.Start { return d.with }
 	d.ctx, d.close = context.WithCancel(t.Context())
 	for _, dir := range []string{"sessions", "projects/p/" + sessionID + "/subagents"} {
 		if err := os.MkdirAll(filepath.Join(d.folder, dir), 0o700); err != nil {
@@ -89,7 +93,7 @@ func (d *desk) status(status, waits string) {
 func (d *desk) writes(s session) {
 	d.t.Helper()
 	synctest.Wait() // who finds half of the file looks again later
-	s.PID, s.Folder, s.Version, s.Tmux = os.Getpid(), d.project, "2.1.330", "0:@0.%7"
+	s.PID, s.Folder, s.Version, s.Tmux, s.Began = os.Getpid(), d.project, "2.1.330", "0:@0.%7", cmp.Or(s.Began, 1)
 	if s.Started == "" {
 		s.Started = pid.Born(os.Getpid())
 	}

@@ -76,11 +76,14 @@ func (a *Adapter) permission(q *asked, r *ask.Request, s session, payload rawjso
 		if cwd := payload.Str("cwd"); cwd != s.Folder { // it follows cd
 			p.Dir = cwd
 		}
+		if name, _ := s.shell(a.start(s.PID).Vars); q.tool == "Bash" && name == "zsh" {
+			p.Shell = name
+		}
 		// What else an input has may have it run otherwise, as without its sandbox.
 		plain := len(q.input.Only("command", "description", "timeout")) == len(q.input)
 		known := q.tool == "Bash" && plain || p.Does != nil && (len(p.Does.Files) == 0 || p.Diff != "") // else it is not shown whole
 		if mode := p.Mode; known && (mode == "default" || mode == "acceptEdits") && filepath.IsAbs(payload.Str("cwd")) && payload.Some("permission_suggestions") != nil {
-			p.Runs = func(programs []string) string { return a.runs(&s, programs) } // else a rule of Claude Code's own, or its plan mode, has it asked
+			p.Runs = func(programs []string) string { return a.runs(&s, p.Shell, programs) } // else a rule of Claude Code's own, or its plan mode, has it asked
 		}
 	}
 	if q.choices, err = choicesOf(payload.Some("permission_suggestions"), p.Kind == ask.Plan, a.opt.Home); err != nil {

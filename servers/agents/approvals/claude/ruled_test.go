@@ -49,24 +49,16 @@ func ruled(t *testing.T, text string, accept bool) (*book.Store, func(*Options))
 }
 
 // shell has Claude Code keep a shell with these lines.
-func (d *desk) shell(lines string) {
-	d.t.Helper()
-	dir := filepath.Join(d.folder, "shell-snapshots")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		d.t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "snapshot-bash-1-a.sh"), []byte("# Snapshot file\n"+lines+"\nexport PATH='/usr/local/bin:/usr/bin:/bin'\n"), 0o600); err != nil {
-		d.t.Fatal(err)
-	}
-}
+func (d *desk) shell(lines string) { d.keeps("bash-2-a", lines) }
 
-// skipIfSteered skips where the test's own variables have everything asked.
-func skipIfSteered(t *testing.T) {
-	t.Helper()
-	for _, v := range os.Environ() {
-		if name, _, _ := strings.Cut(v, "="); approvals.Steers(name) {
-			t.Skip("the variable " + name + " is set here, with which nothing is allowed")
-		}
+func (d *desk) keeps(name, lines string) {
+	d.t.Helper()
+	path := filepath.Join(d.folder, "shell-snapshots", "snapshot-"+name+".sh")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		d.t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("# Snapshot file\n"+lines+"\nexport PATH='/usr/local/bin:/usr/bin:/bin'\n"), 0o600); err != nil {
+		d.t.Fatal(err)
 	}
 }
 
@@ -80,7 +72,6 @@ const (
 )
 
 func TestARuleAllowsWhatOnlyReadsInTheProject(t *testing.T) {
-	skipIfSteered(t)
 	_, set := ruled(t, everyRule, true)
 	bubble(t, set, func(d *desk) {
 		d.shell("alias -- ll='ls -l'")
@@ -102,7 +93,6 @@ func TestARuleAllowsWhatOnlyReadsInTheProject(t *testing.T) {
 
 // TestNothingIsAllowedThatIsNotCertain has a book that allows all it can.
 func TestRulesByWordsAllowTheirPartsOfACommandTogetherAndNoOthers(t *testing.T) {
-	skipIfSteered(t)
 	const touches = everyRule + "[[rule]]\nid = \"k1\"\nverdict = \"allow\"\nagent = [\"claude\"]\ncommand = { words = [\"touch\"], options = [\"-c\"], may = [\"write-in\"] }\n"
 	for command, allowed := range map[string]bool{"touch -c a": true, "cat a && touch b": true, "touch -a b": false, "touch b && mkdir c": false, "touch /tmp/x": false, "touch .git/hooks/x": false} {
 		_, set := ruled(t, touches, true)
@@ -123,7 +113,6 @@ func TestRulesByWordsAllowTheirPartsOfACommandTogetherAndNoOthers(t *testing.T) 
 }
 
 func TestNothingIsAllowedThatIsNotCertain(t *testing.T) {
-	skipIfSteered(t)
 	more := func(k string, v any) map[string]any {
 		all := suggests()
 		all[k] = v
@@ -168,8 +157,16 @@ func TestNothingIsAllowedThatIsNotCertain(t *testing.T) {
 		"a PATH of its settings":     {"cat a", suggests(), func(d *desk) { d.settings(`{"env":{"PATH":"/tmp/x"}}`) }},
 		"a shell that is not bash": {"cat a", suggests(), func(d *desk) {
 			dir := filepath.Join(d.folder, "shell-snapshots")
-			_ = os.Rename(filepath.Join(dir, "snapshot-bash-1-a.sh"), filepath.Join(dir, "snapshot-zsh-1-a.sh"))
+			_ = os.Rename(filepath.Join(dir, "snapshot-bash-2-a.sh"), filepath.Join(dir, "snapshot-zsh-2-a.sh"))
 		}},
+		"a shell of an older session": {"cat a", suggests(), func(d *desk) {
+			dir := filepath.Join(d.folder, "shell-snapshots")
+			_ = os.Rename(filepath.Join(dir, "snapshot-bash-2-a.sh"), filepath.Join(dir, "snapshot-bash-0-a.sh"))
+		}},
+		"a shell of the project":           {"cat a", suggests(), func(d *desk) { d.program("bash"); d.with.Vars["SHELL"] = filepath.Join(d.project, "bash") }},
+		"an alias of a word of the shell":  {"for f in a; do cat $f; done", suggests(), func(d *desk) { d.shell("alias -- do='rm a; do'") }},
+		"a function that runs all":         {"cat a", suggests(), func(d *desk) { d.shell("function eval { rm a; }") }},
+		"a function in a word":             {"cat a", suggests(), func(d *desk) { d.shell(`eval $'cat () \n{ \n    rm a\n}' > /dev/null 2>&1`) }},
 		"another folder than its record's": {"cat a", suggests(), func(d *desk) { d.a.at = func(int) string { return d.folder } }},
 		"no sandbox":                       {"cat a", more("tool_input", map[string]any{"command": "cat a", "dangerouslyDisableSandbox": true}), nil},
 		"an input that is not known":       {"cat a", more("tool_input", map[string]any{"command": "cat a", "Command": "rm a"}), nil},
@@ -241,7 +238,6 @@ func TestADenyTellsTheAgentWordForWord(t *testing.T) {
 }
 
 func TestABookThatIsEditedElsewhereAllowsNothingAndDeniesStill(t *testing.T) {
-	skipIfSteered(t)
 	edits := map[string]func(path string) error{
 		"edited":  func(p string) error { return os.WriteFile(p, []byte(everyRule+"\n"), 0o600) },
 		"broken":  func(p string) error { return os.WriteFile(p, []byte(everyRule[:len(everyRule)/2]), 0o600) },
@@ -275,7 +271,6 @@ func TestABookThatIsEditedElsewhereAllowsNothingAndDeniesStill(t *testing.T) {
 }
 
 func TestABurstIsAsked(t *testing.T) {
-	skipIfSteered(t)
 	_, set := ruled(t, everyRule, true)
 	bubble(t, set, func(d *desk) {
 		d.shell("")

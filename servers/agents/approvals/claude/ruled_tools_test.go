@@ -41,7 +41,6 @@ const toldOfTools = `{"hookSpecificOutput":{"hookEventName":"PermissionRequest",
 
 // TestRulesAnswerForToolsThatRunNoCommand has Claude Code ask for edits, pages and calls of its own servers.
 func TestRulesAnswerForToolsThatRunNoCommand(t *testing.T) {
-	skipIfSteered(t)
 	input := func(pairs ...string) map[string]any {
 		out := map[string]any{}
 		for i := 0; i < len(pairs); i += 2 {

@@ -1,6 +1,7 @@
 package claude
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -9,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -25,12 +28,13 @@ const (
 
 // runs says why the name of one of the programs may stand for something else in the session's shell, or why
 // another decides beside the user's rules. A shell has the session's variables, and the aliases, functions and
-// PATH of a file that Claude Code has kept; which of these files is the session's is not known, so all count.
-func (a *Adapter) runs(s *session, programs []string) string {
+// PATH of a file that Claude Code has kept; which of these files is the session's is not known, so all count that
+// are not from before it.
+func (a *Adapter) runs(s *session, shell string, programs []string) string {
 	if who := s.decides(); who != "" {
 		return who
 	}
-	start := approvals.StartOf(s.PID)
+	start := a.start(s.PID)
 	if start.Unsure != "" {
 		return start.Unsure
 	}
@@ -40,34 +44,63 @@ func (a *Adapter) runs(s *session, programs []string) string {
 	if at := a.at(s.PID); at != "" && !same(at, s.Folder) {
 		return "its record names another folder than the one that it is in"
 	}
-	paths := start.Paths
 	if len(programs) == 0 { // no shell starts
 		return ""
 	}
-	kept, err := filepath.Glob(filepath.Join(s.config, "shell-snapshots", "*"))
-	if err != nil || len(kept) == 0 || len(kept) > mostSnapshots {
-		return "the aliases of its shell are not known"
+	name, kept := s.shell(start.Vars)
+	where := start.Paths
+	if at := start.Vars["SHELL"]; filepath.Base(at) == name {
+		where = []string{filepath.Dir(at)}
 	}
+	switch {
+	case len(kept) == 0 || len(kept) > mostSnapshots:
+		return "the aliases of its shell are not known"
+	case name != cmp.Or(shell, "bash") || approvals.Doubtful([]string{name}, where, name, s.Folder) != "":
+		return "its shell is not known"
+	case name == "zsh":
+		if start.Zsh(); start.Unsure != "" {
+			return start.Unsure
+		}
+	}
+	paths := start.Paths
 	for _, path := range kept {
-		if !strings.HasPrefix(filepath.Base(path), "snapshot-bash-") {
-			return "its shell may be another than bash"
-		}
 		b, err := file.Read(path, mostSnapshot)
-		if err != nil {
+		shell := a.shells.of(name, string(b))
+		if err != nil || !shell.known {
 			return "the aliases of its shell are not known"
 		}
-		shell := a.shells.of(string(b))
-		if !shell.known {
-			return "the aliases of its shell are not known"
+		if shell.why != "" {
+			return shell.why
 		}
 		for _, program := range programs {
+			if program == "cd" && shell.names["chpwd"] { // which zsh runs after it
+				program = "chpwd"
+			}
 			if shell.names[program] {
-				return program + " is an alias or a function of its shell"
+				return program + own
 			}
 		}
 		paths = append(paths, shell.paths...)
 	}
-	return approvals.Doubtful(programs, paths, "bash", s.Folder)
+	return approvals.Doubtful(programs, paths, name, s.Folder)
+}
+
+// shell is the one of the session, and what Claude Code has kept of it. It takes the user's, if that is bash or zsh.
+func (s *session) shell(vars map[string]string) (name string, kept []string) {
+	name = filepath.Base(vars["SHELL"])
+	known := name == "bash" || name == "zsh"
+	all, _ := filepath.Glob(filepath.Join(s.config, "shell-snapshots", "snapshot-*.sh")) // without any it is not known
+	for _, path := range all {
+		words := strings.Split(filepath.Base(path), "-")
+		if at, err := strconv.ParseInt(words[min(2, len(words)-1)], 10, 64); err != nil || at < s.Began || s.Began == 0 || known && words[1] != name {
+			continue
+		}
+		if !known && len(kept) > 0 && words[1] != name {
+			return "", nil
+		}
+		name, kept = words[1], append(kept, path)
+	}
+	return name, kept
 }
 
 // same reports whether two paths lead to the same folder.
@@ -89,16 +122,35 @@ func besides(args []string) string {
 
 var (
 	encoded  = regexp.MustCompile(`echo '([A-Za-z0-9+/=\s]*)' \| base64 -d`)
+	quoted   = regexp.MustCompile(`(?m)^eval \$'([^\s()'\\]+) \(\) `)
 	aliased  = regexp.MustCompile(`(?m)^\s*alias (?:-- )?'?([^=\s']+)'?=`)
-	function = regexp.MustCompile(`(?m)^\s*(?:function\s+)?([^\s(){}=;'"$|&<>]+)\s*\(\)`)
+	function = regexp.MustCompile(`(?m)^\s*(?:function\s+)?'?([^\s(){}=;'"$|&<>]+)'?\s*\(\)`)
 	keyword  = regexp.MustCompile(`(?m)^\s*function\s+([^\s(){}]+)`)
 	exported = regexp.MustCompile(`(?m)^export PATH='?([^'\n]*)'?\s*$`)
+	option   = regexp.MustCompile(`(?m)^setopt ([^()\n]*)$`)
+
+	// always matches names that change more than the command that has them: words of the shell, what Claude Code
+	// itself runs before a command, and functions that zsh runs by itself.
+	always = regexp.MustCompile(`^(TRAP\w*|zshexit|builtin|source|\.|eval|setopt|unalias|unset|true|pwd|export|declare|typeset|float|integer|local|readonly` +
+		`|!|\[\[|[{}]|if|then|else|elif|fi|case|esac|for|foreach|end|select|while|until|repeat|do|done|function|time|coproc|nocorrect|noglob)$`)
+	// harmless are options of zsh that change nothing of what a command does, on or off: Claude Code itself turns the
+	// first two off.
+	harmless = strings.Fields(`bareglobqual extendedglob alwayslastprompt alwaystoend autolist automenu autoparamkeys autoparamslash autoremoveslash bashautolist completealiases completeinword
+		globcomplete hashlistall listambiguous listbeep listpacked listrowsfirst listtypes menucomplete recexact autocd autopushd cdsilent pushdignoredups pushdminus pushdsilent
+		pushdtohome appendhistory banghist extendedhistory histallowclobber histbeep histexpiredupsfirst histfcntllock histfindnodups histignorealldups histignoredups
+		histignorespace histlexwords histnofunctions histnostore histreduceblanks histsavebycopy histsavenodups histverify incappendhistory incappendhistorytime sharehistory
+		clobber clobberempty correct correctall dvorak flowcontrol hashcmds hashdirs hashexecutablesonly ignoreeof interactivecomments mailwarning nomatch numericglobsort
+		printeightbit printexitvalue rmstarsilent rmstarwait autocontinue bgnice checkjobs checkrunningjobs hup longlistjobs monitor notify promptbang promptcr promptpercent
+		promptsp promptsubst transientrprompt beep combiningchars emacs overstrike singlelinezle vi zle login globalrcs multios warncreateglobal typesetsilent`)
 )
+
+const own = " is an alias or a function of its shell"
 
 // shell is what a kept shell says.
 type shell struct {
 	names map[string]bool // that it gives a meaning of its own
 	paths []string        // its PATH
+	why   string          // it may change what any command does
 	known bool            // whether this is certain
 }
 
@@ -108,37 +160,52 @@ type shells struct {
 	seen map[[sha256.Size]byte]*shell // by the text
 }
 
-func (s *shells) of(text string) *shell {
+func (s *shells) of(name, text string) *shell {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := sha256.Sum256([]byte(text))
+	key := sha256.Sum256([]byte(name + "\n" + text))
 	if known := s.seen[key]; known != nil {
 		return known
 	}
 	if s.seen == nil || len(s.seen) >= mostSnapshots {
 		s.seen = map[[sha256.Size]byte]*shell{}
 	}
-	read := readShell(text)
+	read := readShell(name, text)
 	s.seen[key] = read
 	return read
 }
 
-func readShell(text string) *shell {
-	all := encoded.FindAllStringSubmatch(text, -1)
-	if strings.Count(text, "eval ") > len(all) {
-		return &shell{}
-	}
-	for _, m := range all {
-		b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(m[1]), ""))
-		if err != nil {
-			return &shell{}
-		}
-		text += "\n" + string(b)
-	}
+func readShell(name, text string) *shell {
 	s := &shell{names: map[string]bool{}}
+	if name == "bash" { // zsh has its functions written as they are
+		all, plain := encoded.FindAllStringSubmatch(text, -1), quoted.FindAllStringSubmatch(text, -1)
+		if strings.Count(text, "eval ") > len(all)+len(plain) {
+			return s
+		}
+		for _, m := range all {
+			b, err := base64.StdEncoding.DecodeString(strings.Join(strings.Fields(m[1]), ""))
+			if err != nil {
+				return s
+			}
+			text += "\n" + string(b)
+		}
+		for _, m := range plain {
+			s.names[m[1]] = true
+		}
+	}
 	for _, form := range []*regexp.Regexp{aliased, function, keyword} {
 		for _, m := range form.FindAllStringSubmatch(text, -1) {
 			s.names[m[1]] = true
+		}
+	}
+	for name := range s.names {
+		if always.MatchString(name) {
+			s.why = name + own
+		}
+	}
+	for _, m := range option.FindAllStringSubmatch(text, -1) {
+		if name == "zsh" && !slices.Contains(harmless, m[1]) && !slices.Contains(harmless, strings.TrimPrefix(m[1], "no")) {
+			s.why = "its shell has the option " + m[1]
 		}
 	}
 	for _, m := range exported.FindAllStringSubmatch(text, -1) {
