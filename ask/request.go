@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -185,10 +186,7 @@ func (r *Request) Doubt() string {
 
 // Cwd returns the asker's folder: as reported by the system, else as claimed.
 func (r *Request) Cwd() string {
-	if r.Peer.Cwd != "" {
-		return r.Peer.Cwd
-	}
-	return r.From.Cwd
+	return cmp.Or(r.Peer.Cwd, r.From.Cwd)
 }
 
 // Project returns the name of the asker's folder, behind that of its machine if that is another
@@ -203,11 +201,15 @@ func (r *Request) Project() string {
 
 // Asker returns a key that identifies the asker, for grouping.
 func (r *Request) Asker() string {
-	session := r.Peer.Session
-	if session == "" {
-		session = r.From.Session
+	return r.Peer.Host + "\x00" + r.Client() + "\x00" + r.Cwd() + "\x00" + cmp.Or(r.Peer.Session, r.From.Session)
+}
+
+// Of reports whether the request is of a session.
+func (r *Request) Of(s *snapshot.Session) bool {
+	if p := r.Prompt; p != nil {
+		return p.Agent == s.Agent && p.Session == s.ID && r.Peer.Host == s.Machine
 	}
-	return r.Peer.Host + "\x00" + r.Client() + "\x00" + r.Cwd() + "\x00" + session
+	return s.Connection != "" && r.Peer.Key == s.Connection
 }
 
 // Fingerprint is equal for requests with the same questions from the same client in the

@@ -50,14 +50,6 @@ type Line struct {
 
 type key struct{ Machine, Agent, ID string }
 
-// AgentOn is what [Drafts] call an agent on a machine.
-func AgentOn(machine, agent string) string {
-	if machine == "" {
-		return agent
-	}
-	return machine + ":" + agent
-}
-
 func of(s *snapshot.Session) key {
 	if s == nil {
 		return key{}
@@ -84,7 +76,7 @@ func (l *Line) draft(at key) string {
 	if l.sent[at] {
 		return ""
 	}
-	return l.opt.Drafts.NextDraft(AgentOn(at.Machine, at.Agent), at.ID)
+	return l.opt.Drafts.NextDraft(snapshot.OnMachine(at.Machine, at.Agent), at.ID)
 }
 
 func (l *Line) keep(at key, text string) {
@@ -92,7 +84,7 @@ func (l *Line) keep(at key, text string) {
 	if strings.TrimSpace(text) == "" {
 		text = ""
 	}
-	l.opt.Drafts.SetNextDraft(AgentOn(at.Machine, at.Agent), at.ID, text)
+	l.opt.Drafts.SetNextDraft(snapshot.OnMachine(at.Machine, at.Agent), at.ID, text)
 }
 
 // edit changes the text.

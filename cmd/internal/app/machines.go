@@ -17,7 +17,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/machines/mirror"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/tui/reply"
 )
 
 // machines is what the deck has to do with others: it serves them what it holds, and shows what
@@ -118,7 +117,7 @@ func (m machines) send(machine, agent, id, text string) error {
 	}
 	_, err := m.Prompt(machine, wire.Prompt{Agent: agent, Session: id, Text: text})
 	if err == nil { // what becomes of it is its machine's matter
-		ask.NextDrafts{Queue: m.queue}.SetNextDraft(reply.AgentOn(machine, agent), id, "")
+		ask.NextDrafts{Queue: m.queue}.SetNextDraft(snapshot.OnMachine(machine, agent), id, "")
 	}
 	return err
 }

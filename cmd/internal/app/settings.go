@@ -13,6 +13,7 @@ import (
 	"github.com/fsnotify/fsnotify"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/page/inbox"
@@ -165,16 +166,10 @@ func changed(ctx context.Context, w *fsnotify.Watcher, path string) bool {
 			case e.Op&^fsnotify.Chmod == 0:
 			case e.Name == path, config.IsCardFile(e.Name) && (filepath.Dir(e.Name) == cards || filepath.Dir(e.Name) == themes):
 				rest = time.After(settleFor)
-			case leadsTo(e.Name, path), leadsTo(e.Name, cards), leadsTo(e.Name, themes): // a folder, which the files may be in already
+			case file.Within(e.Name, path), file.Within(e.Name, cards), file.Within(e.Name, themes): // a folder, which the files may be in already
 				watchNear(w, path)
 				rest = time.After(settleFor)
 			}
 		}
 	}
-}
-
-// leadsTo tells whether a folder is another, or above it.
-func leadsTo(folder, other string) bool {
-	rel, err := filepath.Rel(folder, other)
-	return err == nil && filepath.IsLocal(rel)
 }

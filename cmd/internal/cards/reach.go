@@ -16,14 +16,7 @@ import (
 // patience is how long a card's program may take to exit: some save their data first.
 const patience = 1500 * time.Millisecond
 
-func (m Machine) variable(name string) (string, bool) {
-	for _, e := range m.Environ {
-		if n, v, _ := strings.Cut(e, "="); n == name {
-			return v, true
-		}
-	}
-	return "", false
-}
+func (m Machine) variable(name string) (string, bool) { return process.Lookup(m.Environ, name) }
 
 // expand replaces the variables of a card. The text of an error is for the user.
 func (m Machine) expand(card settings.Card) (settings.Card, error) {

@@ -2,6 +2,7 @@ package cards
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -150,10 +151,7 @@ func (d described) others(chosen int) string {
 func (p packageInfo) kind() string { return p.RegistryType + p.RegistryName }
 
 func (p packageInfo) id() string {
-	if p.Identifier != "" {
-		return p.Identifier
-	}
-	return p.Name
+	return cmp.Or(p.Identifier, p.Name)
 }
 
 // program sets the command that runs an exact version of a package.

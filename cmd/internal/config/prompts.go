@@ -9,6 +9,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 )
 
@@ -117,7 +118,7 @@ func (c *Config) HoldsHeadless(folder string) bool {
 		if rest, home := strings.CutPrefix(dir, "~"); home {
 			dir = filepath.Join(c.Home, rest)
 		}
-		if rel, err := filepath.Rel(dir, folder); err == nil && filepath.IsLocal(rel) && len(dir) > longest {
+		if file.Within(dir, folder) && len(dir) > longest {
 			word, longest = p.Headless, len(dir)
 		}
 	}

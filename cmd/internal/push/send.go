@@ -107,14 +107,7 @@ func (t Target) Open() (Sender, error) {
 	return webhook{h}, nil
 }
 
-func (t Target) variable(name string) (string, bool) {
-	for _, e := range t.Environ {
-		if n, v, _ := strings.Cut(e, "="); n == name {
-			return v, true
-		}
-	}
-	return "", false
-}
+func (t Target) variable(name string) (string, bool) { return process.Lookup(t.Environ, name) }
 
 func loopback(host string) bool {
 	ip := net.ParseIP(host)

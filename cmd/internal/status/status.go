@@ -69,7 +69,7 @@ func New(d Deck) Report {
 			continue
 		}
 		project := it.Request.Project()
-		at := slices.IndexFunc(all, func(s snapshot.Session) bool { return asks(&it.Request, &s) })
+		at := slices.IndexFunc(all, func(s snapshot.Session) bool { return it.Request.Of(&s) })
 		if peer := it.Request.Peer.Agent; at < 0 && it.Request.Prompt == nil && peer != 0 {
 			at = slices.IndexFunc(all, func(s snapshot.Session) bool { return s.PID == peer })
 		}
@@ -138,14 +138,6 @@ func rowOfItem(it *ask.Item, project string) Row {
 	r := newRow(waiting, agent, project, it.Request.WaitsFor(), subject, it.Arrived)
 	r.Fix = fix
 	return r
-}
-
-// asks reports whether a request is of a session.
-func asks(r *ask.Request, s *snapshot.Session) bool {
-	if p := r.Prompt; p != nil {
-		return p.Agent == s.Agent && p.Session == s.ID && r.Peer.Host == s.Machine
-	}
-	return s.Connection != "" && r.Peer.Key == s.Connection
 }
 
 // activity is what a session is called, and what it does now.

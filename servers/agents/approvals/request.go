@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -81,7 +82,7 @@ func ServerForm(server, mode, message, page string, schema json.RawMessage) ([]a
 
 // MarkPath notices that an edit is of a file outside the project.
 func MarkPath(p *ask.Prompt, project string) {
-	if filepath.IsAbs(p.Path) && !Within(project, p.Path) {
+	if filepath.IsAbs(p.Path) && !file.Within(project, p.Path) {
 		p.Marks = append(p.Marks, Outside)
 	}
 }

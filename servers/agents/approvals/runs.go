@@ -172,7 +172,7 @@ func finds(program, path, project string) string {
 		}
 		for _, p := range []string{at, real} {
 			folder, err := os.Stat(filepath.Dir(p))
-			if err != nil || folder.Mode()&0o022 != 0 || Within(project, p) {
+			if err != nil || folder.Mode()&0o022 != 0 || file.Within(project, p) {
 				return program + " is in a folder that others may write"
 			}
 		}

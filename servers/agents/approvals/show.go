@@ -9,6 +9,7 @@ import (
 	"github.com/rogpeppe/go-internal/diff"
 
 	"github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
@@ -22,7 +23,7 @@ func Marks(command, project string) (all []string) {
 		all = append(all, "invisible characters")
 	}
 	for _, word := range strings.FieldsFunc(command, func(r rune) bool { return strings.ContainsRune(" \t\n;|&<>()\"'=", r) }) {
-		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !Within(project, word) && !standard(word) {
+		if strings.HasPrefix(word, "~") || word == ".." || strings.HasPrefix(word, "../") || strings.Contains(word, "/../") || filepath.IsAbs(word) && !file.Within(project, word) && !standard(word) {
 			return append(all, Outside)
 		}
 	}
@@ -33,12 +34,6 @@ func Marks(command, project string) (all []string) {
 // streams.
 func standard(path string) bool {
 	return slices.Contains([]string{"/dev/null", "/dev/stdin", "/dev/stdout", "/dev/stderr"}, path)
-}
-
-// Within reports whether a path lies in a folder, by its spelling.
-func Within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // Distinct numbers labels that stand twice, since answers name options by their labels.

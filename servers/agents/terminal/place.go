@@ -191,12 +191,8 @@ func terminalOf(program, folder string) (pid int, err error) {
 }
 
 func (f *Finder) env(name string) string {
-	for _, v := range f.Environ {
-		if value, ok := strings.CutPrefix(v, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+	value, _ := process.Lookup(f.Environ, name) // "" for none
+	return value
 }
 
 func (f *Finder) run(ctx context.Context, line ...string) (string, error) {

@@ -1,8 +1,6 @@
 package pencil
 
 import (
-	"strings"
-
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 )
@@ -26,12 +24,8 @@ func childCommand(o Options, found Found) process.Command {
 
 // variable is the value of a variable of the deck's environment.
 func (o Options) variable(name string) string {
-	for _, kv := range o.Environ {
-		if v, ok := strings.CutPrefix(kv, name+"="); ok {
-			return v
-		}
-	}
-	return ""
+	value, _ := process.Lookup(o.Environ, name) // "" for none
+	return value
 }
 
 // short shows a path with ~ for the home folder.

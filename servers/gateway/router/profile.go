@@ -1,12 +1,12 @@
 package router
 
 import (
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -34,14 +34,10 @@ func (m Match) fits(c snapshot.Caller) bool {
 	if m == (Match{}) {
 		return false
 	}
-	in := func(dir, folder string) bool {
-		rel, err := filepath.Rel(folder, dir)
-		return err == nil && filepath.IsLocal(rel)
-	}
 	known, _ := clients.Of(c.Client)
 	client := strings.ToLower(m.Client)
 	return (m.Client == "" || c.Client != "" && (known.ID == client || clients.Match(client, strings.ToLower(c.Client)))) &&
-		(m.Project == "" || c.Folder() != "" && in(c.Folder(), m.Project)) &&
+		(m.Project == "" || c.Folder() != "" && file.Within(m.Project, c.Folder())) &&
 		(m.Program == "" || clients.Match(m.Program, c.Program))
 }
 

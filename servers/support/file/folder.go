@@ -59,3 +59,9 @@ func Alone(ctx context.Context, path string, do func() error) error {
 	}
 	return do()
 }
+
+// Within reports whether a path is a folder, or lies in it, by its spelling.
+func Within(folder, path string) bool {
+	rel, err := filepath.Rel(folder, path)
+	return err == nil && filepath.IsLocal(rel)
+}

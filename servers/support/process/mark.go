@@ -58,16 +58,9 @@ func (g Group) Members() (all []Marked) {
 
 // Variable returns a variable of the environment that a process of this user was started
 // with; "" if it has none or the system does not tell.
-func Variable(id int, name string) string { return valueOf(environOf(id), name) }
-
-// valueOf is the value of a name in an environment whose entries end with NUL.
-func valueOf(environ, name string) string {
-	for entry := range strings.SplitSeq(environ, "\x00") {
-		if value, ok := strings.CutPrefix(entry, name+"="); ok {
-			return value
-		}
-	}
-	return ""
+func Variable(id int, name string) string {
+	value, _ := Lookup(strings.Split(environOf(id), "\x00"), name) // "" for none
+	return value
 }
 
 // End ends the process, if it is still the same.

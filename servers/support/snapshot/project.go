@@ -36,10 +36,10 @@ func Projects(all []Session) []string {
 	return names
 }
 
-// OnMachine puts the name of another machine before that of a project there: "build1:shop".
-func OnMachine(machine, project string) string {
+// OnMachine puts the name of another machine before that of a project or an agent there: "build1:shop".
+func OnMachine(machine, name string) string {
 	if machine == "" {
-		return project
+		return name
 	}
-	return machine + ":" + project
+	return machine + ":" + name
 }

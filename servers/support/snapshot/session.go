@@ -123,6 +123,13 @@ func (s SessionState) Waits() bool {
 	return s == WaitsForPermission || s == WaitsForAnswer || s == Waiting
 }
 
+// To notes what the session does, and since now unless it did that before.
+func (s *Session) To(state SessionState) {
+	if s.State != state {
+		s.State, s.Since, s.WaitingFor, s.Note = state, time.Now(), "", ""
+	}
+}
+
 // Word is what the session does, in a word: "allow?", "plan?", "working", "done".
 func (s *Session) Word() string {
 	switch s.State {

@@ -100,7 +100,7 @@ func (l *requestList) lay(w world) {
 	old := l.at
 	needs := l.needs(w)
 	waits := func(s *snapshot.Session) bool {
-		return slices.ContainsFunc(needs, func(r row) bool { return asks(&r.item.Request, s) })
+		return slices.ContainsFunc(needs, func(r row) bool { return r.item.Request.Of(s) })
 	}
 	var elsewhere, ended, busy []row
 	for i := range w.sessions {
@@ -214,14 +214,6 @@ func answered(w world) (out []row) {
 		}
 	}
 	return out
-}
-
-// asks reports whether a request is of a session.
-func asks(r *questions.Request, s *snapshot.Session) bool {
-	if d := r.Prompt; d != nil {
-		return d.Agent == s.Agent && d.Session == s.ID && r.Peer.Host == s.Machine
-	}
-	return s.Connection != "" && r.Peer.Key == s.Connection
 }
 
 // running is the newest call that runs of a connection, nil if none does.

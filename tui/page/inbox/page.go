@@ -491,7 +491,7 @@ func (p *Page) next() {
 
 // sessionOf is the session of which a request is, nil if that is not known.
 func sessionOf(all []snapshot.Session, r *questions.Request) *snapshot.Session {
-	if i := slices.IndexFunc(all, func(s snapshot.Session) bool { return asks(r, &s) }); i >= 0 {
+	if i := slices.IndexFunc(all, func(s snapshot.Session) bool { return r.Of(&s) }); i >= 0 {
 		return &all[i]
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 )
@@ -32,7 +33,7 @@ func Command(ask Ask) *cobra.Command {
 		},
 	}
 	verb := func(use, short string) *cobra.Command {
-		return &cobra.Command{Use: use, Short: short, Args: none, RunE: func(c *cobra.Command, _ []string) error {
+		return &cobra.Command{Use: use, Short: short, Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 			return send(c, ask, upstream.Request{Verb: use})
 		}}
 	}
@@ -48,7 +49,7 @@ func Command(ask Ask) *cobra.Command {
 
 func statusCommand(ask Ask) *cobra.Command {
 	var long bool
-	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: none, RunE: func(c *cobra.Command, _ []string) error {
+	c := &cobra.Command{Use: "status", Short: "Show mode, program, app, tools and calls", Args: cli.NoArgs, RunE: func(c *cobra.Command, _ []string) error {
 		return send(c, ask, upstream.Request{Verb: "status", Long: long})
 	}}
 	c.Flags().BoolVarP(&long, "long", "l", false, "also show where mcpdeck looked, what changed, the instructions and the log")
@@ -69,13 +70,6 @@ func acceptCommand(ask Ask) *cobra.Command {
 			return send(c, ask, upstream.Request{Verb: "accept", Tools: args})
 		},
 	}
-}
-
-func none(_ *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return exit.Usagef("unexpected argument %q", args[0])
-	}
-	return nil
 }
 
 func send(c *cobra.Command, ask Ask, r upstream.Request) error {

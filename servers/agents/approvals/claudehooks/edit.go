@@ -80,7 +80,7 @@ const maxFile = 1 << 20
 // preview returns the edit of a file that a tool is about to make in a folder as a unified
 // diff, "" if it cannot be told, and what is noticed about it. input is the tool's.
 func preview(path string, input json.RawMessage, folder string) (diff string, noticed []string) {
-	if !approvals.Within(folder, path) {
+	if !file.Within(folder, path) {
 		return "", []string{approvals.Outside}
 	}
 	root, err := file.Root(folder)

@@ -4,7 +4,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
@@ -33,7 +32,7 @@ func OpenLog(folder, path string) *Log {
 	if err != nil {
 		dir = filepath.Dir(path) // it may come later
 	}
-	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !approvals.Within(folder, dir) {
+	if !filepath.IsAbs(path) || filepath.Ext(path) != ".jsonl" || !file.Within(folder, dir) {
 		return nil
 	}
 	return &Log{path: path, at: -1}

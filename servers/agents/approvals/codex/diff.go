@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // change is one file of an edit.
@@ -80,7 +81,7 @@ func ended(text string) string {
 }
 
 func relative(path, folder string) string {
-	if !approvals.Within(folder, path) {
+	if !file.Within(folder, path) {
 		return path
 	}
 	rel, _ := filepath.Rel(folder, path) // it is within

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/agents/approvals"
+	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
@@ -245,7 +246,7 @@ func (q *asked) files(raw json.RawMessage, in around) error {
 	if p.Diff, err = unified(changes, in.Folder); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(changes, func(c change) bool { return !approvals.Within(in.Folder, c.Path) }) {
+	if slices.ContainsFunc(changes, func(c change) bool { return !file.Within(in.Folder, c.Path) }) {
 		p.Marks = append(p.Marks, approvals.Outside)
 	}
 	if len(p.Diff) > maxString {

@@ -158,12 +158,12 @@ func (a *Adapter) take(m hook.Message, p process) {
 	switch {
 	case m.Event == "SessionStart":
 		if s.Model = e.Model; s.State == snapshot.StateUnknown || s.State == snapshot.Ended {
-			s.to(snapshot.Idle)
+			s.To(snapshot.Idle)
 		}
 	case m.Event == "UserPromptSubmit": // also before each request of a turn
-		s.to(snapshot.Working)
+		s.To(snapshot.Working)
 	case e.Type == "permission_prompt":
-		s.to(snapshot.WaitsForPermission)
+		s.To(snapshot.WaitsForPermission)
 	case e.Type == "idle_prompt":
 		s.rest(&e)
 	case m.Event == "Stop":
@@ -187,17 +187,11 @@ func (s *session) told(m hook.Message) {
 func (s *session) rest(e *event) {
 	switch {
 	case slices.ContainsFunc(e.Tasks, func(t struct{ Status string }) bool { return t.Status == "running" }):
-		s.to(snapshot.Background)
+		s.To(snapshot.Background)
 	case e.Tasks != nil || s.State != snapshot.Background:
-		s.to(snapshot.Idle)
+		s.To(snapshot.Idle)
 	}
 	s.settle(turnOver, func(it *item) bool { return it.Let() && it.agent == "" })
-}
-
-func (s *session) to(state snapshot.SessionState) {
-	if s.State != state {
-		s.State, s.Since, s.WaitingFor, s.Note = state, time.Now(), "", ""
-	}
 }
 
 // settle withdraws what the session asks.

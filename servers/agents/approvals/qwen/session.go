@@ -171,7 +171,7 @@ func (a *Adapter) session(p process) *session {
 func (a *Adapter) end(s *session) {
 	s.settle(sessionEnded, every)
 	a.twins.Forget(s.ID)
-	s.to(snapshot.Ended)
+	s.To(snapshot.Ended)
 	s.PID = 0
 	a.opt.Roster.Report(s.Session)
 }

@@ -186,13 +186,6 @@ func (a *Adapter) session(id string, pid int) *Session {
 	return s
 }
 
-// To notes what the session does.
-func (s *Session) To(state snapshot.SessionState) {
-	if s.State != state {
-		s.State, s.Since, s.WaitingFor, s.Note = state, time.Now(), "", ""
-	}
-}
-
 // Waits reports whether a prompt of the session is open.
 func (s *Session) Waits() bool { return len(s.open) > 0 }
 

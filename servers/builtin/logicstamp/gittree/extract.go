@@ -248,7 +248,7 @@ func (r Repo) Copy(ctx context.Context, names []string, dir string) error {
 // outside reports whether a file of the project lies elsewhere, or nowhere.
 func outside(project, name string) bool {
 	full, err := filepath.EvalSymlinks(filepath.Join(project, filepath.FromSlash(name)))
-	return err != nil || !within(project, full)
+	return err != nil || !file.Within(project, full)
 }
 
 func copyFile(from, to *os.Root, name string) (link bool, err error) {

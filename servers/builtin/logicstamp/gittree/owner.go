@@ -72,7 +72,7 @@ func isSafe(list []string, top string) (safe bool) {
 			safe = true
 		case below:
 			real := resolved("", above)
-			safe = safe || real != "" && real != top && within(real, top)
+			safe = safe || real != "" && real != top && file.Within(real, top)
 		case filepath.IsAbs(dir):
 			safe = safe || resolved("", dir) == top
 		}

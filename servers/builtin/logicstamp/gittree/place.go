@@ -69,7 +69,7 @@ func (r Repo) look(ctx context.Context, top string) (place, error) {
 		if err != nil {
 			return place{}, errNone
 		}
-		if !within(top, to) {
+		if !file.Within(top, to) {
 			return place{}, refuse(leave, "%s is a link out of the project", entry)
 		}
 		if info, err = os.Stat(to); err != nil || !info.IsDir() {
@@ -107,7 +107,7 @@ func (r Repo) follow(ctx context.Context, top, entry string) (place, error) {
 	if err != nil {
 		return place{}, errNone
 	}
-	if within(top, to) {
+	if file.Within(top, to) {
 		if !isRepository(to) {
 			return place{}, errNone
 		}
@@ -123,7 +123,7 @@ func (r Repo) follow(ctx context.Context, top, entry string) (place, error) {
 		return place{}, refuse(leave, "%s points to %s, which does not list this working tree; if it was moved, run `git worktree repair`", entry, to)
 	}
 	if around, err := r.find(ctx, filepath.Dir(top)); err == nil && isRepository(to) {
-		if within(filepath.Join(around.own, "modules"), to) || within(filepath.Join(around.common, "modules"), to) {
+		if file.Within(filepath.Join(around.own, "modules"), to) || file.Within(filepath.Join(around.common, "modules"), to) {
 			settings, err := r.settings(ctx, to, `^core\.worktree$`)
 			if err == nil && len(settings) == 1 && resolved(to, settings[0].value) == top {
 				return plainPlace(top, to)
@@ -160,11 +160,6 @@ func readPath(name, prefix, dir string) (string, error) {
 		return "", errNone
 	}
 	return text, nil
-}
-
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && filepath.IsLocal(rel)
 }
 
 // checkObjects sees that all objects lie in the folder: git follows links in it
