@@ -87,7 +87,7 @@ func (b *rulebook) actions(p *Page) []tui.Action {
 			return b.does("", func() error { return b.from.Pause(id) })
 		}},
 		{ID: "inbox.rules.forget", Title: "Forget the rule", Hint: "remove", Verb: verb.Stop, Part: partRules, Acts: true, Enabled: none, Run: b.forget},
-		{ID: "inbox.rules.reads", Title: "Add a rule: those that would have answered the most", Hint: "always…", Verb: verb.Always, Part: partRules, Acts: true, Enabled: b.cannotAllow, Run: func() tea.Cmd { return b.suggests(p.queue) }},
+		{ID: "inbox.rules.reads", Title: "Add a rule: those that would have answered the most", Hint: "add a rule…", Verb: verb.Always, Part: partRules, Acts: true, Enabled: b.cannotAllow, Run: func() tea.Cmd { return b.suggests(p.queue) }},
 		{ID: "inbox.rules.learn", Title: "Keep a rule that answers this from now on", Hint: "always…", Verb: verb.Always, Part: partHistory, Acts: true, Enabled: func() string {
 			r := p.past.selected()
 			if r == nil {
