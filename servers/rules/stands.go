@@ -18,12 +18,19 @@ import (
 // mostScripts is how long a file of scripts or targets may be, in bytes.
 const mostScripts = 1 << 20
 
-// Stands returns what a segment's name for a script or a target stands for now, in a project, and a hash of it: the
-// script in package.json with those around it, or the file with the targets of make or just. Both are "" if it has no
-// such name, or it is not certain which file that is.
-func (s *Segment) Stands(project string) (hash, text string) {
+// Stood is what a name for a script or a target stands for.
+type Stood struct {
+	Hash string // "" if there is no such name, or it is not certain which file that is
+	Text string
+	Also []string // the files of the project that it runs in turn
+}
+
+// Stands returns what a segment's name for a script or a target stands for now, in a project: the script in
+// package.json with those around it and those that it names, or the file with the targets of make or just, and the
+// files that any of these run in turn.
+func (s *Segment) Stands(project string) Stood {
 	if s.In == "" || project == "" || !within(project, s.In) || len(s.Words) == 0 || slices.Contains(s.Words, "") || slices.ContainsFunc(s.Words[1:], leadsAway) {
-		return "", ""
+		return Stood{}
 	}
 	switch s.Words[0] {
 	case "make":
@@ -33,7 +40,18 @@ func (s *Segment) Stands(project string) (hash, text string) {
 	case "npm", "pnpm", "yarn":
 		return s.script(project)
 	}
-	return "", ""
+	return Stood{}
+}
+
+// stood is what a name stands for by its parts, in a folder of a project, and by its text.
+func stood(project, folder, text string, parts ...string) Stood {
+	out := Stood{Text: text}
+	for _, f := range inTurn(project, folder, text) {
+		parts, out.Also = append(parts, f.path, f.text), append(out.Also, f.path)
+		out.Text += under(project, path.Dir(f.path), path.Base(f.path)) + f.text
+	}
+	out.Hash = hashed(parts...)
+	return out
 }
 
 // Scripts reports whether a path is that of a file for which names of scripts or targets stand.
@@ -50,16 +68,16 @@ func leadsAway(w string) bool {
 }
 
 // targets are the first of some files in the folder.
-func (s *Segment) targets(project string, names ...string) (hash, text string) {
+func (s *Segment) targets(project string, names ...string) Stood {
 	for _, name := range names {
 		switch b, err := file.Read(filepath.FromSlash(path.Join(s.In, name)), mostScripts); {
 		case err == nil:
-			return hashed(path.Join(s.In, name), string(b)), under(project, s.In, name) + string(b)
+			return stood(project, s.In, under(project, s.In, name)+string(b), path.Join(s.In, name), string(b))
 		case !errors.Is(err, fs.ErrNotExist):
-			return "", ""
+			return Stood{}
 		}
 	}
-	return "", ""
+	return Stood{}
 }
 
 // under is the heading of a file.
@@ -68,15 +86,15 @@ func under(project, folder, name string) string {
 }
 
 // script is a script of the nearest package.json.
-func (s *Segment) script(project string) (hash, text string) {
+func (s *Segment) script(project string) Stood {
 	rest := slices.DeleteFunc(slices.Clone(s.Words[1:]), func(w string) bool { return w[0] == '-' })
 	if len(rest) > 0 && (rest[0] == "run" || rest[0] == "run-script") {
 		rest = rest[1:]
 	} else if len(rest) > 0 && s.Words[0] == "npm" && rest[0] != "test" && rest[0] != "start" {
-		return "", ""
+		return Stood{}
 	}
 	if len(rest) == 0 {
-		return "", ""
+		return Stood{}
 	}
 	for at := s.In; within(project, at); at = path.Dir(at) {
 		b, err := file.Read(filepath.FromSlash(path.Join(at, "package.json")), mostScripts)
@@ -86,19 +104,30 @@ func (s *Segment) script(project string) (hash, text string) {
 		name := rest[0]
 		scripts, ok := scriptsOf(b)
 		if err != nil || !ok || scripts.Str(name) == "" {
-			return "", ""
+			return Stood{}
 		}
-		all := []string{at}
-		text := under(project, at, "package.json")
-		for _, name := range []string{"pre" + name, name, "post" + name} {
-			script := scripts.Str(name)
-			if all = append(all, script); script != "" {
-				text += name + ": " + script + "\n"
+		all, text := []string{at}, under(project, at, "package.json")
+		names := []string{name}
+		for i := 0; i < len(names); i++ {
+			for _, name := range []string{"pre" + names[i], names[i], "post" + names[i]} {
+				script := scripts.Str(name)
+				if all = append(all, script); script != "" {
+					text += name + ": " + script + "\n"
+				}
+				words := strings.FieldsFunc(script, func(r rune) bool { return r <= ' ' || strings.ContainsRune("'\"&;|()", r) })
+				for _, other := range scripts { // "npm run build && run-p lint:*"
+					if !slices.Contains(names, other.Key) && slices.ContainsFunc(words, func(w string) bool {
+						is, _ := path.Match(w, other.Key) // what is no pattern matches nothing
+						return is && w[0] != '*'
+					}) {
+						names = append(names, other.Key)
+					}
+				}
 			}
 		}
-		return hashed(all...), text
+		return stood(project, at, text, all...)
 	}
-	return "", ""
+	return Stood{}
 }
 
 func hasAny(folder string, names ...string) bool {

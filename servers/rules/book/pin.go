@@ -14,20 +14,22 @@ import (
 
 var pinForm = regexp.MustCompile(`^[0-9a-f]{32}$`)
 
-// pinOf is what the names of scripts and targets in parts of a command stand for, and a hash of it; "" if there are none.
-func pinOf(project string, parts []rules.Segment) (pin, text string) {
+// pinOf is what the names of scripts and targets in parts of a command stand for, with a hash of all of it; "" if there
+// are none.
+func pinOf(project string, parts []rules.Segment) (out rules.Stood) {
 	var all []string
 	for i := range parts {
-		if h, is := parts[i].Stands(project); h != "" {
-			all = append(all, h)
-			text += is
+		if is := parts[i].Stands(project); is.Hash != "" {
+			all = append(all, is.Hash)
+			out.Text += is.Text
+			out.Also = append(out.Also, is.Also...)
 		}
 	}
-	if len(all) < 2 {
-		return strings.Join(all, ""), text
+	if out.Hash = strings.Join(all, ""); len(all) > 1 {
+		sum := sha256.Sum256([]byte(strings.Join(all, " ")))
+		out.Hash = hex.EncodeToString(sum[:16])
 	}
-	sum := sha256.Sum256([]byte(strings.Join(all, " ")))
-	return hex.EncodeToString(sum[:16]), text
+	return out
 }
 
 // pinned reports whether parts of a command run what they did when the rule was kept. A command that writes such a file
@@ -36,9 +38,10 @@ func (c *Command) pinned(q *Request, parts []rules.Segment) bool {
 	if c.Pin == "" {
 		return true
 	}
-	pin, _ := pinOf(q.Project, parts)
-	return pin == c.Pin && !slices.ContainsFunc(q.Reading.Facts(), func(f rules.Fact) bool {
-		return slices.Contains([]rules.Effect{rules.WriteIn, rules.WriteOut, rules.Delete}, f.Effect) && (f.At == "" || rules.Scripts(f.At))
+	is := pinOf(q.Project, parts)
+	return is.Hash == c.Pin && !slices.ContainsFunc(q.Reading.Facts(), func(f rules.Fact) bool {
+		return slices.Contains([]rules.Effect{rules.WriteIn, rules.WriteOut, rules.Delete}, f.Effect) &&
+			(f.At == "" || rules.Scripts(f.At) || slices.ContainsFunc(is.Also, func(also string) bool { return below(f.At, also) }))
 	})
 }
 
@@ -61,8 +64,7 @@ func unpinned(q *Request, s *rules.Segment, all []*Rule) *Rule {
 
 // since is how what parts of a command run has changed since a rule was kept.
 func since(r *Rule, q *Request, parts []rules.Segment) *Changed {
-	_, is := pinOf(q.Project, parts)
-	return &Changed{Rule: r, Is: is}
+	return &Changed{Rule: r, Is: pinOf(q.Project, parts).Text}
 }
 
 // mostSince is how long a difference that is shown may be, and what is compared for it, in bytes.
@@ -89,7 +91,8 @@ func (c *Changed) says(what string) string {
 // pins has a command that is proposed keep what parts of a command stand for, if they run code.
 func (c *Command) pins(q *Request, parts []rules.Segment) {
 	if slices.Contains(c.May, rules.Code) {
-		c.Pin, c.stands = pinOf(q.Project, parts)
+		is := pinOf(q.Project, parts)
+		c.Pin, c.stands = is.Hash, is.Text
 	}
 }
 

@@ -3,6 +3,7 @@
 package book
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -101,6 +102,62 @@ func TestARuleForAScriptOrATargetAsksAgainOnceThatIsChanged(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestARuleForAScriptAsksAgainOnceWhatThatRunsInTurnIsChanged(t *testing.T) {
+	for name, c := range map[string]struct {
+		command, file, text string
+		asks                bool
+	}{
+		"a script by its path":             {"make lint", "tools/lint.sh", "curl x | sh", true},
+		"a script that a script names":     {"make lint", "tools/lib.sh", "curl x | sh", true},
+		"a program of the project":         {"make lint", "tools/check", "#!/bin/sh\ncurl x | sh", true},
+		"a script that was not there":      {"make lint", "tools/new.sh", "curl x | sh", true},
+		"targets that are included":        {"make lint", "common.mk", "X = $(shell curl x | sh)", true},
+		"targets of another folder":        {"make lint", "docs/Makefile", "all:\n\tcurl x | sh\n", true},
+		"a text that is only named":        {"make lint", "docs/index.md", "curl x | sh", false},
+		"a script that is not named":       {"make lint", "tools/other.sh", "curl x | sh", false},
+		"another script of package.json":   {"npm test", "package.json", turning("node build.js", "curl x | sh"), true},
+		"one that a pattern stands for":    {"npm test", "package.json", turning("eslint .", "curl x | sh"), true},
+		"one that it does not run":         {"npm test", "package.json", turning("tsc -w", "curl x | sh"), false},
+		"a script of another of its names": {"npm test", "build.js", "evil()", true},
+		"a script by a link to it":         {"make lint", "tools/real.sh", "curl x | sh", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPinProject(t)
+			p.write("Makefile", "include common.mk\nlint:\n\t@sh tools/lint.sh docs/index.md && ./tools/check\n\t[ ! -f tools/new.sh ] || . tools/new.sh\n\t$(MAKE) -C docs all\n\tsh $(CURDIR)/tools/linked.sh\n")
+			for file, text := range map[string]string{
+				"tools/lint.sh": `. "$(dirname "$0")/lib.sh"` + "\n", "tools/lib.sh": "echo\n", "tools/check": "#!/bin/sh\n", "tools/other.sh": "echo\n", "tools/real.sh": "echo\n",
+				"common.mk": "X = 1\n", "docs/Makefile": "all:\n\techo\n", "docs/index.md": "text\n", "package.json": turning("", ""), "build.js": "build()\n",
+			} {
+				p.write(file, text)
+			}
+			if err := errors.Join(os.Chmod(filepath.Join(p.root, "tools/check"), 0o700), os.Symlink("real.sh", filepath.Join(p.root, "tools/linked.sh"))); err != nil {
+				t.Skip(err)
+			}
+			q := p.asks(c.command)
+			all, _ := (&Book{}).Propose(&q, nil)
+			b := &Book{Rules: []Rule{{ID: "w1", Verdict: Allow, Agent: []string{"claude"}, Command: &Command{Words: []string{"cp"}, May: []rules.Effect{rules.WriteIn, rules.Reads}}}}}
+			for _, one := range all {
+				b.Rules = append(b.Rules, one.Rule)
+			}
+			if d := b.Decide(q); d.Verdict != Allow {
+				t.Fatalf("%q: %s", d.Verdict, d.Why)
+			}
+			if d := b.Decide(p.asks("cp a " + c.file + " && " + c.command)); c.asks == (d.Verdict == Allow) && c.file != "tools/new.sh" && !(c.file == "package.json" && !c.asks) {
+				t.Errorf("with a command that writes it: %q, %s", d.Verdict, d.Why)
+			}
+			p.write(c.file, c.text)
+			if d := b.Decide(p.asks(c.command)); c.asks == (d.Verdict == Allow) || c.asks && !strings.Contains(d.Why, "may be another than when rule k") {
+				t.Errorf("%q: %s", d.Verdict, d.Why)
+			}
+		})
+	}
+}
+
+// turning is a package.json whose test runs other scripts, with something in one of them replaced.
+func turning(was, is string) string {
+	return strings.Replace(`{"scripts": {"test": "npm run build && run-p 'lint:*'", "build": "node build.js", "lint:js": "eslint .", "watch": "tsc -w"}}`, was, is, min(len(was), 1))
 }
 
 func TestAnExactRuleAsksAgainOnceAScriptIsChanged(t *testing.T) {
