@@ -5,6 +5,7 @@
 package host
 
 import (
+	"cmp"
 	"context"
 	"crypto/ed25519"
 	"encoding/json"
@@ -176,13 +177,35 @@ func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
 	}
 }
 
+// What is told of items at once, in bytes: a frame has no room for all that a queue can hold. The rest is told once
+// older ones have ended.
+const (
+	mostAsked = 8 << 20
+	mostDraft = 2 << 20
+)
+
 func itemsOf(s *ask.Snapshot) *wire.Items {
 	out := &wire.Items{Version: s.Version}
+	told, asked, drafts := map[int]wire.Item{}, 0, 0
+	for _, it := range slices.SortedFunc(slices.Values(s.Items), func(a, b ask.Item) int { return cmp.Compare(a.ID, b.ID) }) {
+		if it.Request.Peer.Host != "" { // it is another machine's
+			continue
+		}
+		item, err := itemOf(&it)
+		if err != nil {
+			continue
+		}
+		if asked += len(item.Asked); asked > mostAsked {
+			break // also those after it, else one that is told would have to make room
+		}
+		if drafts += len(item.Draft); drafts > mostDraft {
+			item.Draft = nil
+		}
+		told[it.ID] = item
+	}
 	for i := range s.Items {
-		if it := &s.Items[i]; it.Request.Peer.Host == "" { // else it is another machine's
-			if item, err := itemOf(it); err == nil {
-				out.Open = append(out.Open, item)
-			}
+		if item, ok := told[s.Items[i].ID]; ok {
+			out.Open = append(out.Open, item)
 		}
 	}
 	for i := max(0, len(s.History)-keptEnded); i < len(s.History); i++ {

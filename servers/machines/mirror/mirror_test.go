@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -366,6 +367,44 @@ func TestAMachineTakesHalfOfTheDecksPlacesAndTheRestWaitsThere(t *testing.T) {
 				}
 			}
 			settle(10 * time.Second)
+		}
+		for _, c := range calls {
+			gets(t, c, "Postgres")
+		}
+	})
+}
+
+func TestAMachineWhoseItemsAreTooManyForOneFrameStaysLinked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		defer p.end()
+		calls := make([]*ask.Call, 14)
+		for i := range calls {
+			r := question(fmt.Sprint("Which database, ", i, "?"))
+			for n := range r.Questions[0].Options {
+				r.Questions[0].Options[n].Description = strings.Repeat("word ", 12<<10)
+			}
+			for len(r.Questions) < 8 {
+				q := r.Questions[0]
+				q.ID, q.Required = fmt.Sprint("more", len(r.Questions)), false
+				r.Questions = append(r.Questions, q)
+			}
+			r.Peer.PID = 1 + i/10
+			r.Peer.Key = fmt.Sprint("conn ", r.Peer.PID)
+			calls[i] = p.ask(r)
+		}
+		for answered := 0; answered < len(calls); {
+			s := p.m.State()
+			if !s.Linked || s.Items == 0 {
+				t.Fatalf("after %d answers the state is %+v", answered, s)
+			}
+			for _, it := range p.here.Pending().Items {
+				if err := p.here.Answer(it.ID, answers("Postgres")); err != nil {
+					t.Fatal(err)
+				}
+				answered++
+			}
+			settle(time.Minute)
 		}
 		for _, c := range calls {
 			gets(t, c, "Postgres")
