@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/ed25519"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,16 +74,17 @@ type Decks interface {
 // Host serves any number of decks. Its methods are safe for concurrent use.
 type Host struct {
 	opt Options
+	run string // see wire.Welcome
 
 	mu    sync.Mutex
-	given map[string][]byte // by item: the signature of the answer that was taken
+	given map[string][]byte // by item: the signature of the answer or prompt that was taken
 	order []string          // the items in given, oldest first
 
 	links atomic.Int64
 }
 
 // New returns a host.
-func New(o Options) *Host { return &Host{opt: o, given: map[string][]byte{}} }
+func New(o Options) *Host { return &Host{opt: o, run: rand.Text(), given: map[string][]byte{}} }
 
 // Links is how many decks are linked.
 func (h *Host) Links() int { return int(h.links.Load()) }
@@ -134,7 +136,7 @@ func (h *Host) welcome(key ed25519.PublicKey) wire.Reply {
 		return wire.Reply{Error: err.Error()}
 	}
 	_, answers := h.opt.Decks.Find(key)
-	return wire.Reply{Hello: &wire.Welcome{Version: wire.Version, Program: h.opt.Version, Host: name, Answers: answers, Decks: h.opt.Decks.All()}}
+	return wire.Reply{Hello: &wire.Welcome{Version: wire.Version, Program: h.opt.Version, Host: name, Run: h.run, Answers: answers, Decks: h.opt.Decks.All()}}
 }
 
 // Reply answers a request. One for what has another version waits for that, or for the end of ctx.
@@ -348,9 +350,12 @@ func (h *Host) prompt(a *wire.Answer) *wire.Outcome {
 	if _, again := h.given[a.Item]; err == nil && again {
 		err = errors.New("it was sent before")
 	}
+	if err == nil && !a.OfRun(h.run) {
+		err = errors.New("its deck was started anew meanwhile: nothing was sent")
+	}
 	text := ""
 	if err == nil {
-		h.took(a)
+		h.given[a.Item] = a.Sign // for good: nothing else tells one that comes again
 		if p.Back {
 			text = h.opt.Prompts.TakeBack(p.Agent, p.Session)
 		} else {

@@ -87,8 +87,8 @@ func TestARequestOfALaterVersionIsRefusedAndTheLinkGoesOn(t *testing.T) {
 	}
 }
 
-// TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer sends one again, one of another deck, one for another machine, and
-// an answer in place of one.
+// TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer sends one again, also long after, one of another deck, one for
+// another machine, one for the deck that ran there before, and an answer in place of one.
 func TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer(t *testing.T) {
 	_, mine, err := ed25519.GenerateKey(nil)
 	if err != nil {
@@ -100,14 +100,14 @@ func TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer(t *testing.T) {
 	}
 	var sent outbox
 	h := New(Options{Decks: one{key: mine}, Prompts: &sent})
-	prompt := func(key ed25519.PrivateKey, host string) *wire.Answer {
-		a, err := wire.SignPrompt(key, host, wire.Prompt{Agent: "claude", Session: "s1", Text: "go on"})
+	prompt := func(key ed25519.PrivateKey, host, run string) *wire.Answer {
+		a, err := wire.SignPrompt(key, host, run, wire.Prompt{Agent: "claude", Session: "s1", Text: "go on"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return a
 	}
-	good := prompt(mine, "HOST")
+	good := prompt(mine, "HOST", h.run)
 	answer, err := wire.Sign(mine, "HOST", "item", wire.Decision{})
 	if err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer(t *testing.T) {
 		a     *wire.Answer
 		taken bool
 	}{
-		{"the first time", good, true}, {"again", good, false}, {"of another deck", prompt(theirs, "HOST"), false}, {"for another machine", prompt(mine, "HOST2"), false}, {"an answer", answer, false},
+		{"the first time", good, true}, {"again", good, false}, {"of another deck", prompt(theirs, "HOST", h.run), false}, {"for another machine", prompt(mine, "HOST2", h.run), false}, {"for a run that has ended", prompt(mine, "HOST", "RUN"), false}, {"an answer", answer, false},
 	} {
 		if o := h.prompt(tt.a); o.Taken != tt.taken {
 			t.Errorf("%s: %+v", tt.name, o)
@@ -125,6 +125,14 @@ func TestAPromptIsSentOnceAndOnlyForADeckThatMayAnswer(t *testing.T) {
 	}
 	if len(sent) != 1 || sent[0] != "go on" {
 		t.Errorf("the session was sent %q", sent)
+	}
+	for range 2 * keptGiven {
+		if o := h.prompt(prompt(mine, "HOST", h.run)); !o.Taken {
+			t.Fatalf("another one: %+v", o)
+		}
+	}
+	if o := h.prompt(good); o.Taken {
+		t.Error("one is sent again after many others")
 	}
 }
 

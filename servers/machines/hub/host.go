@@ -328,6 +328,7 @@ func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) 
 	s := state{Items: *items}
 	if hello.Hello != nil {
 		s.Welcome = *hello.Hello
+		s.Welcome.Run = "" // a deck may read this while another one runs here
 	}
 	s.Items.Open = nil
 	open := map[string]bool{}

@@ -171,7 +171,7 @@ func TestAPromptThatTheHubRepeatsIsNotSent(t *testing.T) {
 		first, err = d.askLive(t.Context(), &live{})
 		return err == nil
 	})
-	prompt, err := wire.SignPrompt(keys.Sign, is.ID(), wire.Prompt{Agent: "codex", Session: "s", Text: "Mend it"})
+	prompt, err := wire.SignPrompt(keys.Sign, is.ID(), "", wire.Prompt{Agent: "codex", Session: "s", Text: "Mend it"})
 	if err != nil {
 		t.Fatal(err)
 	}

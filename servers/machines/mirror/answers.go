@@ -79,7 +79,7 @@ func (m *Mirror) Prompt(p wire.Prompt) (string, error) {
 	if l == nil || !answers {
 		return "", errors.New(m.opt.Name + " is away, or takes no answers of this deck: nothing was sent")
 	}
-	a, err := wire.SignPrompt(m.opt.Key, m.opt.Host, p)
+	a, err := wire.SignPrompt(m.opt.Key, m.opt.Host, l.welcome.Run, p)
 	if err != nil {
 		return "", err
 	}

@@ -90,6 +90,7 @@ type Welcome struct {
 	Version int    `json:"version"`
 	Program string `json:"program"`
 	Host    string `json:"host"`            // what the host calls itself in what is signed; it never changes
+	Run     string `json:"run,omitempty"`   // what it calls itself until its deck ends, in prompts; "" over a hub
 	Answers bool   `json:"answers"`         // whether it takes answers that this deck has signed
 	Decks   []Deck `json:"decks,omitempty"` // whose answers it takes
 }
@@ -268,9 +269,15 @@ func (a *Answer) OpenDraft(host string) (ask.Draft, error) {
 	return ReadDraft(a.Body), err
 }
 
-// SignPrompt makes a request to send a prompt on a host. It is of use once.
-func SignPrompt(key ed25519.PrivateKey, host string, p Prompt) (*Answer, error) {
-	return sign(key, "prompt", host, rand.Text(), p)
+// SignPrompt makes a request to send a prompt on a host. It is of use once, and no longer than run, see [Welcome].
+func SignPrompt(key ed25519.PrivateKey, host, run string, p Prompt) (*Answer, error) {
+	return sign(key, "prompt", host, run+"."+rand.Text(), p)
+}
+
+// OfRun reports whether a prompt was signed for a run of the host, or for any: by an older deck, or over a hub.
+func (a *Answer) OfRun(run string) bool {
+	of, _, named := strings.Cut(a.Item, ".")
+	return !named || of == "" || of == run
 }
 
 func sign(key ed25519.PrivateKey, kind, host, item string, v any) (*Answer, error) {
