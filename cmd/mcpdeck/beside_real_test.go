@@ -3,6 +3,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -137,7 +138,7 @@ func (d *driver) agentCommand(dir, program string, env []string, args ...string)
 	path := realtest.Agent(d.t, program)
 	c := d.command()
 	c.Path, c.Args, c.Dir = path, append([]string{path}, args...), dir
-	c.Env = append([]string{"HOME=" + d.home, "PATH=" + filepath.Dir(path) + ":" + d.path, "LANG=C.UTF-8", "SHELL=/bin/sh", "TERM=xterm-256color", "PWD=" + dir, "TMPDIR=" + d.home}, env...)
+	c.Env = append([]string{"HOME=" + d.home, "PATH=" + filepath.Dir(path) + ":" + d.path, "LANG=C.UTF-8", "SHELL=" + cmp.Or(d.sh, "/bin/sh"), "TERM=xterm-256color", "PWD=" + dir, "TMPDIR=" + d.home}, env...)
 	return c
 }
 

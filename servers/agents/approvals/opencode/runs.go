@@ -45,11 +45,14 @@ func (s *stream) runsIn(q *ask.Prompt, payload rawjson.Object, folder string) {
 	}
 	q.Runs = func(programs []string) string {
 		start, dir := approvals.StartOf(s.c.PID), filepath.Dir(start.Vars["SHELL"])
+		if shell == "zsh" {
+			start.Zsh()
+		}
 		why := s.unsure(q, start, folder, loading)
 		switch {
 		case why != "":
 			return why
-		case dir != "/bin" && dir != "/usr/bin" || !slices.Contains([]string{"bash", "sh", "dash"}, shell):
+		case dir != "/bin" && dir != "/usr/bin" || !slices.Contains([]string{"bash", "sh", "dash", "zsh"}, shell) || approvals.Doubtful([]string{shell}, []string{dir}, q.Shell, folder) != "":
 			return "its shell is not known"
 		case start.Vars["SSH_CLIENT"]+start.Vars["SSH2_CLIENT"] != "" && (start.Vars["SHLVL"] == "" || start.Vars["SHLVL"] == "0"):
 			return "its shell may read .bashrc"

@@ -29,7 +29,10 @@ func TestARuleIsToldWhatMayRunOtherwiseInOpenCode(t *testing.T) {
 	}{
 		"nothing":                      {asks, usual, map[string]string{"home/.config/opencode/plugin/mcpdeck.js": string(own.plugin().Plugin().File("/x y/prompts.sock", "")), "p/plugin/a.js": ""}, "cat read", "", "", ""},
 		"dash":                         {asks, []string{"SHELL=/bin/dash", "PATH=/usr/bin:/bin"}, nil, "cat", "sh", "", ""},
-		"zsh":                          {asks, []string{"SHELL=/bin/zsh", "PATH=/usr/bin:/bin"}, nil, "cat", "zsh", "", "its shell is not known"},
+		"zsh":                          {asks, []string{"SHELL=/bin/zsh", "PATH=/usr/bin:/bin"}, map[string]string{"home/.zshenv": "export EDITOR=vi"}, "cat", "zsh", "", ""},
+		"zsh with a start file":        {asks, []string{"SHELL=/bin/zsh", "PATH=/usr/bin:/bin"}, map[string]string{"home/.zshenv": "alias cat=rm"}, "cat", "zsh", "", ".zshenv may change what its shell runs"},
+		"a shell that is not there":    {asks, []string{"SHELL=/bin/bash/zsh", "PATH=/usr/bin:/bin"}, nil, "cat", "zsh", "", "its shell is not known"},
+		"fish":                         {asks, []string{"SHELL=/usr/bin/fish", "PATH=/usr/bin:/bin"}, nil, "cat", "fish", "", "its shell is not known"},
 		"another bash":                 {asks, []string{"SHELL=/opt/bash", "PATH=/usr/bin:/bin"}, nil, "cat", "", "", "its shell is not known"},
 		"no shell":                     {asks, []string{"PATH=/usr/bin:/bin"}, nil, "cat", ".", "", "its shell is not known"},
 		"a folder":                     {strings.Replace(asks, `"description"`, `"workdir":"sub","description"`, 1), usual, nil, "cat", "", "sub", ""},
@@ -53,6 +56,9 @@ func TestARuleIsToldWhatMayRunOtherwiseInOpenCode(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			project := filepath.Join(root, "p")
+			if _, err := os.Stat("/bin/zsh"); c.shell == "zsh" && err != nil {
+				t.Skip("zsh is not here")
+			}
 			for path, text := range c.files {
 				path = filepath.Join(root, path)
 				if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
