@@ -177,7 +177,7 @@ func (me *menu) filter() {
 }
 
 func (me *menu) Render(f *Frame) []string {
-	w := min(f.W, 76)
+	w := min(f.W, 96) // so that most reasons are whole
 	inner := w - 6
 	signs := me.legend(f.Theme, inner)
 	h := min(f.H, len(me.all)+4+len(signs), 24+len(signs))
