@@ -342,7 +342,7 @@ func TestEveryPromptOfCodexIsAnsweredHereAndThere(t *testing.T) {
 			t.Errorf("the edit is shown as %s", got)
 		}
 	}
-	c.answer(it, ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "leave a.txt alone"})
+	c.answer(it, ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "leave a.txt alone"})
 	c.until("the next request", func() bool { return m.Seen()[1].Result != "" })
 	if !strings.Contains(m.Last(), "leave a.txt alone") {
 		t.Error("the note is not in the next request")
@@ -436,7 +436,7 @@ func TestCodexWithoutItsDaemonAsksByAHook(t *testing.T) {
 	c.say("go")
 	c.reply(c.item(), chosen("Allow once"))
 	c.until("the first result", func() bool { return strings.Contains(m.Seen()[0].Result, "it worked") })
-	c.reply(c.item(), ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not now"})
+	c.reply(c.item(), ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "not now"})
 	c.until("the second result", func() bool { return strings.Contains(m.Seen()[1].Result, "not now") })
 	it := c.item()
 	if it.Request.Prompt.Door != ask.Held || strings.Contains(c.screen(), "like to run") {

@@ -119,7 +119,7 @@ func parseGrant(r *ask.Request, l string) (ask.Result, error) {
 	g, ok := r.Granted([]ask.Result{out})
 	switch {
 	case ok && g.Note && note == "":
-		return out, errors.New("type " + number + " and your note")
+		return out, errors.New("type " + number + " and your message")
 	case note != "" && (!ok || !g.Note):
 		return out, errors.New("this option takes no note; type its number alone")
 	}

@@ -24,18 +24,18 @@ func TestAPermissionIsReadBeforeItsOptions(t *testing.T) {
 		said := s.said()
 		has(t, said, "claude asks for a permission, number 1, folder /home/ann/src/api", "Permission for claude, folder /home/ann/src/api: Bash wants to run",
 			"  | rm -rf build\n", "  | make<U+001B>[2K\n", "  the agent's own words: clean", "  note: outside the project",
-			"  1. Allow once\n", "  2. Allow for this session: folder /home/ann/src/api", "  5. Deny with a note")
+			"  1. Allow once\n", "  2. Allow for this session: folder /home/ann/src/api", "  5. Deny with a message")
 		if strings.Index(said, "make<") > strings.Index(said, "own words") || strings.Index(said, "own words") > strings.Index(said, "1. Allow") {
 			t.Errorf("the order is wrong:\n%s", said)
 		}
 		has(t, s.type_("/skip"), "type the number of an option")
 		has(t, s.type_("yes"), "type a number from 1 to 6")
 		has(t, s.type_("1 please"), "takes no note")
-		has(t, s.type_("5"), "type 5 and your note")
+		has(t, s.type_("5"), "type 5 and your message")
 		has(t, s.type_("5 use make clean"), "sent")
 		<-c.Done()
 		r, err := c.Reply()
-		if err != nil || r.Results[0].SelectedOptions[0] != "Deny with a note" || r.Results[0].Note != "use make clean" {
+		if err != nil || r.Results[0].SelectedOptions[0] != "Deny with a message" || r.Results[0].Note != "use make clean" {
 			t.Errorf("the reply is %+v, %v", r, err)
 		}
 	})

@@ -280,7 +280,7 @@ func answersOpenCode(t *testing.T, id string) {
 	b.answer(first, "Allow once", ask.AnswerDraft{})
 	b.answer(b.next("the second command", command("echo 2 > 2.txt")), "Always allow", ask.AnswerDraft{})
 	// The third is like the second.
-	b.answer(b.next("the fourth command", command("touch 4.txt")), "Deny with a note", ask.AnswerDraft{Notes: map[int]string{-1: "use make"}})
+	b.answer(b.next("the fourth command", command("touch 4.txt")), "Deny with a message", ask.AnswerDraft{Notes: map[int]string{-1: "use make"}})
 	edit := b.next("the edit", func(r ask.Request) bool {
 		return strings.Contains(r.Prompt.Diff, "-one") && strings.Contains(r.Prompt.Diff, "+two")
 	})

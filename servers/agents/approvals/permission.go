@@ -23,7 +23,7 @@ func AllowOnce(result json.RawMessage) Choice {
 
 // Denials returns the options that deny one call, without and with a note.
 func Denials(result json.RawMessage) []Choice {
-	return []Choice{{"Deny", ask.Grant{Scope: ask.Once}, result}, {"Deny with a note", ask.Grant{Scope: ask.Once, Note: true}, result}}
+	return []Choice{{"Deny", ask.Grant{Scope: ask.Once}, result}, {"Deny with a message", ask.Grant{Scope: ask.Once, Note: true}, result}}
 }
 
 // DenyAndStop returns the option that denies one call and ends the turn.

@@ -20,8 +20,8 @@ func TestOnlyWhatTheUserChoseIsSent(t *testing.T) {
 	}{
 		"allowed":        {one(ask.Result{SelectedOptions: []string{"Allow once"}, Note: "not for an allow"}), `"yes"`, ""},
 		"denied":         {one(ask.Result{SelectedOptions: []string{"Deny"}}), `"no"`, ""},
-		"with a note":    {one(ask.Result{SelectedOptions: []string{"Deny with a note"}, Notes: map[string]string{"Deny with a note": " use make "}}), `"no"`, "use make"},
-		"in own words":   {one(ask.Result{SelectedOptions: []string{"Deny with a note"}, CustomInput: "use make"}), `"no"`, "use make"},
+		"with a note":    {one(ask.Result{SelectedOptions: []string{"Deny with a message"}, Notes: map[string]string{"Deny with a message": " use make "}}), `"no"`, "use make"},
+		"in own words":   {one(ask.Result{SelectedOptions: []string{"Deny with a message"}, CustomInput: "use make"}), `"no"`, "use make"},
 		"stopped":        {one(ask.Result{SelectedOptions: []string{"Deny and stop the turn"}}), `"stop"`, ""},
 		"declined":       {ask.Reply{Status: ask.Declined, Reason: "not now"}, `"no"`, "not now"},
 		"timed out":      {ask.Reply{Status: ask.TimedOut}, "", ""},

@@ -16,7 +16,7 @@ func Permission(agent, folder string, p ask.Prompt) ask.Request {
 	if p.Door == "" {
 		p.Door = ask.Shared
 	}
-	options := []ask.Option{{Label: "Allow once"}, {Label: "Allow for this session"}, {Label: "Always"}, {Label: "Deny"}, {Label: "Deny with a note"}, {Label: "Deny and stop the turn"}}
+	options := []ask.Option{{Label: "Allow once"}, {Label: "Allow for this session"}, {Label: "Always"}, {Label: "Deny"}, {Label: "Deny with a message"}, {Label: "Deny and stop the turn"}}
 	p.Grants = []ask.Grant{
 		{Allow: true, Scope: ask.Once},
 		{Allow: true, Scope: ask.ForSession, Effect: "folder " + folder},
@@ -38,7 +38,7 @@ func Plan(agent, folder, plan string) ask.Request {
 	r.Prompt.Kind = ask.Plan
 	r.Prompt.Grants = []ask.Grant{{Allow: true, Scope: ask.Once}, {Scope: ask.Once}, {Scope: ask.Once, Note: true}}
 	r.Questions[0].Question, r.Questions[0].Description = "Accept this plan?", plan
-	r.Questions[0].Options = []ask.Option{{Label: "Accept the plan"}, {Label: "Keep planning"}, {Label: "Keep planning, with a note"}}
+	r.Questions[0].Options = []ask.Option{{Label: "Accept the plan"}, {Label: "Keep planning"}, {Label: "Keep planning, with a message"}}
 	return r
 }
 

@@ -55,7 +55,7 @@ func TestEachKeyGivesThePermissionThatStandsBesideIt(t *testing.T) {
 	for keys, want := range map[string]string{
 		"y": "Allow once", "n": "Deny", "a enter y": "Allow for this session", "x": "Deny and stop the turn",
 		"1": "Allow once", "3 y": "Always", "6": "Deny and stop the turn", "enter enter": "Allow once", "enter down down enter y": "Always",
-		"m 'use_go_vet enter": "Deny with a note", "5 'use_go_vet enter": "Deny with a note",
+		"m 'use_go_vet enter": "Deny with a message", "5 'use_go_vet enter": "Deny with a message",
 	} {
 		prompted(t, func(d *driver, calls []*questions.Call) {
 			d.press(strings.Fields(keys)...)
@@ -140,7 +140,7 @@ func TestANoteThatIsBlankDeniesNothing(t *testing.T) {
 		d.Has("type a message, or esc")
 		d.press("esc")
 		d.notSent(calls[0])
-		d.Has("▌  5 Deny with a note")
+		d.Has("▌  5 Deny with a message")
 	}, bash("1", "make"))
 }
 
@@ -414,7 +414,7 @@ func TestTheLastNoteIsOfferedAgainAndNotTheDecision(t *testing.T) {
 		d.Keys("m")
 		d.Has("use the linter")
 		d.Keys("enter")
-		if label, note := chosen(t, d.reply(again)); label != "Deny with a note" || note != "use the linter" {
+		if label, note := chosen(t, d.reply(again)); label != "Deny with a message" || note != "use the linter" {
 			t.Errorf("got %q, %q", label, note)
 		}
 	}, bash("1", "make"))

@@ -17,7 +17,7 @@ import (
 func choicesOf(suggestions json.RawMessage, plan bool, home string) ([]approvals.Choice, error) {
 	allow, denials := approvals.AllowOnce(nil), approvals.Denials(nil)
 	if plan {
-		allow.Label, denials[0].Label, denials[1].Label = "Accept the plan", "Keep planning", "Keep planning, with a note"
+		allow.Label, denials[0].Label, denials[1].Label = "Accept the plan", "Keep planning", "Keep planning, with a message"
 	} else {
 		denials = append(denials, approvals.DenyAndStop(nil))
 	}

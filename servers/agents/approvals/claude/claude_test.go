@@ -274,7 +274,7 @@ func TestAPermissionIsAnsweredAsTheUserChose(t *testing.T) {
 		{"a rule", chosen("Always allow"), allow(`,"updatedPermissions":[` + rule + `]`)},
 		{"a folder", chosen("Allow this folder for this session"), allow(`,"updatedPermissions":[` + folder + `]`)},
 		{"deny", chosen("Deny"), deny(`"the user denied this"`)},
-		{"with a note", ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "use make"}, deny(`"use make"`)},
+		{"with a note", ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "use make"}, deny(`"use make"`)},
 		{"and stop", chosen("Deny and stop the turn"), deny(`"the user denied this","interrupt":true`)},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -78,7 +78,7 @@ func TestASessionIsListenedToOnlyWhileItWaits(t *testing.T) {
 func TestADenialsNoteIsSentBeforeIt(t *testing.T) {
 	w := idle(t, time.Millisecond)
 	id := w.Asks("s", runCommand, command)
-	w.choose(w.item(), "Deny with a note", "use make clean")
+	w.choose(w.item(), "Deny with a message", "use make clean")
 	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	calls := w.Called()
 	steer, answer := slices.Index(calls, "turn/steer"), slices.Index(calls, "="+id)
@@ -97,11 +97,11 @@ func TestADenialIsSentAlsoIfItsNoteCannotBe(t *testing.T) {
 	w.Refuses("turn/steer")
 	started(t, w.Codex)
 	id := w.Asks("s", runCommand, command)
-	w.choose(w.item(), "Deny with a note", "use make clean")
+	w.choose(w.item(), "Deny with a message", "use make clean")
 	testwait.Until(t, "the answer", func() bool { return w.Answered(id) == `{"decision":"decline"}` })
 	w.Ends("s", "call_1", "declined")
 	w.says("denied")
-	if got := w.queue.Pending().Notices; len(got) != 1 || !strings.Contains(got[0], "not your note") {
+	if got := w.queue.Pending().Notices; len(got) != 1 || !strings.Contains(got[0], "not your message") {
 		t.Errorf("told is %q", got)
 	}
 }

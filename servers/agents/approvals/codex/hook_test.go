@@ -73,7 +73,7 @@ func TestAPermissionThatCameByAHookIsAnswered(t *testing.T) {
 	for _, tt := range []struct{ label, note, want string }{
 		{"Allow once", "", `{"hookSpecificOutput":{"decision":{"behavior":"allow"},"hookEventName":"PermissionRequest"}}`},
 		{"Deny", "", `{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"the user denied this"},"hookEventName":"PermissionRequest"}}`},
-		{"Deny with a note", "use make", `{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"use make"},"hookEventName":"PermissionRequest"}}`},
+		{"Deny with a message", "use make", `{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"use make"},"hookEventName":"PermissionRequest"}}`},
 	} {
 		h := newHooks(t, time.Hour)
 		printed := h.asks(t.Context(), hookPayload)

@@ -281,7 +281,7 @@ func (o *open) Look() approvals.Fate {
 		return approvals.Fate{}
 	case o.unnoted:
 		o.unnoted = false
-		l.a.opt.Queue.Notice("Codex was told your denial, but not your note")
+		l.a.opt.Queue.Notice("Codex was told your denial, but not your message")
 	}
 	fate := o.unexplained(time.Since(o.ended), lost)
 	if declined := o.status == "declined"; o.status != "" && (!o.sent || o.allow == declined) {

@@ -139,7 +139,7 @@ func TestAPermissionIsHeldUntilItIsAnswered(t *testing.T) {
 	}{
 		"allowed": {ask.Result{SelectedOptions: []string{"Allow once"}}, `{"behavior":"allow"}`, `"result":{"kind":"approved"}`, ask.EndAllowed},
 		"denied with a note": {
-			ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not here"},
+			ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "not here"},
 			`{"behavior":"deny","message":"not here"}`, `"result":{"kind":"denied-by-permission-request-hook"}`, ask.EndDenied,
 		},
 		"stopped": {

@@ -63,7 +63,7 @@ func TestASharedPermissionIsAnsweredByWhoeverIsFirst(t *testing.T) {
 		posts, settled, words string
 	}{
 		"allowed here":  {ask.Result{SelectedOptions: []string{"Allow once"}}, `{"post":"/permission/r-1","body":{"kind":"approve-once"},"n":1}`, `"result":{"kind":"approved"}`, "allowed"},
-		"denied here":   {ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not x"}, `{"post":"/permission/r-1","body":{"feedback":"not x","kind":"reject"},"n":1}`, `"result":{"kind":"denied-interactively-by-user"}`, "denied"},
+		"denied here":   {ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "not x"}, `{"post":"/permission/r-1","body":{"feedback":"not x","kind":"reject"},"n":1}`, `"result":{"kind":"denied-interactively-by-user"}`, "denied"},
 		"allowed there": {ask.Result{}, "nothing", `"result":{"kind":"approved"},"decisionSource":"human_response"`, byTerminal + ": allowed"},
 		"denied there":  {ask.Result{}, "nothing", `"result":{"kind":"denied-interactively-by-user"},"decisionSource":"human_response"`, byTerminal + ": denied"},
 		"both, there first": {

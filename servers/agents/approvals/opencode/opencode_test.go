@@ -151,9 +151,9 @@ const (
 
 func TestAPermissionIsShownExactly(t *testing.T) {
 	for _, tt := range []struct{ name, event, want string }{
-		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
-		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["outside the project"] | Allow once, Always allow (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
-		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a note, Deny and stop the turn`},
+		{"a command", bash, `bash "echo hi && git status" "" "" null [] | Allow once, Always allow (bash: echo *, git status * (until OpenCode is restarted)), Deny, Deny with a message, Deny and stop the turn`},
+		{"an edit", edit, `edit "" "/q/b.txt" "--- a\n+++ b\n@@ -0,0 +1 @@\n+one\n" null ["outside the project"] | Allow once, Always allow (edit, whatever it is about (until OpenCode is restarted)), Deny, Deny with a message, Deny and stop the turn`},
+		{"anything else", fetch, `webfetch "" "" "" {"url":"http://x","format":"text","patterns":["http://x"]} [] | Allow once, Always allow (webfetch, whatever it is about (until OpenCode is restarted)), Deny, Deny with a message, Deny and stop the turn`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			inDeck(t, approvals.Deps{}, func(w *world) {

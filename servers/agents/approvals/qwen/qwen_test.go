@@ -172,7 +172,7 @@ func TestAPermissionIsHeldUntilItIsAnswered(t *testing.T) {
 		end, became string
 	}{
 		"allowed":            {ask.Result{SelectedOptions: []string{"Allow once"}}, `{"hookSpecificOutput":{"decision":{"behavior":"allow"},"hookEventName":"PermissionRequest"}}`, ran, "allowed"},
-		"denied with a note": {ask.Result{SelectedOptions: []string{"Deny with a note"}, Note: "not here"}, `{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"not here"},"hookEventName":"PermissionRequest"}}`, notRun, "denied"},
+		"denied with a note": {ask.Result{SelectedOptions: []string{"Deny with a message"}, Note: "not here"}, `{"hookSpecificOutput":{"decision":{"behavior":"deny","message":"not here"},"hookEventName":"PermissionRequest"}}`, notRun, "denied"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			inDeck(t, func(w *world) {
