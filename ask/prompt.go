@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -165,6 +166,16 @@ func (p *Prompt) Subject() string {
 		return p.Begins + "…\n" + p.Command
 	}
 	return cmp.Or(p.Command, p.Path, string(p.Args))
+}
+
+// Brief is the subject where the folder in which the agent works is named beside it: a file in that, by its path
+// from there.
+func (r *Request) Brief() string {
+	p, in := r.Prompt, strings.TrimSuffix(r.Cwd(), "/")
+	if rest, ok := strings.CutPrefix(p.Path, in+"/"); ok && in != "" && p.Command == "" && !slices.Contains(strings.Split(rest, "/"), "..") {
+		return rest
+	}
+	return p.Subject()
 }
 
 // InTerminal reports whether only the agent's terminal can answer the request.

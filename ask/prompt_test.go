@@ -249,3 +249,19 @@ func TestAPromptIsPlainData(t *testing.T) {
 		t.Errorf("%s became %+v, %v", raw, is, err)
 	}
 }
+
+func TestAFileIsNamedFromTheFolderOfItsAgent(t *testing.T) {
+	for _, tt := range []struct{ cwd, path, want string }{
+		{"/home/ana/shop", "/home/ana/shop/src/a.go", "src/a.go"},
+		{"/home/ana/shop/", "/home/ana/shop/a.go", "a.go"},
+		{"/home/ana/shop", "/home/ana/shop2/a.go", "/home/ana/shop2/a.go"},
+		{"/home/ana/shop", "/home/ana/shop/../.ssh/id", "/home/ana/shop/../.ssh/id"},
+		{"", "/etc/hosts", "/etc/hosts"},
+		{"/", "/etc/hosts", "/etc/hosts"},
+	} {
+		r := Request{From: From{Cwd: tt.cwd}, Prompt: &Prompt{Path: tt.path}}
+		if got := r.Brief(); got != tt.want {
+			t.Errorf("%s in %s is called %s, want %s", tt.path, tt.cwd, got, tt.want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ func About(r *ask.Request) string {
 	if d == nil || d.Kind != ask.Permission {
 		return sanitize.Bare(r.Questions[0].Question)
 	}
-	return strings.TrimSpace(sanitize.Line(d.Tool) + "  " + sanitize.Line(d.Subject()))
+	return strings.TrimSpace(sanitize.Line(d.Tool) + "  " + sanitize.Line(r.Brief()))
 }
 
 // Asker is who asks, and the name of the folder in which it works.

@@ -259,7 +259,7 @@ func (p *pane) promptFacts(th *theme.Theme, it questions.Item, w int, fit func(t
 		what = "Plan"
 	}
 	if d.Path != "" && d.Command == "" {
-		what += " " + sanitize.Exact(d.Path)
+		what += " " + sanitize.Exact(it.Request.Brief())
 	}
 	if cwd := it.Request.Cwd(); cwd != "" {
 		what += " in " + sanitize.Exact(humanize.Tilde(cwd, p.opt.Home))

@@ -220,6 +220,9 @@ func (d *drawing) subject(f *tui.Frame, r *row, style theme.Style, w, most int) 
 	} else {
 		subject := strings.TrimSuffix(p.Subject(), "\n")
 		whole = subject != "" && !strings.Contains(subject, "\n") && p.Diff == "" && !p.Unconfirmed && len(p.Marks) == 0 && (p.Path == "" || subject == p.Path) && (p.Command == "" || len(p.Args) == 0)
+		if !whole { // else the row stands for it
+			subject = strings.TrimSuffix(req.Brief(), "\n")
+		}
 		tool := sanitize.Line(p.Tool)
 		if n := strings.Count(subject, "\n") + 1; n > 1 {
 			extra = " " + th.Glyph.Dot + " " + humanize.Count(n, "line")
