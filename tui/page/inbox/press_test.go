@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"time"
 
@@ -213,7 +214,7 @@ func TestWhatWasAllowedIsSaidForAWhile(t *testing.T) {
 		d.Keys("y")
 		calls[0].Delivered(questions.Delivered)
 		d.Wait(time.Second)
-		d.Has("allowed once: Bash  make all", "make install") // the next is there, too
+		d.Has("allowed once: Bash  make all", "… · claude api", "make install") // the next is there, too
 		d.Keys("n")
 		d.Wait(3 * time.Second)
 		calls[1].Delivered(questions.Delivered)
@@ -221,5 +222,5 @@ func TestWhatWasAllowedIsSaidForAWhile(t *testing.T) {
 		d.Has("denied: Bash  make install")
 		d.Wait(10 * time.Second)
 		d.Lacks("allowed once: ", "denied: ")
-	}, bash("1", "make all"), bash("2", "make install"))
+	}, bash("1", "make all "+strings.Repeat("x", 100)), bash("2", "make install"))
 }

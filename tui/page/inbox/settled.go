@@ -1,6 +1,7 @@
 package inbox
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -44,16 +45,17 @@ func (p *pane) lastGiven(f *tui.Frame, w int) string {
 	for _, r := range slices.Backward(p.snap.History) {
 		if r.ID == p.given.ids[0] {
 			f.RedrawAfter(left)
-			return widget.Cut(outcome(f.Theme, &r), w)
+			return outcome(f.Theme, &r, w)
 		}
 	}
 	return ""
 }
 
-// outcome is what became of a request, on one line.
-func outcome(th *theme.Theme, r *questions.Record) string {
-	return recordMark(th, *r) + " " + th.Strong.Render(words(r)) + ": " + aboutRow(th, th.Text, &r.Request) +
-		th.Muted.Render(" "+th.Glyph.Dot+" "+tui.Asker(&r.Request))
+// outcome is what became of a request, on one line of w cells. Whose it is stays whole.
+func outcome(th *theme.Theme, r *questions.Record, w int) string {
+	said := recordMark(th, *r) + " " + th.Strong.Render(words(r)) + ": "
+	who := th.Muted.Render(" " + th.Glyph.Dot + " " + tui.Asker(&r.Request))
+	return widget.Cut(said+widget.Cut(aboutRow(th, th.Text, &r.Request), max(w-widget.Width(said+who), 8))+who, w)
 }
 
 // own reports whether the user gave the answer here.
@@ -156,7 +158,7 @@ func (p *pane) renderAnswered(f *tui.Frame) []string {
 	var rows []string
 	for _, r := range p.snap.History {
 		if slices.Contains(p.settled.ids, r.ID) {
-			rows = append(rows, outcome(th, &r))
+			rows = append(rows, outcome(th, &r, math.MaxInt))
 		}
 	}
 	if s := p.sending(f); s != "" {
