@@ -173,7 +173,7 @@ func (r *reader) redirect(d *syntax.Redirect) {
 			if strings.HasPrefix(v.text, "-") && v.text != "-" { // a shell closes the descriptor, and runs the rest
 				r.fact(Opaque, "what follows >&-")
 			}
-			if v.unknown || !descriptor.MatchString(v.text) {
+			if v.unknown || !descriptor.MatchString(v.text) || r.Shell == "zsh" && len(v.text) > 1 && strings.HasSuffix(v.text, "-") { // 1- is a file for zsh
 				r.file(v, 'w')
 			}
 		case syntax.RdrIn:
