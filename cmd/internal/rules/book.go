@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -23,13 +22,15 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
-// store is the user's book.
-func store(a *cli.Globals) (*book.Store, error) {
-	p, err := config.Where(a.Flags)
-	if err != nil {
-		return nil, err
+// withBook runs a command on the user's book, told where the deck keeps what.
+func withBook(a *cli.Globals, do func(c *cobra.Command, args []string, s *book.Store, p config.Paths) error) func(*cobra.Command, []string) error {
+	return func(c *cobra.Command, args []string) error {
+		p, err := config.Where(a.Flags)
+		if err != nil {
+			return err
+		}
+		return do(c, args, sessions.Book(p), p)
 	}
-	return sessions.Book(p), nil
 }
 
 // Listed is what mcpdeck rules list --json prints.
@@ -62,15 +63,7 @@ func listCommand(a *cli.Globals) *cobra.Command {
 		Long: `List your rules, and whether they answer. --json prints {"file", "enabled", "fault", "edited", "rules"};
 a rule is {"id", "line", "verdict", "words", "state", "until", "used"}, and "used" is {"times", "last"}, of the
 last 200 prompts and questions.`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := store(a)
-			if err != nil {
-				return err
-			}
-			p, err := config.Where(a.Flags)
-			if err != nil {
-				return err
-			}
+		RunE: withBook(a, func(c *cobra.Command, _ []string, s *book.Store, p config.Paths) error {
 			now, used := s.Now(), ask.RuleUses(ask.ReadHistory(p.History))
 			out := Listed{File: s.Path(), Enabled: now.Enabled, Fault: now.Fault, Edited: now.Edited, Rules: []Row{}}
 			rows := [][]string{}
@@ -94,8 +87,8 @@ last 200 prompts and questions.`,
 				return cli.PrintJSON(c, out, true)
 			}
 			c.Println(now.Says())
-			return cli.PrintTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
-		},
+			return cli.PrintTable(c, rows, nil)
+		}),
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
@@ -116,7 +109,8 @@ func since(c *book.Changed) (rows [][]string) {
 }
 
 func whyCommand(a *cli.Globals) *cobra.Command {
-	var project, cwd, shell, agent string
+	var at where
+	var agent string
 	c := &cobra.Command{
 		Use: "why COMMAND", Short: "Say what your rules say of a command, and why",
 		Long: `Say what your rules say of a command, and why each other rule says nothing of it. It is not run, and
@@ -125,16 +119,11 @@ Where a script has changed since a rule was kept for it, the difference is print
 A real prompt may still be asked for reasons that only it has: its mode, its shell's aliases.`,
 		Example: "  mcpdeck rules why 'git push -f'",
 		Args:    cli.Args(1, 1, "give one command, in quotes"),
-		RunE: func(c *cobra.Command, args []string) error {
-			in, err := place(project, cwd)
+		RunE: withBook(a, func(c *cobra.Command, args []string, s *book.Store, _ config.Paths) error {
+			in, err := at.place()
 			if err != nil {
 				return err
 			}
-			s, err := store(a)
-			if err != nil {
-				return err
-			}
-			in.Shell = shell
 			now := s.Now()
 			in.Programs = now.Programs()
 			d := now.Decide(book.Request{Agent: agent, Project: in.Root, Home: in.Home, Now: time.Now(), Reading: reading.Read(args[0], in), Explain: true})
@@ -149,15 +138,11 @@ A real prompt may still be asked for reasons that only it has: its mode, its she
 			for _, p := range d.Passed {
 				rows = append(rows, []string{p.Rule.ID, sanitize.Line(p.Why)})
 			}
-			return cli.PrintTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
-		},
+			return cli.PrintTable(c, rows, nil)
+		}),
 	}
-	f := c.Flags()
-	f.StringVar(&agent, "agent", agents.All()[0].ID, "`AGENT` that would run it")
-	f.StringVar(&project, "project", "", "`FOLDER` of the project (default: the repository of this one)")
-	f.StringVar(&cwd, "cwd", "", "`FOLDER` in which the command begins (default: this one)")
-	f.StringVar(&shell, "shell", "bash", "`SHELL` that runs it: bash, sh or zsh")
-	cli.CompleteFlag(c, "shell", "bash", "sh", "zsh")
+	c.Flags().StringVar(&agent, "agent", agents.All()[0].ID, "`AGENT` that would run it")
+	at.flags(c)
 	return c
 }
 
@@ -170,16 +155,12 @@ func forgetCommand(a *cli.Globals) *cobra.Command {
 While rules are on, the deck keeps what agents asked and whether it was allowed, for rules to be learned
 from: without secrets, for 30 days, at most 20,000 prompts, in prompts.jsonl of its state folder. With
 journal.shape_only or without ask.history it keeps none. --history removes them all, and no rule.`,
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: withBook(a, func(c *cobra.Command, args []string, s *book.Store, p config.Paths) error {
 			if (len(args) == 0) != history {
 				return exit.Usagef("name one rule, or give --history alone")
 			}
 			if history {
-				return forgetPast(c, a, yes)
-			}
-			s, err := store(a)
-			if err != nil {
-				return err
+				return forgetPast(c, p, yes)
 			}
 			now := s.Now()
 			i := slices.IndexFunc(now.Listed.Rules, func(r book.Rule) bool { return r.ID == args[0] })
@@ -191,18 +172,14 @@ journal.shape_only or without ask.history it keeps none. --history removes them 
 			}
 			c.Println("forgotten: " + sanitize.Line(now.Listed.Rules[i].Words()))
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&history, "history", false, "remove the prompts that rules are learned from")
 	c.Flags().BoolVar(&yes, "yes", false, "with --history: remove without asking")
 	return c
 }
 
-func forgetPast(c *cobra.Command, a *cli.Globals, yes bool) error {
-	p, err := config.Where(a.Flags)
-	if err != nil {
-		return err
-	}
+func forgetPast(c *cobra.Command, p config.Paths, yes bool) error {
 	c.Println("All prompts that rules are learned from are removed from " + p.Past)
 	if err := prompt.Agreed(c, yes); err != nil {
 		return err
@@ -218,17 +195,13 @@ func offCommand(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "off", Short: "Have no rule answer", Args: cli.NoArgs,
 		Long: "Have no rule answer: everything is asked, from the next prompt on.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			s, err := store(a)
-			if err != nil {
-				return err
-			}
+		RunE: withBook(a, func(c *cobra.Command, _ []string, s *book.Store, _ config.Paths) error {
 			if err := s.Off(); err != nil {
 				return fmt.Errorf("turn the rules off: %w", err)
 			}
 			c.Println(book.Off)
 			return nil
-		},
+		}),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"path/filepath"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -54,7 +53,7 @@ rules, and by Claude Code's auto mode, of which the deck is told after
 				}
 				rows = append(rows, []string{humanize.Ago(now.Sub(d.Time)), d.Agent, sanitize.Line(filepath.Base(d.Project)), sanitize.Line(d.Tool + " " + d.Subject), by, sanitize.Line(d.Reason), times})
 			}
-			return cli.PrintTable(c, rows, func(int, int) lipgloss.Style { return lipgloss.NewStyle() })
+			return cli.PrintTable(c, rows, nil)
 		},
 	}
 	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")

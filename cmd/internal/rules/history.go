@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"charm.land/lipgloss/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/mcpdeck/mcpdeck/ask"
@@ -20,19 +19,11 @@ import (
 
 // holdToHistory says what the rules would answer of the prompts of some days, and fails if they would allow what the
 // user denied.
-func holdToHistory(c *cobra.Command, a *cli.Globals, days int) error {
+func holdToHistory(c *cobra.Command, s *book.Store, p config.Paths, days int) error {
 	if days < 1 || days > 30 {
 		return exit.Usagef("--days is from 1 to 30")
 	}
-	p, err := config.Where(a.Flags)
-	if err != nil {
-		return err
-	}
 	home, err := config.Home()
-	if err != nil {
-		return err
-	}
-	s, err := store(a)
 	if err != nil {
 		return err
 	}
@@ -75,7 +66,7 @@ func holdToHistory(c *cobra.Command, a *cli.Globals, days int) error {
 	if !now.Answers() {
 		c.Println(now.Says())
 	}
-	if err := cli.PrintTable(c, slices.Concat(rows, against), func(int, int) lipgloss.Style { return lipgloss.NewStyle() }); err != nil {
+	if err := cli.PrintTable(c, slices.Concat(rows, against), nil); err != nil {
 		return err
 	}
 	if len(against) > 0 {

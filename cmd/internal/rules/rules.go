@@ -4,6 +4,7 @@ package rules
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	reading "github.com/mcpdeck/mcpdeck/servers/rules"
+	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -44,7 +46,7 @@ type Checked struct {
 }
 
 func checkCommand() *cobra.Command {
-	var project, cwd, shell string
+	var at where
 	var asJSON bool
 	c := &cobra.Command{
 		Use: "check COMMAND", Short: "Say what a command may do, part by part",
@@ -60,44 +62,50 @@ segment is {"text", "facts"}, a fact {"effect", "what"}.`,
 		Example: "  mcpdeck rules check 'go test ./... 2>&1 | tail -5 > /tmp/t'",
 		Args:    cli.Args(1, 1, "give one command, in quotes"),
 		RunE: func(c *cobra.Command, args []string) error {
-			in, err := place(project, cwd)
+			in, err := at.place()
 			if err != nil {
 				return err
 			}
-			in.Shell = shell
 			r := reading.Read(args[0], in)
 			if asJSON {
-				return cli.PrintJSON(c, Checked{Command: args[0], Shell: shell, Project: in.Root, Effects: r.Effects(), Class: r.Class(), Reading: r}, true)
+				return cli.PrintJSON(c, Checked{Command: args[0], Shell: at.shell, Project: in.Root, Effects: r.Effects(), Class: r.Class(), Reading: r}, true)
 			}
 			return printReading(c, r)
 		},
 	}
-	f := c.Flags()
-	f.StringVar(&project, "project", "", "`FOLDER` of the project (default: the repository of this one)")
-	f.StringVar(&cwd, "cwd", "", "`FOLDER` in which the command begins (default: this one)")
-	f.StringVar(&shell, "shell", "bash", "`SHELL` that runs it: bash, sh or zsh")
-	f.BoolVar(&asJSON, "json", false, "print JSON")
-	cli.CompleteFlag(c, "shell", "bash", "sh", "zsh")
+	at.flags(c)
+	c.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// place is where a command would run.
-func place(project, cwd string) (reading.Place, error) {
+// where is where a command would run, by the flags that say so.
+type where struct{ project, cwd, shell string }
+
+func (w *where) flags(c *cobra.Command) {
+	f := c.Flags()
+	f.StringVar(&w.project, "project", "", "`FOLDER` of the project (default: the repository of this one)")
+	f.StringVar(&w.cwd, "cwd", "", "`FOLDER` in which the command begins (default: this one)")
+	f.StringVar(&w.shell, "shell", "bash", "`SHELL` that runs it: bash, sh or zsh")
+	cli.CompleteFlag(c, "shell", "bash", "sh", "zsh")
+}
+
+func (w *where) place() (in reading.Place, err error) {
 	home, err := config.Home()
 	if err != nil {
-		return reading.Place{}, err
+		return in, err
 	}
-	if cwd, err = filepath.Abs(cwd); err != nil {
-		return reading.Place{}, fmt.Errorf("find the folder: %w", err)
+	cwd, err := filepath.Abs(w.cwd)
+	if err != nil {
+		return in, fmt.Errorf("find the folder: %w", err)
 	}
-	if project == "" {
-		return reading.At(cwd, cwd, home), nil
+	project, err := filepath.Abs(cmp.Or(w.project, cwd))
+	if err != nil {
+		return in, fmt.Errorf("find the project: %w", err)
 	}
-	if project, err = filepath.Abs(project); err != nil {
-		return reading.Place{}, fmt.Errorf("find the project: %w", err)
+	if in = reading.At(cwd, project, home); w.project != "" {
+		in.Root = filepath.ToSlash(project)
 	}
-	in := reading.At(cwd, project, home)
-	in.Root = filepath.ToSlash(project)
+	in.Shell = w.shell
 	return in, nil
 }
 
@@ -154,12 +162,12 @@ with one, it exits with 1.
 each would answer as it is now, and which it would allow that you denied; with one, it exits with 1.`,
 		Example: "  mcpdeck rules test commands.jsonl --project /home/u/shop --home /home/u\n  mcpdeck rules test --history --days 30",
 		Args:    cli.Args(0, 1, "name one file of cases"),
-		RunE: func(c *cobra.Command, args []string) error {
+		RunE: withBook(a, func(c *cobra.Command, args []string, s *book.Store, p config.Paths) error {
 			if (len(args) == 0) != history {
 				return exit.Usagef("name one file of cases, or give --history alone")
 			}
 			if history {
-				return holdToHistory(c, a, days)
+				return holdToHistory(c, s, p, days)
 			}
 			b, err := file.Read(args[0], mostCases)
 			if err != nil {
@@ -174,7 +182,7 @@ each would answer as it is now, and which it would allow that you denied; with o
 				return exit.Failed
 			}
 			return nil
-		},
+		}),
 	}
 	c.Flags().BoolVar(&history, "history", false, "hold your rules to what agents asked and you answered")
 	c.Flags().IntVar(&days, "days", 7, "with --history: of how many `DAYS`, at most 30")

@@ -85,7 +85,7 @@ func (b *Book) Decide(q Request) (d Decision) {
 		case r.Verdict == Deny && fits == sure && d.Verdict != Deny:
 			d.Verdict, d.Rule = Deny, r
 		case r.Verdict == Allow:
-			allows = first(allows, r)
+			allows = cmp.Or(allows, r)
 		case asks == nil:
 			asks = r
 			d.Why = "rule " + r.ID + " has it asked"
@@ -114,13 +114,6 @@ func (b *Book) Decide(q Request) (d Decision) {
 		d.Changed = nil
 	}
 	return d
-}
-
-func first(a, b *Rule) *Rule {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // fits reports how far a rule is about a request, and why not, or why it is not sure.

@@ -129,9 +129,16 @@ func (d *denials) render(f *tui.Frame) []string {
 		}
 		return rows[:min(len(rows), f.H)]
 	}
-	rest := f.H - len(rows)
-	detail := min(max(rest/3, 6), rest)
-	rows = append(rows, d.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string {
+	one := d.selected()
+	about := []remark{{th.Text, one.Tool + " " + one.Subject}}
+	if one.Reason != "" {
+		about = append(about, remark{th.Text, "“" + one.Reason + "”"})
+	}
+	when := deniedBy(one) + ", " + humanize.Ago(f.Now.Sub(one.Time))
+	if one.Times > 1 {
+		when += ", " + humanize.Count(one.Times, "time") + " in its session"
+	}
+	return listAbout(f, rows, &d.list, 3, 6, append(about, remark{th.Muted, when}), func(i, w int) string {
 		one := &d.all[i]
 		lead := sanitize.Line(one.Agent) + " " + sanitize.Line(filepath.Base(one.Project))
 		tail := deniedBy(one)
@@ -144,20 +151,5 @@ func (d *denials) render(f *tui.Frame) []string {
 		}
 		text := widget.Cut(sanitize.Line(one.Tool+" "+one.Subject), max(w-widget.Width(lead+tail)-5, 0))
 		return widget.Ends(th.Muted.Render(lead)+"  "+th.Text.Render(text), style.Render(tail), w-1)
-	})...)
-	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
-	one := d.selected()
-	about := widget.Paragraph(th.Text, "", sanitize.Line(one.Tool)+" "+sanitize.Line(one.Subject), f.W-2)
-	if one.Reason != "" {
-		about = append(about, widget.Paragraph(th.Text, "", "“"+sanitize.Line(one.Reason)+"”", f.W-2)...)
-	}
-	when := deniedBy(one) + ", " + humanize.Ago(f.Now.Sub(one.Time))
-	if one.Times > 1 {
-		when += ", " + humanize.Count(one.Times, "time") + " in its session"
-	}
-	about = append(about, widget.Paragraph(th.Muted, "", when, f.W-2)...)
-	for _, row := range about {
-		rows = append(rows, " "+row)
-	}
-	return rows[:min(len(rows), f.H)]
+	})
 }

@@ -93,13 +93,22 @@ func (g *grants) render(f *tui.Frame, home string) []string {
 	for _, s := range g.past[:min(len(g.past), f.H/12)] {
 		rows = append(rows, " "+th.Warn.Render(widget.Cut("not read: "+sanitize.Line(humanize.Tilde(s.File, home))+": "+sanitize.Line(s.Why), f.W-2)))
 	}
-	rest := f.H - len(rows)
-	detail := min(max(rest/3, 7), rest)
 	wide := 0
 	for i := range g.all {
 		wide = max(wide, widget.Width(g.all[i].Agent))
 	}
-	rows = append(rows, g.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string {
+	var about []remark
+	if e := g.selected(); e != nil {
+		about = append(about, remark{th.Text, e.Text + ": " + e.Says})
+		if len(e.Marks) > 0 {
+			about = append(about, remark{th.Warn, strings.Join(e.Marks, ", ")})
+		}
+		about = append(about, remark{th.Muted, string(e.Scope) + ", line " + strconv.Itoa(e.Line) + " of " + humanize.Tilde(e.File, home)})
+		if e.Fixed != "" {
+			about = append(about, remark{th.Muted, "cannot be revoked here: " + e.Fixed})
+		}
+	}
+	return listAbout(f, rows, &g.list, 3, 7, about, func(i, w int) string {
 		e := &g.all[i]
 		room := w - wide - 3
 		if len(e.Marks) > 0 { // the first counts most
@@ -112,20 +121,5 @@ func (g *grants) render(f *tui.Frame, home string) []string {
 			style = th.Warn
 		}
 		return widget.Ends(th.Muted.Render(widget.Fit(e.Agent, wide))+"  "+th.Text.Render(text), style.Render(marks), w-1)
-	})...)
-	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
-	if e := g.selected(); e != nil {
-		about := widget.Paragraph(th.Text, "", sanitize.Line(e.Text)+": "+sanitize.Line(e.Says), f.W-2)
-		if len(e.Marks) > 0 {
-			about = append(about, widget.Paragraph(th.Warn, "", strings.Join(e.Marks, ", "), f.W-2)...)
-		}
-		about = append(about, widget.Paragraph(th.Muted, "", string(e.Scope)+", line "+strconv.Itoa(e.Line)+" of "+sanitize.Line(humanize.Tilde(e.File, home)), f.W-2)...)
-		if e.Fixed != "" {
-			about = append(about, widget.Paragraph(th.Muted, "", "cannot be revoked here: "+sanitize.Line(e.Fixed), f.W-2)...)
-		}
-		for _, row := range about {
-			rows = append(rows, " "+row)
-		}
-	}
-	return rows[:min(len(rows), f.H)]
+	})
 }

@@ -201,9 +201,16 @@ func (b *rulebook) render(f *tui.Frame, past []questions.Record) []string {
 	case len(all) == 0:
 		return append(rows, "", "  "+th.Muted.Render("no rules yet"))
 	}
-	rest := f.H - len(rows)
-	detail := min(max(rest/2, 4), rest)
-	rows = append(rows, b.list.Render(th, f.W, rest-detail, f.Focus, func(i, w int) string {
+	r := b.selected()
+	about := []remark{{th.Text, r.Words()}}
+	if r.Tell != "" {
+		about = append(about, remark{th.Muted, "tells its agent: " + r.Tell})
+	}
+	if r.ByHand() {
+		about = append(about, remark{th.Muted, "edited by hand; it was: " + r.Say})
+	}
+	about = append(about, remark{th.Muted, r.ID + " " + used(past, r.ID, f.Now) + ", line " + strconv.Itoa(r.Line()) + " of rules.toml"})
+	return listAbout(f, rows, &b.list, 2, 4, about, func(i, w int) string {
 		r := &all[i]
 		state := b.now.State(r, f.Now)
 		style := th.Muted
@@ -211,19 +218,24 @@ func (b *rulebook) render(f *tui.Frame, past []questions.Record) []string {
 			style = th.Good
 		}
 		return widget.Ends(th.Muted.Render(r.ID)+"  "+th.Text.Render(widget.Cut(sanitize.Line(r.Words()), w-widget.Width(r.ID+state)-5)), style.Render(state), w-1)
-	})...)
-	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
-	r := b.selected()
-	about := widget.Paragraph(th.Text, "", sanitize.Line(r.Words()), f.W-2)
-	if r.Tell != "" {
-		about = append(about, widget.Paragraph(th.Muted, "", "tells its agent: "+sanitize.Line(r.Tell), f.W-2)...)
-	}
-	if r.ByHand() {
-		about = append(about, widget.Paragraph(th.Muted, "", "edited by hand; it was: "+sanitize.Line(r.Say), f.W-2)...)
-	}
-	about = append(about, widget.Paragraph(th.Muted, "", r.ID+" "+used(past, r.ID, f.Now)+", line "+strconv.Itoa(r.Line())+" of rules.toml", f.W-2)...)
-	for _, row := range about {
-		rows = append(rows, " "+row)
+	})
+}
+
+// remark is a paragraph about what is selected.
+type remark struct {
+	style theme.Style
+	text  string
+}
+
+// listAbout draws a list below some rows, and about the one under the cursor below that, in a part of the room.
+func listAbout(f *tui.Frame, rows []string, list *widget.List, part, least int, about []remark, row func(i, w int) string) []string {
+	rest := f.H - len(rows)
+	rows = append(rows, list.Render(f.Theme, f.W, rest-min(max(rest/part, least), rest), f.Focus, row)...)
+	rows = append(rows, f.Theme.Border.Render(widget.Repeat(f.Theme.Glyph.Frame.Top, f.W)))
+	for _, s := range about {
+		for _, line := range widget.Paragraph(s.style, "", sanitize.Line(s.text), f.W-2) {
+			rows = append(rows, " "+line)
+		}
 	}
 	return rows[:min(len(rows), f.H)]
 }
