@@ -2,8 +2,13 @@ package ask
 
 import (
 	"errors"
+	"maps"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
 
 // Afar is the user in a deck of another machine.
@@ -12,11 +17,74 @@ type Afar struct {
 	Deck  string
 }
 
-// Draft shows here what the user has entered there for a request, unless something is entered here.
+// atFor is how long somebody elsewhere counts as being at a request who says so once.
+const atFor = 2 * time.Minute
+
+// Draft shows here what the user has entered there for a request, unless something is entered here, and that the user
+// is at it, for [atFor] or until the draft says otherwise. That keeps nobody from answering.
 func (e Afar) Draft(id int, d Draft) {
-	e.Queue.mu.Lock()
-	defer e.Queue.mu.Unlock()
-	lend(e.Queue, id, d, "in the deck "+e.Deck)
+	q, by := e.Queue, "in the deck "+e.Deck
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	lend(q, id, d, by)
+	at := map[string]time.Time{}
+	if it := q.find(id); it != nil {
+		maps.Copy(at, it.at)
+	}
+	if delete(at, by); d.Begun() {
+		at[by] = time.Now().Add(atFor)
+	}
+	setAt(q, id, at)
+}
+
+// At takes who is at the request on other machines: "in the deck desk".
+func (c *Call) At(all []string) {
+	at := map[string]time.Time{}
+	for _, by := range all {
+		at[by] = time.Time{}
+	}
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	setAt(c.q, c.id, at)
+}
+
+// setAt replaces who is at a request elsewhere. Who is new there is one more to be told of before an answer is sent.
+func setAt(q *Queue, id int, at map[string]time.Time) {
+	it := q.find(id)
+	if it == nil {
+		return
+	}
+	was := it.at
+	it.at = at
+	for by := range at {
+		if _, known := was[by]; !known {
+			it.anyway = false
+		}
+	}
+	if names := slices.Sorted(maps.Keys(at)); !slices.Equal(names, slices.Sorted(maps.Keys(was))) {
+		q.changed(false)
+	} else {
+		q.wake()
+	}
+}
+
+// leftAt forgets who has said for too long nothing of being at the request.
+func (it *item) leftAt(now time.Time) {
+	maps.DeleteFunc(it.at, func(_ string, until time.Time) bool { return !until.IsZero() && !until.After(now) })
+}
+
+// asksFirst returns an error, once, while somebody else is at the request that the user is about to end.
+func (it *item) asksFirst() error {
+	if len(it.at) == 0 || it.anyway {
+		return nil
+	}
+	it.anyway = true
+	return errors.New("do this again to answer anyway: it is " + it.answered())
+}
+
+// answered says where somebody else is at the request.
+func (it *item) answered() string {
+	return sanitize.Line("being answered " + strings.Join(slices.Sorted(maps.Keys(it.at)), " and "))
 }
 
 // Draft shows what was entered for the request on the machine that asks, unless something is entered here.
@@ -52,6 +120,8 @@ func lend(q *Queue, id int, d Draft, by string) {
 		}
 	}
 	switch {
+	case it.lentBy == by && reflect.DeepEqual(d.entered(), own.entered()): // it is said again
+		return
 	case !d.Empty():
 	case it.lentBy != by:
 		return

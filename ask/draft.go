@@ -72,7 +72,9 @@ func (d Draft) Clone() Draft {
 
 // Travels is what a deck of another machine is shown of a draft. A form stays here: it may have secrets.
 func (d Draft) Travels() Draft {
+	field := d.Field
 	d = d.entered()
+	d.Field = field
 	for i := range d.Answers {
 		d.Answers[i].Form = nil
 	}
@@ -92,7 +94,7 @@ func (d Draft) entered() Draft {
 // At is d, with the user where own has them.
 func (d Draft) At(own Draft) Draft {
 	d = d.Clone()
-	d.Tab = own.Tab
+	d.Tab, d.Field = own.Tab, own.Field
 	for i, o := range own.Answers {
 		a := &d.Answers[i]
 		a.Cursor, a.Accepted, a.Seen = o.Cursor, o.Accepted, o.Seen
@@ -107,6 +109,9 @@ func (d Draft) Empty() bool {
 	}
 	return !slices.ContainsFunc(d.Answers, func(a AnswerDraft) bool { return !a.Empty() })
 }
+
+// Begun reports whether the user is at the request: a field is open, or something was entered.
+func (d Draft) Begun() bool { return d.Field != NoField || !d.Empty() }
 
 // Empty reports whether nothing was entered for the question.
 func (a AnswerDraft) Empty() bool {

@@ -128,8 +128,10 @@ type item struct {
 	client   time.Time // when the asker's client gives up; zero: unknown
 	lastKey  time.Time
 	draft    Draft
-	lentBy   string // where the draft was entered, if not here: "on build1"
-	changed  bool   // the draft has come from there since the screen gave one
+	lentBy   string               // where the draft was entered, if not here: "on build1"
+	changed  bool                 // the draft has come from there since the screen gave one
+	at       map[string]time.Time // who is at it on other machines, and until when; zero: until that is taken back
+	anyway   bool                 // the user was told of all of these
 	sendAt   time.Time
 	snooze   time.Time
 	snoozeNo int
@@ -364,15 +366,19 @@ func (q *Queue) changed(save bool) {
 // wake sets the timer for the next timed event.
 func (q *Queue) wake() {
 	var next time.Time
-	for _, it := range q.items {
-		if at := it.next(); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+	sooner := func(at time.Time) {
+		if !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}
-	for _, u := range q.history.unseen {
-		if next.IsZero() || u.at.Before(next) {
-			next = u.at
+	for _, it := range q.items {
+		sooner(it.next())
+		for _, until := range it.at {
+			sooner(until)
 		}
+	}
+	for _, u := range q.history.unseen {
+		sooner(u.at)
 	}
 	if q.timer != nil {
 		q.timer.Stop()

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type Item struct {
 	Snoozed  time.Time // when the snooze ends
 	Draft    Draft     // a copy
 	LentBy   string    // where the draft was entered, if not here: "on build1"
+	At       []string  // where somebody else is at it: "in the deck desk"
 	Unsent   bool      // the deck ended before a sent answer was released
 }
 
@@ -107,9 +109,11 @@ func (p *parked) record() Record {
 func (it *item) view() Item {
 	v := Item{
 		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
-		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, Unsent: it.unsent,
+		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, At: slices.Sorted(maps.Keys(it.at)), Unsent: it.unsent,
 	}
-	if it.lentBy != "" {
+	if len(it.at) > 0 {
+		v.Note = it.answered()
+	} else if it.lentBy != "" {
 		v.Note = "entered " + sanitize.Line(it.lentBy)
 	}
 	v.Request.ResumeKey = "" // a secret of the asker

@@ -81,6 +81,9 @@ func (q *Queue) Send(id int) error {
 	if it.changed {
 		return errChanged
 	}
+	if err := it.asksFirst(); err != nil {
+		return err
+	}
 	if i, why := it.draft.FirstOpen(it.req.Questions); i >= 0 {
 		return &Incomplete{Question: i, Why: why}
 	}
@@ -151,6 +154,9 @@ func (e Afar) Decline(id int, reason string) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	it, err := q.answerable(id)
+	if err == nil && e.Deck == "" {
+		err = it.asksFirst()
+	}
 	if err != nil {
 		return err
 	}
@@ -362,6 +368,7 @@ func (q *Queue) tick() {
 		save = q.became(id, NotTaken, "") || save
 	}
 	for _, it := range slices.Clone(q.items) {
+		it.leftAt(now)
 		at := it.next()
 		if at.IsZero() || at.After(now) {
 			continue

@@ -41,7 +41,7 @@ func TestWhatIsTypedForAnotherMachineIsShownThereAndOutlivesTheDeck(t *testing.T
 	w.repeat(w.key, "3", func() bool { return strings.Contains(w.screen(), "┃ your answer") })
 	w.press("DuckDB, since")
 	host.shows(there, "DuckDB, since")
-	host.shows(there, "entered in the deck")
+	host.shows(there, "being answered in the deck")
 
 	if err := syscall.Kill(d.deckPID(), syscall.SIGKILL); err != nil {
 		t.Fatal(err)

@@ -223,7 +223,10 @@ func itemOf(it *ask.Item) (wire.Item, error) {
 	r := &it.Request
 	out := wire.Item{
 		Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived),
-		Draft: wire.DraftJSON(it.Draft), LentBy: it.LentBy,
+		Draft: wire.DraftJSON(it.Draft.At(ask.Draft{})), LentBy: it.LentBy, At: slices.Clone(it.At),
+	}
+	if it.LentBy == "" && it.Draft.Begun() {
+		out.At = append(out.At, "")
 	}
 	if !it.Client.IsZero() {
 		out.Left = max(time.Until(it.Client), time.Second)

@@ -209,8 +209,6 @@ func (f *farHost) reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 		r.Sessions = f.sessions(ctx, req.Sessions.Version)
 	case req.Answer != nil:
 		r.Answer = f.answer(ctx, req.Answer)
-	case req.Draft != nil:
-		r.Error = wire.Unsupported // it stays in the deck
 	default:
 		return f.live(ctx, req)
 	}

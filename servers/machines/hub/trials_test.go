@@ -59,6 +59,12 @@ func TestTheFirstOfTwoDecksAnswersAndTheOtherKeepsItsText(t *testing.T) {
 	testwait.Until(t, "both decks show it", func() bool { return laptop.showsIt(text)() && desk.showsIt(text)() })
 	it, _ := laptop.shown(text)
 	laptop.q.SetDraft(it.ID, ask.Draft{Answers: []ask.AnswerDraft{{Other: "neither, because"}}})
+	for _, m := range []*machine{h, desk} { // it does not say what is entered
+		testwait.Until(t, "it is said who is at it", func() bool {
+			it, _ := m.shown(text)
+			return len(it.At) == 1 && strings.Contains(it.At[0], "in the deck laptop") && it.Draft.Empty()
+		})
+	}
 	desk.answers(text, "SQLite")
 	if answer := got(t, call); answer != "SQLite" {
 		t.Errorf("the agent got %q", answer)

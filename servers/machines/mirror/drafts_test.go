@@ -101,6 +101,96 @@ func TestADraftIsShownWhereNobodyHasEnteredAnything(t *testing.T) {
 	})
 }
 
+// at is where a queue says that others are at its one item.
+func at(t *testing.T, q *ask.Queue) string {
+	t.Helper()
+	all := q.Pending().Items
+	if len(all) != 1 {
+		t.Fatalf("%d items are shown, want 1", len(all))
+	}
+	return strings.Join(all[0].At, ", ")
+}
+
+func TestWhoIsAtAnItemIsSaidElsewhereUntilThatIsOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var desk *ask.Queue
+		p := newPair(t, func(p *pair) { desk = p.desk() })
+		defer p.end()
+		defer desk.Close()
+		call := p.ask(question("Which database?"))
+		own := "in the deck laptop (" + wire.Fingerprint(p.m.key) + ")"
+		opens := func(q *ask.Queue, f ask.Field) {
+			d := q.Pending().Items[0].Draft.Clone()
+			d.Field = f
+			q.SetDraft(q.Pending().Items[0].ID, d)
+		}
+		says := func(when, here, there, other string) {
+			t.Helper()
+			for q, want := range map[*ask.Queue]string{p.here: here, p.there: there, desk: other} {
+				if got := at(t, q); got != want {
+					t.Errorf("%s: others are at it %q, want %q", when, got, want)
+				}
+			}
+		}
+		opens(p.here, ask.OtherField)
+		settle(time.Second)
+		says("a field is open", "", own, own)
+		settle(time.Hour)
+		says("an hour later", "", own, own)
+		opens(p.here, ask.NoField)
+		settle(time.Second)
+		says("it is closed", "", "", "")
+		opens(p.there, ask.OtherField)
+		settle(time.Second)
+		says("one is open on the host", "on build1", "", "on build1")
+		opens(p.there, ask.NoField)
+		opens(p.here, ask.OtherField)
+		settle(time.Second)
+		p.stop() // as by a kill
+		settle(90 * time.Second)
+		if got := at(t, p.there); got != own {
+			t.Errorf("90 s after a deck was killed, the host has %q", got)
+		}
+		settle(time.Minute)
+		if got := at(t, p.there); got != "" {
+			t.Errorf("after two minutes it still has %q", got)
+		}
+		select {
+		case <-call.Done():
+			t.Error("being at it has answered")
+		default:
+		}
+	})
+}
+
+func TestWhoAnswersWhereAnotherIsAtItIsAskedOnce(t *testing.T) {
+	for name, end := range map[string]func(*ask.Queue, int) error{
+		"answer":  func(q *ask.Queue, id int) error { return q.Send(id) },
+		"decline": func(q *ask.Queue, id int) error { return q.Decline(id, "") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				p := newPair(t)
+				defer p.end()
+				p.there.Configure(ask.Options{Hold: -1})
+				call := p.ask(question("Which database?"))
+				types(t, p.here, "neither")
+				settle(time.Second)
+				it := p.there.Pending().Items[0]
+				p.there.SetDraft(it.ID, it.Draft) // as a screen does that has shown it
+				if err := end(p.there, it.ID); err == nil || !strings.Contains(err.Error(), "being answered in the deck laptop") {
+					t.Errorf("at first it says %v", err)
+				}
+				settle(time.Hour)
+				if err := end(p.there, it.ID); err != nil {
+					t.Fatal(err)
+				}
+				<-call.Done()
+			})
+		})
+	}
+}
+
 func TestADraftIsSentOnceTheLinkIsBackAndByTheNextDeck(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "drafts.json")
 	synctest.Test(t, func(t *testing.T) {

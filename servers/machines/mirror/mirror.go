@@ -113,6 +113,7 @@ type entry struct {
 	refused int       // how often the host did not take it, on this link
 	let     bool      // it was let go there
 	draft   string    // that the host was sent last
+	drafted time.Time // when
 	told    wire.Item // of it what the queue was told last
 }
 

@@ -38,7 +38,12 @@ func (r *Reply) Bound() error {
 		it.Open = it.Open[:min(len(it.Open), mostOpen)]
 		it.Ended = it.Ended[max(0, len(it.Ended)-mostOpen):]
 		for i := range it.Open {
-			bound(reflect.ValueOf(&it.Open[i]).Elem())
+			o := &it.Open[i]
+			o.At = o.At[:min(len(o.At), MostDecks)]
+			for j, by := range o.At {
+				o.At[j] = sanitize.Cut(sanitize.Line(by), 2*mostName)
+			}
+			bound(reflect.ValueOf(o).Elem())
 		}
 	}
 	for _, o := range []*Outcome{r.Answer, r.Draft, r.Prompt} {

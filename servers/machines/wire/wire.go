@@ -130,6 +130,7 @@ type Item struct {
 	Unwatched   bool          `json:"unwatched,omitempty"`
 	Draft       []byte        `json:"draft,omitempty"`  // what was entered for it, an [ask.Draft] as JSON
 	LentBy      string        `json:"lentBy,omitempty"` // in which deck, if not on the host
+	At          []string      `json:"at,omitempty"`     // where somebody is at it: in which deck, or "" on the host
 }
 
 // Asked is what the user reads of an item, and what tells it from all others of its host.
@@ -240,11 +241,11 @@ func Sign(key ed25519.PrivateKey, host, item string, d Decision) (*Answer, error
 // maxDraft is the longest draft that travels. A longer one stays where it is.
 const maxDraft = 64 << 10
 
-// DraftJSON is a draft as it travels; nil if there is nothing, or too much.
+// DraftJSON is a draft as it travels; nil if the user is not at it, or there is too much.
 func DraftJSON(d ask.Draft) []byte {
 	d = d.Travels()
 	b, err := json.Marshal(d)
-	if err != nil || d.Empty() || len(b) > maxDraft {
+	if err != nil || !d.Begun() || len(b) > maxDraft {
 		return nil
 	}
 	return b
@@ -258,7 +259,8 @@ func ReadDraft(b []byte) (d ask.Draft) {
 	return d
 }
 
-// SignDraft makes a request to show a draft of [DraftJSON] for an item of a host. Nothing can make an answer of it.
+// SignDraft makes a request to show a draft of [DraftJSON] for an item of a host, and that the user is at it. Nothing can
+// make an answer of it.
 func SignDraft(key ed25519.PrivateKey, host, item string, draft []byte) *Answer {
 	return signBody(key, "draft", host, item, draft)
 }

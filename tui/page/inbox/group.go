@@ -133,7 +133,10 @@ func (p *pane) answerGroup() tea.Cmd {
 		p.message = "show each ticked command in full first"
 		return nil
 	}
-	n := 0
+	n, rest := 0, ""
+	if unseen > 0 {
+		rest = fmt.Sprintf("; %d not shown in full; still waiting", unseen)
+	}
 	for _, id := range due {
 		it, ok := p.snap.Item(id)
 		if !ok {
@@ -145,8 +148,10 @@ func (p *pane) answerGroup() tea.Cmd {
 		}
 		d.Answers[0].Chosen = []int{tui.Granted(it.Request.Prompt, p.group.key)}
 		p.queue.SetDraft(id, d)
-		if p.queue.Send(id) == nil {
+		if err := p.queue.Send(id); err == nil {
 			n++
+		} else {
+			rest = "; " + err.Error()
 		}
 	}
 	done := "allowed once"
@@ -154,12 +159,12 @@ func (p *pane) answerGroup() tea.Cmd {
 		done = "denied"
 	}
 	p.refresh()
-	if unseen > 0 {
-		p.group.key = ""
-		p.message = fmt.Sprintf("%d %s; %d not shown in full; still waiting", n, done, unseen)
+	said := fmt.Sprintf("%d %s", n, done)
+	if rest != "" {
+		p.group.key, p.message = "", said+rest
 		return nil
 	}
-	p.answered(fmt.Sprintf("%d %s", n, done), due...)
+	p.answered(said, due...)
 	return nil
 }
 
