@@ -179,6 +179,9 @@ func connectAll(c *cobra.Command, o Options, f *flags, cfg *config.Config, names
 	case len(p.Clients) == 0 && len(diffs) == 0:
 		return p.nobody(c)
 	}
+	if len(diffs) == 0 {
+		p.Own = "" // nothing is asked, so there is nothing to choose
+	}
 	p.remarks(c)
 	if f.prompts {
 		for _, id := range p.names() {

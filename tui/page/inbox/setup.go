@@ -165,6 +165,11 @@ func planned(from tui.Setup, names []string) tea.Msg {
 	return welcomeMsg{plan: &plan}
 }
 
+// allSetUp reports whether there is nothing to tick.
+func (w *welcome) allSetUp() bool {
+	return !slices.ContainsFunc(w.clients, func(c tui.SetupClient) bool { return !c.SetUp })
+}
+
 func (w *welcome) tick() {
 	if w.at < len(w.clients) {
 		if w.off == nil {
@@ -176,13 +181,16 @@ func (w *welcome) tick() {
 }
 
 func (w *welcome) actions() []tui.Action {
-	none := func() string { return tui.Because(len(w.ticked()) == 0, "no agent is ticked") }
+	all := func() string {
+		return cmp.Or(tui.Because(len(w.clients) == 0, "no agent was found on this machine"), tui.Because(w.allSetUp(), "every agent found here is connected"))
+	}
+	none := func() string { return cmp.Or(all(), tui.Because(len(w.ticked()) == 0, "no agent is ticked")) }
 	move := func(d int) func() tea.Cmd {
 		return tui.Do(func() { w.at = max(min(w.at+d, len(w.clients)-1), 0) })
 	}
 	return []tui.Action{
 		{ID: "inbox.setup", Title: "Show the changes that connect the ticked agents", Hint: "open", Verb: verb.Open, Part: partWelcome, Acts: true, Enabled: none, Run: w.plan},
-		{ID: "inbox.setup.tick", Title: "Tick or untick an agent", Hint: "on/off", Verb: verb.Mark, Part: partWelcome, Enabled: func() string { return tui.Because(len(w.clients) == 0, "no agent was found on this machine") }, Run: tui.Do(w.tick)},
+		{ID: "inbox.setup.tick", Title: "Tick or untick an agent", Hint: "on/off", Verb: verb.Mark, Part: partWelcome, Enabled: all, Run: tui.Do(w.tick)},
 		{ID: "inbox.setup.copy", Title: "Copy the configuration for any other client", Hint: "copy", Verb: verb.Copy, Part: partWelcome, Enabled: func() string { return tui.Because(w.snippet == "", "see mcpdeck setup") }, Run: func() tea.Cmd {
 			return tui.Copy(w.snippet, "the configuration; put it where your client keeps its MCP servers")
 		}},
@@ -244,7 +252,7 @@ func (w *welcome) clientRows(th *theme.Theme, width int, focus bool) (rows []str
 		path := sanitize.Exact(strings.Join(c.Files, ", "))
 		row := mark + " " + th.Text.Render(widget.Fit(sanitize.Line(c.Name), name)) + "  "
 		row += th.Muted.Render(widget.CutLeft(path, max(width-6-widget.Width(row), 4)))
-		if i == w.at && focus {
+		if i == w.at && focus && !w.allSetUp() {
 			rows = append(rows, "    "+th.Selected.Over(th.Key.Render(th.Glyph.Cursor)+row))
 		} else {
 			rows = append(rows, "     "+row)
@@ -256,9 +264,12 @@ func (w *welcome) clientRows(th *theme.Theme, width int, focus bool) (rows []str
 // steps are the rows of the three, in width cells, with a tick where one is done.
 func (w *welcome) steps(th *theme.Theme, width int) (steps [3][]string) {
 	const tell = "Tell it: "
-	texts := [...]string{"Connect the agents found on this computer", "Start an agent as always. It appears here.", tell + "ask me with the ask tool which database to use"}
-	if len(w.clients) == 0 {
+	texts := [...]string{"Connect the agents on this machine", "Start an agent as always. It appears here.", tell + "ask me with the ask tool which database to use"}
+	switch {
+	case w.from == nil:
 		texts[0] = "Connect an agent: run mcpdeck setup"
+	case len(w.clients) == 0:
+		texts[0] = "Install an agent, then run mcpdeck setup"
 	}
 	came := th.Muted.Render(w.seen)
 	if w.seen == "" {

@@ -77,6 +77,34 @@ func TestTheFirstStartAppliesWhatIsTickedOnceAllOfItWasShown(t *testing.T) {
 	})
 }
 
+// ready is a machine on which each of some clients is connected.
+type ready struct {
+	made
+	n int
+}
+
+func (r *ready) Clients() []tui.SetupClient {
+	all := r.made.Clients()[:r.n]
+	for i := range all {
+		all[i].SetUp = true
+	}
+	return all
+}
+
+func TestNothingIsTickedWhereNothingIsLeftToConnect(t *testing.T) {
+	for n, tt := range []struct{ step, why string }{
+		{" 1  Install an agent, then run mcpdeck setup", "no agent was found on this machine"},
+		{" ✓  Connect the agents on this machine", "every agent found here is connected"},
+	} {
+		setup{page: page.Options{Setup: &ready{n: n}}}.run(t, func(d *driver) {
+			d.Has(tt.step)
+			d.Lacks("on/off", "▌")
+			d.press("enter")
+			d.Has(tt.why)
+		})
+	}
+}
+
 // TestTheFirstStepsTickThemselves is W-83: connected, seen, answered; the first answer ends them.
 func TestTheFirstStepsTickThemselves(t *testing.T) {
 	for _, size := range []frame.Size{{W: 60, H: 40}, {W: 80, H: 24}, {W: 200, H: 60}} {
