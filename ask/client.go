@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -39,9 +40,7 @@ type Client struct {
 
 // NewClient returns a client that connects with its first request.
 func NewClient(opt ClientOptions) *Client {
-	if opt.Wait == 0 {
-		opt.Wait = defaultWait
-	}
+	opt.Wait = cmp.Or(opt.Wait, defaultWait)
 	return &Client{opt: opt, calls: map[string]*RemoteCall{}, talking: map[*RemoteCall]bool{}}
 }
 
@@ -52,9 +51,7 @@ func (c *Client) Open(req Request) (*RemoteCall, error) {
 	if req.ResumeKey == "" {
 		req.ResumeKey = NewKey()
 	}
-	if req.From.Session == "" {
-		req.From.Session = c.opt.Session
-	}
+	req.From.Session = cmp.Or(req.From.Session, c.opt.Session)
 	return c.start(req)
 }
 
@@ -385,10 +382,7 @@ func (r *RemoteCall) hear(conn net.Conn, raw []byte) (over, again bool) {
 		r.mu.Unlock()
 		return false, false
 	case "result":
-		status := l.Status
-		if status == "" {
-			status = Answered
-		}
+		status := cmp.Or(l.Status, Answered)
 		r.finish(Reply{Status: status, Results: l.Results}, nil)
 		select {
 		case <-r.acked:
@@ -425,9 +419,7 @@ func (r *RemoteCall) wire() map[string]any {
 		}
 	}
 	from := r.req.From
-	if from.Title == "" {
-		from.Title = r.req.Title
-	}
+	from.Title = cmp.Or(from.Title, r.req.Title)
 	m := map[string]any{
 		"v": 1, "id": "ask", "type": "ask", "questions": wireQuestions(r.req.Questions), "from": from,
 		"features": features(), "resumeKey": r.req.ResumeKey, "owner": r.req.Owner,

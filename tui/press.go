@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -97,10 +98,7 @@ func (p *presses) step(step int) tea.Cmd {
 	if !p.counts {
 		return nil
 	}
-	d := p.rest
-	if d == 0 {
-		d = KeyRest
-	}
+	d := cmp.Or(p.rest, KeyRest)
 	d /= restSteps
 	msg := restMsg{seq: p.seq, step: step, due: time.Now().Add(d)}
 	return tea.Tick(d, func(time.Time) tea.Msg { return msg })

@@ -50,9 +50,7 @@ type Options struct {
 
 // New makes an empty browser, whose filter calls narrow as it changes.
 func New(o Options, filter tui.Filter) Browser {
-	if o.List == "" {
-		o.List = PartList
-	}
+	o.List = cmp.Or(o.List, PartList)
 	filter.Part = PartFilter
 	b := Browser{Focus: o.List, Filter: filter, Search: tui.Search{Part: PartDetail}, opts: o}
 	b.List.Cursor = -1

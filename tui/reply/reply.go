@@ -4,6 +4,7 @@
 package reply
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -286,10 +287,7 @@ func (l *Line) Render(f *tui.Frame, s *snapshot.Session, x, bottom, w, h int) []
 	case next.State == snapshot.NextKept:
 		return append([]string{head("Next prompt", ", sent when it is idle; u undo")}, few(next.Text)...)
 	case next.State == snapshot.NextUntaken:
-		why := next.Note
-		if why == "" {
-			why = "not taken yet"
-		}
+		why := cmp.Or(next.Note, "not taken yet")
 		return append([]string{th.Warn.Render(why) + th.Faint.Render("; see its terminal: J")}, few(next.Text)...)
 	case l.draft(of(s)) != "":
 		return append([]string{head("Draft", ", not sent; m to go on")}, few(l.draft(of(s)))...)

@@ -234,10 +234,7 @@ func (r *reader) remote(m remoteInfo) {
 }
 
 func (m remoteInfo) kind() string {
-	if m.Type != "" {
-		return m.Type
-	}
-	return m.TransportType
+	return cmp.Or(m.Type, m.TransportType)
 }
 
 // arguments returns the arguments for a command line.

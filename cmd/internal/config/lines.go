@@ -21,9 +21,7 @@ func linesOf(b []byte) (at lines, profiles []string) {
 		if e.IsTable() {
 			key += "."
 		}
-		if at[key] == 0 {
-			at[key] = e.At.Line
-		}
+		at[key] = cmp.Or(at[key], e.At.Line)
 		if len(e.Path) > 1 && strings.EqualFold(e.Path[0], "profile") && !slices.Contains(profiles, e.Path[1]) {
 			profiles = append(profiles, e.Path[1])
 		}

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/signal"
@@ -52,9 +53,7 @@ func (p *Plugin) AllCommands(of *Program) (out []*cobra.Command) {
 		out = append(out, p.aloneCommand(of))
 	}
 	for _, c := range out {
-		if c.GroupID == "" {
-			c.GroupID = p.Group
-		}
+		c.GroupID = cmp.Or(c.GroupID, p.Group)
 	}
 	return out
 }

@@ -332,9 +332,7 @@ func sessionRow(s *Session) []string {
 	if what == "" && s.LastTool != nil {
 		what = s.LastTool.Name + " " + s.LastTool.Subject
 	}
-	if what == "" {
-		what = s.Note
-	}
+	what = cmp.Or(what, s.Note)
 	id, _, _ := strings.Cut(s.ID, "-")
 	return []string{
 		cmp.Or(s.Kind, s.State), s.Agent, sanitize.Line(s.Project), sanitize.Cut(sanitize.Line(s.Title), 60), age,

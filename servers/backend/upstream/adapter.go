@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -48,9 +49,7 @@ func NewAdapter(c *Card, o AdapterOptions) *Adapter {
 		o.Brief = c.Brief
 	}
 	title := c.Options().Title
-	if o.Status == "" {
-		o.Status = "Tells whether " + title + " is on. The user turns it on and off; no tool can."
-	}
+	o.Status = cmp.Or(o.Status, "Tells whether "+title+" is on. The user turns it on and off; no tool can.")
 	if o.Gateway == "" {
 		o.Gateway = "The tools of " + title + " through one tool: action tools lists them, describe explains one, call (default) runs one."
 	}

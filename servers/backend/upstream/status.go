@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -253,10 +254,7 @@ func (s Status) more(b *strings.Builder) {
 		b.WriteString("\nsearched\n")
 	}
 	for _, c := range s.Searched {
-		reason := c.Reason
-		if reason == "" {
-			reason = "taken"
-		}
+		reason := cmp.Or(c.Reason, "taken")
 		fmt.Fprintf(b, "  %s (%s): %s\n", sanitize.Line(c.Path), c.Source, reason)
 	}
 	for _, h := range s.Held {

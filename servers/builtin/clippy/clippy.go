@@ -102,9 +102,7 @@ func New(opt Options) *Service {
 	if opt.Env == nil {
 		opt.Env = func(string) string { return "" }
 	}
-	if opt.MemoryFile == "" {
-		opt.MemoryFile = filepath.Join(opt.Dir, "clippy_memory.json")
-	}
+	opt.MemoryFile = cmp.Or(opt.MemoryFile, filepath.Join(opt.Dir, "clippy_memory.json"))
 	cache := ""
 	if opt.CacheDir != "" {
 		cache = filepath.Join(opt.CacheDir, "sounds")

@@ -1,6 +1,7 @@
 package clippy
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
 	"slices"
@@ -190,10 +191,7 @@ func (m *machine) file(sound string) string {
 	if !filepath.IsAbs(data) {
 		data = filepath.Join(m.home, ".local", "share")
 	}
-	shared := m.env("XDG_DATA_DIRS")
-	if shared == "" {
-		shared = "/usr/local/share:/usr/share"
-	}
+	shared := cmp.Or(m.env("XDG_DATA_DIRS"), "/usr/local/share:/usr/share")
 	dirs := append([]string{data}, strings.Split(shared, ":")...)
 	for _, name := range row.linux {
 		for _, dir := range dirs {

@@ -50,9 +50,7 @@ func (s *Service) Compare(ctx context.Context, call Call, args CompareArgs) (*co
 		return nil, err
 	}
 	defer end()
-	if args.Baseline == "" {
-		args.Baseline = "disk"
-	}
+	args.Baseline = cmp.Or(args.Baseline, "disk")
 	start := time.Now()
 	if args.CleanCache {
 		s.refresher.clean(project, true)

@@ -70,9 +70,7 @@ type Options struct {
 }
 
 func (o *Options) fill() {
-	if o.CLI.InstallDir == "" {
-		o.CLI.InstallDir = filepath.Join(o.Dir, "cli")
-	}
+	o.CLI.InstallDir = cmp.Or(o.CLI.InstallDir, filepath.Join(o.Dir, "cli"))
 	d := &o.Defaults
 	if !slices.Contains(Profiles(), d.Profile) {
 		d.Profile = ""

@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"strings"
@@ -105,9 +106,7 @@ func (ms *monitors) remove(match func(*monitor) bool) {
 
 // start watches a project, in place of the monitor it had.
 func (ms *monitors) start(ctx context.Context, call Call, project string, args MonitorArgs) (*MonitorState, error) {
-	if args.Baseline == "" {
-		args.Baseline = "snapshot"
-	}
+	args.Baseline = cmp.Or(args.Baseline, "snapshot")
 	interval := ms.opts.MinInterval
 	if args.MinIntervalMs > 0 {
 		interval = time.Duration(args.MinIntervalMs) * time.Millisecond

@@ -1,6 +1,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"sync"
 	"time"
 
@@ -34,9 +35,7 @@ func (b *baselines) adopts(call Call, e *store.Entry) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := baselineKey{call.Client, e.Project}
-	if b.byKey[key] == "" {
-		b.byKey[key] = e.ID
-	}
+	b.byKey[key] = cmp.Or(b.byKey[key], e.ID)
 }
 
 // own is the baseline of who calls: the snapshot they made or adopted, whatever
@@ -78,10 +77,7 @@ func (b *baselines) own(call Call, project string) (e *store.Entry, said *proble
 }
 
 func madeBy(e *store.Entry) string {
-	if e.MadeBy == "" {
-		return "the user"
-	}
-	return e.MadeBy
+	return cmp.Or(e.MadeBy, "the user")
 }
 
 // cleanStore removes what has expired. Baselines go last.

@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -112,9 +113,7 @@ func (s *search) found(c candidate) Found {
 	if s.o.App != "" {
 		f.App = s.o.App
 	}
-	if f.App == "" {
-		f.App = "desktop"
-	}
+	f.App = cmp.Or(f.App, "desktop")
 	return f
 }
 

@@ -1,6 +1,7 @@
 package pencil
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -67,9 +68,7 @@ func New(o Options) *Pencil {
 	if o.CallTimeout <= 0 {
 		o.CallTimeout = 75 * time.Second
 	}
-	if o.Key == "" {
-		o.Key = "p"
-	}
+	o.Key = cmp.Or(o.Key, "p")
 	app := &appWatch{}
 	c := upstream.Options{
 		Name: "pencil", Title: title, Key: o.Key, Version: o.Version, StartOn: o.StartOn, Elicit: o.Elicit, Start: o.Start, Era: child.Legacy, ToolsOnly: true,

@@ -1,6 +1,7 @@
 package pixelsrc
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -140,9 +141,7 @@ type AnimationData struct {
 func (src *Source) explainAnimation(o *pxl.Object, ex *excerpt) (any, string) {
 	a := o.Animation
 	d := &AnimationData{Type: "animation", Name: o.Name, Frames: []string{}, Duration: a.Duration, Loops: a.Loop, Count: len(a.Frames)}
-	if d.Duration == 0 {
-		d.Duration = 100
-	}
+	d.Duration = cmp.Or(d.Duration, 100)
 	for _, f := range a.Frames {
 		d.Frames = append(d.Frames, f.Name)
 	}

@@ -116,10 +116,7 @@ func (src *Source) target(o *pxl.RenderOptions) {
 func (src *Source) renderError(err error) error {
 	var missing *pxl.NotFoundError
 	if errors.As(err, &missing) {
-		kind := string(missing.Kind)
-		if kind == "" {
-			kind = "object"
-		}
+		kind := cmp.Or(string(missing.Kind), "object")
 		a := NotFound(strings.ToUpper(kind[:1])+kind[1:], missing.Name, missing.Names)
 		if d := src.Diagnostics(); len(d) > 0 {
 			a += fmt.Sprintf(" The source has problems: line %d: %s.", d[0].Line, d[0].Message)

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"io"
 	"mime"
@@ -27,10 +28,7 @@ type Guard struct {
 
 // ServeHTTP implements http.Handler.
 func (g *Guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	limit := g.MaxBody
-	if limit == 0 {
-		limit = rpc.MaxLine
-	}
+	limit := cmp.Or(g.MaxBody, rpc.MaxLine)
 	switch {
 	case !loopbackName(hostOf(r.Host)):
 		refuse(w, http.StatusForbidden, "the Host header must name this machine")

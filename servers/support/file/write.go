@@ -3,6 +3,7 @@
 package file
 
 import (
+	"cmp"
 	"crypto/rand"
 	"errors"
 	"io/fs"
@@ -54,9 +55,7 @@ func Write(path string, data []byte, o Options) error {
 // same folder whatever becomes of its path.
 func WriteIn(root *os.Root, name string, data []byte, o Options) error {
 	mode, exact := o.Mode, false
-	if mode == 0 {
-		mode = 0o600
-	}
+	mode = cmp.Or(mode, 0o600)
 	if info, err := root.Lstat(name); o.Keep && err == nil && info.Mode().IsRegular() {
 		mode, exact = info.Mode().Perm(), true
 	}

@@ -8,6 +8,7 @@
 package userauth
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/subtle"
 	"errors"
@@ -54,10 +55,7 @@ type Who struct {
 
 // String is for a user.
 func (w Who) String() string {
-	s := w.Program
-	if s == "" {
-		s = "a program"
-	}
+	s := cmp.Or(w.Program, "a program")
 	s += fmt.Sprintf(" (process %d)", w.PID)
 	if w.Folder != "" {
 		s += " in " + w.Folder

@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -10,12 +11,8 @@ import (
 // Permission is a request for permission as an adapter makes it, with the usual options.
 func Permission(agent, folder string, p ask.Prompt) ask.Request {
 	p.Kind, p.Agent = ask.Permission, agent
-	if p.Session == "" {
-		p.Session = agent + "-1"
-	}
-	if p.Door == "" {
-		p.Door = ask.Shared
-	}
+	p.Session = cmp.Or(p.Session, agent+"-1")
+	p.Door = cmp.Or(p.Door, ask.Shared)
 	options := []ask.Option{{Label: "Allow once"}, {Label: "Allow for this session"}, {Label: "Always"}, {Label: "Deny"}, {Label: "Deny with a message"}, {Label: "Deny and stop the turn"}}
 	p.Grants = []ask.Grant{
 		{Allow: true, Scope: ask.Once},

@@ -1,6 +1,7 @@
 package drift
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/mcpdeck/mcpdeck/servers/builtin/logicstamp"
@@ -22,9 +23,7 @@ type history struct {
 // before own, the deck's own.
 func (h *history) take(s logicstamp.State, own string) {
 	h.state = s
-	if h.path == "" {
-		h.path = own
-	}
+	h.path = cmp.Or(h.path, own)
 	if h.chosen || len(h.project().Results) > 0 {
 		return
 	}

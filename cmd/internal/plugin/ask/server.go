@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -51,9 +52,7 @@ configuration that an agent needs.`,
 // serve answers in on out until in ends or ctx does. What is still asked then
 // is withdrawn.
 func serve(ctx context.Context, s Settings, wait time.Duration, in io.Reader, out io.Writer) error {
-	if wait == 0 {
-		wait = -1
-	}
+	wait = cmp.Or(wait, -1)
 	client := questions.NewClient(questions.ClientOptions{Path: s.Socket, Wait: wait, Session: s.Session})
 	o := router.Options{
 		Version: s.Version, Root: s.Root, Roots: s.Roots, Redact: s.Redact, Servers: []backend.Server{mcpserver.InDeck(mcpserver.Remote(client), s.Version)},

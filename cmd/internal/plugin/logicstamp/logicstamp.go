@@ -2,6 +2,7 @@
 package logicstamp
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -92,9 +93,7 @@ func diff(ctx context.Context, s *logicstamp.Service, o diffOptions, out, errs i
 			fmt.Fprintln(errs, "analysing …")
 		}
 	}}
-	if args.Baseline == "" {
-		args.Baseline = "snapshot"
-	}
+	args.Baseline = cmp.Or(args.Baseline, "snapshot")
 	r, err := s.Compare(ctx, call, args)
 	if err == nil && o.baseline == "" && r.ErrorCode == problem.NoSnapshot {
 		args.Baseline = "git:HEAD"

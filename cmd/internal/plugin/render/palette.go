@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -74,9 +75,7 @@ func convert(file, name, output string) (text []byte, left int, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("read %s: %w", file, err)
 		}
-		if name == "" {
-			name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
-		}
+		name = cmp.Or(name, strings.TrimSuffix(filepath.Base(file), filepath.Ext(file)))
 		return paletteObject(name, list), 0, nil
 	}
 	if !slices.Contains(swatch.Formats(), to) {

@@ -2,6 +2,7 @@ package acp
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -176,9 +177,7 @@ func (m *mirror) replied(a ahead, in rpc.Message) {
 		m.say(eventAgent, m.about)
 		return
 	}
-	if a.session == "" {
-		a.session = r.Session
-	}
+	a.session = cmp.Or(a.session, r.Session)
 	if in.Result == nil && a.method != "session/prompt" { // there is no such session
 		if t := m.talks[a.session]; t != nil && t.loading {
 			delete(m.talks, a.session)

@@ -6,6 +6,7 @@
 package codex
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -82,12 +83,8 @@ type Adapter struct {
 // New returns an adapter.
 func New(o Options) *Adapter {
 	o.Log = o.Logger()
-	if o.Linger == 0 {
-		o.Linger = 2 * time.Second
-	}
-	if o.Confirm == 0 {
-		o.Confirm = time.Second
-	}
+	o.Linger = cmp.Or(o.Linger, 2*time.Second)
+	o.Confirm = cmp.Or(o.Confirm, time.Second)
 	return &Adapter{opt: o, behind: behindCodex, now: time.Now, links: map[string]*link{}, alone: map[int]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
 }
 

@@ -156,10 +156,7 @@ func Read(list []json.RawMessage) (tools []Tool, notes []Note) {
 	for i, raw := range list {
 		t, err := read(raw)
 		if err != nil {
-			name := t.Original
-			if name == "" {
-				name = fmt.Sprintf("entry %d", i+1)
-			}
+			name := cmp.Or(t.Original, fmt.Sprintf("entry %d", i+1))
 			notes = append(notes, Note{Tool: name, Reason: "skipped: " + err.Error()})
 			continue
 		}

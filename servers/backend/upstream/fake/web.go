@@ -1,6 +1,7 @@
 package fake
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -153,10 +154,7 @@ func (w *web) ServeHTTP(out http.ResponseWriter, in *http.Request) {
 
 // unknown answers a request in an unknown session.
 func (w *web) unknown(out http.ResponseWriter) {
-	status := max(w.s.HTTP.LostStatus, 0)
-	if status == 0 {
-		status = http.StatusNotFound
-	}
+	status := cmp.Or(max(w.s.HTTP.LostStatus, 0), http.StatusNotFound)
 	out.Header().Set("Content-Type", "application/json")
 	out.WriteHeader(status)
 	_, _ = out.Write(rpc.Failure(nil, rpc.Error{Code: -32000, Message: "Server not initialized"}))

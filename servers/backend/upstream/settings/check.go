@@ -84,12 +84,8 @@ func (c Card) Complete(name string) (Card, []string, error) {
 			warnings = append(warnings, fmt.Sprintf("trim: unknown member %q; use %s", m, strings.Join(known, ", ")))
 		}
 	}
-	if c.MaxInFlight == 0 {
-		c.MaxInFlight = 64
-	}
-	if c.StartTimeout == 0 {
-		c.StartTimeout = humanize.Duration(time.Minute)
-	}
+	c.MaxInFlight = cmp.Or(c.MaxInFlight, 64)
+	c.StartTimeout = cmp.Or(c.StartTimeout, humanize.Duration(time.Minute))
 	return c, slices.Concat(warnings, c.pointless(), c.unsupported()), c.usable()
 }
 

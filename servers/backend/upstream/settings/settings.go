@@ -3,6 +3,7 @@
 package settings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -90,10 +91,7 @@ type Card struct {
 
 // Label returns the card's name as shown to the user.
 func (c Card) Label() string {
-	if c.Title != "" {
-		return c.Title
-	}
-	return c.Name
+	return cmp.Or(c.Title, c.Name)
 }
 
 // ToolPrefix returns the prefix for the names of the card's tools and prompts.

@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -146,9 +147,7 @@ type contractJSON struct {
 }
 
 func newNode(id string, in contractJSON, ids idRules) *Node {
-	if id == "" {
-		id = in.EntryID
-	}
+	id = cmp.Or(id, in.EntryID)
 	c := &Contract{
 		ID: ids.relative(id), Kind: in.Kind, Description: in.Description,
 		Words:        Vocabulary{Composition: "composition", Interface: "interface"},

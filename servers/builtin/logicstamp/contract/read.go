@@ -2,6 +2,7 @@ package contract
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -223,9 +224,7 @@ func readIndex(raw []byte, dir string, opts Options) (*Context, idRules, error) 
 		if f.TokenEstimate != nil {
 			folder.Tokens, folder.HasTokens = *f.TokenEstimate, true
 		}
-		if folder.File == "" {
-			folder.File = path.Join(folder.Path, "context.json")
-		}
+		folder.File = cmp.Or(folder.File, path.Join(folder.Path, "context.json"))
 		folder.File = strings.TrimPrefix(folder.File, "./")
 		if !filepath.IsLocal(filepath.FromSlash(folder.File)) || isAbsolute(folder.File) {
 			return nil, idRules{}, leaves(folder.File)
@@ -250,10 +249,7 @@ func firstAbsolute(paths ...string) string {
 
 func cleanFolder(p string) string {
 	p = strings.TrimSuffix(strings.TrimPrefix(slashes(p), "./"), "/")
-	if p == "" {
-		return "."
-	}
-	return p
+	return cmp.Or(p, ".")
 }
 
 // readFolders reads all folder files, several at once, and gives what went wrong

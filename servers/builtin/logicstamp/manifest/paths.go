@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -57,9 +58,7 @@ func readConfigs(p *places, files []string) []Config {
 		merged := Config{Dir: dir}
 		for _, name := range names {
 			c := readConfig(p, name, maxExtends)
-			if merged.BaseURL == "" {
-				merged.BaseURL = c.baseURL
-			}
+			merged.BaseURL = cmp.Or(merged.BaseURL, c.baseURL)
 			if merged.Paths == nil {
 				merged.Paths = c.resolved(dir)
 			}
@@ -82,10 +81,7 @@ func (c rawConfig) resolved(dir string) map[string][]string {
 	if len(c.paths) == 0 {
 		return nil
 	}
-	base := c.baseURL
-	if base == "" {
-		base = c.pathsDir
-	}
+	base := cmp.Or(c.baseURL, c.pathsDir)
 	out := map[string][]string{}
 	for pattern, places := range c.paths {
 		for _, place := range places {

@@ -1,6 +1,7 @@
 package stamptest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -52,9 +53,7 @@ type StandIn struct {
 // Behave sets how the stand-in of a folder behaves.
 func Behave(t testing.TB, dir string, b StandIn) {
 	t.Helper()
-	if b.Version == "" {
-		b.Version = standin.Version
-	}
+	b.Version = cmp.Or(b.Version, standin.Version)
 	if WriteJSON(filepath.Join(dir, "behaviour"), b) != 0 {
 		t.Fatal("cannot write the behaviour")
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -160,9 +161,7 @@ func (s *Store) Clean(held func(id string) bool) {
 			s.remove(id, false)
 			continue
 		}
-		if current[e.Project] == "" {
-			current[e.Project] = id
-		}
+		current[e.Project] = cmp.Or(current[e.Project], id)
 	}
 	s.limitOwn(func(e *Entry) bool { return current[e.Project] == e.ID || held(e.ID) })
 	s.limit(Private, keepPrivate, func(*Entry) bool { return false })

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"cmp"
 	"encoding/base64"
 	"strings"
 
@@ -114,9 +115,7 @@ func imported() tool {
 			if err != nil {
 				return nil, err
 			}
-			if o.Name == "" {
-				o.Name = file
-			}
+			o.Name = cmp.Or(o.Name, file)
 			img, err := pixelsrc.DecodePNG(data)
 			if err != nil {
 				return nil, pixelsrc.Failf("%v.", err)

@@ -1,6 +1,7 @@
 package pxl
 
 import (
+	"cmp"
 	"fmt"
 	"image/color"
 	"maps"
@@ -282,10 +283,7 @@ func (d *Document) named(ref *PaletteRef, object string) *tokens {
 		for _, b := range Builtins() {
 			known = append(known, "@"+b)
 		}
-		help := didYouMean(name, known)
-		if help == "" {
-			help = "define it, or use a built-in one such as @pico8"
-		}
+		help := cmp.Or(didYouMean(name, known), "define it, or use a built-in one such as @pico8")
 		s.warn(ref.Pos, CodeMissingPalette, help, "no palette %q; everything it would colour is magenta", name)
 		return t
 	}

@@ -1,6 +1,7 @@
 package pxl
 
 import (
+	"cmp"
 	"math"
 	"strconv"
 
@@ -84,9 +85,7 @@ func (d *decoder) emitter(p *Particle, n *json5.Node) {
 type xorshift uint64
 
 func newXorshift(seed uint64) xorshift {
-	if seed == 0 {
-		seed = 0x123456789ABCDEF0
-	}
+	seed = cmp.Or(seed, 0x123456789ABCDEF0)
 	return xorshift(seed)
 }
 

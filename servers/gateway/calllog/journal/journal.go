@@ -3,6 +3,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -357,9 +358,7 @@ func (j *Journal) renew(ctx context.Context, s *store) *store {
 	if err != nil {
 		return s // whose errors are told
 	}
-	if warning == "" {
-		warning = "the call log was deleted; started a new one"
-	}
+	warning = cmp.Or(warning, "the call log was deleted; started a new one")
 	j.opt.Warn(warning)
 	j.replace(next)
 	return next

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -180,9 +181,7 @@ func (s *store) search(ctx context.Context, q Query) ([]Entry, error) {
 	if q.Oldest {
 		order = "ASC"
 	}
-	if limit == 0 {
-		limit = 1000
-	}
+	limit = cmp.Or(limit, 1000)
 	rows, err := s.reader.QueryContext(ctx, "SELECT "+list+" FROM calls"+where+" ORDER BY id "+order+" LIMIT ?", append(args, limit)...)
 	if err != nil {
 		return nil, err
