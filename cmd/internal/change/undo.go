@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
@@ -64,12 +65,7 @@ func (j Journal) Plan(e Entry) (*Undo, error) {
 
 // Exact reports whether every file becomes what it was.
 func (u *Undo) Exact() bool {
-	for _, f := range u.Files {
-		if !f.Exact {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(u.Files, func(f Restored) bool { return !f.Exact })
 }
 
 // Apply takes the change back. It refuses when a file is no longer what it was when

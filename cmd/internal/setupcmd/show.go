@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -172,10 +173,5 @@ func (p *Plan) Then() (lines []string) {
 
 // touches reports whether something of a client is wanted.
 func (p *Plan) touches(client string) bool {
-	for _, i := range p.Items {
-		if i.client == client && !i.Off {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Items, func(i Item) bool { return i.client == client && !i.Off })
 }

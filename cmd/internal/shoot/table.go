@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -132,12 +133,7 @@ func names() (all []string) {
 }
 
 func (t take) makesAny(wanted map[string]bool) bool {
-	for _, s := range t.steps {
-		if wanted[s.makes] {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.steps, func(s step) bool { return wanted[s.makes] })
 }
 
 func (t take) String() string { return fmt.Sprintf("mcpdeck %v in %d×%d", t.args, t.cols, t.rows) }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pelletier/go-toml/v2"
 	"github.com/tailscale/hujson"
@@ -73,12 +74,7 @@ func decodeTOML(b []byte) (map[string]any, error) {
 // fault is why the client could not read a value.
 func (g Grammar) fault(v *hujson.Value) string {
 	comment := func(extras ...hujson.Extra) bool {
-		for _, e := range extras {
-			if g == JSON && bytes.ContainsRune(e, '/') {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(extras, func(e hujson.Extra) bool { return g == JSON && bytes.ContainsRune(e, '/') })
 	}
 	const commented = "a comment, which the client does not accept"
 	const comma = "a trailing comma, which the client does not accept"

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -74,10 +75,5 @@ func (r ignoreRules) match(rel string) bool {
 			return true
 		}
 	}
-	for _, g := range r.globs {
-		if g.re.MatchString(rel) || (g.nameOnly && g.re.MatchString(name)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.globs, func(g ignoreGlob) bool { return g.re.MatchString(rel) || (g.nameOnly && g.re.MatchString(name)) })
 }
