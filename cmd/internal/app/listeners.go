@@ -79,7 +79,7 @@ func (r *listeners) openWeb() {
 		if errors.Is(err, syscall.EADDRINUSE) || errors.Is(err, inUse) {
 			r.Endpoints.HTTPNote = fmt.Sprintf("port %d is taken by another program", cfg.Port)
 		}
-		r.app.Host.WarnOnce("http", r.Endpoints.HTTPNote+"; agents that connect by address cannot reach this deck. Set http.port in config.toml to another port, or to 0 for any free one, and restart mcpdeck")
+		r.app.Host.Warn("http", r.Endpoints.HTTPNote+"; agents that connect by address cannot reach this deck. Set http.port in config.toml to another port, or to 0 for any free one, and restart mcpdeck")
 		return
 	}
 	r.web = l

@@ -181,7 +181,6 @@ type call struct {
 	tool      *catalogue.Tool // nil if the request is not a tool call
 	params    rawjson.Object  // of other requests, without _meta
 	queue     *child.Queue
-	began     time.Time
 	asTask    bool   // the tool is to run as a task
 	sent      *sent  // what waits for its reply; nil if nothing does
 	withdrawn bool   // the agent stopped waiting
@@ -205,7 +204,6 @@ type Outcome struct {
 
 // begin sends the request and waits for the reply, or until the agent stops waiting.
 func (c *call) begin() Outcome {
-	c.began = time.Now()
 	c.asTask = !c.card.opts.ToolsOnly && c.tool != nil && c.tool.TaskOnly && c.child.Era() == child.Legacy && c.in.More.Get("task") == nil
 	if c.asTask {
 		c.in.More = append(slices.Clip(c.in.More), rawjson.Member{Key: "task", Value: json.RawMessage(`{"ttl":3600000}`)})

@@ -207,7 +207,7 @@ func New(o Options) *Card {
 	c.stop() // there is no life before Start
 	c.lifecycle = lifecycle{mode: Off, refusal: o.Texts.Off, faults: faults{path: o.Fault, log: &c.log, work: &c.work}}
 	c.pool = newPool(&c.opts, &c.log)
-	c.listings.opts, c.notifications.wanted = &c.opts, map[string]backend.Subscriptions{}
+	c.notifications.wanted = map[string]backend.Subscriptions{}
 	now := c.published(&c.opts)
 	close(now.told)
 	c.now.Store(now)

@@ -18,7 +18,6 @@ const freshFor = 5 * time.Second
 
 // listings is what the server has listed, and what of it agents have.
 type listings struct {
-	opts   *Options
 	asked  []string             // programs that wait for the user to accept held definitions
 	offer  *catalogue.Catalogue // of the most recent child, kept after its end; nil if there is none
 	listed *catalogue.Catalogue // what agents have; nil if nothing

@@ -73,9 +73,9 @@ type Settings struct {
 
 // Caller is who is behind a call.
 type Caller struct {
-	Name, ID string              // of the agent: for people, and of the connection
-	Root     string              // project folder; "": the deck's working folder
-	Refused  *roots.RefusedError // why it has none; nil: it may have the deck's
+	Name    string              // of the agent, for people
+	Root    string              // project folder; "": the deck's working folder
+	Refused *roots.RefusedError // why it has none; nil: it may have the deck's
 }
 
 // Service does what the tools are for. Its methods may be called from any goroutine.

@@ -239,15 +239,6 @@ func (h *Host) Warn(from, text string) {
 	h.changed()
 }
 
-// WarnOnce shows a sentence to the user that need not stay on the screen: nothing is lost
-// by what it says.
-func (h *Host) WarnOnce(from, text string) {
-	h.mu.Lock()
-	h.warn(snapshot.Warning{From: from, Text: sanitize.Line(text), Once: true})
-	h.mu.Unlock()
-	h.changed()
-}
-
 // SetWarnings shows the user all that is the matter with from, in place of what
 // was: what is still the matter is not said again. Pinned ones are shown on every
 // page.

@@ -58,7 +58,7 @@ func (h *Host) build() *snapshot.Snapshot {
 		m.mu.Lock()
 		shown := snapshot.Server{
 			Name: m.id.Name, Title: m.id.Title, State: m.shown(), Foreign: m.id.Foreign, Lazy: lazy[m.id.Name],
-			Tools: m.listed.Tools, Bytes: m.bytes, Context: m.listed.Context, Calls: perServer[m.id.Name], Wanted: m.wanted || perServer[m.id.Name] > 0,
+			Tools: m.listed.Tools, Bytes: m.bytes, Context: m.listed.Context, Wanted: m.wanted || perServer[m.id.Name] > 0,
 		}
 		m.mu.Unlock()
 		if shown.Lazy {

@@ -48,7 +48,7 @@ type Shape struct {
 	props    []property    // of an Object
 	item     func() *Shape // of a List
 	recursed bool          // a reference has led here before
-	min, max int           // entries of a List or Several; max -1: any number
+	max      int           // entries of a List or Several; -1: any number
 }
 
 // Option is one of the values of a choice.
@@ -375,7 +375,7 @@ func (r reader) list(rules rawjson.Object) *Shape {
 }
 
 func (s *Shape) count(rules rawjson.Object) {
-	s.min, s.max = whole(rules, "minItems", 0), whole(rules, "maxItems", -1)
+	s.max = most(rules)
 	s.Limits = between(rules, "minItems", "maxItems", "")
 }
 
@@ -393,12 +393,13 @@ func (r reader) object(rules, props rawjson.Object) *Shape {
 	return s
 }
 
-func whole(rules rawjson.Object, rule string, absent int) int {
-	n, err := strconv.Atoi(string(rules.Get(rule)))
-	if err != nil || n < 0 {
-		return absent
+// most is the number of entries that a list may have; -1: any.
+func most(rules rawjson.Object) int {
+	n, err := strconv.Atoi(string(rules.Get("maxItems")))
+	if err != nil {
+		return -1
 	}
-	return n
+	return max(n, -1)
 }
 
 // between says a range in words.

@@ -72,7 +72,6 @@ type Server struct {
 	Tools       int  // listed now or, when it is lazy, found
 	Bytes       int  // of the listed definitions as JSON
 	Context     int  // bytes of what a model gets of them, and of the instructions
-	Calls       uint64
 }
 
 // Missing says in a few words which optional program is not installed without which the server
@@ -142,7 +141,6 @@ type Warning struct {
 	From   string // module, "host", "journal"
 	Text   string
 	Pinned bool // the screen shows it on every page for as long as it is here
-	Once   bool // the screen says it once, and then only in the list of all
 }
 
 // WarningsAfter are the warnings that are newer than the one with the given ID,

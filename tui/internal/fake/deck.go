@@ -33,11 +33,11 @@ func NewDeck(now time.Time) *Deck {
 	d.snap = &snapshot.Snapshot{
 		Version: 1, Started: now.Add(-42 * time.Minute),
 		Servers: []snapshot.Server{
-			{Name: "pencil", Title: "Pencil", Foreign: true, State: snapshot.State{Status: snapshot.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Context: 15_200, Calls: 12},
-			{Name: "ask", Title: "Ask", State: snapshot.State{Status: snapshot.Ready}, Tools: 2, Bytes: 3_120, Context: 2_400, Calls: 2},
-			{Name: "pixelsrc", Title: "Pixelsrc", State: snapshot.State{Status: snapshot.Starting}, Tools: 11, Bytes: 14_000, Context: 9_600, Calls: 31},
+			{Name: "pencil", Title: "Pencil", Foreign: true, State: snapshot.State{Status: snapshot.Ready, Detail: "menu.pen"}, Tools: 14, Bytes: 21_400, Context: 15_200},
+			{Name: "ask", Title: "Ask", State: snapshot.State{Status: snapshot.Ready}, Tools: 2, Bytes: 3_120, Context: 2_400},
+			{Name: "pixelsrc", Title: "Pixelsrc", State: snapshot.State{Status: snapshot.Starting}, Tools: 11, Bytes: 14_000, Context: 9_600},
 			{Name: "logicstamp", Title: "LogicStamp", State: snapshot.State{Status: snapshot.Degraded, Reason: "run `mcpdeck doctor --fix` to install it; the stamp command was not found"}, Tools: 8, Bytes: 9_800, Context: 6_900},
-			{Name: "clippy", Title: "Clippy", State: snapshot.State{Status: snapshot.Ready}, Tools: 4, Bytes: 4_400, Context: 3_000, Calls: 7},
+			{Name: "clippy", Title: "Clippy", State: snapshot.State{Status: snapshot.Ready}, Tools: 4, Bytes: 4_400, Context: 3_000},
 		},
 		Agents: []snapshot.Agent{
 			{Caller: snapshot.Caller{Agent: "a1", Transport: "unix", PID: 4211, Program: "claude", Client: "claude-code", ClientVersion: "2.1.4", Root: "/home/ana/src/menu"}, Protocol: "2026-07-28", Since: now.Add(-31 * time.Minute), Calls: 41, Errors: 1, InFlight: []string{"pencil_get_screenshot"}, LastCall: now.Add(-2 * time.Second), LastTool: "pencil_get_screenshot"},

@@ -150,7 +150,7 @@ func run(t *testing.T, l look, test func(s *frame.Screen, d *fake.Deck, c *cards
 		d = fake.NewDeck(time.Now())
 		d.Change(func(s *snapshot.Snapshot) {
 			s.Servers = append(slices.Clone(s.Servers),
-				snapshot.Server{Name: "github", Title: "GitHub", Foreign: true, State: snapshot.State{Status: snapshot.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156, Calls: 15},
+				snapshot.Server{Name: "github", Title: "GitHub", Foreign: true, State: snapshot.State{Status: snapshot.Ready, Detail: "running, 2 agents", Held: 2}, Tools: 2, Bytes: 3234, Context: 2156},
 				snapshot.Server{Name: "notion", Title: "notion", Foreign: true, State: snapshot.State{Status: snapshot.Off, Adds: snapshot.Count{Tools: 26, Context: 16_400}}},
 			)
 			s.Calls = append(slices.Clone(s.Calls), snapshot.Call{ID: 900, Agent: "a1", AgentName: "claude", Server: "github", Tool: "github_push_files", Status: snapshot.Running, Started: time.Now().Add(-4 * time.Second), Args: `{"owner":"ana"}`})

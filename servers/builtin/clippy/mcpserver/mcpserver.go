@@ -59,7 +59,7 @@ func InDeck(s *clippy.Service, version string) *inproc.Server {
 func (t tool) handler(s *clippy.Service) server.ToolHandlerFunc {
 	return func(ctx context.Context, req mcp.CallToolRequest) (*mcp.CallToolResult, error) {
 		c := backend.CallFrom(ctx).Caller
-		by := clippy.Caller{Name: c.Name(), ID: c.Agent, Root: c.Root, Refused: c.Refused}
+		by := clippy.Caller{Name: c.Name(), Root: c.Root, Refused: c.Refused}
 		in, err := t.takes.Read(req.Params.Arguments, wrong)
 		w, bad := t.prepare(s, in, by)
 		err = cmp.Or(err, bad)

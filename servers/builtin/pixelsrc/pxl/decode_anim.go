@@ -130,7 +130,7 @@ func (d *decoder) keyframes(a *Animation, n *json5.Node) {
 }
 
 func (d *decoder) cycle(n *json5.Node) Cycle {
-	c := Cycle{Pos: n.Pos}
+	var c Cycle
 	d.need(n, "tokens")
 	fields(d, n, &c, []field[Cycle]{
 		{"tokens", func(d *decoder, c *Cycle, n *json5.Node) { c.Tokens = d.strings(n) }},

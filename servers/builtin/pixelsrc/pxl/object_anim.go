@@ -45,7 +45,6 @@ type Cycle struct {
 	Duration int // milliseconds of one step; 0 when not given
 	FPS      float64
 	Reverse  bool
-	Pos      int32
 }
 
 // TagRange names the frames Start…End, both inclusive.
