@@ -33,3 +33,16 @@ func TestWhatIsEnteredInAnotherDeckIsShownUntilTheUserEntersSomething(t *testing
 		d.Has("sent to claude")
 	})
 }
+
+func TestAPermissionThatIsBeingAnsweredInAnotherDeckSaysSo(t *testing.T) {
+	prompted(t, func(d *driver, _ []*questions.Call) {
+		questions.Afar{Queue: d.q, Deck: "desk"}.Draft(1, questions.Draft{Field: questions.NoteField})
+		d.Wait(time.Second)
+		d.Has("being answered in the deck desk")
+		d.Keys("y")
+		d.Has("do this again to answer anyway")
+		d.Keys("y")
+		d.Lacks("do this again")
+		d.Has("sent: Bash")
+	}, bash("1", "make all"))
+}

@@ -119,13 +119,18 @@ func (p *pane) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
 	default:
 	}
+	said, at := "", len(it.At) > 0
 	if why := it.Request.Doubt(); why != "" {
-		return th.Warn.Render(sanitize.Line(why))
+		said = th.Warn.Render(sanitize.Line(why))
+	} else if d := it.Request.Prompt; d != nil {
+		said = door(th, d)
 	}
-	if d := it.Request.Prompt; d != nil {
-		return door(th, d)
-	}
-	if it.Note != "" {
+	switch {
+	case said != "" && at:
+		return said + th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Info.Render(it.Note)
+	case said != "" || it.Request.Prompt != nil && !at:
+		return said
+	case it.Note != "":
 		return th.Info.Render(it.Note)
 	}
 	if c, _ := clients.Of(who); c.Background > 0 && f.Now.Sub(it.Arrived) > c.Background {
