@@ -121,6 +121,10 @@ func (r *reader) text(text string) {
 		r.fact(Opaque, "invisible characters")
 		return
 	}
+	if (len(text)-len(strings.TrimRight(text, `\`)))%2 != 0 { // zsh drops it
+		r.fact(Opaque, "a backslash at the end")
+		return
+	}
 	parse := func(lang syntax.LangVariant) *syntax.File {
 		f, err := syntax.NewParser(syntax.Variant(lang), syntax.KeepComments(true)).Parse(strings.NewReader(text), "")
 		if err != nil {
