@@ -8,6 +8,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/theme"
 	"github.com/mcpdeck/mcpdeck/tui"
@@ -17,6 +18,7 @@ import (
 
 // history is what was asked before, newest first.
 type history struct {
+	home      string
 	view      string // partHistory, or that of what is shown in its place; "": it is closed
 	all       []questions.Record
 	found     []questions.Record
@@ -108,7 +110,7 @@ func (h *history) copy() tea.Cmd {
 // recordText is a record as text: who asked, the questions, the answers.
 func recordText(r questions.Record) string {
 	var b strings.Builder
-	b.WriteString(asker(r) + "\n")
+	b.WriteString(asker(r, "") + "\n")
 	for i := range r.Request.Questions {
 		b.WriteString("\n" + asked(r, i) + "\n")
 		b.WriteString("  " + recordAnswer(r, i, "") + "\n")
@@ -119,11 +121,11 @@ func recordText(r questions.Record) string {
 	return b.String()
 }
 
-// asker is who asked, and where it works.
-func asker(r questions.Record) string {
+// asker is who asked, and where it works; ~ stands for the home.
+func asker(r questions.Record, home string) string {
 	s := sanitize.Line(r.Request.Client())
 	if cwd := r.Request.Cwd(); cwd != "" {
-		s += " in " + sanitize.Line(cwd)
+		s += " in " + sanitize.Line(humanize.Tilde(cwd, home))
 	}
 	return s
 }
@@ -138,8 +140,8 @@ func asked(r questions.Record, i int) string {
 
 // recordRows draws recordText, the Markdown of questions as on the page that asks them; of a
 // request that has not ended, what is asked.
-func recordRows(th *theme.Theme, r questions.Record, w int) []string {
-	rows := widget.Paragraph(th.Muted, "", asker(r), w)
+func recordRows(th *theme.Theme, r questions.Record, home string, w int) []string {
+	rows := widget.Paragraph(th.Muted, "", asker(r, home), w)
 	for i := range r.Request.Questions {
 		rows = append(rows, "")
 		if text := asked(r, i); exact(&r.Request) {
@@ -240,7 +242,7 @@ func (h *history) render(f *tui.Frame) []string {
 		return d.recordRow(f, &h.found[i], agent, project, f.Ago(h.found[i].Ended), w-1)
 	})...)
 	rows = append(rows, th.Border.Render(widget.Repeat(th.Glyph.Frame.Top, f.W)))
-	for _, r := range recordRows(th, h.found[max(h.list.Cursor, 0)], f.W-2) {
+	for _, r := range recordRows(th, h.found[max(h.list.Cursor, 0)], h.home, f.W-2) {
 		rows = append(rows, " "+r)
 	}
 	return rows[:min(len(rows), f.H)]

@@ -174,7 +174,7 @@ func textRows(p *pane, f *tui.Frame, width int) int {
 	it, open := p.current()
 	switch {
 	case p.place == partRecord:
-		return 1 + len(recordRows(f.Theme, p.record, min(width, conversation.Prose)-2))
+		return 1 + len(recordRows(f.Theme, p.record, p.opt.Home, min(width, conversation.Prose)-2))
 	case p.place == partSession && p.session != nil:
 		return 2 + sessionRows(f, p.session, w)
 	case !open || p.place != partRequest || p.form != nil:
@@ -298,7 +298,7 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 		}
 		rows := append([]string{widget.Heading(th, title, "", p.opened, f.W)}, p.renderSettled(f)[1:]...)
 		for _, r := range p.settled.records(p.snap) {
-			rows = append(append(rows, ""), indented(recordRows(th, r, min(f.W, conversation.Prose)-2))...)
+			rows = append(append(rows, ""), indented(recordRows(th, r, p.opt.Home, min(f.W, conversation.Prose)-2))...)
 		}
 		return append(rows, since(p, f, f.H-len(rows))...)
 	case open && p.place == partReader:
@@ -334,7 +334,7 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 		rows = append(rows, indented(conversation.Rows(f, p.session, room))...)
 		return slices.Concat([]string{head}, widget.Rows(p.talk.Render(th, rows, f.W, h), f.W, h), line)
 	case p.place == partRecord:
-		end, rows := string(p.record.End()), recordRows(th, p.record, min(f.W, conversation.Prose)-2)
+		end, rows := string(p.record.End()), recordRows(th, p.record, p.opt.Home, min(f.W, conversation.Prose)-2)
 		if p.record.ID == 0 { // it has not ended yet
 			end, rows = "sent", append([]string{p.sending(f), ""}, rows...)
 		}

@@ -111,7 +111,7 @@ func New(q *questions.Queue, opt Options) *Page {
 	}
 	return &Page{
 		pane:   pane{answer: answer{queue: q, opt: &opt, snap: q.Pending(), field: field{editor: widget.Editor{Multi: true}}}, search: tui.Search{Part: partReader}},
-		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, rules: rulebook{from: opt.Rules, may: opt.RulesFor, home: opt.Home}, grants: grants{from: opt.Grants}, reading: reading{focused: true}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
+		alerts: alerts{looksAt: opt.LooksAt}, welcome: welcome{from: opt.Setup}, pairing: pairing{gate: opt.Gate}, rules: rulebook{from: opt.Rules, may: opt.RulesFor, home: opt.Home}, grants: grants{from: opt.Grants}, past: history{home: opt.Home}, reading: reading{focused: true}, deck: &snapshot.Snapshot{}, theme: theme.New(theme.Options{}),
 	}
 }
 

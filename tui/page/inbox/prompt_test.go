@@ -33,7 +33,7 @@ func (d *driver) prompt(r questions.Request) *questions.Call {
 // prompted opens prompts and waits until keys count.
 func prompted(t *testing.T, test func(d *driver, calls []*questions.Call), requests ...questions.Request) {
 	t.Helper()
-	setup{}.run(t, func(d *driver) {
+	setup{page: page.Options{Home: "/home/ann"}}.run(t, func(d *driver) {
 		var calls []*questions.Call
 		for _, r := range requests {
 			calls = append(calls, d.prompt(r))
@@ -430,7 +430,7 @@ func TestTheHistorySaysWhoDecidedAndWhatWasGranted(t *testing.T) {
 		d.Keys("H")
 		d.Has("✓ claude api  Answered in its terminal: allowed: make install", "✓ claude api  Allowed from now on: make ")
 		d.Keys("j")
-		d.Has("  Always: Bash(make:*) in this project")
+		d.Has(" claude in ~/src/api", "  Always: Bash(make:*) in this project")
 	}, bash("1", "make"), bash("2", "make install "+strings.Repeat("x", 100)))
 }
 
