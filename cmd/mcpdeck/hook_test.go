@@ -41,7 +41,7 @@ func (d *driver) sessionOf(process int, id string) {
 	}
 	b, err := json.Marshal(map[string]any{
 		"pid": process, "sessionId": id, "cwd": d.project, "procStart": pid.Born(process), "version": "2.1.330",
-		"kind": "interactive", "entrypoint": "cli", "status": "busy", "statusUpdatedAt": 1,
+		"kind": "interactive", "entrypoint": "cli", "status": "busy", "statusUpdatedAt": 1, "startedAt": 1,
 	})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, strconv.Itoa(process)+".json"), b, 0o600)

@@ -42,13 +42,23 @@ type driver struct {
 
 func newDriver(t *testing.T) *driver {
 	t.Helper()
+	if os.Getenv("MCPDECK_TEST_REAL") != "" {
+		return newDriverOnDisk(t)
+	}
+	return newDriverIn(t, testwait.MkdirTemp)
+}
+
+// newDriverOnDisk has its home where users have theirs: rules allow nothing below /dev, and what real agents may do depends on the place.
+func newDriverOnDisk(t *testing.T) *driver {
+	t.Helper()
+	return newDriverIn(t, func(pattern string) (string, error) { return os.MkdirTemp("", pattern) })
+}
+
+func newDriverIn(t *testing.T, temp func(pattern string) (string, error)) *driver {
+	t.Helper()
 	program, err := exec.LookPath("mcpdeck") // TestMain has put it there
 	if err != nil {
 		t.Fatal(err)
-	}
-	temp := testwait.MkdirTemp
-	if os.Getenv("MCPDECK_TEST_REAL") != "" {
-		temp = func(pattern string) (string, error) { return os.MkdirTemp("", pattern) } // what real agents may do depends on the place
 	}
 	home, err := temp("md")
 	if err != nil {

@@ -27,7 +27,7 @@ func TestADeckThatIsKilledWhileARuleAnswersLosesAndRepeatsNothing(t *testing.T) 
 	if n, err := strconv.Atoi(os.Getenv("MCPDECK_TEST_ROUNDS")); err == nil {
 		rounds = n
 	}
-	d := newDriver(t)
+	d := newDriverOnDisk(t)
 	hasRules(d)
 	state := filepath.Join(d.home, ".local", "state", "mcpdeck")
 	if err := os.MkdirAll(state, 0o700); err != nil {
@@ -46,11 +46,16 @@ func TestADeckThatIsKilledWhileARuleAnswersLosesAndRepeatsNothing(t *testing.T) 
 			"tool_input":             map[string]string{"command": command},
 			"permission_suggestions": []any{map[string]any{"type": "addRules", "rules": []any{map[string]string{"toolName": "Bash", "ruleContent": command}}, "behavior": "allow", "destination": "localSettings"}},
 		})))
-		time.Sleep(time.Duration(rand.IntN(40<<rand.IntN(5))) * time.Millisecond) // somewhere in between, also on a busy machine
-		d.kill(deck)
-		if err := w.c.Wait(); err != nil {
+		done := make(chan error, 1)
+		go func() { done <- w.c.Wait() }()
+		if i > 0 {
+			time.Sleep(time.Duration(rand.IntN(40<<rand.IntN(5))) * time.Millisecond) // somewhere in between, also on a busy machine
+			d.kill(deck)
+		}
+		if err := <-done; err != nil {
 			t.Errorf("%s: the hook fails: %v, %s", command, err, &w.err)
 		}
+		d.kill(deck)
 		got[command] = w.out.String()
 	}
 	d.serve()
@@ -81,6 +86,9 @@ func TestADeckThatIsKilledWhileARuleAnswersLosesAndRepeatsNothing(t *testing.T) 
 		if is {
 			recorded++
 		}
+	}
+	if allowed == 0 {
+		t.Error("the rule allowed nothing, not even where no deck was killed")
 	}
 	t.Logf("of %d prompts, %d were allowed, %d are in the history, none twice", rounds, allowed, recorded)
 }
