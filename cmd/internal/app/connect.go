@@ -37,6 +37,9 @@ func (s Connector) Plan(clients []string) (tui.SetupPlan, error) {
 	if len(clients) == 0 {
 		return tui.SetupPlan{}, nil
 	}
+	if err := setupcmd.Lasts(); err != nil {
+		return tui.SetupPlan{}, err
+	}
 	cfg := s.Config()
 	p := setupcmd.New(cfg, setupcmd.Filter{Clients: clients, Own: Own(cfg)})
 	diffs, err := p.Diffs()

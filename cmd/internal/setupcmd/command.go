@@ -63,6 +63,9 @@ Clients: ` + rows(setup.Names()) + ";\nwith prompts: " + rows(setup.PromptNames(
 		Args:    func(_ *cobra.Command, args []string) error { return f.check(args) },
 		RunE: func(c *cobra.Command, args []string) error {
 			cfg, err := o.Load()
+			if err == nil && !f.undo {
+				err = Lasts()
+			}
 			if err != nil {
 				return err
 			}

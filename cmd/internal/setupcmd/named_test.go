@@ -15,3 +15,16 @@ func TestSetupSaysOfAVersionThatWasNeverRunThatItIsUntested(t *testing.T) {
 		}
 	}
 }
+
+func TestSetupKnowsAProgramThatGoRunRemoves(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/tmp/go-build512223017/b001/exe/mcpdeck":                  true,
+		"C:/Users/me/AppData/Local/go-build/3c/3ce0-d/mcpdeck.exe": true,
+		"/home/me/go/bin/mcpdeck":                                  false,
+		"/home/me/go-build/mcpdeck":                                false,
+	} {
+		if passing.MatchString(path) != want {
+			t.Errorf("%s: not %t", path, want)
+		}
+	}
+}

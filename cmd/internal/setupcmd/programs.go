@@ -4,8 +4,10 @@ package setupcmd
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -102,6 +104,17 @@ func hookProgram() []string {
 		return []string{small}
 	}
 	return []string{own, "hook"}
+}
+
+// passing matches where go run puts a program.
+var passing = regexp.MustCompile(`/go-build\d*/.*/mcpdeck(\.exe)?$`)
+
+// Lasts is an error if this program will be gone once it has ended, so that no agent would find it.
+func Lasts() error {
+	if passing.MatchString(filepath.ToSlash(ownPath())) {
+		return errors.New("install it first, by go install ./cmd/mcpdeck: go run removes this program when it ends, and no agent would find it")
+	}
+	return nil
 }
 
 func sameFile(a, b string) bool {
