@@ -73,9 +73,19 @@ func (it *item) leftAt(now time.Time) {
 	maps.DeleteFunc(it.at, func(_ string, until time.Time) bool { return !until.IsZero() && !until.After(now) })
 }
 
+// elsewhere is where somebody else is at the request, but for who has handed it over.
+func (it *item) elsewhere() (all []string) {
+	for _, by := range slices.Sorted(maps.Keys(it.at)) {
+		if it.handed == nil || it.handed.From == "" || !strings.HasSuffix(by, " "+it.handed.From) {
+			all = append(all, by)
+		}
+	}
+	return all
+}
+
 // asksFirst returns an error, once, while somebody else is at the request that the user is about to end.
 func (it *item) asksFirst() error {
-	if len(it.at) == 0 || it.anyway {
+	if len(it.elsewhere()) == 0 || it.anyway {
 		return nil
 	}
 	it.anyway = true
@@ -84,7 +94,7 @@ func (it *item) asksFirst() error {
 
 // answered says where somebody else is at the request.
 func (it *item) answered() string {
-	return sanitize.Line("being answered " + strings.Join(slices.Sorted(maps.Keys(it.at)), " and "))
+	return sanitize.Line("being answered " + strings.Join(it.elsewhere(), " and "))
 }
 
 // Draft shows what was entered for the request on the machine that asks, unless something is entered here.

@@ -67,3 +67,23 @@ func TestADraftFromAfarNeverStandsInForWhatTheUserHasEnteredHere(t *testing.T) {
 		})
 	}
 }
+
+func TestARequestIsWaitingForAnybodyAfterTheRestart(t *testing.T) {
+	opt := storeOptions(t)
+	q := New(opt)
+	open(t, q, request(t))
+	if err := (Afar{Queue: q}).Hand(1, &Handed{To: "desk"}); err != nil {
+		t.Fatal(err)
+	}
+	if it := q.Pending().Items[0]; it.Note != "handed to desk" {
+		t.Errorf("it says %q", it.Note)
+	}
+	if err := q.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := New(opt)
+	defer again.Close()
+	if it := again.Pending().Items[0]; it.Handed != nil || it.Note != "" {
+		t.Errorf("after the restart it is handed to %+v, and says %q", it.Handed, it.Note)
+	}
+}

@@ -82,6 +82,7 @@ type Queue struct {
 	timer    *time.Timer
 	hints    notify.Feed
 	notices  []string
+	decks    []string // to which requests of this machine may be handed
 }
 
 // State is the state of an open request.
@@ -132,6 +133,9 @@ type item struct {
 	changed  bool                 // the draft has come from there since the screen gave one
 	at       map[string]time.Time // who is at it on other machines, and until when; zero: until that is taken back
 	anyway   bool                 // the user was told of all of these
+	handed   *Handed
+	handing  bool     // the machine that asks was not told of that yet
+	decks    []string // of another machine's: to which it may be handed
 	sendAt   time.Time
 	snooze   time.Time
 	snoozeNo int

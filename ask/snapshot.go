@@ -1,8 +1,8 @@
 package ask
 
 import (
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -35,6 +35,8 @@ type Item struct {
 	Draft    Draft     // a copy
 	LentBy   string    // where the draft was entered, if not here: "on build1"
 	At       []string  // where somebody else is at it: "in the deck desk"
+	Handed   *Handed   // nil: to nobody
+	Decks    []string  // to which it may be handed
 	Unsent   bool      // the deck ended before a sent answer was released
 }
 
@@ -86,6 +88,9 @@ func (q *Queue) Pending() *Snapshot {
 	s := &Snapshot{Version: q.version, Parked: len(q.parked), History: q.history.records, Notices: q.notices}
 	for _, it := range q.ordered() {
 		v := it.view()
+		if v.Request.Peer.Host == "" {
+			v.Decks = q.decks
+		}
 		if v.Waits() {
 			s.Waiting++
 		}
@@ -109,12 +114,22 @@ func (p *parked) record() Record {
 func (it *item) view() Item {
 	v := Item{
 		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
-		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, At: slices.Sorted(maps.Keys(it.at)), Unsent: it.unsent,
+		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, At: it.elsewhere(), Unsent: it.unsent, Handed: it.handed, Decks: it.decks,
 	}
-	if len(it.at) > 0 {
-		v.Note = it.answered()
-	} else if it.lentBy != "" {
-		v.Note = "entered " + sanitize.Line(it.lentBy)
+	var notes []string
+	if it.handing {
+		notes = append(notes, "its machine does not know yet")
+	}
+	if it.handed != nil {
+		notes = append(notes, it.handed.String())
+	}
+	if len(v.At) > 0 {
+		notes = append(notes, it.answered())
+	} else if it.lentBy != "" && it.handed == nil {
+		notes = append(notes, "entered "+sanitize.Line(it.lentBy))
+	}
+	if len(notes) > 0 {
+		v.Note = strings.Join(notes, "; ")
 	}
 	v.Request.ResumeKey = "" // a secret of the asker
 	if !it.deadline.IsZero() {

@@ -38,6 +38,9 @@ type Action struct {
 	// Hidden keeps an action out of the palette and the footer: moving about.
 	Hidden bool
 
+	// Unknown reports whether there is nothing that it could ever be done with; nil: never. Help and the palette do
+	// not list it then.
+	Unknown func() bool
 	// LabelNow is the Label where it depends on what is shown; nil is Label.
 	LabelNow func() string
 	// HintNow is the hint where it depends on what the keys would do now; "" is Hint.
@@ -54,6 +57,9 @@ type Action struct {
 
 // name is the last word of the ID, by which the palette finds the action, too.
 func (a *Action) name() string { return a.ID[strings.LastIndex(a.ID, ".")+1:] }
+
+// unknown is Unknown.
+func (a *Action) unknown() bool { return a.Unknown != nil && a.Unknown() }
 
 // why says what keeps the action from being done now; "" when nothing does.
 func (a *Action) why(watch bool) string {

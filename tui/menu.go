@@ -37,7 +37,9 @@ func newHelp(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *men
 	me := &menu{id: "help", title: "Keys on this page", watch: watch, do: do, page: s.page()}
 	var part, page, global, moves []item
 	sort := func(a *Action, group string, to *[]item) {
-		if a.Hidden {
+		if a.unknown() {
+			return
+		} else if a.Hidden {
 			to = &moves
 		}
 		*to = append(*to, item{a, group})
@@ -69,7 +71,7 @@ func newPalette(s *stage, do func(a *Action, menu string) tea.Cmd, watch bool) *
 	add := func(t table, group, part string) {
 		listed := map[string]int{}
 		for _, a := range t {
-			if a.Hidden || a.InText && a.Part != "" && a.Part != part {
+			if a.Hidden || a.unknown() || a.InText && a.Part != "" && a.Part != part {
 				continue
 			}
 			if i, ok := listed[a.ID]; ok {

@@ -14,6 +14,7 @@ type Prompt struct {
 	Hint  string // that in a word, for the footer
 	Label string // above the line; "" for nothing
 	Wide  bool   // the line is a path that is there already
+	Empty bool   // nothing is an answer, too
 	Acts  bool   // taking it changes something: not while only watching
 	// Take gets what was typed, once the overlay is closed.
 	Take func(text string) tea.Cmd
@@ -31,7 +32,7 @@ func (o *Prompt) Actions() []Action {
 	return []Action{
 		{ID: o.Name + ".take", Title: o.Title, Hint: o.Hint, Verb: verb.Open, InText: true, Acts: o.Acts, Run: func() tea.Cmd {
 			text := o.Text.Value()
-			if text == "" {
+			if text == "" && !o.Empty {
 				return Close(o.Name)
 			}
 			return tea.Sequence(Close(o.Name), o.Take(text))

@@ -148,7 +148,7 @@ func TestTheTableOfKeysIsShort(t *testing.T) {
 // footerVerbs are what a footer may say that a key does.
 func footerVerbs() []string {
 	return []string{
-		"open", "choose", "next", "more", "send", "allow once", "deny", "always…", "add a rule…", "message", "ask back", "later", "stop", "decline", "undo", "mark", "on/off", "turn on", "turn off", "terminal", "copy",
+		"open", "choose", "next", "more", "send", "allow once", "deny", "always…", "add a rule…", "message", "ask back", "later", "hand over", "take back", "give back", "stop", "decline", "undo", "mark", "on/off", "turn on", "turn off", "terminal", "copy",
 		"edit", "details", "view", "sort", "again", "follow", "larger", "smaller", "filter", "remove", "back", "commands", "quit", "help",
 		"inbox", "agents", "calls", "servers", "pixels", "drift",
 	}

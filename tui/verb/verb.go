@@ -31,6 +31,7 @@ const (
 	Always
 	Message
 	Later
+	Hand
 	Stop
 	Undo
 	Edit
@@ -115,6 +116,7 @@ var table = sync.OnceValue(func() []row {
 		Always:       {[]string{"a"}, "always…"},
 		Message:      {[]string{"m"}, "message to the agent"},
 		Later:        {[]string{"z"}, "later"},
+		Hand:         {[]string{"t"}, "hand over"},
 		Stop:         {[]string{"x"}, "stop, or remove"},
 		Undo:         {[]string{"u"}, "undo"},
 		Edit:         {[]string{"e"}, "edit in your editor"},

@@ -133,6 +133,7 @@ func (m machines) learnOfHub(ctx context.Context, d *hub.Member) {
 	switch {
 	case err == nil:
 		_, _ = m.trust.Learn(deck) // its answers are not taken then, which it is told
+		m.tellDecks()
 	case errors.Is(err, errRefused):
 		deck.Added = time.Now()
 		_ = m.book.Refuse(deck) // the user is asked again, then

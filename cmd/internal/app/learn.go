@@ -41,6 +41,7 @@ func (m machines) learnControl(gate *userauth.Gate) transport.Control {
 		if _, err := m.trust.Learn(d); err != nil {
 			return nil, err
 		}
+		m.tellDecks()
 		m.sayUntold()
 		return nil, nil
 	}

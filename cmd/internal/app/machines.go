@@ -70,6 +70,7 @@ func shownDeck(d book.Deck) wire.Deck {
 
 // follow mirrors the machines of the user's list as it is now, and returns how it is with them.
 func (m machines) follow(ctx context.Context) ([]mirror.State, error) {
+	m.tellDecks()
 	if err := m.join(ctx); err != nil {
 		return nil, err
 	}
@@ -91,6 +92,18 @@ func (m machines) follow(ctx context.Context) ([]mirror.State, error) {
 
 func (m machines) reach(o *book.Machine) mirror.Reach {
 	return mirror.Reach{Environ: m.environ, Engine: o.Engine}
+}
+
+// tellDecks tells the queue to which decks its items may be handed.
+func (m machines) tellDecks() {
+	if m.queue == nil {
+		return
+	}
+	var all []string
+	for _, d := range (decks{m.trust}).All() {
+		all = append(all, d.String())
+	}
+	ask.SetDecks(m.queue, all)
 }
 
 // jump brings the terminal of a session to the front.

@@ -47,6 +47,7 @@ type Answers interface {
 	Answer(id int, results []ask.Result) error
 	Decline(id int, reason string) error
 	Draft(id int, d ask.Draft)
+	Hand(id int, h *ask.Handed) error
 }
 
 // Sessions is the list of agents' sessions on this machine.
@@ -152,6 +153,8 @@ func (h *Host) Reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 		r.Answer = h.answer(req.Answer)
 	case req.Draft != nil:
 		r.Draft = h.draft(req.Draft)
+	case req.Hand != nil:
+		r.Hand = h.hand(req.Hand)
 	case req.Prompt != nil && h.opt.Prompts != nil:
 		r.Prompt = h.prompt(req.Prompt)
 	case h.opt.Calls != nil:
@@ -169,7 +172,9 @@ func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
 	for {
 		s := h.opt.Queue.Pending()
 		if known == nil || s.Version != *known {
-			return itemsOf(s)
+			out := itemsOf(s)
+			out.Decks = h.opt.Decks.All()
+			return out
 		}
 		select {
 		case <-hints:
@@ -223,7 +228,7 @@ func itemOf(it *ask.Item) (wire.Item, error) {
 	r := &it.Request
 	out := wire.Item{
 		Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived),
-		Draft: wire.DraftJSON(it.Draft.At(ask.Draft{})), LentBy: it.LentBy, At: slices.Clone(it.At),
+		Draft: wire.DraftJSON(it.Draft.At(ask.Draft{})), LentBy: it.LentBy, At: slices.Clone(it.At), Handed: it.Handed,
 	}
 	if it.LentBy == "" && it.Draft.Begun() {
 		out.At = append(out.At, "")
@@ -319,6 +324,29 @@ func (h *Host) draft(a *wire.Answer) *wire.Outcome {
 		h.opt.Answers(deck.String()).Draft(it.ID, d)
 	}
 	return &wire.Outcome{Taken: it != nil}
+}
+
+// hand gives an item to a deck that may answer, or to this one, by the word of another one.
+func (h *Host) hand(a *wire.Answer) *wire.Outcome {
+	name, deck, err := h.known(a)
+	var to *ask.Handed
+	if err == nil {
+		to, err = a.OpenHand(name)
+	}
+	it := h.find(a.Item)
+	switch {
+	case err != nil:
+	case it == nil:
+		err = ask.ErrGone
+	case !to.Here() && to != nil && !slices.ContainsFunc(h.opt.Decks.All(), func(d wire.Deck) bool { return d.String() == to.To }):
+		err = errors.New("that deck may not answer there")
+	default:
+		err = h.opt.Answers(deck.String()).Hand(it.ID, to)
+	}
+	if err != nil {
+		return &wire.Outcome{Why: err.Error()}
+	}
+	return &wire.Outcome{Taken: true}
 }
 
 // known returns what this machine calls itself, and the deck that has signed something, if that may answer.

@@ -16,7 +16,7 @@ import (
 )
 
 // Some requests are for a host that is awake, and the hub keeps nothing of them: prompts to its
-// sessions, that the user is at an item, and what it tells of its calls. They are the hub's own requests, which it passes on.
+// sessions, that the user is at an item or hands it over, and what it tells of its calls. They are the hub's own requests, which it passes on.
 
 // live is such a request.
 type live struct {
@@ -104,7 +104,7 @@ func (h *HostSide) told(ctx context.Context, deck string, q *live) alive {
 		return alive{Fresh: h.freshen(deck)}
 	case r.Prompt != nil && !h.isFresh(deck, q.Fresh):
 		return alive{Reply: &wire.Reply{Prompt: &wire.Outcome{Why: "it came too late, and was not sent"}}}
-	case r.Draft == nil && r.Prompt == nil && r.Calls == nil && r.Log == nil && r.Body == nil && r.Picture == nil:
+	case r.Draft == nil && r.Hand == nil && r.Prompt == nil && r.Calls == nil && r.Log == nil && r.Body == nil && r.Picture == nil:
 		return alive{Reply: &wire.Reply{Error: wire.Unsupported}} // else the hub could repeat what the user has said
 	}
 	reply := h.host.Reply(ctx, q.Request)

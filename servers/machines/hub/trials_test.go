@@ -65,6 +65,14 @@ func TestTheFirstOfTwoDecksAnswersAndTheOtherKeepsItsText(t *testing.T) {
 			return len(it.At) == 1 && strings.Contains(it.At[0], "in the deck laptop") && it.Draft.Empty()
 		})
 	}
+	testwait.Until(t, "the laptop knows of the desk", func() bool { it, _ = laptop.shown(text); return len(it.Decks) == 2 })
+	if err := (ask.Afar{Queue: laptop.q}).Hand(it.ID, &ask.Handed{To: it.Decks[1], Note: "you know it"}); err != nil {
+		t.Fatal(err)
+	}
+	testwait.Until(t, "it is handed over", func() bool {
+		it, _ := desk.shown(text)
+		return it.Note == "handed to you by the deck laptop: you know it"
+	})
 	desk.answers(text, "SQLite")
 	if answer := got(t, call); answer != "SQLite" {
 		t.Errorf("the agent got %q", answer)

@@ -35,6 +35,10 @@ func (r *Reply) Bound() error {
 		}
 	}
 	if it := r.Items; it != nil {
+		it.Decks = it.Decks[:min(len(it.Decks), MostDecks)]
+		for i := range it.Decks {
+			it.Decks[i].Bound()
+		}
 		it.Open = it.Open[:min(len(it.Open), mostOpen)]
 		it.Ended = it.Ended[max(0, len(it.Ended)-mostOpen):]
 		for i := range it.Open {
@@ -43,10 +47,11 @@ func (r *Reply) Bound() error {
 			for j, by := range o.At {
 				o.At[j] = sanitize.Cut(sanitize.Line(by), 2*mostName)
 			}
+			o.Handed = o.Handed.Bound()
 			bound(reflect.ValueOf(o).Elem())
 		}
 	}
-	for _, o := range []*Outcome{r.Answer, r.Draft, r.Prompt} {
+	for _, o := range []*Outcome{r.Answer, r.Draft, r.Hand, r.Prompt} {
 		if o != nil {
 			o.Why = sanitize.Cut(sanitize.Line(o.Why), mostWhy)
 			bound(reflect.ValueOf(o).Elem())

@@ -53,6 +53,7 @@ type Request struct {
 	Sessions *Since  `json:"sessions,omitempty"`
 	Answer   *Answer `json:"answer,omitempty"`
 	Draft    *Answer `json:"draft,omitempty"`  // whose body is what was entered for its item, an [ask.Draft] as JSON
+	Hand     *Answer `json:"hand,omitempty"`   // whose body is an [ask.Handed] as JSON: to which deck its item is given, or null
 	Prompt   *Answer `json:"prompt,omitempty"` // whose body is a [Prompt] as JSON, and whose item is a number of its own
 	Calls    *Since  `json:"calls,omitempty"`
 	Log      *Page   `json:"log,omitempty"`
@@ -68,6 +69,7 @@ type Reply struct {
 	Sessions *Sessions `json:"sessions,omitempty"`
 	Answer   *Outcome  `json:"answer,omitempty"`
 	Draft    *Outcome  `json:"draft,omitempty"`
+	Hand     *Outcome  `json:"hand,omitempty"`
 	Prompt   *Outcome  `json:"prompt,omitempty"`
 	Calls    *Calls    `json:"calls,omitempty"`
 	Log      *Calls    `json:"log,omitempty"`
@@ -114,6 +116,8 @@ type Items struct {
 	Version uint64  `json:"version"`
 	Open    []Item  `json:"open"`
 	Ended   []Ended `json:"ended"` // the latest, oldest first
+	// Decks are those to which an item may be handed; none: it cannot be, there.
+	Decks []Deck `json:"decks,omitempty"`
 }
 
 // Item is an open item. What the user reads of it never changes under one key.
@@ -131,6 +135,7 @@ type Item struct {
 	Draft       []byte        `json:"draft,omitempty"`  // what was entered for it, an [ask.Draft] as JSON
 	LentBy      string        `json:"lentBy,omitempty"` // in which deck, if not on the host
 	At          []string      `json:"at,omitempty"`     // where somebody is at it: in which deck, or "" on the host
+	Handed      *ask.Handed   `json:"handed,omitempty"` // to and by whom: a deck, or "" for the host
 }
 
 // Asked is what the user reads of an item, and what tells it from all others of its host.
@@ -269,6 +274,17 @@ func SignDraft(key ed25519.PrivateKey, host, item string, draft []byte) *Answer 
 func (a *Answer) OpenDraft(host string) (ask.Draft, error) {
 	err := a.verify("draft", host)
 	return ReadDraft(a.Body), err
+}
+
+// SignHand makes a request to give an item of a host to another deck, or to take that back.
+func SignHand(key ed25519.PrivateKey, host, item string, h *ask.Handed) (*Answer, error) {
+	return sign(key, "hand", host, item, h)
+}
+
+// OpenHand is Open for what [SignHand] makes.
+func (a *Answer) OpenHand(host string) (h *ask.Handed, err error) {
+	err = a.open("hand", host, &h)
+	return h, err
 }
 
 // SignPrompt makes a request to send a prompt on a host. It is of use once, and no longer than run, see [Welcome].

@@ -115,6 +115,7 @@ func (p *Page) itemActions() []tui.Action {
 		{ID: "inbox.always", Title: "Show the lasting options and exactly what each allows", Hint: "always…", Verb: verb.Always, Acts: true, Enabled: func() string { return whyNotAlways(p) }, Run: func() tea.Cmd { return always(p) }},
 		{ID: "inbox.message", Title: "Deny with a message, or ask back", Hint: "message", Verb: verb.Message, Acts: true, Enabled: p.whyNoMessage(some), HintNow: p.messageHint, Run: p.ask},
 		{ID: "inbox.later", Title: "Snooze: choose when it comes back", Hint: "later", Verb: verb.Later, Acts: true, Enabled: some, Run: p.openLater},
+		handAction(p, some),
 		{ID: "inbox.stop", Title: "Deny and stop the turn, decline the request, or dismiss it", Hint: "decline", Verb: verb.Stop, Acts: true, Enabled: p.whyNoStop(some), HintNow: p.stopHint, Run: p.stop},
 		{ID: "inbox.undo", Title: "Undo the answer just sent", Hint: "undo", Verb: verb.Undo, Acts: true, Enabled: func() string { return whyNoUndo(p) }, Run: p.undo},
 		{ID: "inbox.edit", Title: "Edit the answer in your editor", Verb: verb.Edit, Acts: true, Enabled: some, Run: p.edit},

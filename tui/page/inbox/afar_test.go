@@ -1,6 +1,7 @@
 package inbox_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -45,4 +46,41 @@ func TestAPermissionThatIsBeingAnsweredInAnotherDeckSaysSo(t *testing.T) {
 		d.Lacks("do this again")
 		d.Has("sent: Bash")
 	}, bash("1", "make all"))
+}
+
+func TestARequestIsHandedToAnotherDeckTakenBackAndGivenBack(t *testing.T) {
+	setup{ask: []string{deletes}}.run(t, func(d *driver) {
+		d.Lacks("hand over")
+		d.Keys("t")
+		d.Has("no other deck may answer this")
+		questions.SetDecks(d.q, []string{"desk (SHA256:11)"})
+		d.Wait(10 * time.Second)
+		d.Has("t hand over")
+		d.press("t", "'you know it", "enter")
+		d.Has("handed to the deck desk: you know it", "t take back")
+		d.Keys("t")
+		d.Lacks("handed to")
+		questions.SetDecks(d.q, []string{"desk (SHA256:11)", "vm (SHA256:22)"})
+		d.Wait(time.Second)
+		d.Keys("t", "down", "enter", "enter")
+		d.Has("handed to the deck vm")
+		d.Lacks("handed to the deck vm:")
+
+		d.Keys("t")
+		d.Raw()
+		if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{To: "", Note: "yours," + strings.Repeat(" since", 20) + " tomorrow"}); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(3 * time.Second)
+		if raw := d.Raw(); strings.Count(raw, "\x1b]9;") != 1 {
+			t.Errorf("it is not announced once: %q", raw)
+		}
+		d.Has("handed to you by the deck vm: yours, since", "t give back")
+		d.Lacks("tomorrow")
+		d.Keys("d")
+		d.Has("tomorrow")
+		d.Keys("esc")
+		d.Keys("t")
+		d.Lacks("handed to")
+	})
 }

@@ -113,19 +113,20 @@ func untaken(old, s *questions.Snapshot, all []snapshot.Session) tea.Cmd {
 }
 
 // arrivals are the requests that have been told of.
-type arrivals struct{ seen map[int]bool }
+type arrivals struct{ seen, handed map[int]bool }
 
-// fresh are the requests not seen before that wait.
+// fresh are the requests not seen before that wait, and those that were just handed to the user.
 func (a *arrivals) fresh(s *questions.Snapshot) []questions.Item {
 	var fresh []questions.Item
-	seen := make(map[int]bool, len(s.Items))
+	seen, handed := make(map[int]bool, len(s.Items)), map[int]bool{}
 	for _, it := range s.Items {
-		if !a.seen[it.ID] && it.Waits() && it.State == questions.Queued {
+		handed[it.ID] = it.Handed.Here()
+		if it.Waits() && (!a.seen[it.ID] && it.State == questions.Queued || handed[it.ID] && !a.handed[it.ID]) {
 			fresh = append(fresh, it)
 		}
 		seen[it.ID] = it.State != questions.Snoozed // told of again when it comes back
 	}
-	a.seen = seen
+	a.seen, a.handed = seen, handed
 	return fresh
 }
 

@@ -103,12 +103,19 @@ func (p *pane) renderReader(f *tui.Frame, it questions.Item, title string) []str
 func details(th *theme.Theme, f *tui.Frame, it *questions.Item, w int) (rows []string) {
 	r := &it.Request
 	facts := [][2]string{{"asked", f.Since(it.Arrived)}, {"client", r.From.Client}, {"agent", r.From.Agent}, {"session", cmp.Or(r.Peer.Session, r.From.Session)}, {"folder", r.Cwd()}, {"program", r.Peer.Program}}
+	if it.Handed != nil {
+		facts = append(facts, [2]string{"handed", it.Handed.Note})
+	}
 	if d := r.Prompt; d != nil {
 		facts = append(facts, [2]string{"mode", d.Mode}, [2]string{"sub-agent", d.Subagent})
 	}
 	for _, fact := range facts {
-		if text := sanitize.Line(fact[1]); text != "" {
-			rows = append(rows, th.Muted.Render(widget.Fit(fact[0], 11))+widget.Cut(text, max(w-11, 4)))
+		name := fact[0]
+		for _, l := range widget.Wrap(sanitize.Line(fact[1]), max(w-11, 4)) {
+			if l != "" {
+				rows = append(rows, th.Muted.Render(widget.Fit(name, 11))+l)
+			}
+			name = ""
 		}
 	}
 	return rows

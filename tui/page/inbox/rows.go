@@ -284,6 +284,10 @@ func (d *drawing) state(f *tui.Frame, r *row) (sign string, style theme.Style, n
 		return th.Warn.Render(g.Wait), th.Strong, "agent away"
 	case it.Request.InTerminal():
 		return th.Warn.Render(g.Right), th.Strong, "in its terminal"
+	case it.Handed.Here():
+		note = "handed to you"
+	case it.Handed != nil:
+		note = "handed over"
 	case !it.Draft.Empty():
 		note = "draft"
 	}

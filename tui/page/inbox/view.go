@@ -119,7 +119,7 @@ func (p *pane) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
 	default:
 	}
-	said, at := "", len(it.At) > 0
+	said, at := "", len(it.At) > 0 || it.Handed != nil
 	if why := it.Request.Doubt(); why != "" {
 		said = th.Warn.Render(sanitize.Line(why))
 	} else if d := it.Request.Prompt; d != nil {
