@@ -135,7 +135,7 @@ func TestTheDemoPlaysItselfOnAScreen(t *testing.T) {
 	w.shows(d, "That was the deck.")
 	w.key("I")
 	w.key("H")
-	w.shows(d, "DROP TABLE orders_old' → Deny")
+	w.shows(d, "Denied: psql -c 'DROP TABLE orders_old'")
 	d.until("every agent has confirmed its decision", func() bool {
 		screen := w.screen()
 		return strings.Count(screen, "✗ ") == 3 && !slices.ContainsFunc([]string{"sent", "not taken yet", "in its terminal", "gone"}, func(other string) bool {

@@ -26,7 +26,7 @@ import (
 // forms.
 const (
 	keysEverywhere = "I A C S P D alt+i alt+a alt+c alt+s alt+p alt+d ] [ tab shift+tab left right h l up down k j g G home end pgdown pgup ctrl+d ctrl+u " +
-		"enter esc space 1 2 3 4 5 6 7 8 9 y n a m z x u e J c d v r s f + - / shift+enter p H ! ? f1 : ctrl+p q ctrl+c ctrl+t ctrl+l ctrl+z"
+		"enter esc space 1 2 3 4 5 6 7 8 9 y n a m z t x u e J c d v r s f + - / shift+enter p H ! ? f1 : ctrl+p q ctrl+c ctrl+t ctrl+l ctrl+z"
 	keysOfFields = "ctrl+j ctrl+_ ctrl+/ ctrl+y tab delete alt+up alt+down ctrl+s"
 )
 
