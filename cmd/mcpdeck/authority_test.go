@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -41,24 +40,6 @@ func holding(t *testing.T, method string) *driver {
 	pencil := programs.Program(t, "servers/builtin/pencil/internal/standin/fakepencil")
 	d.configure("[ask]\ncli_answers = \"" + method + "\"\n[pencil]\nargs = [\"--change\"]\nstart_on = true\ncommand = \"" + pencil + "\"\n")
 	return d
-}
-
-// choosePort finds a port for the decks of this home.
-func (d *driver) choosePort() { d.address = freePort(d) }
-
-// freePort finds an address among those that a system does not give to whoever asks for any:
-// decks of other tests do.
-func freePort(d *driver) (address string) {
-	d.t.Helper()
-	d.until("a free port", func() bool {
-		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
-		l, err := net.Listen("tcp", address)
-		if err == nil {
-			l.Close()
-		}
-		return err == nil
-	})
-	return address
 }
 
 func (d *driver) port() string {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -107,6 +108,24 @@ func (d *driver) serve(flags ...string) *exec.Cmd {
 func (d *driver) kill(c *exec.Cmd) {
 	_ = c.Process.Kill() // it may have ended
 	_ = c.Wait()
+}
+
+// choosePort finds a port for the decks of this home.
+func (d *driver) choosePort() { d.address = freePort(d) }
+
+// freePort finds an address among those that a system does not give to whoever asks for any:
+// decks of other tests do.
+func freePort(d *driver) (address string) {
+	d.t.Helper()
+	d.until("a free port", func() bool {
+		address = fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000))
+		l, err := net.Listen("tcp", address)
+		if err == nil {
+			l.Close()
+		}
+		return err == nil
+	})
+	return address
 }
 
 func (d *driver) until(what string, ok func() bool) {

@@ -11,6 +11,7 @@ import (
 	questions "github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/support/userauth"
 	"github.com/mcpdeck/mcpdeck/tui"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
 	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
 	page "github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
@@ -153,4 +154,8 @@ func TestNothingIsSentFromTheHelpOrThePalette(t *testing.T) {
 			d.reply(c)
 		})
 	}
+}
+
+func bash(id, command string) questions.Request {
+	return fake.Permission("claude", "/home/ann/src/api", questions.Prompt{ID: id, Tool: "Bash", Command: command})
 }

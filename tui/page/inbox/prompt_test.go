@@ -17,10 +17,6 @@ import (
 	page "github.com/mcpdeck/mcpdeck/tui/page/inbox"
 )
 
-func bash(id, command string) questions.Request {
-	return fake.Permission("claude", "/home/ann/src/api", questions.Prompt{ID: id, Tool: "Bash", Command: command})
-}
-
 func (d *driver) prompt(r questions.Request) *questions.Call {
 	d.t.Helper()
 	c, err := d.q.Open(r)
