@@ -39,12 +39,13 @@ func sends(s *Set, machine string, p wire.Prompt) error {
 
 func TestSessionsOfAnotherMachineStandInOneListWithItsName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := newPair(t)
+		p := newPair(t, func(p *pair) {
+			p.trust.keys = append(p.trust.keys, ed25519.PublicKey("another deck that was added"))
+		})
 		defer p.end()
 		p.roster.Report(snapshot.Session{Agent: "claude", ID: "s1", State: snapshot.Working, Folder: "/src/shop", Since: time.Now(), Title: "Add a cart", Door: snapshot.Door{Open: true}})
 		here := &sessions.Roster{}
 		here.Report(snapshot.Session{Agent: "claude", ID: "s2", State: snapshot.Idle, Folder: "/src/shop", Since: time.Now()})
-		p.trust.keys = append(p.trust.keys, ed25519.PublicKey("another deck that was added"))
 		set := &Set{Local: here}
 		hints, stop := set.Hints()
 		defer stop()
