@@ -50,25 +50,19 @@ func (h *Host) callsReply(ctx context.Context, req *wire.Request) (r wire.Reply)
 
 // calls returns those that have changed, once there are some.
 func (h *Host) calls(ctx context.Context, known *uint64) *wire.Calls {
-	hints, stop := h.opt.Calls.Subscribe()
-	defer stop()
 	var since uint64
 	if known != nil {
 		since = *known
 	}
-	for {
+	return next(ctx, h.opt.Calls.Subscribe, func() *wire.Calls {
 		list, version := h.opt.Calls.Calls(since)
-		if known == nil || len(list) > 0 {
-			out := h.told(list[max(0, len(list)-wire.MostCalls):])
-			out.Version, out.Whole = version, known == nil || len(list) > wire.MostCalls
-			return out
-		}
-		select {
-		case <-hints:
-		case <-ctx.Done():
+		if known != nil && len(list) == 0 {
 			return nil
 		}
-	}
+		out := h.told(list[max(0, len(list)-wire.MostCalls):])
+		out.Version, out.Whole = version, known == nil || len(list) > wire.MostCalls
+		return out
+	})
 }
 
 // told is a list as it travels.

@@ -165,16 +165,13 @@ func (h *Host) Reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 	return r
 }
 
-// items returns what waits once that has another version.
-func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
-	hints, stop := h.opt.Queue.Hints()
+// next returns what look finds, which it does again after each hint until there is something; nil after the end of ctx.
+func next[T any](ctx context.Context, subscribe func() (<-chan struct{}, func()), look func() *T) *T {
+	hints, stop := subscribe()
 	defer stop()
 	for {
-		s := h.opt.Queue.Pending()
-		if known == nil || s.Version != *known {
-			out := itemsOf(s)
-			out.Decks = h.opt.Decks.All()
-			return out
+		if found := look(); found != nil {
+			return found
 		}
 		select {
 		case <-hints:
@@ -182,6 +179,19 @@ func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
 			return nil
 		}
 	}
+}
+
+// items returns what waits once that has another version.
+func (h *Host) items(ctx context.Context, known *uint64) *wire.Items {
+	return next(ctx, h.opt.Queue.Hints, func() *wire.Items {
+		s := h.opt.Queue.Pending()
+		if known != nil && s.Version == *known {
+			return nil
+		}
+		out := itemsOf(s)
+		out.Decks = h.opt.Decks.All()
+		return out
+	})
 }
 
 // What is told of items at once, in bytes: a frame has no room for all that a queue can hold. The rest is told once
@@ -253,9 +263,7 @@ func itemOf(it *ask.Item) (wire.Item, error) {
 
 // sessions returns the list once it has changed.
 func (h *Host) sessions(ctx context.Context, known *uint64) *wire.Sessions {
-	hints, stop := h.opt.Sessions.Hints()
-	defer stop()
-	for {
+	return next(ctx, h.opt.Sessions.Hints, func() *wire.Sessions {
 		out := &wire.Sessions{Spent: h.opt.Sessions.Spent()}
 		for _, s := range h.opt.Sessions.Sessions() {
 			if s.Hidden == "" {
@@ -264,24 +272,31 @@ func (h *Host) sessions(ctx context.Context, known *uint64) *wire.Sessions {
 		}
 		sum := fnv.New64a()
 		_ = json.NewEncoder(sum).Encode(out) // hash writers do not fail
-		if out.Version, out.Now = sum.Sum64(), time.Now(); known == nil || out.Version != *known {
-			return out
-		}
-		select {
-		case <-hints:
-		case <-ctx.Done():
+		out.Version, out.Now = sum.Sum64(), time.Now()
+		if known != nil && out.Version == *known {
 			return nil
 		}
+		return out
+	})
+}
+
+// opened returns what a deck has signed for this machine, and which deck that is, if it may answer.
+func opened[T any](h *Host, a *wire.Answer, open func(*wire.Answer, string) (T, error)) (v T, deck wire.Deck, err error) {
+	name, err := h.opt.Decks.Host()
+	if err != nil {
+		return v, deck, err
 	}
+	deck, known := h.opt.Decks.Find(a.Key)
+	if !known {
+		return v, deck, errors.New("this machine takes no answers of this deck; run mcpdeck remote add again")
+	}
+	v, err = open(a, name)
+	return v, deck, err
 }
 
 // answer gives a deck's answer to the queue, if it may answer.
 func (h *Host) answer(a *wire.Answer) *wire.Outcome {
-	name, deck, err := h.known(a)
-	if err != nil {
-		return &wire.Outcome{Why: err.Error(), Open: true}
-	}
-	d, err := a.Open(name)
+	d, deck, err := opened(h, a, (*wire.Answer).Open)
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
@@ -300,39 +315,44 @@ func (h *Host) answer(a *wire.Answer) *wire.Outcome {
 	case it.State == ask.Sending:
 		return &wire.Outcome{Other: true, Why: "answered at its machine"}
 	}
-	if err := h.give(h.opt.Answers(deck.String()), it.ID, d); err != nil {
+	switch to := h.opt.Answers(deck.String()); {
+	case d.Release:
+		err = h.opt.Queue.Release(it.ID)
+	case d.Decline:
+		err = to.Decline(it.ID, d.Reason)
+	default:
+		err = to.Answer(it.ID, d.Results)
+	}
+	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
 	if !d.Release {
-		h.took(a)
+		h.given[a.Item] = a.Sign
+		if h.order = append(h.order, a.Item); len(h.order) > keptGiven {
+			delete(h.given, h.order[0])
+			h.order = h.order[1:]
+		}
 	}
 	return &wire.Outcome{Taken: true}
 }
 
 // draft shows here what the user enters in a deck that may answer.
 func (h *Host) draft(a *wire.Answer) *wire.Outcome {
-	name, deck, err := h.known(a)
-	var d ask.Draft
-	if err == nil {
-		d, err = a.OpenDraft(name)
-	}
+	d, deck, err := opened(h, a, (*wire.Answer).OpenDraft)
 	it := h.find(a.Item)
 	switch {
 	case err != nil:
-		return &wire.Outcome{Why: err.Error()}
-	case it != nil:
+	case it == nil:
+		err = ask.ErrGone
+	default:
 		h.opt.Answers(deck.String()).Draft(it.ID, d)
 	}
-	return &wire.Outcome{Taken: it != nil}
+	return outcome(err)
 }
 
 // hand gives an item to a deck that may answer, or to this one, by the word of another one.
 func (h *Host) hand(a *wire.Answer) *wire.Outcome {
-	name, deck, err := h.known(a)
-	var to *ask.Handed
-	if err == nil {
-		to, err = a.OpenHand(name)
-	}
+	to, deck, err := opened(h, a, (*wire.Answer).OpenHand)
 	it := h.find(a.Item)
 	switch {
 	case err != nil:
@@ -343,60 +363,36 @@ func (h *Host) hand(a *wire.Answer) *wire.Outcome {
 	default:
 		err = h.opt.Answers(deck.String()).Hand(it.ID, to)
 	}
+	return outcome(err)
+}
+
+// outcome says that something was done, or why not.
+func outcome(err error) *wire.Outcome {
 	if err != nil {
 		return &wire.Outcome{Why: err.Error()}
 	}
 	return &wire.Outcome{Taken: true}
 }
 
-// known returns what this machine calls itself, and the deck that has signed something, if that may answer.
-func (h *Host) known(a *wire.Answer) (name string, d wire.Deck, err error) {
-	if name, err = h.opt.Decks.Host(); err != nil {
-		return "", d, err
-	}
-	d, known := h.opt.Decks.Find(a.Key)
-	if !known {
-		return "", d, errors.New("this machine takes no answers of this deck; run mcpdeck remote add again")
-	}
-	return name, d, nil
-}
-
-func (h *Host) took(a *wire.Answer) {
-	h.given[a.Item] = a.Sign
-	if h.order = append(h.order, a.Item); len(h.order) > keptGiven {
-		delete(h.given, h.order[0])
-		h.order = h.order[1:]
-	}
-}
-
 // prompt sends a prompt of a deck that may answer to its session, once.
 func (h *Host) prompt(a *wire.Answer) *wire.Outcome {
-	name, _, err := h.known(a)
-	var p wire.Prompt
-	if err == nil {
-		p, err = a.OpenPrompt(name)
-	}
+	p, _, err := opened(h, a, (*wire.Answer).OpenPrompt)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if _, again := h.given[a.Item]; err == nil && again {
-		err = errors.New("it was sent before")
+	_, again := h.given[a.Item]
+	switch {
+	case err != nil:
+		return outcome(err)
+	case again:
+		return outcome(errors.New("it was sent before"))
+	case !a.OfRun(h.run):
+		return outcome(errors.New("its deck was started anew meanwhile: nothing was sent"))
 	}
-	if err == nil && !a.OfRun(h.run) {
-		err = errors.New("its deck was started anew meanwhile: nothing was sent")
+	h.given[a.Item] = a.Sign // for good: nothing else tells one that comes again
+	if p.Back {
+		return &wire.Outcome{Taken: true, Text: h.opt.Prompts.TakeBack(p.Agent, p.Session)}
 	}
-	text := ""
-	if err == nil {
-		h.given[a.Item] = a.Sign // for good: nothing else tells one that comes again
-		if p.Back {
-			text = h.opt.Prompts.TakeBack(p.Agent, p.Session)
-		} else {
-			err = h.opt.Prompts.Send(p.Agent, p.Session, p.Text)
-		}
-	}
-	if err != nil {
-		return &wire.Outcome{Why: err.Error()}
-	}
-	return &wire.Outcome{Taken: true, Text: text}
+	return outcome(h.opt.Prompts.Send(p.Agent, p.Session, p.Text))
 }
 
 // find returns an open item by its key, nil if there is none.
@@ -409,14 +405,4 @@ func (h *Host) find(key string) *ask.Item {
 		}
 	}
 	return nil
-}
-
-func (h *Host) give(to Answers, id int, d wire.Decision) error {
-	switch {
-	case d.Release:
-		return h.opt.Queue.Release(id)
-	case d.Decline:
-		return to.Decline(id, d.Reason)
-	}
-	return to.Answer(id, d.Results)
 }
