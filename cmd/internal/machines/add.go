@@ -228,11 +228,7 @@ func (l *lines) Write(b []byte) (int, error) {
 
 // nameIn is the name of a machine in a target of ssh, without its user and domain.
 func nameIn(target string) string {
-	_, host, found := strings.Cut(target, "@")
-	if !found {
-		host = target
-	}
-	name, _, _ := strings.Cut(host, ".")
+	name, _, _ := strings.Cut(target[strings.Index(target, "@")+1:], ".")
 	return name
 }
 
@@ -254,10 +250,9 @@ func (d *adding) look() (copies bool, err error) {
 
 // sameKind reports whether a program for a system and a processor runs where uname says this.
 func sameKind(uname, system, processor string) bool {
-	systems := map[string]string{"linux": "Linux", "darwin": "Darwin", "freebsd": "FreeBSD"}
 	processors := map[string][]string{"amd64": {"x86_64", "amd64"}, "arm64": {"aarch64", "arm64"}}
 	is, on, _ := strings.Cut(uname, " ")
-	return is == systems[system] && slices.Contains(processors[processor], on)
+	return strings.EqualFold(is, system) && slices.Contains(processors[processor], on)
 }
 
 // install copies this program to the machine.

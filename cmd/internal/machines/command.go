@@ -6,10 +6,8 @@ import (
 	"context"
 	"crypto/ed25519"
 	"encoding/base64"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"strings"
 	"time"
@@ -18,7 +16,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
-	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/machines/book"
@@ -65,16 +62,9 @@ func listCommand(a *cli.Globals) *cobra.Command {
 				return err
 			}
 			if asJSON {
-				if list == nil {
-					list = []book.Machine{}
-				}
-				if decks == nil {
-					decks = []book.Deck{}
-				}
-				if refused == nil {
-					refused = []book.Deck{}
-				}
-				return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"v": 1, "machines": list, "decks": decks, "refused": refused})
+				return cli.PrintJSON(c, map[string]any{
+					"v": 1, "machines": append([]book.Machine{}, list...), "decks": append([]book.Deck{}, decks...), "refused": append([]book.Deck{}, refused...),
+				}, false)
 			}
 			if len(list) == 0 {
 				c.Println("no other machine was added to this deck; add one with: mcpdeck remote add USER@HOST")
@@ -100,15 +90,12 @@ func statusCommand(a *cli.Globals) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Say which machines the running deck is linked to", Args: cli.NoArgs,
 		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
-			all, err := follow(cfg)
-			if err != nil {
+			var all []mirror.State
+			if err := ask(cfg, "machines", &all); err != nil {
 				return err
 			}
 			if asJSON {
-				if all == nil {
-					all = []mirror.State{}
-				}
-				return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"v": 1, "machines": all})
+				return cli.PrintJSON(c, map[string]any{"v": 1, "machines": append([]mirror.State{}, all...)}, false)
 			}
 			if len(all) == 0 {
 				c.Println("this deck shows no other machine; add one with: mcpdeck remote add USER@HOST")
@@ -138,17 +125,16 @@ func inWords(s *mirror.State) string {
 	return out
 }
 
-// follow has the running deck look at the list of machines again, and returns how it is with them.
-func follow(cfg *config.Config) (all []mirror.State, err error) {
+// ask asks the running deck how it is: with machines, whose list it looks at again for that, or with hubs.
+func ask(cfg *config.Config, control string, states any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
-	err = transport.Ask(ctx, cfg.Paths.Socket, "machines", nil, &all)
-	return all, err
+	return transport.Ask(ctx, cfg.Paths.Socket, control, nil, states)
 }
 
 // tell has a deck that runs take what has changed.
 func tell(cfg *config.Config) error {
-	if _, err := follow(cfg); err != nil && !errors.Is(err, transport.ErrNoDeck) {
+	if err := ask(cfg, "machines", nil); err != nil && !errors.Is(err, transport.ErrNoDeck) {
 		return fmt.Errorf("tell the running deck: %w; restart it", err)
 	}
 	return nil
@@ -222,15 +208,9 @@ func encoded(text string) (ed25519.PublicKey, error) {
 	return key, nil
 }
 
-// output is where the other end of a link writes.
-func output() io.Writer { return console.Bytes(console.Out()) }
-
 // hostName is what this machine is called by its user's decks.
 func hostName() string {
-	name, err := os.Hostname()
-	if err != nil {
-		return "deck"
-	}
+	name, _ := os.Hostname() // "" is no name, either
 	name, _, _ = strings.Cut(name, ".")
 	if book.Named(name) != nil {
 		return "deck"

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/machines/book"
@@ -83,12 +84,9 @@ func learnOf(c *cobra.Command, cfg *config.Config, key, deck string) error {
 		_, _ = io.Copy(io.Discard, os.Stdin) // it ends with the command there
 		stop()
 	})
-	d, b, out := book.Deck{Name: deck, Key: public, Added: time.Now()}, notebook(cfg), json.NewEncoder(c.OutOrStdout())
-	talk := transport.ControlClient{Wait: func(note string) error { return out.Encode(learned{Waits: note}) }}
-	if err = talk.Ask(ctx, cfg.Paths.Socket, "learn", d, nil); errors.Is(err, transport.ErrNoDeck) {
-		_, err = b.Learn(d)
-	}
-	if err != nil {
+	b, out := notebook(cfg), json.NewEncoder(c.OutOrStdout())
+	waits := func(note string) error { return out.Encode(learned{Waits: note}) }
+	if err := learn(ctx, cfg, book.Deck{Name: deck, Key: public, Added: time.Now()}, waits); err != nil {
 		return err
 	}
 	var l learned
@@ -100,6 +98,16 @@ func learnOf(c *cobra.Command, cfg *config.Config, key, deck string) error {
 		l.Decks = append(l.Decks, wire.Deck{Name: o.Name, Fingerprint: wire.Fingerprint(o.Key)})
 	}
 	return errors.Join(err, out.Encode(l))
+}
+
+// learn has this machine take a deck's answers, which a deck that runs here asks its user about. waits is
+// called with what it waits for then.
+func learn(ctx context.Context, cfg *config.Config, d book.Deck, waits func(string) error) error {
+	err := transport.ControlClient{Wait: waits}.Ask(ctx, cfg.Paths.Socket, "learn", d, nil)
+	if errors.Is(err, transport.ErrNoDeck) {
+		_, err = notebook(cfg).Learn(d)
+	}
+	return err
 }
 
 // agentAbove is the agent's program that has started this process, "" if none has.
@@ -141,7 +149,7 @@ func bridge(cfg *config.Config) error {
 		ended <- err
 	})
 	recovery.Go("to the other machine", func() {
-		_, err := io.Copy(output(), r)
+		_, err := io.Copy(console.Bytes(console.Out()), r)
 		ended <- err
 	})
 	return <-ended

@@ -3,14 +3,12 @@ package machines
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,12 +55,18 @@ func hubFolder(cfg *config.Config) string { return filepath.Join(cfg.Paths.Machi
 
 func hubBook(cfg *config.Config) hub.Book { return hub.Book{Dir: cfg.Paths.Machines} }
 
-// byUser refuses an agent.
-func byUser() error {
-	if agent := agentAbove(); agent != "" {
-		return fmt.Errorf("%s started this, and an agent must not decide who sees or answers what agents ask", agent)
-	}
-	return nil
+// byUser runs a command that decides who sees or answers what agents ask: the user may give it, and no
+// agent. A deck that runs here takes what has changed.
+func byUser(a *cli.Globals, do func(c *cobra.Command, cfg *config.Config, args []string) error) func(*cobra.Command, []string) error {
+	return a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
+		if agent := agentAbove(); agent != "" {
+			return fmt.Errorf("%s started this, and an agent must not decide who sees or answers what agents ask", agent)
+		}
+		if err := do(c, cfg, args); err != nil {
+			return err
+		}
+		return tell(cfg)
+	})
 }
 
 func hubInitCommand(a *cli.Globals) *cobra.Command {
@@ -74,10 +78,7 @@ func hubInitCommand(a *cli.Globals) *cobra.Command {
 Run the hub on a machine that is always on and that the others can dial. If that
 is not this one, copy the folder that is named in the end: it holds nothing that
 reads or answers.`,
-		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
-			if err := byUser(); err != nil {
-				return err
-			}
+		RunE: byUser(a, func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			if err := cfg.Paths.Make(); err != nil {
 				return err
 			}
@@ -95,9 +96,6 @@ reads or answers.`,
 				return exit.Wrong(err)
 			}
 			if err := hubBook(cfg).Join(o.Owner()); err != nil {
-				return err
-			}
-			if err := tell(cfg); err != nil {
 				return err
 			}
 			c.Printf("the hub listens on %s and is reached as %s; its owner is the deck %s\n", listen, public, name)
@@ -140,8 +138,6 @@ const (
 	oldestServer = 11
 )
 
-var serverVersion = regexp.MustCompile(`v(\d+)\.(\d+)\.`)
-
 // runServer runs the stock server on a folder.
 func runServer(c *cobra.Command, cfg *config.Config, dir string) error {
 	path, err := process.Find(natsServer)
@@ -152,11 +148,11 @@ func runServer(c *cobra.Command, cfg *config.Config, dir string) error {
 	if err != nil {
 		return fmt.Errorf("ask nats-server for its version: %w", err)
 	}
-	v := serverVersion.FindStringSubmatch(said)
-	if v == nil {
+	var major, minor int
+	if _, err := fmt.Sscanf(said, natsServer+": v%d.%d.", &major, &minor); err != nil {
 		return fmt.Errorf("nats-server says %q instead of its version", strings.TrimSpace(said))
 	}
-	if major, minor := number(v[1]), number(v[2]); major < 2 || major == 2 && minor < oldestServer {
+	if major < 2 || major == 2 && minor < oldestServer {
 		return fmt.Errorf("nats-server %s is too old: a hub needs 2.%d or later", strings.TrimSpace(said), oldestServer)
 	}
 	if err := file.Private(dir); err != nil {
@@ -170,37 +166,32 @@ func runServer(c *cobra.Command, cfg *config.Config, dir string) error {
 			return fmt.Errorf("start nats-server: %s", process.StartReason(natsServer, err))
 		}
 		c.Printf("the hub runs; what it says is in %s\n", filepath.Join(dir, "hub.log"))
-		var code int
-		changed := func() bool {
-			now := versionOf(dir)
-			is := now != was
-			was = now
-			return is && fits(&command)
-		}
-		if code, again = serve(d, changed); code != 0 && !again {
+		over, changed := make(chan struct{}), make(chan bool, 1)
+		recovery.Go("configuration of the hub", func() { changed <- endChanged(d, command, was, over) })
+		code := d.Wait()
+		close(over)
+		if again = <-changed && !d.Told(); code != 0 && !again {
 			return fmt.Errorf("nats-server ended with %d; see %s", code, filepath.Join(dir, "hub.log"))
 		}
 	}
 	return nil
 }
 
-// serve waits for the end of the server. It ends it when its configuration has changed, and again is set: a
-// server that reads it anew at work does not give new members what is stored later.
-func serve(d *process.Direct, changed func() bool) (code int, again bool) {
-	ended := make(chan int)
-	recovery.Go("nats-server", func() { ended <- d.Wait() })
-	look := time.NewTicker(time.Second)
-	defer look.Stop()
+// endChanged ends the server when its configuration is another than it was, and reports whether it did
+// before the server was over: one that reads it anew at work does not give new members what is stored later.
+func endChanged(d *process.Direct, command process.Command, was file.Version, over <-chan struct{}) bool {
 	for {
 		select {
-		case <-look.C:
-			if changed() {
-				look.Stop()
-				again = true
+		case <-over:
+			return false
+		case <-time.After(time.Second):
+		}
+		if now := versionOf(command.Dir); now != was {
+			was = now
+			if fits(command) {
 				d.End()
+				return true
 			}
-		case code = <-ended:
-			return code, again && !d.Told()
 		}
 	}
 }
@@ -215,33 +206,24 @@ func versionOf(dir string) file.Version {
 }
 
 // fits reports whether the server would start with its configuration.
-func fits(c *process.Command) bool {
-	test := *c
-	test.Args = slices.Concat([]string{"-t"}, c.Args)
-	_, err := there(test, nil)
+func fits(c process.Command) bool {
+	c.Args = slices.Concat([]string{"-t"}, c.Args)
+	_, err := there(c, nil)
 	return err == nil
-}
-
-func number(text string) int {
-	n, _ := strconv.Atoi(text) // it is of digits
-	return n
 }
 
 // taken says what is to be done where the hub does not run here, before its new configuration counts.
 func taken(c *cobra.Command, o *hub.Owned) {
-	raw, err := file.Read(filepath.Join(o.Server(), "hub.pid"), 1<<10)
-	if pid := number(strings.TrimSpace(string(raw))); err == nil && pid > 1 && socket.Program(pid) == natsServer {
+	raw, _ := file.Read(filepath.Join(o.Server(), "hub.pid"), 1<<10) // there is none where it never ran
+	if pid, _ := strconv.Atoi(strings.TrimSpace(string(raw))); pid > 1 && socket.Program(pid) == natsServer {
 		return
 	}
 	c.Printf("the hub does not run here: before this counts, copy %s to where it runs, if that is elsewhere; mcpdeck hub run takes it there within a second\n", o.Conf())
 }
 
-// changesHub has the user of this deck change who may use the hub, and say what came of it.
+// changesHub has the user of this deck change who may use the hub, and says what came of it.
 func changesHub(a *cli.Globals, change func(o *hub.Owned, name string) (said string, err error)) func(*cobra.Command, []string) error {
-	return a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
-		if err := byUser(); err != nil {
-			return err
-		}
+	return byUser(a, func(c *cobra.Command, cfg *config.Config, args []string) error {
 		o, err := hub.Load(hubFolder(cfg))
 		if err != nil {
 			return err
@@ -251,9 +233,6 @@ func changesHub(a *cli.Globals, change func(o *hub.Owned, name string) (said str
 			return exit.Wrong(err)
 		}
 		taken(c, o)
-		if err := tell(cfg); err != nil {
-			return err
-		}
 		c.Println(said)
 		return nil
 	})
@@ -292,19 +271,13 @@ func hubAskCommand(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "ask DECK", Short: "Be asked again whether a deck of the hub may answer here, after it was refused",
 		Args: cli.Args(1, 1, "name one deck; see mcpdeck remote list"),
-		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
-			if err := byUser(); err != nil {
-				return err
-			}
+		RunE: byUser(a, func(c *cobra.Command, cfg *config.Config, args []string) error {
 			again, err := notebook(cfg).Reconsider(called(args[0]))
 			if err != nil {
 				return err
 			}
 			if len(again) == 0 {
 				return exit.Usagef("no deck called %q was refused here; see mcpdeck remote list", args[0])
-			}
-			if err := tell(cfg); err != nil {
-				return err
 			}
 			for _, d := range again {
 				c.Printf("whether %s may answer is asked where what waits on this machine is shown, if it is still on the hub\n", d.Name)
@@ -317,10 +290,7 @@ func hubAskCommand(a *cli.Globals) *cobra.Command {
 func hubLeaveCommand(a *cli.Globals) *cobra.Command {
 	return &cobra.Command{
 		Use: "leave", Short: "Leave the hub, and take no more answers of the deck that has made it", Args: cli.NoArgs,
-		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
-			if err := byUser(); err != nil {
-				return err
-			}
+		RunE: byUser(a, func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			gone, err := hubBook(cfg).Leave()
 			if err != nil {
 				return exit.Wrong(err)
@@ -334,7 +304,7 @@ func hubLeaveCommand(a *cli.Globals) *cobra.Command {
 				}
 				c.Printf("%s is no %s of the hub %s any more\n", m.Name, m.Role, m.Hub)
 			}
-			return tell(cfg)
+			return nil
 		}),
 	}
 }
@@ -355,12 +325,12 @@ func hubStatusCommand(a *cli.Globals) *cobra.Command {
 			} else if !errors.Is(err, hub.ErrNone) {
 				return err
 			}
-			states, err := hubStates(cfg)
-			if err != nil && !errors.Is(err, transport.ErrNoDeck) {
+			states := []hub.State{}
+			if err := ask(cfg, "hubs", &states); err != nil && !errors.Is(err, transport.ErrNoDeck) {
 				return err
 			}
 			if asJSON {
-				return json.NewEncoder(c.OutOrStdout()).Encode(map[string]any{"v": 1, "hubs": states, "members": members})
+				return cli.PrintJSON(c, map[string]any{"v": 1, "hubs": states, "members": members}, false)
 			}
 			if len(joined) == 0 {
 				c.Println("this machine has joined no hub; make one with mcpdeck hub init, or join one with mcpdeck join")
@@ -379,31 +349,20 @@ func hubStatusCommand(a *cli.Globals) *cobra.Command {
 	return c
 }
 
-// hubStates asks the running deck.
-func hubStates(cfg *config.Config) ([]hub.State, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
-	all := []hub.State{}
-	return all, transport.Ask(ctx, cfg.Paths.Socket, "hubs", nil, &all)
-}
-
 func hubInWords(m *hub.Membership, states []hub.State) string {
 	out := fmt.Sprintf("%s of the hub %s, as %s with the key %s: ", m.Role, m.Hub, m.Name, m.Fingerprint())
-	for _, s := range states {
-		switch {
-		case s.Role != m.Role:
-			continue
-		case !s.Linked:
-			out += s.Why
-		default:
-			out += "linked"
-		}
-		if s.Dropped > 0 {
-			out += "; not taken, since not from whom it should be: " + humanize.Count(s.Dropped, "message")
-		}
-		return out
+	i := slices.IndexFunc(states, func(s hub.State) bool { return s.Role == m.Role })
+	if i < 0 {
+		return out + "no deck runs here"
 	}
-	return out + "no deck runs here"
+	s := states[i]
+	if s.Linked {
+		s.Why = "linked"
+	}
+	if out += s.Why; s.Dropped > 0 {
+		out += "; not taken, since not from whom it should be: " + humanize.Count(s.Dropped, "message")
+	}
+	return out
 }
 
 // JoinCommand returns the command join.
@@ -416,10 +375,7 @@ terminal or from standard input, never from arguments, since it is a secret.
 As a host, this machine takes answers that are signed by the deck that has made
 the hub, and mcpdeck runs here without a screen unless a deck is open. As a deck,
 this one shows what waits on the hub's hosts.`,
-		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
-			if err := byUser(); err != nil {
-				return err
-			}
+		RunE: byUser(a, func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			line, err := joinLine(c)
 			if err != nil {
 				return err
@@ -432,22 +388,22 @@ this one shows what waits on the hub's hosts.`,
 				return err
 			}
 			if m.Role == hub.Host {
-				if err := takeOwner(c, cfg, &m); err != nil {
+				waits := func(note string) error { c.Println(note); return nil }
+				if err := learn(context.Background(), cfg, book.Deck{Name: m.Made, Key: m.Owner, Added: time.Now()}, waits); err != nil {
 					return err
 				}
 			}
 			if err := hubBook(cfg).Join(m); err != nil {
 				return err
 			}
-			_, err = follow(cfg)
-			if errors.Is(err, transport.ErrNoDeck) && m.Role == hub.Host {
+			if err = ask(cfg, "machines", nil); errors.Is(err, transport.ErrNoDeck) && m.Role == hub.Host {
 				conn, failed := begin(context.Background(), cfg)
 				if err = failed; err == nil {
 					err = conn.Close()
 				}
-			}
-			if err != nil && !errors.Is(err, transport.ErrNoDeck) {
-				return fmt.Errorf("tell the running deck: %w; restart it", err)
+				if err != nil {
+					return err
+				}
 			}
 			c.Printf("%s is a %s of the hub %s; mcpdeck hub status says how it is\n", m.Name, m.Role, m.Hub)
 			return nil
@@ -466,15 +422,4 @@ func joinLine(c *cobra.Command) (string, error) {
 		err = nil
 	}
 	return line, err
-}
-
-// takeOwner has this machine take answers of the deck that has made a hub.
-func takeOwner(c *cobra.Command, cfg *config.Config, m *hub.Membership) error {
-	d := book.Deck{Name: m.Made, Key: m.Owner, Added: time.Now()}
-	talk := transport.ControlClient{Wait: func(note string) error { c.Println(note); return nil }}
-	err := talk.Ask(context.Background(), cfg.Paths.Socket, "learn", d, nil)
-	if errors.Is(err, transport.ErrNoDeck) {
-		_, err = notebook(cfg).Learn(d)
-	}
-	return err
 }
