@@ -18,10 +18,13 @@ import (
 
 // ClientOptions configures how a [Client] reaches the deck.
 type ClientOptions struct {
-	Path    string        // of the deck's socket
-	Wait    time.Duration // how long to wait for a deck to start; 0: 3 s, negative: not at all
-	Lost    func() bool   // reports whether a deck was running and exited, in which case the wait is longer; may be nil
-	Session string        // label of the agent's session
+	Path string        // of the deck's socket
+	Wait time.Duration // how long to wait for a deck to start; 0: 3 s, negative: not at all
+	Lost func() bool   // reports whether a deck was running and exited, in which case the wait is longer; may be nil
+	// Begin starts a deck that others than its user may answer in, if there are any. It is
+	// called when none was reached for 3 s, and may be nil.
+	Begin   func(context.Context) (begun bool, err error)
+	Session string // label of the agent's session
 	// Prove asks the user for the proof that the deck requires before it accepts an
 	// answer: "pair" or "passphrase".
 	Prove func(method string) (string, error)

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"time"
 
@@ -57,9 +58,24 @@ func (c *Client) dial(ctx context.Context) (net.Conn, error) {
 }
 
 // dialFor tries until wait has passed or r is no longer wanted, and once more at the
-// end.
+// end. If a deck can be started, that is done each time there was none for a while.
 func (c *Client) dialFor(r *RemoteCall, wait time.Duration) (net.Conn, error) {
-	conn, err := reconnect.Dial(r.wanted, pauses(), max(wait, 0), c.dial)
+	next := time.Now().Add(defaultWait)
+	conn, err := reconnect.Dial(r.wanted, pauses(), max(wait, 0), func(ctx context.Context) (net.Conn, error) {
+		conn, err := c.dial(ctx)
+		if err == nil || c.opt.Begin == nil || time.Now().Before(next) {
+			return conn, err
+		}
+		next = time.Now().Add(defaultWait)
+		begun, failed := c.opt.Begin(ctx)
+		if failed != nil {
+			slog.Warn("start a deck for a question", "error", failed)
+		}
+		if begun {
+			conn, err = reconnect.Dial(ctx, pauses(), defaultWait, c.dial)
+		}
+		return conn, err
+	})
 	if err != nil && !r.isWanted() {
 		err = ErrWithdrawn
 	}

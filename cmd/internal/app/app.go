@@ -44,6 +44,7 @@ type App struct {
 	Queue   *ask.Queue     // nil when headless: there is no person to answer here
 	gate    *userauth.Gate // nil when headless
 	pusher  *push.Pusher   // nil: nothing is pushed
+	Yield   func()         // ends a deck that makes room for the user's own; nil: this one stays
 	Agents  *sessions.Programs
 	others  machines
 	Own     []included

@@ -95,6 +95,13 @@ func (r *listeners) Serve() error {
 	srv := &transport.Server{Host: r.app.Host, Version: cli.Version(), Controls: r.app.controls(), Log: slog.Default()}
 	srv.Controls["token"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) { return nil, r.takeToken() }
 	srv.Streams = map[string]func(context.Context, io.Reader, io.Writer) error{wire.Control: r.app.others.host.Serve}
+	if end := r.app.Yield; end != nil {
+		srv.Streams[yields] = func(ctx context.Context, _ io.Reader, _ io.Writer) error {
+			end()
+			<-ctx.Done()
+			return nil
+		}
+	}
 	srv.Controls["machines"] = func(context.Context, transport.Requester, json.RawMessage) (any, error) {
 		r.app.others.sayUntold()
 		return r.app.others.follow(ctx)

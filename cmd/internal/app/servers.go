@@ -27,7 +27,7 @@ type included struct {
 // include makes all servers that are part of mcpdeck, for the host.
 func (h *App) include() (modules []backend.Server, err error) {
 	env := &plugin.Env{
-		Config: h.Config, Version: cli.Version(), Queue: h.Queue, Lost: h.lost, Host: func() *router.Host { return h.Host },
+		Config: h.Config, Version: cli.Version(), Queue: h.Queue, Lost: h.lost, Begin: beginnerFor(h.Config), Host: func() *router.Host { return h.Host },
 		Start: h.marks.starter, Form: h.forms.ask, Off: h.denied.whyDenied,
 	}
 	for _, p := range plugin.All() {

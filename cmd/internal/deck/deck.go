@@ -76,6 +76,7 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 	if err != nil {
 		return err
 	}
+	app.TakePlace(cfg)
 	h, r, err := app.Open(cfg, full)
 	if err != nil {
 		return err

@@ -36,13 +36,16 @@ func serve(a *cli.Globals, linked bool) error {
 	if err != nil {
 		return err
 	}
+	if !linked {
+		app.TakePlace(cfg)
+	}
 	h, r, err := app.Open(cfg, false)
 	if err != nil {
 		return err
 	}
 	logs := console.Err()
-	if linked { // nobody reads that
-		logs = nil
+	if linked {
+		logs, h.Yield = nil, stop // nobody reads them
 	}
 	if err := h.OpenLog(logs); err != nil {
 		return err

@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -20,8 +20,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/machines/book"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
-	"github.com/mcpdeck/mcpdeck/servers/support/process"
-	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
@@ -130,7 +128,7 @@ func bridge(cfg *config.Config) error {
 	ctx := context.Background()
 	c, err := socket.Dial(ctx, cfg.Paths.Socket)
 	if err != nil && !errors.Is(err, socket.ErrUnsafe) {
-		c, err = begin(ctx, cfg)
+		c, err = app.Begin(ctx, cfg)
 	}
 	if err != nil {
 		return err
@@ -153,24 +151,4 @@ func bridge(cfg *config.Config) error {
 		ended <- err
 	})
 	return <-ended
-}
-
-// begin starts a deck without a screen that outlives this process, and connects to it.
-func begin(ctx context.Context, cfg *config.Config) (net.Conn, error) {
-	own, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	c := process.Command{Program: own, Args: []string{"serve", "--linked", "--port", "0"}, Dir: cfg.Home, Extra: cfg.Environ}
-	if err := process.Detach(c); err != nil {
-		return nil, fmt.Errorf("start a deck here: %w", err)
-	}
-	const patience = 15 * time.Second
-	conn, err := reconnect.Dial(ctx, reconnect.Pauses{First: 20 * time.Millisecond, Most: 200 * time.Millisecond}, patience, func(ctx context.Context) (net.Conn, error) {
-		return socket.Dial(ctx, cfg.Paths.Socket)
-	})
-	if err != nil {
-		return nil, fmt.Errorf("wait for the deck that was started here: %w; see %s", err, cfg.Paths.Log)
-	}
-	return conn, nil
 }

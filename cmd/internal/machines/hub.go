@@ -17,6 +17,7 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -397,7 +398,7 @@ this one shows what waits on the hub's hosts.`,
 				return err
 			}
 			if err = ask(cfg, "machines", nil); errors.Is(err, transport.ErrNoDeck) && m.Role == hub.Host {
-				conn, failed := begin(context.Background(), cfg)
+				conn, failed := app.Begin(context.Background(), cfg)
 				if err = failed; err == nil {
 					err = conn.Close()
 				}

@@ -28,7 +28,7 @@ func newAsk(e *Env) (*Instance, error) {
 		return &Instance{Server: mcpserver.InDeck(mcpserver.InProcess(e.Queue), e.Version)}, nil
 	}
 	// Without a user here, one may open a deck in the next moment.
-	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost})
+	client := questions.NewClient(questions.ClientOptions{Path: e.Config.Paths.AskSocket, Lost: e.Lost, Begin: e.Begin})
 	return &Instance{Server: mcpserver.InDeck(mcpserver.Remote(client), e.Version), Move: client.Move, Close: client.Close}, nil
 }
 

@@ -48,6 +48,8 @@ type Env struct {
 	Queue   *ask.Queue // of what the user is asked; nil: there is no user to answer here
 	// Lost reports whether a deck was there and has gone; nil: it is not known.
 	Lost func() bool
+	// Begin starts a deck without a screen if decks of other machines may answer here.
+	Begin func(context.Context) (begun bool, err error)
 	// Host runs all servers; nil until they are made.
 	Host func() *router.Host
 	// Start returns what starts the server's programs; note hears what they leave behind.
