@@ -7,7 +7,6 @@ import (
 	"crypto/ed25519"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"slices"
@@ -224,15 +223,11 @@ func (f *farHost) open(ctx context.Context, stream, subject string, known uint64
 	case s.seq == known:
 		return s, nil
 	}
-	text, err := f.keys.open(subject, s.data, f.is.Sign)
-	if errors.Is(err, errOthers) { // its user has not agreed to this deck
-		return nil, err
-	}
-	if err == nil {
-		err = json.Unmarshal(text, v)
-	}
+	err = f.keys.open(subject, s.data, f.is.Sign, v)
 	if err != nil {
-		f.drop()
+		if !errors.Is(err, errOthers) { // else its user has not agreed to this deck
+			f.drop()
+		}
 		return nil, err
 	}
 	return s, nil
@@ -292,11 +287,11 @@ func (f *farHost) fill(ctx context.Context, s *state, age time.Duration) bool {
 		text := f.asked[key]
 		if text == nil {
 			subject := "i." + f.is.Name + "." + key
-			m, err := f.last(ctx, itemsOf(f.is.Name), subject)
-			if err != nil || m == nil || len(m.data) == 0 {
+			var stored json.RawMessage
+			if m, err := f.open(ctx, itemsOf(f.is.Name), subject, 0, &stored); err != nil || m == nil {
 				return false
 			}
-			if text, err = f.keys.open(subject, m.data, f.is.Sign); err != nil || wire.KeyOf(text) != key {
+			if text = stored; wire.KeyOf(text) != key {
 				f.drop()
 				return false
 			}
@@ -359,7 +354,7 @@ func (f *farHost) answer(ctx context.Context, a *wire.Answer) *wire.Outcome {
 	defer stop()
 	to := "a." + f.is.Name + "." + f.Name + "." + a.Item
 	from := "o." + f.is.Name + "." + f.Name + "." + a.Item
-	message, err := f.sealAnswer(to, a)
+	message, err := f.keys.seal(to, a, f.is)
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
@@ -384,12 +379,4 @@ func (f *farHost) answer(ctx context.Context, a *wire.Answer) *wire.Outcome {
 		_ = sleep(ctx, time.Second)
 	}
 	return nil
-}
-
-func (f *farHost) sealAnswer(subject string, a *wire.Answer) ([]byte, error) {
-	b, err := json.Marshal(a)
-	if err != nil {
-		return nil, fmt.Errorf("write an answer: %w", err)
-	}
-	return f.keys.seal(subject, b, []Member{f.is})
 }

@@ -335,7 +335,7 @@ func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) 
 	for _, it := range items.Open {
 		key := wire.KeyOf(it.Asked)
 		if !t.put[key] {
-			if err := t.putSealed(ctx, "i."+t.Name+"."+key, it.Asked, to); err != nil {
+			if err := t.putSealed(ctx, "i."+t.Name+"."+key, json.RawMessage(it.Asked), to...); err != nil {
 				return err
 			}
 			t.put[key] = true
@@ -344,7 +344,7 @@ func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) 
 		it.Asked, it.Draft, it.LentBy = nil, nil, "" // a draft stays on its machine
 		s.Items.Open, s.Keys = append(s.Items.Open, it), append(s.Keys, key)
 	}
-	if err := t.putJSON(ctx, "v."+t.Name, s, to); err != nil {
+	if err := t.putSealed(ctx, "v."+t.Name, s, to...); err != nil {
 		return err
 	}
 	for key := range t.put {
@@ -366,22 +366,15 @@ func (t *teller) tellHere(ctx context.Context, s wire.Sessions, to []Member) err
 			return err
 		}
 		if len(b) < mostHere*3/4 || len(s.Sessions) == 0 {
-			return t.putSealed(ctx, "p."+t.Name, b, to)
+			return t.putSealed(ctx, "p."+t.Name, json.RawMessage(b), to...)
 		}
 		s.Sessions = s.Sessions[:len(s.Sessions)/2]
 	}
 }
 
-func (h *HostSide) putJSON(ctx context.Context, subject string, v any, to []Member) error {
-	b, err := json.Marshal(v)
-	if err != nil {
-		return err
-	}
-	return h.putSealed(ctx, subject, b, to)
-}
-
-func (h *HostSide) putSealed(ctx context.Context, subject string, text []byte, to []Member) error {
-	b, err := h.keys.seal(subject, text, to)
+// putSealed stores what those in to can read.
+func (h *HostSide) putSealed(ctx context.Context, subject string, v any, to ...Member) error {
+	b, err := h.keys.seal(subject, v, to...)
 	if err != nil {
 		return err
 	}
@@ -446,11 +439,7 @@ func (h *HostSide) answer(ctx context.Context, s *stored) bool {
 		return true
 	}
 	var a wire.Answer
-	b, err := h.keys.open(s.subject, s.data, deck.Sign)
-	if err == nil {
-		err = json.Unmarshal(b, &a)
-	}
-	if err != nil || !deck.Sign.Equal(a.Key) || a.Item != key {
+	if h.keys.open(s.subject, s.data, deck.Sign, &a) != nil || !deck.Sign.Equal(a.Key) || a.Item != key {
 		h.drop()
 		return true
 	}
@@ -460,6 +449,6 @@ func (h *HostSide) answer(ctx context.Context, s *stored) bool {
 	}
 	o := outcome{Of: digest(a.Sign), Outcome: *r.Answer}
 	return again(ctx, func() error {
-		return h.putJSON(ctx, "o."+h.Name+"."+deck.Name+"."+key, o, []Member{*deck})
+		return h.putSealed(ctx, "o."+h.Name+"."+deck.Name+"."+key, o, *deck)
 	})
 }

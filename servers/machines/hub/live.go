@@ -3,7 +3,6 @@ package hub
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -74,20 +73,13 @@ func (h *HostSide) replyLive(ctx context.Context, m *nats.Msg) {
 			continue
 		}
 		var q live
-		text, err := h.keys.open(m.Subject, m.Data, deck.Sign)
-		if err == nil {
-			err = json.Unmarshal(text, &q)
+		if h.keys.open(m.Subject, m.Data, deck.Sign, &q) != nil {
+			break
 		}
-		if err != nil {
-			h.drop()
-			return
-		}
-		b, err := json.Marshal(h.told(ctx, deck.Name, &q))
+		reply := func(a alive) ([]byte, error) { return h.keys.seal(replyTo(m.Subject, m.Data), a, deck) }
+		b, err := reply(h.told(ctx, deck.Name, &q))
 		if len(b) > mostMessage*3/4 {
-			b, err = json.Marshal(alive{Reply: &wire.Reply{Error: "it is too large for a hub"}})
-		}
-		if err == nil {
-			b, err = h.keys.seal(replyTo(m.Subject, m.Data), b, []Member{deck})
+			b, err = reply(alive{Reply: &wire.Reply{Error: "it is too large for a hub"}})
 		}
 		if err == nil {
 			_ = m.Respond(b) // the deck asks again
@@ -167,10 +159,7 @@ func (f *farHost) live(ctx context.Context, req *wire.Request) wire.Reply {
 
 func (f *farHost) askLive(ctx context.Context, q *live) (r alive, err error) {
 	subject := liveOf(f.is.Name, f.Name)
-	b, err := json.Marshal(q)
-	if err == nil {
-		b, err = f.keys.seal(subject, b, []Member{f.is})
-	}
+	b, err := f.keys.seal(subject, q, f.is)
 	if err != nil {
 		return r, err
 	}
@@ -181,12 +170,8 @@ func (f *farHost) askLive(ctx context.Context, q *live) (r alive, err error) {
 	if err != nil {
 		return r, err
 	}
-	text, err := f.keys.open(replyTo(subject, b), m.Data, f.is.Sign)
-	if err != nil {
+	if err := f.keys.open(replyTo(subject, b), m.Data, f.is.Sign, &r); err != nil {
 		f.drop()
-		return r, err
-	}
-	if err := json.Unmarshal(text, &r); err != nil {
 		return r, fmt.Errorf("read a reply: %w", err)
 	}
 	return r, nil

@@ -176,11 +176,7 @@ func TestAPromptThatTheHubRepeatsIsNotSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	subject := liveOf("build1", owner.Name)
-	b, err := json.Marshal(live{Request: &wire.Request{Prompt: prompt}, Fresh: first.Fresh})
-	if err != nil {
-		t.Fatal(err)
-	}
-	kept, err := keys.seal(subject, b, []Member{is})
+	kept, err := keys.seal(subject, live{Request: &wire.Request{Prompt: prompt}, Fresh: first.Fresh}, is)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,8 +187,8 @@ func TestAPromptThatTheHubRepeatsIsNotSent(t *testing.T) {
 			m, err = c.exchange(t.Context(), liveWithin, subject, kept)
 			return err == nil
 		})
-		text, err := keys.open(replyTo(subject, kept), m.Data, is.Sign)
-		if err != nil {
+		var text json.RawMessage
+		if err := keys.open(replyTo(subject, kept), m.Data, is.Sign, &text); err != nil {
 			t.Fatal(err)
 		}
 		return string(text)

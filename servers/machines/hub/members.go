@@ -88,17 +88,14 @@ func (k *Keys) signList(l List, subject string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(ed25519.Sign(k.Sign, append(bound("list", subject), body...)), body...), nil
+	return k.attest("list", subject, body), nil
 }
 
 // readList returns the list in a message at a subject, if its owner has signed it.
 func readList(message []byte, subject string, owner ed25519.PublicKey) (l List, err error) {
-	if len(message) < ed25519.SignatureSize || len(owner) != ed25519.PublicKeySize {
-		return l, errSealed
-	}
-	sign, body := message[:ed25519.SignatureSize], message[ed25519.SignatureSize:]
-	if !ed25519.Verify(owner, append(bound("list", subject), body...), sign) {
-		return l, errSealed
+	body, err := attested("list", subject, message, owner)
+	if err != nil {
+		return l, err
 	}
 	err = json.Unmarshal(body, &l)
 	return l, err

@@ -16,6 +16,7 @@ import (
 	"crypto/hpke"
 	"crypto/rand"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -97,8 +98,29 @@ func nameOf(box []byte) []byte {
 	return sum[:boxName]
 }
 
-// seal makes a message of a text, which those in to can read, and which counts at a subject alone.
-func (k *Keys) seal(subject string, text []byte, to []Member) ([]byte, error) {
+// attest puts a signature before a body, which counts for one use at a subject alone.
+func (k *Keys) attest(use, subject string, body []byte) []byte {
+	return append(ed25519.Sign(k.Sign, append(bound(use, subject), body...)), body...)
+}
+
+// attested returns the body of a message at a subject, if from has signed it.
+func attested(use, subject string, message []byte, from ed25519.PublicKey) ([]byte, error) {
+	if len(message) < ed25519.SignatureSize || len(from) != ed25519.PublicKeySize {
+		return nil, errSealed
+	}
+	sign, body := message[:ed25519.SignatureSize], message[ed25519.SignatureSize:]
+	if !ed25519.Verify(from, append(bound(use, subject), body...), sign) {
+		return nil, errSealed
+	}
+	return body, nil
+}
+
+// seal makes a message of v as JSON, which those in to can read, and which counts at a subject alone.
+func (k *Keys) seal(subject string, v any, to ...Member) ([]byte, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("write a message: %w", err)
+	}
 	if len(to) > mostTo {
 		return nil, fmt.Errorf("a message is sealed for %s, and no more can read it than %d", humanize.Count(len(to), "member"), mostTo)
 	}
@@ -121,22 +143,19 @@ func (k *Keys) seal(subject string, text []byte, to []Member) ([]byte, error) {
 		return nil, err
 	}
 	out = aead.Seal(out, make([]byte, chacha20poly1305.NonceSize), text, bound("text", subject))
-	return append(ed25519.Sign(k.Sign, append(bound("sign", subject), out...)), out...), nil
+	return k.attest("sign", subject, out), nil
 }
 
-// open returns the text of a message at a subject, if from has made it and these keys may read it.
-func (k *Keys) open(subject string, message []byte, from ed25519.PublicKey) ([]byte, error) {
-	if len(message) < ed25519.SignatureSize+1 || len(from) != ed25519.PublicKeySize {
-		return nil, errSealed
-	}
-	sign, rest := message[:ed25519.SignatureSize], message[ed25519.SignatureSize:]
-	if !ed25519.Verify(from, append(bound("sign", subject), rest...), sign) {
-		return nil, errSealed
+// open reads v from a message at a subject, if from has made it and these keys may read it.
+func (k *Keys) open(subject string, message []byte, from ed25519.PublicKey, v any) error {
+	rest, err := attested("sign", subject, message, from)
+	if err != nil || len(rest) == 0 {
+		return errSealed
 	}
 	boxes := rest[1:]
 	n := int(rest[0]) * (boxName + boxSize)
 	if len(boxes) < n {
-		return nil, errSealed
+		return errSealed
 	}
 	own := nameOf(k.box.PublicKey().Bytes())
 	for b := boxes[:n]; len(b) > 0; b = b[boxName+boxSize:] {
@@ -145,13 +164,17 @@ func (k *Keys) open(subject string, message []byte, from ed25519.PublicKey) ([]b
 		}
 		once, err := hpke.Open(k.box, hpke.HKDFSHA256(), hpke.ChaCha20Poly1305(), bound("box", subject), b[boxName:boxName+boxSize])
 		if err != nil {
-			return nil, errSealed
+			return errSealed
 		}
 		aead, err := chacha20poly1305.New(once)
 		if err != nil {
-			return nil, errSealed
+			return errSealed
 		}
-		return aead.Open(nil, make([]byte, chacha20poly1305.NonceSize), boxes[n:], bound("text", subject))
+		text, err := aead.Open(nil, make([]byte, chacha20poly1305.NonceSize), boxes[n:], bound("text", subject))
+		if err != nil {
+			return errSealed
+		}
+		return json.Unmarshal(text, v)
 	}
-	return nil, errOthers
+	return errOthers
 }

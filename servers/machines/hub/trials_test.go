@@ -3,7 +3,6 @@ package hub
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -164,10 +163,7 @@ func TestNoForgedAnswerReachesAnAgent(t *testing.T) {
 		return a
 	}
 	sealed := func(k *Keys, subject string, a *wire.Answer) []byte {
-		b, err := json.Marshal(a)
-		if err == nil {
-			b, err = k.seal(subject, b, []Member{*build1})
-		}
+		b, err := k.seal(subject, a, *build1)
 		if err != nil {
 			t.Fatal(err)
 		}
