@@ -13,6 +13,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nats-io/nats.go"
+
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
@@ -59,70 +61,63 @@ func NewDeck(o DeckOptions) (*DeckSide, error) {
 		return nil, err
 	}
 	d := &DeckSide{member: m, opt: o, hosts: map[string]*farHost{}}
-	m.client, err = connect(&m.Membership, m.keys, m.heard, "v.*", "p.*", "o.*."+m.Name+".*", listSubject)
-	return d, err
+	d.connect(&m.Membership, m.keys, nil, "v.*", "p.*", "o.*."+m.Name+".*", listSubject)
+	return d, nil
 }
 
 // Run works until ctx ends.
 func (d *DeckSide) Run(ctx context.Context) {
-	defer d.close()
-	prepared := make(chan struct{})
-	recovery.Go("streams of a hub", func() {
-		defer close(prepared)
-		if d.Made == d.Name {
-			d.prepare(ctx)
-		}
-	})
-	d.keepList(ctx, func(List) { d.opt.Changed() })
-	<-prepared
+	works := map[string]func(context.Context){"list of a hub": func(ctx context.Context) {
+		d.keepList(ctx, func(List) { d.opt.Changed() })
+	}}
+	if d.Made == d.Name {
+		works["streams of a hub"] = d.keepPrepared
+	}
+	d.run(ctx, works)
 }
 
-// prepare makes the hub's streams and puts the list there, once the hub is reached.
-func (d *DeckSide) prepare(ctx context.Context) {
-	links, stop := d.client.feed.Subscribe()
+// keepPrepared makes the hub's streams and puts the list there, whenever the hub is reached.
+func (d *DeckSide) keepPrepared(ctx context.Context) {
+	hints, stop := d.feed(changes).Subscribe()
 	defer stop()
-	for ctx.Err() == nil {
-		if d.problem() == nil {
-			again(ctx, func() error {
-				o, err := d.opt.Owned()
-				if err != nil {
-					return err
-				}
-				if err := d.client.prepare(ctx, d.keys, &o.List); err != nil {
-					return err
-				}
-				message, err := d.keys.signList(o.List, listSubject)
-				if err == nil && d.takeList(message) {
-					d.opt.Changed()
-				}
-				return err
-			})
+	for {
+		var failed <-chan time.Time
+		if d.problem() == nil && d.prepareOwned(ctx) != nil {
+			failed = time.After(time.Second)
 		}
 		select {
-		case <-links:
+		case <-hints:
+		case <-failed:
 		case <-ctx.Done():
+			return
 		}
 	}
 }
 
+func (d *DeckSide) prepareOwned(ctx context.Context) error {
+	o, err := d.opt.Owned()
+	if err != nil {
+		return err
+	}
+	return d.prepare(ctx, d.keys, o.List)
+}
+
 // Refresh has the list looked at again.
-func (d *DeckSide) Refresh() { d.client.feed.Send() }
+func (d *DeckSide) Refresh() { d.feed(changes).Send() }
 
 // Key is what this deck signs with.
 func (d *DeckSide) Key() ed25519.PrivateKey { return d.keys.Sign }
 
 // Hosts returns those of the hub, by name.
 func (d *DeckSide) Hosts() []Member {
-	list := d.members()
-	all := list.of(Host)
+	all := d.members().of(Host)
 	slices.SortFunc(all, func(a, b Member) int { return cmp.Compare(a.Name, b.Name) })
 	return all
 }
 
 // Decks returns the fingerprints of the decks that may answer, by the word of the hub's owner.
 func (d *DeckSide) Decks() (all []string) {
-	list := d.members()
-	for _, m := range list.of(Deck) {
+	for _, m := range d.members().of(Deck) {
 		all = append(all, wire.Fingerprint(m.Sign))
 	}
 	return all
@@ -158,17 +153,12 @@ func (d *DeckSide) Dial(is Member) func(context.Context) (io.ReadWriteCloser, er
 	f := d.far(is)
 	return func(ctx context.Context) (io.ReadWriteCloser, error) {
 		const patience = 20 * time.Second
-		up, _ := d.isUp()
-		select {
-		case <-up:
-		case <-time.After(patience):
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-		if err := d.problem(); err != nil { // a connection that came just now is one
+		wait, done := context.WithTimeout(ctx, patience)
+		defer done()
+		on, err := d.connected(wait)
+		if err != nil {
 			return nil, err
 		}
-		_, on := d.isUp()
 		ours, theirs := net.Pipe()
 		recovery.Go("link over a hub", func() {
 			defer context.AfterFunc(ctx, func() { theirs.Close() })()
@@ -176,7 +166,7 @@ func (d *DeckSide) Dial(is Member) func(context.Context) (io.ReadWriteCloser, er
 			defer context.AfterFunc(on, func() { theirs.Close() })()
 			_ = wire.NewFrames(theirs, theirs).Serve(ctx, f.reply) // reading tells that the link is gone
 		})
-		return &lent{Conn: ours, of: d.client}, nil
+		return &lent{Conn: ours, on: on}, nil
 	}
 }
 
@@ -184,15 +174,13 @@ func (d *DeckSide) Dial(is Member) func(context.Context) (io.ReadWriteCloser, er
 type lent struct {
 	net.Conn
 
-	of *client
+	on context.Context
 }
 
 func (l *lent) Read(b []byte) (int, error) {
 	n, err := l.Conn.Read(b)
-	if err != nil {
-		if why := l.of.problem(); why != nil {
-			err = why
-		}
+	if err != nil && l.on.Err() != nil {
+		err = context.Cause(l.on)
 	}
 	return n, err
 }
@@ -215,15 +203,15 @@ func (f *farHost) reply(ctx context.Context, req *wire.Request) (r wire.Reply) {
 }
 
 // open reads a message of the host; nil if there is none that is its own. The one that is known it does not read again.
-func (f *farHost) open(ctx context.Context, stream, subject string, known uint64, v any) (*stored, error) {
+func (f *farHost) open(ctx context.Context, stream, subject string, known uint64, v any) (*nats.RawStreamMsg, error) {
 	s, err := f.last(ctx, stream, subject)
 	switch {
-	case err != nil || s == nil || len(s.data) == 0:
+	case err != nil || s == nil || len(s.Data) == 0:
 		return nil, err
-	case s.seq == known:
+	case s.Sequence == known:
 		return s, nil
 	}
-	err = f.keys.open(subject, s.data, f.is.Sign, v)
+	err = f.keys.open(subject, s.Data, f.is.Sign, v)
 	if err != nil {
 		if !errors.Is(err, errOthers) { // else its user has not agreed to this deck
 			f.drop()
@@ -237,42 +225,34 @@ func (f *farHost) hello(ctx context.Context) wire.Reply {
 	const patience = 20 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	hints, stop := f.feed("v." + f.is.Name).Subscribe()
-	defer stop()
-	w := watch{hints: hints, soon: 3}
-	for ctx.Err() == nil {
+	for range f.looks(ctx, "v."+f.is.Name) {
 		var s state
 		if at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, 0, &s); err == nil && at != nil {
 			own := wire.Fingerprint(f.keys.public())
 			s.Welcome.Answers = slices.ContainsFunc(s.Welcome.Decks, func(d wire.Deck) bool { return d.Fingerprint == own })
 			return wire.Reply{Hello: &s.Welcome}
 		}
-		w.wait(ctx)
 	}
 	return wire.Reply{Error: "it has put nothing on the hub yet that this deck may read; is mcpdeck running there, and has its user agreed to this deck?"}
 }
 
 // items returns what waits once that has another version.
 func (f *farHost) items(ctx context.Context, known *uint64) *wire.Items {
-	hints, stop := f.feed("v." + f.is.Name).Subscribe()
-	defer stop()
-	w := watch{hints: hints, soon: 3}
 	var version uint64
 	if known != nil {
 		version = *known
 	}
-	for ctx.Err() == nil {
+	for w := range f.looks(ctx, "v."+f.is.Name) {
 		var s state
 		at, err := f.open(ctx, itemsOf(f.is.Name), "v."+f.is.Name, version, &s)
-		if err == nil && at != nil && at.seq != version && len(s.Keys) == len(s.Items.Open) {
-			if whole := f.fill(ctx, &s, at.age); whole {
-				s.Items.Version = at.seq
-				return &s.Items
-			}
-			_ = sleep(ctx, 200*time.Millisecond)
+		if err != nil || at == nil || at.Sequence == version || len(s.Keys) != len(s.Items.Open) {
 			continue
 		}
-		w.wait(ctx)
+		if whole := f.fill(ctx, &s, age(at)); whole {
+			s.Items.Version = at.Sequence
+			return &s.Items
+		}
+		w.retry = true
 	}
 	return nil
 }
@@ -311,23 +291,19 @@ func (f *farHost) fill(ctx context.Context, s *state, age time.Duration) bool {
 
 // sessions returns those of the host once they have changed, and notes meanwhile whether it is awake.
 func (f *farHost) sessions(ctx context.Context, known *uint64) *wire.Sessions {
-	hints, stop := f.feed("p." + f.is.Name).Subscribe()
-	defer stop()
-	w := watch{hints: hints, soon: 3}
 	var seen uint64
-	for ctx.Err() == nil {
+	for w := range f.looks(ctx, "p."+f.is.Name) {
 		var s wire.Sessions
 		if at, err := f.open(ctx, hereStream, "p."+f.is.Name, seen, &s); err != nil || at == nil {
 			f.note(time.Time{})
 		} else {
-			f.note(time.Now().Add(-at.age))
-			if at.seq != seen && (known == nil || *known != s.Version) {
+			f.note(time.Now().Add(-age(at)))
+			if at.Sequence != seen && (known == nil || *known != s.Version) {
 				return &s
 			}
-			seen = at.seq
+			seen = at.Sequence
 		}
-		w.wait(ctx)
-		_ = sleep(ctx, 200*time.Millisecond) // a host may say much, and what it has said is stored by then
+		sleep(ctx, 200*time.Millisecond) // a host may say much
 		w.soon = min(w.soon, 1)
 	}
 	return nil
@@ -350,33 +326,28 @@ func (f *farHost) note(at time.Time) {
 
 // answer leaves an answer for the host, and returns what that has made of it.
 func (f *farHost) answer(ctx context.Context, a *wire.Answer) *wire.Outcome {
-	hints, stop := f.feed("o." + f.is.Name).Subscribe()
-	defer stop()
 	to := "a." + f.is.Name + "." + f.Name + "." + a.Item
 	from := "o." + f.is.Name + "." + f.Name + "." + a.Item
 	message, err := f.keys.seal(to, a, f.is)
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
-	w := watch{hints: hints, soon: 3}
-	for ctx.Err() == nil {
+	for w := range f.looks(ctx, "o."+f.is.Name) {
 		// The host says what became of it before it removes it, so this is the order in which to look.
 		left, err := f.last(ctx, answersOf(f.is.Name), to)
-		if err == nil {
-			var o outcome
-			said, err := f.open(ctx, itemsOf(f.is.Name), from, 0, &o)
-			if err == nil && said != nil && o.Of == digest(a.Sign) {
-				return &o.Outcome
-			}
-			if left == nil || !bytes.Equal(left.data, message) {
-				err = f.put(ctx, to, message)
-			}
-			if err == nil {
-				w.wait(ctx)
-				continue
-			}
+		if err != nil {
+			w.retry = true
+			continue
 		}
-		_ = sleep(ctx, time.Second)
+		var o outcome
+		said, err := f.open(ctx, itemsOf(f.is.Name), from, 0, &o)
+		if err == nil && said != nil && o.Of == digest(a.Sign) {
+			return &o.Outcome
+		}
+		if left == nil || !bytes.Equal(left.Data, message) {
+			err = f.put(ctx, to, message)
+		}
+		w.retry = err != nil
 	}
 	return nil
 }

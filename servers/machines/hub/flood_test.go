@@ -11,18 +11,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// bytesOf is how much the hub has in a stream.
-func bytesOf(c *client, stream string) (size, messages int, err error) {
-	var info struct {
-		State struct {
-			Bytes    int `json:"bytes"`
-			Messages int `json:"messages"`
-		} `json:"state"`
-	}
-	err = c.call(context.Background(), "$JS.API.STREAM.INFO."+stream, struct{}{}, &info)
-	return info.State.Bytes, info.State.Messages, err
-}
-
 // TestAHostThatFloodsTakesNoOthersPlace has a host that was taken over open more connections than it may, and write without end
 // wherever it can, with what is large and what is small, while another host's questions are answered.
 func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
@@ -39,10 +27,8 @@ func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
 	m := joined["build1"]
 	var all []*client
 	for range most + 4 {
-		c, err := connect(&m, mustKeys(t, m.Seed), func(*nats.Msg) {})
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := newClient()
+		c.connect(&m, mustKeys(t, m.Seed), nil)
 		defer c.close()
 		all = append(all, c)
 	}
@@ -56,9 +42,10 @@ func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
 	}
 	testwait.Until(t, "it has all connections that it may have", func() bool { return linked() == most })
 	var c *client
+	var nc *nats.Conn
 	for _, o := range all {
-		if o.problem() == nil {
-			c = o
+		if is, _, err := o.conn(); err == nil {
+			c, nc = o, is
 		}
 	}
 
@@ -78,7 +65,7 @@ func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
 				body = large
 			}
 			for _, subject := range []string{"v.build1", fmt.Sprintf("i.build1.%d", n), fmt.Sprintf("o.build1.laptop.%d", n), "p.build1"} {
-				if c.nc.Publish(subject, body) == nil { // else its connection is made anew
+				if nc.Publish(subject, body) == nil { // else its connection is made anew
 					sent++
 				}
 			}
@@ -98,22 +85,22 @@ func TestAHostThatFloodsTakesNoOthersPlace(t *testing.T) {
 	operator := w.operator()
 	defer operator.close()
 	testwait.Until(t, "the hub has as much of it as it takes", func() bool {
-		_, n, err := bytesOf(operator, itemsOf("build1")) // a hub that is flooded may not reply in time
-		return err == nil && n > mostStored/4
+		has, err := operator.has(t.Context(), itemsOf("build1")) // a hub that is flooded may not reply in time
+		return err == nil && has.Msgs > mostStored/4
 	})
 	close(over)
 	sent := <-sums
-	var size, n int
+	var has nats.StreamState
 	testwait.Until(t, "the hub says how much that is", func() (said bool) {
 		var err error
-		size, n, err = bytesOf(operator, itemsOf("build1"))
+		has, err = operator.has(t.Context(), itemsOf("build1"))
 		return err == nil
 	})
-	if size > itemBytes || n > mostStored {
-		t.Errorf("the hub keeps %d bytes in %d messages of a host; at most %d in %d are allowed", size, n, itemBytes, mostStored)
+	if has.Bytes > itemBytes || has.Msgs > mostStored {
+		t.Errorf("the hub keeps %d bytes in %d messages of a host; at most %d in %d are allowed", has.Bytes, has.Msgs, itemBytes, mostStored)
 	}
 	if linked() > most {
 		t.Errorf("a host has %d connections", linked())
 	}
-	t.Logf("%d messages of a host that floods: the hub keeps %d of them, %.1f MB; 3 questions of another host answered meanwhile", sent, n, float64(size)/(1<<20))
+	t.Logf("%d messages of a host that floods: the hub keeps %d of them, %.1f MB; 3 questions of another host answered meanwhile", sent, has.Msgs, float64(has.Bytes)/(1<<20))
 }

@@ -15,7 +15,6 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/machines/host"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
-	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -52,15 +51,13 @@ type HostOptions struct {
 type HostSide struct {
 	*member
 
-	opt   HostOptions
-	host  *host.Host
-	look  chan struct{}  // of one slot: something has changed here
-	kick  chan struct{}  // of one slot: all is to be put there anew
-	learn chan struct{}  // of one slot: the list of decks is to be looked at again
-	live  chan *nats.Msg // requests that have come
+	opt    HostOptions
+	decks  onHub // those for which this host seals
+	host   *host.Host
+	places chan struct{} // of requests that are under way
+	asking sync.Map      // by key: decks of which this machine is being told
 
 	mu       sync.Mutex
-	asking   map[string]bool // by key: decks of which this machine is being told
 	items    *wire.Items
 	sessions *wire.Sessions
 	fresh    map[string]fresh // by deck
@@ -72,24 +69,11 @@ func NewHost(o HostOptions) (*HostSide, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &HostSide{member: m, opt: o, asking: map[string]bool{}, look: make(chan struct{}, 1), kick: make(chan struct{}, 1), learn: make(chan struct{}, 1), live: make(chan *nats.Msg, mostLive), fresh: map[string]fresh{}}
-	known := o.Host.Decks
-	o.Host.Decks = onHub{Decks: known, of: m}
+	h := &HostSide{member: m, opt: o, decks: onHub{Decks: o.Host.Decks, of: m}, places: make(chan struct{}, mostLive), fresh: map[string]fresh{}}
+	o.Host.Decks = h.decks
 	h.host = host.New(o.Host)
-	m.client, err = connect(&m.Membership, m.keys, h.heard, "a."+m.Name+".>", decksSubject, liveOf(m.Name, "*"))
-	return h, err
-}
-
-// heard takes a request, or hints at what has come.
-func (h *HostSide) heard(is *nats.Msg) {
-	if !isLive(is.Subject) {
-		h.member.heard(is)
-		return
-	}
-	select {
-	case h.live <- is:
-	default: // the deck asks again
-	}
+	h.connect(&m.Membership, m.keys, h.takeLive, "a."+m.Name+".>", decksSubject, liveOf(m.Name, "*"))
+	return h, nil
 }
 
 // onHub are the decks of a hub that may answer: those of its list that this machine has learned of.
@@ -123,8 +107,7 @@ func (d onHub) All() (all []wire.Deck) {
 }
 
 func (d onHub) all() (all []Member) {
-	list := d.of.members()
-	for _, m := range list.of(Deck) {
+	for _, m := range d.of.members().of(Deck) {
 		if _, known := d.Decks.Find(m.Sign); known {
 			all = append(all, m)
 		}
@@ -132,94 +115,53 @@ func (d onHub) all() (all []Member) {
 	return all
 }
 
-// decks are those for which this host seals.
-func (h *HostSide) decks() []Member { return onHub{Decks: h.opt.Host.Decks, of: h.member}.all() }
-
-// Kick has what waits sealed anew, since another deck may be there to read it.
-func (h *HostSide) Kick() { notify.Poke(h.kick) }
-
 // Refresh has this machine told again of each deck of the list.
-func (h *HostSide) Refresh() { notify.Poke(h.learn) }
+func (h *HostSide) Refresh() { h.tellOfDecks() }
 
 // Run works until ctx ends.
 func (h *HostSide) Run(ctx context.Context) {
-	defer h.close()
-	var all sync.WaitGroup
-	for name, work := range map[string]func(context.Context){
+	h.tellOfDecks()
+	h.run(ctx, map[string]func(context.Context){
 		"list of a hub": func(ctx context.Context) {
 			h.keepList(ctx, func(was List) {
 				h.forget(was)
-				h.Refresh()
+				h.tellOfDecks()
 			})
-		},
-		"decks of a hub": func(ctx context.Context) {
-			for ctx.Err() == nil {
-				h.tellOfDecks(ctx)
-				select {
-				case <-h.learn:
-				case <-ctx.Done():
-				}
-			}
 		},
 		"items for a hub": func(ctx context.Context) {
-			follow(ctx, h, itemsPause, func(known *uint64) *wire.Request { return &wire.Request{Items: &wire.Since{Version: known}} }, func(r wire.Reply) (uint64, bool) {
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				if h.items = r.Items; r.Items == nil {
-					return 0, false
-				}
-				return r.Items.Version, true
-			})
+			var known wire.Since
+			h.follow(ctx, itemsPause, &known, &wire.Request{Items: &known})
 		},
 		"sessions for a hub": func(ctx context.Context) {
-			follow(ctx, h, sessionsPause, func(known *uint64) *wire.Request { return &wire.Request{Sessions: &wire.Since{Version: known}} }, func(r wire.Reply) (uint64, bool) {
-				h.mu.Lock()
-				defer h.mu.Unlock()
-				if h.sessions = r.Sessions; r.Sessions == nil {
-					return 0, false
-				}
-				return r.Sessions.Version, true
-			})
+			var known wire.Since
+			h.follow(ctx, sessionsPause, &known, &wire.Request{Sessions: &known})
 		},
-		"what a hub is told": h.tell, "answers of a hub": h.answers, "requests over a hub": h.serveLive,
-	} {
-		all.Add(1)
-		recovery.Go(name, func() {
-			defer all.Done()
-			work(ctx)
-		})
-	}
-	all.Wait()
+		"what a hub is told": h.tell,
+		"answers of a hub":   h.answers,
+	})
 }
 
 // tellOfDecks tells this machine of the decks of the list. What it makes of one may take as long as its user does.
-func (h *HostSide) tellOfDecks(ctx context.Context) {
-	list := h.members()
-	for _, m := range list.of(Deck) {
+func (h *HostSide) tellOfDecks() {
+	for _, m := range h.members().of(Deck) {
 		key := string(m.Sign)
-		h.mu.Lock()
-		asking := h.asking[key]
-		h.asking[key] = true
-		h.mu.Unlock()
-		if asking {
+		if _, asking := h.asking.LoadOrStore(key, true); asking {
 			continue
 		}
 		recovery.Go("deck of a hub", func() {
-			h.opt.Learn(ctx, &m)
-			h.mu.Lock()
-			delete(h.asking, key)
-			h.mu.Unlock()
-			h.Kick()
+			h.opt.Learn(h.life, &m)
+			h.asking.Delete(key)
+			h.feed(changes).Send()
 		})
 	}
-	h.Kick()
+	h.feed(changes).Send()
 }
 
 // forget has this machine forget the decks of an earlier list that are there no more.
 func (h *HostSide) forget(was List) {
-	list := h.members()
+	now := h.members().of(Deck)
 	for _, m := range was.of(Deck) {
-		if !slices.ContainsFunc(list.of(Deck), func(o Member) bool { return o.Sign.Equal(m.Sign) }) {
+		if !slices.ContainsFunc(now, func(o Member) bool { return o.Sign.Equal(m.Sign) }) {
 			h.opt.Forget(&m)
 		}
 	}
@@ -235,55 +177,43 @@ const (
 	refresh = 10 * time.Minute
 )
 
-// follow takes each version of something that the host has.
-func follow(ctx context.Context, h *HostSide, pause time.Duration, ask func(*uint64) *wire.Request, take func(wire.Reply) (uint64, bool)) {
-	var known *uint64
+// follow takes each version of something that the host has: what it is asked for by req, which has known.
+func (h *HostSide) follow(ctx context.Context, pause time.Duration, known *wire.Since, req *wire.Request) {
 	for ctx.Err() == nil {
-		version, ok := take(h.host.Reply(ctx, ask(known)))
-		if !ok {
-			return
+		r := h.host.Reply(ctx, req)
+		h.mu.Lock()
+		switch {
+		case r.Items != nil:
+			h.items, known.Version = r.Items, &r.Items.Version
+		case r.Sessions != nil:
+			h.sessions, known.Version = r.Sessions, &r.Sessions.Version
 		}
-		known = &version
-		notify.Poke(h.look)
-		if sleep(ctx, pause) != nil {
-			return
-		}
+		h.mu.Unlock()
+		h.feed(changes).Send()
+		sleep(ctx, pause)
 	}
 }
 
 // tell puts on the hub what has changed.
 func (h *HostSide) tell(ctx context.Context) {
-	hints, stop := h.client.feed.Subscribe()
+	hints, stop := h.feed(changes).Subscribe()
 	defer stop()
 	t := &teller{HostSide: h}
-	anew := time.NewTicker(refresh)
-	defer anew.Stop()
-	here := time.NewTicker(hereEvery)
-	defer here.Stop()
-	var failed <-chan time.Time
-	var last context.Context // of the connection by which it was told
+	anew, here := time.Tick(refresh), time.Tick(hereEvery)
 	for {
+		var failed <-chan time.Time
+		if t.tell(ctx) != nil {
+			failed = time.After(time.Second)
+		}
 		select {
 		case <-hints:
-		case <-h.look:
-		case <-h.kick:
+		case <-anew:
 			t.forget()
-		case <-anew.C:
-			t.forget()
-		case <-here.C:
+		case <-here:
 			t.here = nil
 		case <-failed:
 		case <-ctx.Done():
 			return
-		}
-		failed = nil
-		_, on := h.isUp()
-		if on != last {
-			last = on
-			t.forget()
-		}
-		if on.Err() == nil && t.tell(ctx) != nil {
-			failed = time.After(time.Second)
 		}
 	}
 }
@@ -292,29 +222,36 @@ func (h *HostSide) tell(ctx context.Context) {
 type teller struct {
 	*HostSide
 
-	put   map[string]bool // the items
+	on    context.Context // of the connection by which it has
+	to    []Member        // who may read it
+	told  map[string]bool // the items
 	items *wire.Items
 	here  *wire.Sessions
 }
 
-func (t *teller) forget() { t.put, t.items, t.here = map[string]bool{}, nil, nil }
+func (t *teller) forget() { t.told, t.items, t.here = map[string]bool{}, nil, nil }
 
 func (t *teller) tell(ctx context.Context) error {
-	to := t.decks()
-	if len(to) == 0 { // nobody may read it
-		return nil
+	_, on, err := t.conn()
+	to := t.decks.all()
+	if err != nil || len(to) == 0 { // nobody may read it
+		return nil //nolint:nilerr // there is a hint once it is linked
+	}
+	if on != t.on || !slices.EqualFunc(to, t.to, func(a, b Member) bool { return a.Sign.Equal(b.Sign) }) {
+		t.forget()
+		t.on, t.to = on, to
 	}
 	t.mu.Lock()
 	items, sessions := t.HostSide.items, t.HostSide.sessions
 	t.mu.Unlock()
 	if items != nil && items != t.items {
-		if err := t.tellItems(ctx, items, to); err != nil {
+		if err := t.tellItems(ctx, items); err != nil {
 			return err
 		}
 		t.items = items
 	}
 	if sessions != nil && sessions != t.here {
-		if err := t.tellHere(ctx, *sessions, to); err != nil {
+		if err := t.tellHere(ctx, *sessions); err != nil {
 			return err
 		}
 		t.here = sessions
@@ -323,7 +260,7 @@ func (t *teller) tell(ctx context.Context) error {
 }
 
 // tellItems puts the items that are new there, then the list, and then empties those that have ended.
-func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) error {
+func (t *teller) tellItems(ctx context.Context, items *wire.Items) error {
 	hello := t.host.Reply(ctx, &wire.Request{Hello: &wire.Hello{}})
 	s := state{Items: *items}
 	if hello.Hello != nil {
@@ -334,39 +271,39 @@ func (t *teller) tellItems(ctx context.Context, items *wire.Items, to []Member) 
 	open := map[string]bool{}
 	for _, it := range items.Open {
 		key := wire.KeyOf(it.Asked)
-		if !t.put[key] {
-			if err := t.putSealed(ctx, "i."+t.Name+"."+key, json.RawMessage(it.Asked), to...); err != nil {
+		if !t.told[key] {
+			if err := t.putSealed(ctx, "i."+t.Name+"."+key, json.RawMessage(it.Asked), t.to...); err != nil {
 				return err
 			}
-			t.put[key] = true
+			t.told[key] = true
 		}
 		open[key] = true
 		it.Asked, it.Draft, it.LentBy = nil, nil, "" // a draft stays on its machine
 		s.Items.Open, s.Keys = append(s.Items.Open, it), append(s.Keys, key)
 	}
-	if err := t.putSealed(ctx, "v."+t.Name, s, to...); err != nil {
+	if err := t.putSealed(ctx, "v."+t.Name, s, t.to...); err != nil {
 		return err
 	}
-	for key := range t.put {
+	for key := range t.told {
 		if !open[key] {
-			if err := t.client.put(ctx, "i."+t.Name+"."+key, nil); err != nil {
+			if err := t.put(ctx, "i."+t.Name+"."+key, nil); err != nil {
 				return err
 			}
-			delete(t.put, key)
+			delete(t.told, key)
 		}
 	}
 	return nil
 }
 
 // tellHere says that the host is there, and which sessions it has: as many as there is room for.
-func (t *teller) tellHere(ctx context.Context, s wire.Sessions, to []Member) error {
+func (t *teller) tellHere(ctx context.Context, s wire.Sessions) error {
 	for {
 		b, err := json.Marshal(s)
 		if err != nil {
 			return err
 		}
 		if len(b) < mostHere*3/4 || len(s.Sessions) == 0 {
-			return t.putSealed(ctx, "p."+t.Name, json.RawMessage(b), to...)
+			return t.putSealed(ctx, "p."+t.Name, json.RawMessage(b), t.to...)
 		}
 		s.Sessions = s.Sessions[:len(s.Sessions)/2]
 	}
@@ -378,77 +315,50 @@ func (h *HostSide) putSealed(ctx context.Context, subject string, v any, to ...M
 	if err != nil {
 		return err
 	}
-	return h.client.put(ctx, subject, b)
+	return h.put(ctx, subject, b)
 }
 
-// answers gives the host what decks have left, in the order in which the hub has stored it. It looks
-// when something has come, when the connection is there again, and now and then; what it has dealt
-// with it removes.
+// answers gives the host what decks have left, whenever something has come and when the connection is there again.
 func (h *HostSide) answers(ctx context.Context) {
-	hints, stop := h.feed("a." + h.Name).Subscribe()
-	defer stop()
-	for ctx.Err() == nil {
-		up, _ := h.isUp()
-		select {
-		case <-up:
-		case <-ctx.Done():
-			return
-		}
-		_, link := h.isUp()
-		on, end := context.WithCancel(ctx)
-		unlink := context.AfterFunc(link, end)
-		h.takeAnswers(on, hints)
-		unlink()
-		end()
-		_ = sleep(ctx, 100*time.Millisecond)
+	for w := range h.looks(ctx, "a."+h.Name) {
+		w.retry = h.takeAnswers(ctx) != nil
 	}
 }
 
-func (h *HostSide) takeAnswers(ctx context.Context, hints <-chan struct{}) {
-	from, w := uint64(1), watch{hints: hints, soon: 3}
-	for ctx.Err() == nil {
+// takeAnswers gives the host all answers that are there, in the order in which the hub has stored them, and removes
+// them. If that fails, they are dealt with once more: the host knows them again.
+func (h *HostSide) takeAnswers(ctx context.Context) error {
+	from := uint64(1)
+	for {
 		s, err := h.next(ctx, answersOf(h.Name), "a."+h.Name+".>", from)
+		if err == nil && s != nil {
+			err = h.answer(ctx, s)
+		}
 		switch {
 		case err != nil:
-			_ = sleep(ctx, time.Second)
-			continue
+			return err
 		case s != nil:
-			if !h.answer(ctx, s) {
-				return
-			}
-			from = s.seq + 1
-			continue
+			from = s.Sequence + 1
 		case from > 1:
-			_ = h.purge(ctx, answersOf(h.Name), from) // else it is dealt with once more
+			return h.purge(ctx, answersOf(h.Name), from)
+		default:
+			return nil
 		}
-		w.wait(ctx)
 	}
 }
 
 // answer gives the host one answer and tells the deck what became of it.
-func (h *HostSide) answer(ctx context.Context, s *stored) bool {
-	parts := strings.Split(s.subject, ".") // a, this host, the deck, the item
-	list := h.members()
-	if len(parts) != 4 {
-		h.drop()
-		return true
-	}
-	deck, key := list.find(Deck, parts[2]), parts[3]
-	if deck == nil {
-		h.drop()
-		return true
+func (h *HostSide) answer(ctx context.Context, s *nats.RawStreamMsg) error {
+	parts := strings.Split(s.Subject, ".") // a, this host, the deck, the item
+	var deck *Member
+	if len(parts) == 4 {
+		deck = h.members().find(Deck, parts[2])
 	}
 	var a wire.Answer
-	if h.keys.open(s.subject, s.data, deck.Sign, &a) != nil || !deck.Sign.Equal(a.Key) || a.Item != key {
+	if deck == nil || h.keys.open(s.Subject, s.Data, deck.Sign, &a) != nil || !deck.Sign.Equal(a.Key) || a.Item != parts[3] {
 		h.drop()
-		return true
+		return nil
 	}
 	r := h.host.Reply(ctx, &wire.Request{Answer: &a})
-	if r.Answer == nil {
-		return false
-	}
-	o := outcome{Of: digest(a.Sign), Outcome: *r.Answer}
-	return again(ctx, func() error {
-		return h.putSealed(ctx, "o."+h.Name+"."+deck.Name+"."+key, o, *deck)
-	})
+	return h.putSealed(ctx, "o."+h.Name+"."+deck.Name+"."+a.Item, outcome{Of: digest(a.Sign), Outcome: *r.Answer}, *deck)
 }

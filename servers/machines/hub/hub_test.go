@@ -362,9 +362,8 @@ func TestAConnectionThatComesWhenAHostWasGivenUpIsALinkOrAnError(t *testing.T) {
 	for range 100 { // which of two that are due at once comes first is by chance
 		synctest.Test(t, func(t *testing.T) {
 			c := newClient()
-			c.nc = &nats.Conn{}
 			d := &DeckSide{member: &member{client: c}, hosts: map[string]*farHost{}}
-			time.AfterFunc(20*time.Second, func() { c.set(true, nil) })
+			time.AfterFunc(20*time.Second, func() { c.set(&nats.Conn{}, nil) })
 			link, err := d.Dial(Member{Name: "build1"})(t.Context())
 			if (link == nil) != (err != nil) {
 				t.Fatalf("it is dialled with %v, %v", link, err)

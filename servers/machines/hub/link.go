@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
+	"iter"
+	"strings"
 	"sync"
 	"time"
 
@@ -41,38 +41,21 @@ func itemsOf(host string) string   { return "H_" + host }
 func answersOf(host string) string { return "A_" + host }
 func inbox(name string) string     { return "_INBOX_" + name }
 
-// stream is the configuration of one, as the hub takes it.
-type stream struct {
-	Name       string        `json:"name"`
-	Subjects   []string      `json:"subjects"`
-	Retention  string        `json:"retention"`
-	Storage    string        `json:"storage"`
-	Discard    string        `json:"discard"`
-	MaxAge     time.Duration `json:"max_age"`
-	MaxBytes   int64         `json:"max_bytes"`
-	MaxMsgs    int64         `json:"max_msgs"`
-	MaxMsgSize int32         `json:"max_msg_size"`
-	MaxPer     int64         `json:"max_msgs_per_subject"`
-	MaxReaders int           `json:"max_consumers"`
-	Replicas   int           `json:"num_replicas"`
-	Direct     bool          `json:"allow_direct"`
-}
-
-func newStream(name string, bytes int64, subjects ...string) stream {
-	return stream{
-		Name: name, Subjects: subjects, Retention: "limits", Storage: "file", Discard: "old", MaxAge: keptFor, MaxBytes: bytes, MaxMsgs: mostStored,
-		MaxMsgSize: mostMessage, MaxPer: 1, MaxReaders: 1, Replicas: 1, Direct: true,
+func newStream(name string, bytes int64, subjects ...string) *nats.StreamConfig {
+	return &nats.StreamConfig{
+		Name: name, Subjects: subjects, MaxAge: keptFor, MaxBytes: bytes, MaxMsgs: mostStored,
+		MaxMsgSize: mostMessage, MaxMsgsPerSubject: 1, MaxConsumers: 1, Replicas: 1, AllowDirect: true,
 	}
 }
 
 // streams are those of a hub.
-func streams(l *List) []stream {
+func streams(l List) []*nats.StreamConfig {
 	list, here := newStream(listStream, mostMessage, "k.*"), newStream(hereStream, -1, "p.*")
-	list.MaxAge, here.Storage, here.MaxMsgSize = 0, "memory", mostHere
-	all := []stream{list, here}
+	list.MaxAge, here.Storage, here.MaxMsgSize = 0, nats.MemoryStorage, mostHere
+	all := []*nats.StreamConfig{list, here}
 	for _, m := range l.of(Host) {
 		answers := newStream(answersOf(m.Name), answerBytes, "a."+m.Name+".*.*")
-		answers.Discard = "new" // what was stored of an answer stays
+		answers.Discard = nats.DiscardNew // what was stored of an answer stays
 		all = append(all, newStream(itemsOf(m.Name), itemBytes, "v."+m.Name, "i."+m.Name+".*", "o."+m.Name+".*.*"), answers)
 	}
 	return all
@@ -80,16 +63,14 @@ func streams(l *List) []stream {
 
 // client is a connection to a hub, which is made anew for as long as it is open.
 type client struct {
-	feed notify.Feed // hints that the connection is there or gone
+	life  context.Context
+	close context.CancelFunc
 
-	mu     sync.Mutex
-	nc     *nats.Conn      // nil until it listens to its subjects
-	ended  bool            // there is to be none
-	why    error           // not connected
-	up     chan struct{}   // closed while connected
-	on     context.Context // of the connection: it ends with it
-	end    context.CancelFunc
-	linked bool
+	mu    sync.Mutex
+	feeds map[string]*notify.Feed // see feed
+	nc    *nats.Conn              // nil: there is no connection
+	on    context.Context         // of the connection: it ends with it, and its cause is why there is none
+	end   context.CancelCauseFunc
 }
 
 const (
@@ -98,27 +79,60 @@ const (
 	ackWithin = 4 * time.Second
 )
 
+// newClient returns one that has not begun.
 func newClient() *client {
-	c := &client{up: make(chan struct{}), why: errors.New("not connected yet")}
-	c.on, c.end = context.WithCancel(context.Background())
-	c.end()
+	c := &client{feeds: map[string]*notify.Feed{}}
+	c.life, c.close = context.WithCancel(context.Background())
+	c.on, c.end = context.WithCancelCause(context.Background())
+	c.set(nil, errors.New("not connected yet"))
 	return c
 }
 
-// connect begins a connection, and does not wait for the hub.
-func connect(m *Membership, k *Keys, heard nats.MsgHandler, subjects ...string) (*client, error) {
-	c := newClient()
-	public, err := k.connect.PublicKey()
-	if err != nil {
-		return nil, err
-	}
-	options := []nats.Option{nats.Nkey(public, k.connect.Sign), nats.Secure(pinned(m.Pin)), nats.CustomInboxPrefix(inbox(m.Name)), nats.Name(m.Name)}
-	recovery.Go("connection to a hub", func() {
-		if err := c.begin(m.Hub, options, heard, subjects); err != nil {
-			c.set(false, err)
+// connect begins the connection, and does not wait for the hub. What comes there is heard as a hint, but for requests
+// that wait for a reply: those are for live.
+func (c *client) connect(m *Membership, k *Keys, live nats.MsgHandler, subjects ...string) {
+	listen := func(nc *nats.Conn) {
+		for _, s := range subjects {
+			hear := c.heard
+			if isLive(s) {
+				hear = live
+			}
+			if _, err := nc.Subscribe(s, hear); err != nil {
+				nc.Close()
+				c.set(nil, fmt.Errorf("listen to the hub: %w", err))
+				return
+			}
 		}
+		c.set(nc, nil)
+	}
+	recovery.Go("connection to a hub", func() {
+		public, err := k.connect.PublicKey()
+		var nc *nats.Conn
+		if err == nil { // while nothing answers, this and each call of the connection take up to 10 s
+			nc, err = nats.Connect("tls://"+m.Hub,
+				nats.Nkey(public, k.connect.Sign), nats.Secure(pinned(m.Pin)), nats.CustomInboxPrefix(inbox(m.Name)), nats.Name(m.Name),
+				nats.TLSHandshakeFirst(), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1),
+				nats.PingInterval(10*time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(10*time.Second),
+				nats.CustomReconnectDelay(func(tries int) time.Duration {
+					return min(firstWait<<min(tries, 10), mostWait) + time.Duration(time.Now().UnixNano()%int64(firstWait)) // many do not come at once
+				}),
+				nats.ConnectHandler(listen), nats.ReconnectHandler(func(nc *nats.Conn) { c.set(nc, nil) }),
+				nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.set(nil, err) }),
+				nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.set(nil, err) }),
+				nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
+					if errors.Is(err, nats.ErrAuthorization) {
+						c.set(nil, err)
+					} // else a subject was refused, which is read of no more
+				}),
+			)
+		}
+		if err != nil {
+			c.set(nil, fmt.Errorf("connect to the hub: %w", err))
+			return
+		}
+		<-c.life.Done()
+		nc.Close()
 	})
-	return c, nil
 }
 
 // pinned takes a server by its key instead of a name.
@@ -134,250 +148,152 @@ func pinned(pin []byte) *tls.Config {
 	}
 }
 
-// begin connects. While nothing answers, that and each call of the connection take up to 10 s.
-func (c *client) begin(at string, options []nats.Option, heard nats.MsgHandler, subjects []string) error {
-	nc, err := nats.Connect("tls://"+at, append(options,
-		nats.TLSHandshakeFirst(), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.IgnoreAuthErrorAbort(), nats.ReconnectBufSize(-1),
-		nats.PingInterval(10*time.Second), nats.MaxPingsOutstanding(2), nats.Timeout(10*time.Second),
-		nats.CustomReconnectDelay(func(tries int) time.Duration {
-			return min(firstWait<<min(tries, 10), mostWait) + time.Duration(time.Now().UnixNano()%int64(firstWait)) // many do not come at once
-		}),
-		nats.ConnectHandler(func(*nats.Conn) { c.set(true, nil) }), nats.ReconnectHandler(func(*nats.Conn) { c.set(true, nil) }),
-		nats.DisconnectErrHandler(func(_ *nats.Conn, err error) { c.set(false, err) }),
-		nats.ReconnectErrHandler(func(_ *nats.Conn, err error) { c.set(false, err) }),
-		nats.ErrorHandler(func(_ *nats.Conn, _ *nats.Subscription, err error) {
-			if errors.Is(err, nats.ErrAuthorization) {
-				c.set(false, err)
-			} // else a subject was refused, which is read of no more
-		}),
-	)...)
-	if err != nil {
-		return fmt.Errorf("connect to the hub: %w", err)
-	}
-	for _, s := range subjects {
-		if _, err := nc.Subscribe(s, heard); err != nil {
-			nc.Close()
-			return fmt.Errorf("listen to the hub: %w", err)
-		}
-	}
-	c.mu.Lock()
-	ended := c.ended
-	if !ended {
-		c.nc = nc
-	}
-	c.mu.Unlock()
-	switch {
-	case ended:
-		nc.Close()
-	case nc.IsConnected():
-		c.set(true, nil)
-	}
-	return nil
-}
-
-func (c *client) set(linked bool, err error) {
-	c.mu.Lock()
-	if linked && c.nc == nil { // it is told once it listens
-		c.mu.Unlock()
-		return
-	}
-	switch {
-	case errors.Is(err, nats.ErrAuthorization):
-		c.why = errRevoked
-	case err != nil:
-		c.why = err
-	case !linked:
-		c.why = errors.New("the connection has ended")
-	}
-	switch {
-	case linked && !c.linked:
-		close(c.up)
-		c.on, c.end = context.WithCancel(context.Background())
-	case !linked && c.linked:
-		c.end()
-		c.up = make(chan struct{})
-	}
-	c.linked = linked
-	c.mu.Unlock()
-	c.feed.Send()
-}
-
-// isUp returns a channel that is closed once there is a connection, and what ends with the latest one.
-func (c *client) isUp() (up <-chan struct{}, on context.Context) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.up, c.on
-}
-
 // errRevoked is why the hub refuses a member.
 var errRevoked = errors.New("the hub does not know this member: it was revoked, or the hub runs with an older list; to end this: mcpdeck hub leave")
 
+// set notes the connection, or why there is none.
+func (c *client) set(nc *nats.Conn, err error) {
+	switch {
+	case errors.Is(err, nats.ErrAuthorization):
+		err = errRevoked
+	case err == nil:
+		err = errors.New("the connection has ended")
+	}
+	err = fmt.Errorf("the hub is not reached: %w", err)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.end(err)
+	c.nc = nc
+	c.on, c.end = context.WithCancelCause(context.Background())
+	if nc == nil {
+		c.end(err)
+	}
+	for _, f := range c.feeds {
+		f.Send()
+	}
+}
+
+// conn is the connection, and what ends with it; without one, err says why.
+func (c *client) conn() (nc *nats.Conn, on context.Context, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.nc, c.on, context.Cause(c.on)
+}
+
 // problem is why there is no connection.
 func (c *client) problem() error {
-	_, err := c.conn()
+	_, _, err := c.conn()
 	return err
 }
 
-// conn is the connection; without one, err says why.
-func (c *client) conn() (nc *nats.Conn, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.linked {
-		return nil, fmt.Errorf("the hub is not reached: %w", c.why)
+// connected waits for a connection until ctx ends, and returns what ends with it.
+func (c *client) connected(ctx context.Context) (on context.Context, err error) {
+	for range c.looks(ctx, changes) {
+		if _, on, err = c.conn(); err == nil {
+			break
+		}
 	}
-	return c.nc, nil
+	return on, err
 }
 
-func (c *client) close() {
-	c.mu.Lock()
-	nc := c.nc
-	c.ended = true
-	c.mu.Unlock()
-	if nc != nil {
-		nc.Close()
-	}
-}
-
-// hubError is what the hub says of a request that it refuses.
-type hubError struct {
-	Code    int    `json:"code"`
-	Number  int    `json:"err_code"`
-	Meaning string `json:"description"`
-}
-
-func (e *hubError) Error() string { return "the hub says: " + e.Meaning }
-
-// call makes a request of the hub's own, and waits for its reply.
-func (c *client) call(ctx context.Context, subject string, in, out any) error {
-	body, err := json.Marshal(in)
+// use does something over the connection, and gives it up when that ends: nobody replies any more, then.
+func (c *client) use(ctx context.Context, within time.Duration, do func(context.Context, *nats.Conn) error) error {
+	nc, on, err := c.conn()
 	if err != nil {
 		return err
 	}
-	m, err := c.request(ctx, subject, body)
-	if err != nil {
-		return err
-	}
-	if out == nil {
-		out = new(struct{})
-	}
-	if err := json.Unmarshal(m.Data, out); err != nil {
-		return fmt.Errorf("read the hub's reply: %w", err)
-	}
-	var r struct {
-		Error *hubError `json:"error"`
-	}
-	if err := json.Unmarshal(m.Data, &r); err == nil && r.Error != nil {
-		return r.Error
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	defer context.AfterFunc(on, cancel)()
+	if err := do(ctx, nc); err != nil {
+		return fmt.Errorf("ask the hub: %w", err)
 	}
 	return nil
-}
-
-func (c *client) request(ctx context.Context, subject string, body []byte) (*nats.Msg, error) {
-	m, err := c.exchange(ctx, ackWithin, subject, body)
-	if errors.Is(err, nats.ErrNoResponders) {
-		return nil, errors.New("the hub has no place for this yet: the deck that has made it prepares that once it runs")
-	}
-	return m, err
 }
 
 // exchange sends a message and waits for one that replies.
-func (c *client) exchange(ctx context.Context, within time.Duration, subject string, body []byte) (*nats.Msg, error) {
-	nc, err := c.conn()
-	if err != nil {
-		return nil, err
-	}
-	_, on := c.isUp()
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
-	defer context.AfterFunc(on, cancel)() // nobody replies any more, then
-	m, err := nc.RequestWithContext(ctx, subject, body)
-	if err != nil {
-		return nil, fmt.Errorf("ask the hub: %w", err)
-	}
-	return m, nil
-}
-
-// put stores a message in place of the last one of its subject. Without an error it is stored.
-func (c *client) put(ctx context.Context, subject string, message []byte) error {
-	var ack struct {
-		Stream string    `json:"stream"`
-		Error  *hubError `json:"error"`
-	}
-	m, err := c.request(ctx, subject, message)
-	if err != nil {
+func (c *client) exchange(ctx context.Context, within time.Duration, subject string, body []byte) (m *nats.Msg, err error) {
+	err = c.use(ctx, within, func(ctx context.Context, nc *nats.Conn) (err error) {
+		m, err = nc.RequestWithContext(ctx, subject, body)
 		return err
-	}
-	switch err := json.Unmarshal(m.Data, &ack); {
-	case err != nil:
-		return fmt.Errorf("read the hub's reply: %w", err)
-	case ack.Error != nil:
-		return ack.Error
-	case ack.Stream == "":
-		return errors.New("the hub has not stored this")
-	}
-	return nil
+	})
+	return m, err
 }
 
-// stored is a message that the hub has.
-type stored struct {
-	subject string
-	data    []byte
-	seq     uint64
-	age     time.Duration
+// store does something with what the hub stores. Without an error it is done.
+func (c *client) store(ctx context.Context, do func(nats.JetStreamContext, nats.ContextOpt) error) error {
+	return c.use(ctx, ackWithin, func(ctx context.Context, nc *nats.Conn) error {
+		js, err := nc.JetStream(nats.MaxWait(ackWithin))
+		if err == nil {
+			err = do(js, nats.Context(ctx))
+		}
+		if errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrNoStreamResponse) {
+			return errors.New("the hub has no place for this yet: the deck that has made it prepares that once it runs")
+		}
+		return err
+	})
+}
+
+// put stores a message in place of the last one of its subject.
+func (c *client) put(ctx context.Context, subject string, message []byte) error {
+	return c.store(ctx, func(js nats.JetStreamContext, in nats.ContextOpt) error {
+		_, err := js.Publish(subject, message, in)
+		return err
+	})
 }
 
 // last returns the message of a subject; nil if there is none.
-func (c *client) last(ctx context.Context, stream, subject string) (*stored, error) {
-	return c.get(ctx, "$JS.API.DIRECT.GET."+stream+"."+subject, nil)
+func (c *client) last(ctx context.Context, stream, subject string) (m *nats.RawStreamMsg, err error) {
+	err = c.store(ctx, func(js nats.JetStreamContext, in nats.ContextOpt) (err error) {
+		m, err = js.GetLastMsg(stream, subject, nats.DirectGet(), in)
+		return found(err)
+	})
+	return m, err
 }
 
 // next returns the first message from a number on; nil if there is none.
-func (c *client) next(ctx context.Context, stream, subject string, from uint64) (*stored, error) {
-	body, err := json.Marshal(map[string]any{"seq": from, "next_by_subj": subject})
-	if err != nil {
-		return nil, err
-	}
-	return c.get(ctx, "$JS.API.DIRECT.GET."+stream, body)
+func (c *client) next(ctx context.Context, stream, subject string, from uint64) (m *nats.RawStreamMsg, err error) {
+	err = c.store(ctx, func(js nats.JetStreamContext, in nats.ContextOpt) (err error) {
+		m, err = js.GetMsg(stream, from, nats.DirectGetNext(subject), in)
+		return found(err)
+	})
+	return m, err
 }
 
-func (c *client) get(ctx context.Context, subject string, body []byte) (*stored, error) {
-	m, err := c.request(ctx, subject, body)
-	if err != nil {
-		return nil, err
+// found takes that nothing is there for no error.
+func found(err error) error {
+	if errors.Is(err, nats.ErrMsgNotFound) {
+		return nil
 	}
-	if status := m.Header.Get("Status"); status == "404" {
-		return nil, nil //nolint:nilnil // nothing is there
-	} else if status != "" {
-		return nil, fmt.Errorf("the hub says: %s %s", status, m.Header.Get("Description"))
-	}
-	s := &stored{subject: m.Header.Get("Nats-Subject"), data: m.Data}
-	if s.seq, err = strconv.ParseUint(m.Header.Get("Nats-Sequence"), 10, 64); err != nil {
-		return nil, fmt.Errorf("read the hub's reply: %w", err)
-	}
-	if at, err := time.Parse(time.RFC3339Nano, m.Header.Get("Nats-Time-Stamp")); err == nil {
-		s.age = max(time.Since(at), 0)
-	}
-	return s, nil
+	return err
 }
+
+// age is how long a message has been at the hub.
+func age(m *nats.RawStreamMsg) time.Duration { return max(time.Since(m.Time), 0) }
 
 // purge removes what a stream has before a number.
 func (c *client) purge(ctx context.Context, stream string, before uint64) error {
-	return c.call(ctx, "$JS.API.STREAM.PURGE."+stream, map[string]any{"seq": before}, nil)
+	return c.store(ctx, func(js nats.JetStreamContext, _ nats.ContextOpt) error {
+		return js.PurgeStream(stream, &nats.StreamPurgeRequest{Sequence: before})
+	})
 }
 
 // prepare makes the streams of a hub as they are to be, and puts the list there.
-func (c *client) prepare(ctx context.Context, k *Keys, l *List) error {
+func (c *client) prepare(ctx context.Context, k *Keys, l List) error {
 	for _, s := range streams(l) {
-		err := c.call(ctx, "$JS.API.STREAM.CREATE."+s.Name, s, nil)
-		if e := new(hubError); errors.As(err, &e) && e.Code == 400 { // it is there and is another
-			err = c.call(ctx, "$JS.API.STREAM.UPDATE."+s.Name, s, nil)
-		}
+		err := c.store(ctx, func(js nats.JetStreamContext, in nats.ContextOpt) error {
+			_, err := js.AddStream(s, in)
+			if errors.Is(err, nats.ErrStreamNameAlreadyInUse) { // it is there and is another
+				_, err = js.UpdateStream(s, in)
+			}
+			return err
+		})
 		if err != nil {
 			return fmt.Errorf("prepare %s: %w", s.Name, err)
 		}
 	}
 	for _, subject := range []string{listSubject, decksSubject} {
-		message, err := k.signList(*l, subject)
+		message, err := k.signList(l, subject)
 		if err == nil {
 			err = c.put(ctx, subject, message)
 		}
@@ -386,4 +302,63 @@ func (c *client) prepare(ctx context.Context, k *Keys, l *List) error {
 		}
 	}
 	return nil
+}
+
+// changes is the feed of what comes at no subject: of the connection, and of this machine.
+const changes = ""
+
+// feed hints at what has come at the subjects with a beginning of two words, and at a connection that is there or gone.
+func (c *client) feed(subject string) *notify.Feed {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	f := c.feeds[subject]
+	if f == nil {
+		f = &notify.Feed{}
+		c.feeds[subject] = f
+	}
+	return f
+}
+
+// heard hints at what has come: the hub has the message.
+func (c *client) heard(is *nats.Msg) {
+	parts := strings.SplitN(is.Subject, ".", 3)
+	c.feed(strings.Join(parts[:min(len(parts), 2)], ".")).Send()
+}
+
+// poll is how often a member looks without a hint.
+const poll = 10 * time.Second
+
+// watch says when to look again.
+type watch struct {
+	soon  int  // looks that follow on the last hint, which may come before the message is stored, and may have come before this
+	retry bool // within a second
+}
+
+func (w *watch) pause() time.Duration {
+	switch {
+	case w.retry:
+		w.retry = false
+		return time.Second
+	case w.soon > 0:
+		w.soon--
+		return time.Second >> (3 * (w.soon + 1))
+	}
+	return poll
+}
+
+// looks yields now, and then whenever there may be something new at a subject, until ctx ends.
+func (c *client) looks(ctx context.Context, subject string) iter.Seq[*watch] {
+	return func(yield func(*watch) bool) {
+		hints, stop := c.feed(subject).Subscribe()
+		defer stop()
+		for w := (&watch{soon: 3}); yield(w) && ctx.Err() == nil; {
+			select {
+			case <-hints:
+				w.soon = 3
+			case <-time.After(w.pause()):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
 }

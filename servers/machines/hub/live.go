@@ -34,7 +34,7 @@ const (
 	liveWait   = 15 * time.Second
 	liveWithin = 20 * time.Second
 	// mostLive is how many requests a host has under way.
-	mostLive = 32
+	mostLive = 64
 	// freshFor is how long a prompt may be on its way. The hub could send it on at any time else, and again.
 	freshFor = 30 * time.Second
 )
@@ -44,31 +44,22 @@ func liveOf(host, deck string) string { return "q." + host + "." + deck }
 // replyTo is the place for which the reply to a message is sealed, so it is of no use for another.
 func replyTo(subject string, message []byte) string { return subject + "." + digest(message) }
 
-// serveLive replies to the requests of decks.
-func (h *HostSide) serveLive(ctx context.Context) {
-	places := make(chan struct{}, mostLive)
-	for {
-		select {
-		case m := <-h.live:
-			select {
-			case places <- struct{}{}:
-			case <-ctx.Done():
-				return
-			}
-			recovery.Go("request over a hub", func() {
-				defer func() { <-places }()
-				h.replyLive(ctx, m)
-			})
-		case <-ctx.Done():
-			return
-		}
+// takeLive takes a request of a deck, if there is a place.
+func (h *HostSide) takeLive(m *nats.Msg) {
+	select {
+	case h.places <- struct{}{}:
+		recovery.Go("request over a hub", func() {
+			defer func() { <-h.places }()
+			h.replyLive(m)
+		})
+	default: // the deck asks again
 	}
 }
 
-func (h *HostSide) replyLive(ctx context.Context, m *nats.Msg) {
-	ctx, cancel := context.WithTimeout(ctx, liveWait)
+func (h *HostSide) replyLive(m *nats.Msg) {
+	ctx, cancel := context.WithTimeout(h.life, liveWait)
 	defer cancel()
-	for _, deck := range h.decks() {
+	for _, deck := range h.decks.all() {
 		if liveOf(h.Name, deck.Name) != m.Subject {
 			continue
 		}
@@ -151,7 +142,7 @@ func (f *farHost) live(ctx context.Context, req *wire.Request) wire.Reply {
 		case err == nil:
 			continue
 		}
-		if sleep(ctx, 5*time.Second) != nil {
+		if sleep(ctx, 5*time.Second); ctx.Err() != nil {
 			return wire.Reply{}
 		}
 	}

@@ -155,7 +155,7 @@ func TestAPromptThatTheHubRepeatsIsNotSent(t *testing.T) {
 	keys := mustKeys(t, owner.Seed)
 	c := w.operator()
 	defer c.close()
-	if err := c.prepare(t.Context(), keys, &w.owned.List); err != nil {
+	if err := c.prepare(t.Context(), keys, w.owned.List); err != nil {
 		t.Fatal(err)
 	}
 	var there work

@@ -46,7 +46,7 @@ type List struct {
 }
 
 // of returns the members of a role.
-func (l *List) of(r Role) (all []Member) {
+func (l List) of(r Role) (all []Member) {
 	for _, m := range l.Members {
 		if m.Role == r {
 			all = append(all, m)
@@ -56,7 +56,7 @@ func (l *List) of(r Role) (all []Member) {
 }
 
 // find returns the member of a role with a name; nil if there is none.
-func (l *List) find(r Role, name string) *Member {
+func (l List) find(r Role, name string) *Member {
 	i := slices.IndexFunc(l.Members, func(m Member) bool { return m.Role == r && m.Name == name })
 	if i < 0 {
 		return nil

@@ -61,8 +61,7 @@ func serveHosts() {
 		places <- true
 		begun.Go(func() {
 			all[i] = quietHost(m, filepath.Join(dir, m.Name))
-			up, _ := all[i].host.isUp()
-			<-up
+			_, _ = all[i].host.connected(context.Background())
 			<-places
 		})
 	}
@@ -172,15 +171,11 @@ func (s *scale) until(what string, is func() bool) time.Duration {
 
 // present is how many hosts have said that they are there since the hub has begun.
 func (s *scale) present() int {
-	var info struct {
-		State struct {
-			Messages int `json:"messages"`
-		} `json:"state"`
-	}
-	if s.deck.deck.call(s.t.Context(), "$JS.API.STREAM.INFO."+hereStream, struct{}{}, &info) != nil {
+	has, err := s.deck.deck.has(s.t.Context(), hereStream)
+	if err != nil {
 		return 0
 	}
-	return info.State.Messages
+	return int(has.Msgs) //nolint:gosec // one a host
 }
 
 // say has the hosts' process say a line to one.

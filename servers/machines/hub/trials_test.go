@@ -117,10 +117,8 @@ func TestAnAnswerWaitsAtTheHubForAHostThatIsAway(t *testing.T) {
 func (w *world) operator() *client {
 	w.t.Helper()
 	m := w.owned.Owner()
-	c, err := connect(&m, mustKeys(w.t, m.Seed), func(*nats.Msg) {})
-	if err != nil {
-		w.t.Fatal(err)
-	}
+	c := newClient()
+	c.connect(&m, mustKeys(w.t, m.Seed), nil)
 	testwait.Until(w.t, "the operator is connected", func() bool { return c.problem() == nil })
 	return c
 }
@@ -250,7 +248,7 @@ func TestWhoIsRevokedIsCutOff(t *testing.T) {
 	defer one.end()
 	defer two.end()
 	testwait.Until(t, "all are there", func() bool {
-		return len(laptop.deck.Hosts()) == 2 && len(one.host.decks()) == 2 && len(two.host.decks()) == 2 && desk.deck.State().Linked
+		return len(laptop.deck.Hosts()) == 2 && len(one.host.decks.all()) == 2 && len(two.host.decks.all()) == 2 && desk.deck.State().Linked
 	})
 	for _, name := range []string{"desk", "build2"} {
 		if _, err := w.owned.Revoke(name); err != nil {
@@ -263,7 +261,7 @@ func TestWhoIsRevokedIsCutOff(t *testing.T) {
 	testwait.Until(t, "both say why", func() bool {
 		return strings.Contains(desk.deck.State().Why, "revoked") && strings.Contains(two.host.State().Why, "revoked")
 	})
-	testwait.Until(t, "the rest knows", func() bool { return len(one.host.decks()) == 1 && len(laptop.deck.Hosts()) == 1 })
+	testwait.Until(t, "the rest knows", func() bool { return len(one.host.decks.all()) == 1 && len(laptop.deck.Hosts()) == 1 })
 	a, err := wire.Sign(desk.deck.Key(), (&Member{Sign: one.host.keys.public()}).ID(), "x", wire.Decision{Decline: true})
 	if err != nil {
 		t.Fatal(err)
@@ -289,10 +287,8 @@ func TestAHostReachesNothingOfAnother(t *testing.T) {
 	testwait.Until(t, "it is shown", deck.showsIt("Which database?"))
 	h.end()
 	m := joined["build1"]
-	c, err := connect(&m, mustKeys(t, m.Seed), func(*nats.Msg) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := newClient()
+	c.connect(&m, mustKeys(t, m.Seed), nil)
 	defer c.close()
 	testwait.Until(t, "the host is connected", func() bool { return c.problem() == nil })
 	before := w.stored()
@@ -302,7 +298,7 @@ func TestAHostReachesNothingOfAnother(t *testing.T) {
 		"$JS.API.STREAM.INFO.H_build2", "$JS.API.STREAM.NAMES", "$JS.API.DIRECT.GET.K.k.list", "$JS.API.DIRECT.GET.H_build2", "$JS.API.DIRECT.GET.H_build2.v.build2", "$JS.API.DIRECT.GET.A_build2", "$JS.API.CONSUMER.CREATE.H_build2", "q.build2.laptop",
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-		if _, err := c.request(ctx, subject, []byte("{}")); err == nil {
+		if _, err := c.exchange(ctx, ackWithin, subject, []byte("{}")); err == nil {
 			t.Errorf("the hub replies to another host at %s", subject)
 		}
 		cancel()
@@ -321,6 +317,18 @@ func TestAHostReachesNothingOfAnother(t *testing.T) {
 	}
 }
 
+// has is what the hub has in a stream.
+func (c *client) has(ctx context.Context, stream string) (is nats.StreamState, err error) {
+	err = c.store(ctx, func(js nats.JetStreamContext, in nats.ContextOpt) error {
+		info, err := js.StreamInfo(stream, in)
+		if err == nil {
+			is = info.State
+		}
+		return err
+	})
+	return is, err
+}
+
 // stored is what the hub has of build2.
 func (w *world) stored() string {
 	w.t.Helper()
@@ -328,16 +336,11 @@ func (w *world) stored() string {
 	defer c.close()
 	var all []string
 	for _, s := range []string{itemsOf("build2"), answersOf("build2"), listStream} {
-		var info struct {
-			State struct {
-				Last uint64 `json:"last_seq"`
-				N    uint64 `json:"messages"`
-			} `json:"state"`
-		}
-		if err := c.call(w.t.Context(), "$JS.API.STREAM.INFO."+s, struct{}{}, &info); err != nil {
+		has, err := c.has(w.t.Context(), s)
+		if err != nil {
 			w.t.Fatal(err)
 		}
-		all = append(all, fmt.Sprintf("%s: %d up to %d", s, info.State.N, info.State.Last))
+		all = append(all, fmt.Sprintf("%s: %d up to %d", s, has.Msgs, has.LastSeq))
 	}
 	return strings.Join(all, ", ")
 }
