@@ -1,7 +1,6 @@
 package mirror
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
-	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
 // wait hands on what the user makes of an item.
@@ -20,51 +18,49 @@ func (m *Mirror) wait(e *entry, call *ask.Call) {
 	case <-call.Done():
 	case <-call.Released():
 		m.mu.Lock()
-		if e.call == call && !e.let {
-			e.let, e.send = true, &wire.Decision{Release: true}
-		}
+		there := e.let
+		e.let = true
 		m.mu.Unlock()
-		notify.Poke(m.answered)
+		if !there {
+			m.deliver(e, wire.Decision{Release: true}) // it may have ended since
+		}
 		<-call.Done()
 	}
 	reply, err := call.Reply()
 	m.mu.Lock()
-	defer m.mu.Unlock()
-	switch {
-	case e.call != call:
-	case err != nil, reply.Status == ask.TimedOut: // nothing was decided
-		e.call = nil
-		e.refused = mostRefused
-	case reply.Status == ask.Declined:
-		e.send = &wire.Decision{Decline: true, Reason: reply.Reason}
-	default:
-		e.send = &wire.Decision{Results: reply.Results}
+	is := e.call == call
+	if is && (err != nil || reply.Status == ask.TimedOut) { // nothing was decided
+		e.call, e.refused, is = nil, mostRefused, false
 	}
-	notify.Poke(m.answered)
+	e.decided = e.decided || is
+	m.mu.Unlock()
+	if !is {
+		return
+	}
+	d := wire.Decision{Results: reply.Results}
+	if reply.Status == ask.Declined {
+		d = wire.Decision{Decline: true, Reason: reply.Reason}
+	}
+	if o := m.deliver(e, d); o != nil {
+		m.outcome(e, o)
+	}
 }
 
-// send sends the user's answers. Each is under way by itself: what carries them may hold one for as
-// long as the machine sleeps.
-func (m *Mirror) send(ctx context.Context, l *link) {
-	failed := make(chan struct{}, 1)
-	for {
-		select {
-		case <-m.answered:
-		case <-failed:
-			return
-		case <-l.lost:
-			return
-		case <-ctx.Done():
-			return
-		}
-		for _, e := range m.unsent(l) {
-			recovery.Go("answer to another machine", func() {
-				if !m.deliver(ctx, l, e) {
-					notify.Poke(failed)
-				}
-			})
-		}
+// deliver sends what the user has decided of an item, by one link after the other until the host says what it has made of
+// that; nil if it never does. What carries it may hold it for as long as the machine sleeps.
+func (m *Mirror) deliver(e *entry, d wire.Decision) *wire.Outcome {
+	a, err := wire.Sign(m.opt.Key, m.opt.Host, e.key, d)
+	if err != nil {
+		return nil
 	}
+	for l := m.next(nil); l != nil; l = m.next(l) {
+		r, err := l.ask(l.lost, wire.Request{Answer: a})
+		if err == nil && r.Answer != nil {
+			return r.Answer
+		}
+		l.close()
+	}
+	return nil
 }
 
 // promptWithin is how long a machine may take to say whether it takes a prompt.
@@ -101,55 +97,11 @@ func (m *Mirror) Prompt(p wire.Prompt) (string, error) {
 	return r.Prompt.Text, nil
 }
 
-// unsent returns the items of which the host has not got the decision, the oldest first, and which
-// are not on their way by this link.
-func (m *Mirror) unsent(l *link) (all []*entry) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, e := range m.entries {
-		if e.send != nil && e.by != l {
-			e.by = l
-			all = append(all, e)
-		}
-	}
-	slices.SortFunc(all, func(a, b *entry) int { return cmp.Compare(a.asked.ID, b.asked.ID) })
-	return all
-}
-
-// deliver sends what the user has decided of an item, and reports whether the link was of use.
-func (m *Mirror) deliver(ctx context.Context, l *link, e *entry) bool {
-	for {
-		m.mu.Lock()
-		if e.send == nil {
-			e.by = nil
-			m.mu.Unlock()
-			return true
-		}
-		d := *e.send
-		m.mu.Unlock()
-		a, err := wire.Sign(m.opt.Key, m.opt.Host, e.key, d)
-		if err != nil {
-			return false
-		}
-		r, err := l.ask(ctx, wire.Request{Answer: a})
-		if err != nil || r.Answer == nil {
-			return false
-		}
-		m.outcome(e, &d, r.Answer)
-	}
-}
-
 // outcome notes what the host made of an answer.
-func (m *Mirror) outcome(e *entry, d *wire.Decision, o *wire.Outcome) {
+func (m *Mirror) outcome(e *entry, o *wire.Outcome) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if d.Release { // it may have been answered since
-		if e.send != nil && e.send.Release {
-			e.send = nil
-		}
-		return
-	}
-	e.send = nil
+	e.decided = false
 	switch {
 	case o.Taken:
 		e.taken = true
@@ -180,14 +132,8 @@ func (m *Mirror) end(e *entry) {
 	case i < 0 && e.taken: // it is long ago
 	case i < 0:
 		e.call.Gone("")
-	default:
-		if x := &m.last.Ended[i]; e.taken {
-			if e.became(x) {
-				return
-			}
-		} else {
-			e.closed(x, m.opt.Name)
-		}
+	case m.became(e, &m.last.Ended[i]):
+		return
 	}
 	delete(m.entries, e.key)
 }
@@ -197,39 +143,20 @@ func (m *Mirror) isOpen(key string) bool {
 	return slices.ContainsFunc(m.last.Open, func(it wire.Item) bool { return wire.KeyOf(it.Asked) == key })
 }
 
-// became passes on what the host has seen of the user's answer, and reports whether there may be
-// more to see.
-func (e *entry) became(x *wire.Ended) (more bool) {
-	switch x.Delivery {
-	case ask.NotKnown, ask.Sent:
-		return true
-	case ask.Elsewhere:
+// became passes on what the host has seen of the user's answer, or what ended an item that the user has not answered here,
+// and reports whether there may be more to see.
+func (m *Mirror) became(e *entry, x *wire.Ended) (more bool) {
+	switch is := x.Delivery; {
+	case is == ask.Elsewhere:
 		e.call.Settled(x.How)
-	case ask.Withdrawn:
-		e.call.Gone(x.How)
-	case ask.NotTaken:
-		if x.How != "" {
-			e.call.Gone(x.How)
-		} else {
-			e.call.Delivered(ask.NotTaken)
-		}
-		return true
-	case ask.Delivered:
-		e.call.Delivered(ask.Delivered)
-	}
-	return false
-}
-
-// closed passes on what ended an item that the user has not answered here.
-func (e *entry) closed(x *wire.Ended, machine string) {
-	switch {
-	case x.Delivery == ask.Elsewhere:
-		e.call.Settled(x.How)
-	case x.Answered && x.By != "":
+	case !e.taken && x.Answered && x.By != "":
 		e.call.Settled("answered in the deck " + x.By)
-	case x.Answered:
-		e.call.Settled("answered on " + machine)
-	default:
+	case !e.taken && x.Answered:
+		e.call.Settled("answered on " + m.opt.Name)
+	case !e.taken, is == ask.Withdrawn, is == ask.NotTaken && x.How != "":
 		e.call.Gone(x.How)
+	case is == ask.NotTaken, is == ask.Delivered:
+		e.call.Delivered(is)
 	}
+	return e.taken && slices.Contains([]ask.Delivery{ask.NotKnown, ask.Sent, ask.NotTaken}, x.Delivery)
 }

@@ -27,64 +27,40 @@ const (
 
 // calls are those of a machine's agents, as far as they were told.
 type calls struct {
-	watched bool
 	run     int64
 	now     []wire.Call // of that run, by ID
 	earlier []wire.Call // in its log, by ID
 	all     bool        // earlier has all, or as many as are kept
-	ahead   time.Duration
 }
 
 // watch has the machine's calls asked for, or not any more.
 func (m *Mirror) watch(on bool) {
-	m.mu.Lock()
-	m.calls.watched = on
-	m.mu.Unlock()
+	m.watched.Store(on)
 	notify.Poke(m.look)
-}
-
-func (m *Mirror) isWatched() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.calls.watched
 }
 
 // listCalls keeps the list of calls while somebody watches it.
 func (m *Mirror) listCalls(ctx context.Context, l *link) {
-	var known wire.Since
-	for {
-		for !m.isWatched() {
+	watched := func(known *wire.Since) wire.Request {
+		for !m.watched.Load() && ctx.Err() == nil {
 			select {
 			case <-m.look:
 			case <-ctx.Done():
-				return
 			}
 		}
-		r, err := l.ask(ctx, wire.Request{Calls: &known})
-		switch {
-		case err == nil && r.Calls != nil:
-		case ctx.Err() == nil && !l.isLost(): // it tells of none: it is older
-			<-ctx.Done()
-			return
-		default:
-			return
+		return wire.Request{Calls: known}
+	}
+	l.each(ctx, callsPause, watched, func(r *wire.Reply) *uint64 {
+		if r.Calls == nil {
+			return nil
 		}
-		known.Version = &r.Calls.Version
 		if m.takeCalls(r.Calls) {
 			m.older(ctx, l)
 		}
-		m.called()
-		if !rest(ctx, callsPause) {
-			return
-		}
-	}
-}
-
-// called tells that the calls differ.
-func (m *Mirror) called() {
-	if m.opt.Called != nil {
 		m.opt.Called()
-	}
+		return &r.Calls.Version
+	})
+	<-ctx.Done() // a machine that tells of none is older
 }
 
 // takeCalls puts in what a machine tells of its calls, and reports whether its log may have others
@@ -99,9 +75,7 @@ func (m *Mirror) takeCalls(in *wire.Calls) (other bool) {
 	if other || in.Whole {
 		c.run, c.now = in.Run, nil
 	}
-	if ahead := time.Since(in.Now); (ahead - c.ahead).Abs() >= skewed { // else a call would begin anew with each list
-		c.ahead = ahead
-	}
+	m.heard(in.Now)
 	c.now = merge(c.now, in.Calls)
 	c.now = c.now[max(0, len(c.now)-wire.MostCalls):]
 	return other
@@ -160,9 +134,7 @@ func (m *Mirror) told() (out []snapshot.Call) {
 			if c.Status == snapshot.Running && !linked {
 				continue
 			}
-			if !c.Started.IsZero() {
-				c.Started = c.Started.Add(m.calls.ahead)
-			}
+			c.Started = m.here(c.Started)
 			c.Afar = &snapshot.Afar{Machine: m.opt.Name, Project: from[i].Project, Earlier: earlier}
 			out = append(out, c)
 		}
@@ -189,25 +161,27 @@ func (m *Mirror) tell(ctx context.Context, c *snapshot.Call, req func(wire.CallI
 type Watch struct {
 	set  *Set
 	hint <-chan struct{}
-	stop func()
-	once sync.Once
 	over chan struct{}
+	stop func()
 }
 
 // Watch has the machines asked for their calls until Stop.
 func (s *Set) Watch() *Watch {
 	hint, stop := s.called.Subscribe()
-	s.mu.Lock()
-	s.watching++
-	s.mu.Unlock()
-	s.tellWatched()
-	return &Watch{set: s, hint: hint, stop: stop, over: make(chan struct{})}
+	over := make(chan struct{})
+	s.watch(1)
+	return &Watch{set: s, hint: hint, over: over, stop: sync.OnceFunc(func() {
+		close(over)
+		stop()
+		s.watch(-1)
+	})}
 }
 
-// tellWatched tells all mirrors whether somebody looks.
-func (s *Set) tellWatched() {
+// watch tells all mirrors whether somebody looks, after more do.
+func (s *Set) watch(more int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.watching += more
 	for _, r := range s.all {
 		r.watch(s.watching > 0)
 	}
@@ -237,16 +211,7 @@ func (w *Watch) Calls() (out []snapshot.Call) {
 }
 
 // Stop ends it.
-func (w *Watch) Stop() {
-	w.once.Do(func() {
-		close(w.over)
-		w.stop()
-		w.set.mu.Lock()
-		w.set.watching--
-		w.set.mu.Unlock()
-		w.set.tellWatched()
-	})
-}
+func (w *Watch) Stop() { w.stop() }
 
 // Older asks the machines for calls of their logs before those that are known.
 func (w *Watch) Older() {
@@ -262,26 +227,16 @@ func (w *Watch) Older() {
 		recovery.Go("log of another machine", func() {
 			defer all.Done()
 			r.older(context.Background(), l)
-			r.called()
+			r.opt.Called()
 		})
 	}
 	all.Wait()
 }
 
-// on is the mirror of the machine of a call.
-func (s *Set) on(c *snapshot.Call) (*Mirror, error) {
-	for _, r := range s.mirrors() {
-		if c.Afar != nil && r.is.Name == c.Afar.Machine {
-			return r.Mirror, nil
-		}
-	}
-	return nil, errors.New("the machine was removed")
-}
-
 // CallBody is what a call of another machine carried, and the hashes of the pictures in its result;
 // the error says why it is not there.
 func (s *Set) CallBody(ctx context.Context, c *snapshot.Call) (b snapshot.CallBody, pictures []string, err error) {
-	m, err := s.on(c)
+	m, err := s.named(c.Afar.Machine)
 	if err != nil {
 		return b, nil, err
 	}
@@ -301,7 +256,7 @@ func (s *Set) CallPicture(ctx context.Context, c *snapshot.Call, hash string) ([
 	if data, ok := s.pictures.get(hash); ok {
 		return data, nil
 	}
-	m, err := s.on(c)
+	m, err := s.named(c.Afar.Machine)
 	if err != nil {
 		return nil, err
 	}

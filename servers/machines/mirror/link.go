@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 )
 
@@ -20,10 +21,11 @@ const greetWithin = 30 * time.Second
 type link struct {
 	frames  *wire.Frames
 	welcome wire.Welcome
-	lost    chan struct{} // closed when the stream has ended; err then says why
+	close   func()          // has the stream end
+	lost    context.Context // ends with the stream; the cause is why
+	lose    context.CancelCauseFunc
 
 	mu      sync.Mutex
-	err     error
 	last    int
 	waiting map[int]chan *wire.Reply
 }
@@ -32,9 +34,10 @@ type link struct {
 func greet(ctx context.Context, s io.ReadWriteCloser, key ed25519.PublicKey, program string) (*link, error) {
 	ctx, cancel := context.WithTimeout(ctx, greetWithin)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() { s.Close() })
+	l := &link{frames: wire.NewFrames(s, s), close: func() { s.Close() }, waiting: map[int]chan *wire.Reply{}}
+	l.lost, l.lose = context.WithCancelCause(context.Background())
+	stop := context.AfterFunc(ctx, l.close)
 	defer stop()
-	l := &link{frames: wire.NewFrames(s, s), lost: make(chan struct{}), waiting: map[int]chan *wire.Reply{}}
 	recovery.Go("link to another machine", l.read)
 	r, err := l.ask(ctx, wire.Request{Hello: &wire.Hello{Versions: []int{wire.Version}, Program: program, Key: key}})
 	if err != nil {
@@ -48,15 +51,19 @@ func greet(ctx context.Context, s io.ReadWriteCloser, key ed25519.PublicKey, pro
 }
 
 func (l *link) read() {
-	var err error
-	for err == nil {
-		var conn int
+	defer l.lose(errors.New("the link has ended"))
+	for {
 		var r wire.Reply
-		if conn, err = l.frames.Read(&r); err != nil {
-			break
+		conn, err := l.frames.Read(&r)
+		if err == nil {
+			err = r.Bound()
 		}
-		if err = r.Bound(); err != nil {
-			break
+		switch {
+		case errors.Is(err, io.EOF):
+			return
+		case err != nil:
+			l.lose(err)
+			return
 		}
 		l.mu.Lock()
 		to := l.waiting[conn]
@@ -66,13 +73,6 @@ func (l *link) read() {
 			to <- &r
 		}
 	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("the link has ended")
-	}
-	l.mu.Lock()
-	l.err = err
-	l.mu.Unlock()
-	close(l.lost)
 }
 
 // errOlder is of a request that the host does not know.
@@ -87,7 +87,10 @@ func (l *link) ask(ctx context.Context, req wire.Request) (*wire.Reply, error) {
 	l.waiting[conn] = reply
 	l.mu.Unlock()
 	if err := l.frames.Write(conn, req, false); err != nil {
-		return nil, l.why(err)
+		if l.lost.Err() != nil { // reading knows more than writing of why
+			err = context.Cause(l.lost)
+		}
+		return nil, err
 	}
 	select {
 	case r := <-reply:
@@ -98,31 +101,24 @@ func (l *link) ask(ctx context.Context, req wire.Request) (*wire.Reply, error) {
 			return nil, errOlder
 		}
 		return nil, errors.New(r.Error)
-	case <-l.lost:
-		return nil, l.why(nil)
+	case <-l.lost.Done():
+		return nil, context.Cause(l.lost)
 	case <-ctx.Done():
 		return nil, fmt.Errorf("wait for the other side: %w", ctx.Err())
 	}
 }
 
-// why is why the stream has ended, if it has: reading knows more of that than writing.
-func (l *link) why(err error) error {
-	select {
-	case <-l.lost:
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		return l.err
-	default:
-		return err
-	}
-}
-
-// isLost reports whether the stream has ended.
-func (l *link) isLost() bool {
-	select {
-	case <-l.lost:
-		return true
-	default:
-		return false
+// each asks for every version of something, one after the other, until the link is of no use. take returns the version that
+// came; nil ends it.
+func (l *link) each(ctx context.Context, pause time.Duration, request func(*wire.Since) wire.Request, take func(*wire.Reply) *uint64) {
+	var known wire.Since
+	for {
+		r, err := l.ask(ctx, request(&known))
+		if err != nil {
+			return
+		}
+		if known.Version = take(r); known.Version == nil || process.Pause(ctx, pause) != nil {
+			return
+		}
 	}
 }

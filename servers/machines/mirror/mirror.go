@@ -16,11 +16,13 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
@@ -87,17 +89,21 @@ type Mirror struct {
 	opt Options
 	key ed25519.PublicKey
 
-	answered chan struct{} // of one slot: there is something to send
-	again    chan struct{} // of one slot: the last list of items has some that are not shown
-	look     chan struct{} // of one slot: whether somebody watches the calls has changed
+	again   chan struct{} // of one slot: what is shown may differ from the last list of items
+	look    chan struct{} // of one slot: whether somebody watches the calls has changed
+	watched atomic.Bool
 
 	mu       sync.Mutex
+	linked   sync.Cond // link or over has changed
+	over     bool      // no link will be made any more
 	state    State
 	decks    []wire.Deck       // that may answer there
 	entries  map[string]*entry // by key
 	last     *wire.Items
-	link     *link // nil: the machine is away
+	link     *link         // nil: the machine is away
+	ahead    time.Duration // by how much this machine's clock is ahead
 	sessions []snapshot.Session
+	read     map[[2]string]time.Time // by agent and ID of a session: the end of which turn the user has seen here
 	spent    float64
 	calls    calls
 }
@@ -106,16 +112,22 @@ type Mirror struct {
 type entry struct {
 	key     string
 	asked   wire.Asked
+	bad     bool      // it cannot be shown
+	opened  bool      // it was shown before
 	call    *ask.Call // nil: it is not shown
-	send    *wire.Decision
-	by      *link     // on which it is under way
+	decided bool      // here, and the host is to know
 	taken   bool      // the host has the user's answer
 	refused int       // how often the host did not take it, on this link
 	let     bool      // it was let go there
-	draft   string    // that the host was sent last
-	drafted time.Time // when
 	told    wire.Item // of it what the queue was told last
+
+	draft   []byte    // that the host was sent last; of the goroutine that sends drafts, as the next
+	drafted time.Time // when
 }
+
+// waits reports whether the item waits in the queue. One that was answered takes no place there, even while it is not known
+// what became of the answer.
+func (e *entry) waits() bool { return e.call != nil && !e.decided && !e.taken }
 
 // notYet is why a machine is not linked that no attempt was made to reach.
 const notYet = "not linked yet"
@@ -123,10 +135,15 @@ const notYet = "not linked yet"
 // New returns a mirror that has not begun.
 func New(o Options) *Mirror {
 	public, _ := o.Key.Public().(ed25519.PublicKey) // it is always one
-	return &Mirror{
-		opt: o, key: public, answered: make(chan struct{}, 1), again: make(chan struct{}, 1), look: make(chan struct{}, 1), entries: map[string]*entry{},
+	if o.Called == nil {
+		o.Called = func() {}
+	}
+	m := &Mirror{
+		opt: o, key: public, again: make(chan struct{}, 1), look: make(chan struct{}, 1), entries: map[string]*entry{}, read: map[[2]string]time.Time{},
 		state: State{Name: o.Name, Since: time.Now(), Why: notYet},
 	}
+	m.linked.L = &m.mu
+	return m
 }
 
 // State returns how it is with the machine.
@@ -140,7 +157,7 @@ func (m *Mirror) State() State {
 		}
 	}
 	for _, d := range m.decks {
-		if !slices.Contains(m.opt.Decks, d.Fingerprint) && d.Fingerprint != wire.Fingerprint(m.key) {
+		if !slices.Contains(m.opt.Decks, d.Fingerprint) && !m.own(d.Fingerprint) {
 			s.Unknown = append(s.Unknown, sanitize.Line(d.String()))
 		}
 	}
@@ -150,6 +167,12 @@ func (m *Mirror) State() State {
 
 // Run keeps a link to the machine until ctx ends.
 func (m *Mirror) Run(ctx context.Context) {
+	defer func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.over = true
+		m.linked.Broadcast()
+	}()
 	pause := firstPause
 	for ctx.Err() == nil {
 		began := time.Now()
@@ -161,10 +184,7 @@ func (m *Mirror) Run(ctx context.Context) {
 			pause = firstPause
 		}
 		m.away(err)
-		select {
-		case <-time.After(pause + rand.N(pause/4)): // many machines do not come at once
-		case <-ctx.Done():
-		}
+		_ = process.Pause(ctx, pause+rand.N(pause/4)) // many machines do not come at once
 		pause = min(2*pause, mostPause)
 	}
 }
@@ -181,19 +201,28 @@ func (m *Mirror) Leave() {
 	}
 }
 
-func (m *Mirror) away(err error) {
-	why := "the link has ended"
-	if err != nil {
-		why = err.Error()
+// next waits for a link other than one that is of no use; nil once there will be none.
+func (m *Mirror) next(old *link) *link {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for !m.over && (m.link == nil || m.link == old) {
+		m.linked.Wait()
 	}
+	if m.over {
+		return nil
+	}
+	return m.link
+}
+
+func (m *Mirror) away(err error) {
 	m.mu.Lock()
 	if m.state.Linked || m.state.Why == notYet {
 		m.state.Since = time.Now()
 	}
-	m.state.Linked, m.state.Why, m.link = false, why, nil
+	m.state.Linked, m.state.Why, m.link = false, err.Error(), nil
 	m.mu.Unlock()
 	m.opt.Changed()
-	m.called() // nobody knows what runs there
+	m.opt.Called() // nobody knows what runs there
 }
 
 // follow links once and shows what the host has until the link is lost.
@@ -212,6 +241,8 @@ func (m *Mirror) follow(ctx context.Context) error {
 	if l.welcome.Host != m.opt.Host {
 		return errors.New("another machine answers there, or it has lost what it knew of this deck; run mcpdeck remote add again")
 	}
+	context.AfterFunc(ctx, l.close)
+	context.AfterFunc(l.lost, cancel)
 	m.mu.Lock()
 	m.state.Linked, m.state.Since, m.state.Why = true, time.Now(), ""
 	m.state.Program, m.state.Answers = l.welcome.Program, l.welcome.Answers
@@ -219,12 +250,12 @@ func (m *Mirror) follow(ctx context.Context) error {
 	for _, e := range m.entries {
 		e.refused = 0
 	}
+	m.linked.Broadcast()
 	m.mu.Unlock()
 	m.opt.Changed()
-	notify.Poke(m.answered) // what was answered while the link was down
 
 	var all sync.WaitGroup
-	for name, work := range map[string]func(context.Context, *link){"items": m.items, "sessions": m.listSessions, "calls": m.listCalls, "answers": m.send, "drafts": m.sendDrafts} {
+	for name, work := range map[string]func(context.Context, *link){"items": m.listItems, "places": m.show, "sessions": m.listSessions, "calls": m.listCalls, "drafts": m.sendDrafts} {
 		all.Add(1)
 		recovery.Go(name+" of another machine", func() {
 			defer all.Done()
@@ -233,55 +264,33 @@ func (m *Mirror) follow(ctx context.Context) error {
 		})
 	}
 	all.Wait()
-	s.Close()
-	<-l.lost
-	return l.why(nil)
+	<-l.lost.Done()
+	return context.Cause(l.lost)
 }
 
-// rest waits, and reports whether the link is still of use.
-func rest(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-time.After(d):
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// items shows what waits.
-func (m *Mirror) items(ctx context.Context, l *link) {
-	got := make(chan *wire.Items)
-	recovery.Go("items of another machine", func() {
-		defer close(got)
-		var known wire.Since
-		for {
-			r, err := l.ask(ctx, wire.Request{Items: &known})
-			if err != nil || r.Items == nil {
-				return
-			}
-			known.Version = &r.Items.Version
-			select {
-			case got <- r.Items:
-			case <-ctx.Done():
-				return
-			}
-			if !rest(ctx, itemsPause) {
-				return
-			}
+// listItems keeps the list of what waits.
+func (m *Mirror) listItems(ctx context.Context, l *link) {
+	l.each(ctx, itemsPause, func(known *wire.Since) wire.Request { return wire.Request{Items: known} }, func(r *wire.Reply) *uint64 {
+		if r.Items == nil {
+			return nil
 		}
+		m.mu.Lock()
+		m.last = r.Items
+		m.mu.Unlock()
+		notify.Poke(m.again)
+		return &r.Items.Version
 	})
+}
+
+// show shows what waits.
+func (m *Mirror) show(ctx context.Context, _ *link) {
 	var held <-chan time.Time
 	for {
 		select {
-		case in, ok := <-got:
-			if !ok {
-				return
-			}
-			m.mu.Lock()
-			m.last = in
-			m.mu.Unlock()
-		case <-held:
 		case <-m.again:
+		case <-held:
+		case <-ctx.Done():
+			return
 		}
 		if held = nil; m.take() {
 			held = time.After(heldPause)
@@ -291,50 +300,66 @@ func (m *Mirror) items(ctx context.Context, l *link) {
 
 // listSessions keeps the list of sessions.
 func (m *Mirror) listSessions(ctx context.Context, l *link) {
-	var known wire.Since
-	for {
-		r, err := l.ask(ctx, wire.Request{Sessions: &known})
-		if err != nil || r.Sessions == nil {
-			return
+	l.each(ctx, sessionsPause, func(known *wire.Since) wire.Request { return wire.Request{Sessions: known} }, func(r *wire.Reply) *uint64 {
+		if r.Sessions == nil {
+			return nil
 		}
-		known.Version = &r.Sessions.Version
 		m.takeSessions(r.Sessions)
-		if !rest(ctx, sessionsPause) {
-			return
-		}
-	}
+		return &r.Sessions.Version
+	})
 }
 
 // skewed is by how much two machines' clocks may differ without being corrected: a message takes
 // its time.
 const skewed = 2 * time.Second
 
+// heard corrects by how much this machine's clock is ahead, after the host has said what time it is. It stays as it is for
+// less than [skewed]: else what began there would begin anew with each list.
+func (m *Mirror) heard(now time.Time) {
+	if ahead := time.Since(now); (ahead - m.ahead).Abs() >= skewed {
+		m.ahead = ahead
+	}
+}
+
+// here is a time of the host by this machine's clock.
+func (m *Mirror) here(t time.Time) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(m.ahead)
+}
+
 func (m *Mirror) takeSessions(in *wire.Sessions) {
-	ahead := time.Since(in.Now)
-	if ahead.Abs() < skewed {
-		ahead = 0
-	}
-	at := func(t time.Time) time.Time {
-		if t.IsZero() {
-			return t
-		}
-		return t.Add(ahead)
-	}
-	all := in.Sessions[:min(len(in.Sessions), mostSessions)]
-	for i := range all {
-		s := &all[i]
+	m.mu.Lock()
+	m.heard(in.Now)
+	m.sessions, m.spent = in.Sessions[:min(len(in.Sessions), mostSessions)], in.Spent
+	for i := range m.sessions {
+		s := &m.sessions[i]
 		s.Machine, s.PID, s.Transcript = m.opt.Name, 0, ""
 		s.Place = snapshot.Place{Tmux: s.Place.Tmux}
 		s.Door.Warning, s.Next.Note = sanitize.Line(s.Door.Warning), sanitize.Line(s.Next.Note)
-		s.Since, s.Started = at(s.Since), at(s.Started)
+		s.Since, s.Started = m.here(s.Since), m.here(s.Started)
+		s.Unread = s.Unread && !s.Since.Equal(m.read[[2]string{s.Agent, s.ID}])
 		if s.Connection != "" {
 			s.Connection = m.peer(s.Connection)
 		}
 	}
-	m.mu.Lock()
-	m.sessions, m.spent = all, in.Spent
 	m.mu.Unlock()
 	m.opt.Changed()
+}
+
+// markRead notes that the user has seen what a session said at the end of its last turn, and reports whether there was
+// something to see.
+func (m *Mirror) markRead(agent, id string) (unread bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i := range m.sessions {
+		if s := &m.sessions[i]; s.Agent == agent && s.ID == id && s.Unread {
+			s.Unread, unread = false, true
+			m.read[[2]string{agent, id}] = s.Since
+		}
+	}
+	return unread
 }
 
 // peer is what a connection of the host is called here.
@@ -345,87 +370,68 @@ func (m *Mirror) peer(key string) string { return m.opt.Name + " " + key }
 func (m *Mirror) take() (held bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	in := m.last
-	if in == nil {
+	if m.last == nil {
 		return false
 	}
 	open := map[string]bool{}
-	for i := range in.Open {
-		it := &in.Open[i]
+	for i := range m.last.Open {
+		it := &m.last.Open[i]
 		key := wire.KeyOf(it.Asked)
 		open[key] = true
 		e := m.entries[key]
+		if e == nil {
+			asked, err := it.Read()
+			e = &entry{key: key, asked: asked, bad: err != nil}
+			m.entries[key] = e
+		}
 		switch {
-		case e != nil && (e.send != nil || e.taken): // its answer is on the way
+		case e.bad, e.decided, e.taken:
+		case it.Gone && e.call != nil:
+			e.call.Leave(it.Why)
+			e.call = nil
 		case it.Gone:
-			if e != nil && e.call != nil {
-				e.call.Leave(it.Why)
-				e.call = nil
-			}
-		case e == nil || e.call == nil && e.refused < mostRefused:
-			if errors.Is(m.open(it, key), errNoRoom) {
-				held = true
-			}
 		case e.call != nil:
-			m.lent(e, it)
-			e.update(it)
+			m.update(e, it)
+		case e.refused < mostRefused:
+			held = !m.open(e, it) || held
 		}
 	}
 	for key, e := range m.entries {
-		if !open[key] && e.send == nil {
+		if !open[key] && !e.decided {
 			m.end(e)
 		}
 	}
 	return held
 }
 
-var errNoRoom = errors.New("the queue is full")
-
-// open shows an item. What the user answered before this deck was started again is taken at once.
-func (m *Mirror) open(it *wire.Item, key string) error {
-	e := m.entries[key]
-	first := e == nil
-	if first {
-		e = &entry{key: key}
-		asked, err := it.Read()
-		if err != nil {
-			e.refused = mostRefused
-			m.entries[key] = e
-			return err
-		}
-		e.asked = asked
-	}
+// open shows an item, unless there is no room for it. What the user answered before this deck was started again is taken at
+// once.
+func (m *Mirror) open(e *entry, it *wire.Item) bool {
 	if m.shown() >= mostShown {
-		return errNoRoom
+		return false
 	}
 	r := m.request(e, it)
-	var err error
-	if first {
-		e.call, err = m.opt.Queue.Resume(r.ResumeKey, r.Owner, r.Peer)
-	}
-	if !first || err != nil {
-		e.call, err = m.opt.Queue.Open(r)
+	var call *ask.Call
+	err := error(ask.ErrUnknownKey)
+	if !e.opened {
+		call, err = m.opt.Queue.Resume(r.ResumeKey, r.Owner, r.Peer)
 	}
 	if err != nil {
-		e.call = nil
-		if wrong := new(ask.Error); errors.As(err, &wrong) && wrong.Code == ask.ErrBusy.Code {
-			return errNoRoom
-		}
-		return err
+		call, err = m.opt.Queue.Open(r)
 	}
-	m.entries[key] = e
-	m.lent(e, it)
-	e.told = *it
-	call := e.call
+	if err != nil {
+		return false
+	}
+	e.opened, e.call, e.told = true, call, wire.Item{}
+	m.update(e, it)
 	recovery.Go("item of another machine", func() { m.wait(e, call) })
-	return nil
+	return true
 }
 
-// shown is how many items wait in the queue. One that was answered takes no place there, even while it is not known
-// what became of the answer.
+// shown is how many items wait in the queue.
 func (m *Mirror) shown() (n int) {
 	for _, e := range m.entries {
-		if e.call != nil && e.send == nil && !e.taken {
+		if e.waits() {
 			n++
 		}
 	}
@@ -452,9 +458,8 @@ func (m *Mirror) request(e *entry, it *wire.Item) ask.Request {
 }
 
 // update tells the queue what has changed of an item.
-func (e *entry) update(it *wire.Item) {
+func (m *Mirror) update(e *entry, it *wire.Item) {
 	if it.Door == ask.InTerminal && !e.let {
-		e.let = true
 		e.let = e.call.LetGo()
 	}
 	if it.Unconfirmed && !e.told.Unconfirmed {
@@ -463,5 +468,6 @@ func (e *entry) update(it *wire.Item) {
 	if it.Unwatched != e.told.Unwatched {
 		e.call.Watched(!it.Unwatched)
 	}
+	m.lent(e, it)
 	e.told = *it
 }

@@ -411,3 +411,46 @@ func TestAMachineWhoseItemsAreTooManyForOneFrameStaysLinked(t *testing.T) {
 		}
 	})
 }
+
+func TestAnItemThatCannotBeReadIsNotShownByTheNextLinkEither(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t)
+		defer p.end()
+		later := question("Which database?")
+		later.Questions[0].Kind = "of a later version"
+		p.ask(later)
+		for range 2 {
+			if all := p.here.Pending().Items; len(all) != 0 {
+				t.Fatalf("the deck shows %+v", all)
+			}
+			p.cut(false)
+			settle(time.Minute)
+		}
+	})
+}
+
+func TestWhatBecameOfAPromptWhileTheDeckWasAwayIsShownByTheNext(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.json")
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, func(p *pair) {
+			p.here.Close()
+			p.here = ask.New(ask.Options{Hold: -1, StateFile: state})
+		})
+		defer p.end()
+		call := p.ask(permission("make test"))
+		p.shown()
+		p.stop()
+		if err := p.here.Close(); err != nil {
+			t.Fatal(err)
+		}
+		call.Doubted()
+		call.Watched(false)
+		p.ctx, p.stop = context.WithCancel(t.Context())
+		p.here = ask.New(ask.Options{Hold: -1, StateFile: state})
+		p.mirror()
+		settle(time.Second)
+		if d := p.shown().Request.Prompt; !d.Unconfirmed || !d.Unwatched {
+			t.Errorf("the prompt is shown as %+v", d)
+		}
+	})
+}

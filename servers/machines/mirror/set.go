@@ -33,7 +33,6 @@ type Set struct {
 	mu   sync.Mutex
 	all  []*running
 	feed notify.Feed
-	read map[[2]string]snapshot.Session // the end of whose turn the user has seen here
 
 	telling sync.Mutex
 	untold  atomic.Bool // somebody waits for telling, and tells of all changes until then
@@ -45,7 +44,6 @@ type Set struct {
 
 type running struct {
 	*Mirror
-	is   Options // without what cannot be compared
 	stop context.CancelFunc
 	done chan struct{}
 }
@@ -54,15 +52,11 @@ type running struct {
 func (s *Set) Follow(ctx context.Context, list []Options) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	others := map[string]Options{}
-	for _, o := range list {
-		others[o.Name] = o
-	}
 	s.all = slices.DeleteFunc(s.all, func(r *running) bool {
-		if o, listed := others[r.is.Name]; listed && o.Host == r.is.Host {
-			delete(others, o.Name)
+		i := slices.IndexFunc(list, func(o Options) bool { return o.Name == r.opt.Name && o.Host == r.opt.Host })
+		if i >= 0 {
 			r.mu.Lock()
-			r.opt.Decks = o.Decks
+			r.opt.Decks = list[i].Decks
 			r.mu.Unlock()
 			return false
 		}
@@ -74,13 +68,12 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 		return true
 	})
 	for _, o := range list {
-		if _, other := others[o.Name]; !other {
+		if slices.ContainsFunc(s.all, func(r *running) bool { return r.opt.Name == o.Name }) {
 			continue
 		}
-		delete(others, o.Name)
 		o.Changed, o.Called = s.changed, s.called.Send
 		ctx, stop := context.WithCancel(ctx)
-		r := &running{Mirror: New(o), is: Options{Name: o.Name, Host: o.Host}, stop: stop, done: make(chan struct{})}
+		r := &running{Mirror: New(o), stop: stop, done: make(chan struct{})}
 		s.all = append(s.all, r)
 		r.watch(s.watching > 0)
 		recovery.Go("mirror", func() {
@@ -125,23 +118,11 @@ func (s *Set) States() []State {
 // Sessions returns those of all machines, in the order of one.
 func (s *Set) Sessions() []snapshot.Session {
 	out := s.Local.Sessions()
-	mirrors := s.mirrors()
-	if len(mirrors) == 0 {
-		return out
-	}
-	for _, r := range mirrors {
+	for _, r := range s.mirrors() {
 		r.mu.Lock()
 		out = append(out, r.sessions...)
 		r.mu.Unlock()
 	}
-	s.mu.Lock()
-	for i := range out {
-		o := &out[i]
-		if seen, ok := s.read[[2]string{o.Agent, o.ID}]; ok && o.Machine == seen.Machine && o.Since.Equal(seen.Since) {
-			o.Unread = false
-		}
-	}
-	s.mu.Unlock()
 	sessions.Sort(out)
 	return out
 }
@@ -150,34 +131,29 @@ func (s *Set) Sessions() []snapshot.Session {
 func (s *Set) MarkRead(agent, id string) {
 	s.Local.MarkRead(agent, id)
 	for _, r := range s.mirrors() {
-		r.mu.Lock()
-		i := slices.IndexFunc(r.sessions, func(o snapshot.Session) bool { return o.Agent == agent && o.ID == id && o.Unread })
-		var seen snapshot.Session
-		if i >= 0 {
-			seen = r.sessions[i]
+		if r.markRead(agent, id) {
+			s.feed.Send()
 		}
-		r.mu.Unlock()
-		if i < 0 {
-			continue
-		}
-		s.mu.Lock()
-		if s.read == nil {
-			s.read = map[[2]string]snapshot.Session{}
-		}
-		s.read[[2]string{agent, id}] = snapshot.Session{Machine: seen.Machine, Since: seen.Since}
-		s.mu.Unlock()
-		s.feed.Send()
 	}
+}
+
+// named is the mirror of a machine.
+func (s *Set) named(machine string) (*Mirror, error) {
+	for _, r := range s.mirrors() {
+		if r.opt.Name == machine {
+			return r.Mirror, nil
+		}
+	}
+	return nil, errors.New("the machine " + machine + " was removed")
 }
 
 // Prompt is [Mirror.Prompt] of a machine.
 func (s *Set) Prompt(machine string, p wire.Prompt) (string, error) {
-	for _, r := range s.mirrors() {
-		if r.is.Name == machine {
-			return r.Prompt(p)
-		}
+	m, err := s.named(machine)
+	if err != nil {
+		return "", err
 	}
-	return "", errors.New("the machine " + machine + " was removed")
+	return m.Prompt(p)
 }
 
 // Spent returns what was spent today by sessions that are not in the list any more.

@@ -112,3 +112,27 @@ func TestAMachineThatIsAwayIsSentNoPrompt(t *testing.T) {
 		}
 	})
 }
+
+func TestASessionWhoseEndWasSeenStaysReadOnAMachineWithAnotherClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := New(Options{Name: "build1", Key: ed25519.NewKeyFromSeed(make([]byte, 32)), Changed: func() {}})
+		set := &Set{Local: &sessions.Roster{}, all: []*running{{Mirror: m}}}
+		there := time.Now().Add(time.Hour)
+		tells := func(since time.Time, late time.Duration) bool {
+			now := time.Now().Add(time.Hour)
+			settle(late)
+			m.takeSessions(&wire.Sessions{Now: now, Sessions: []snapshot.Session{{Agent: "claude", ID: "s1", Since: since, Unread: true}}})
+			return set.Sessions()[0].Unread
+		}
+		if !tells(there, 0) {
+			t.Fatal("the end of a turn is read before the user has seen it")
+		}
+		set.MarkRead("claude", "s1")
+		if set.Sessions()[0].Unread || tells(there, time.Second) {
+			t.Error("what the user has seen is unread again with the next list")
+		}
+		if !tells(there.Add(time.Minute), 0) {
+			t.Error("the end of the next turn is read")
+		}
+	})
+}
