@@ -38,9 +38,8 @@ func newMachines(h *App) machines {
 	m := machines{Set: &mirror.Set{Local: h.Agents.Roster}, agents: h.Agents, queue: h.Queue, book: book.Book{Dir: h.Config.Paths.Machines}, environ: h.Config.Environ}
 	m.trust = book.NewTrust(m.book)
 	if h.Queue != nil {
-		answers := func(deck string) host.Answers { return ask.Afar{Queue: h.Queue, Deck: deck} }
 		calls := heldCalls{host: func() *router.Host { return h.Host }, journal: func() *journal.Journal { return h.journal }, body: h.Body}
-		m.serves = host.Options{Queue: h.Queue, Answers: answers, Sessions: h.Agents.Roster, Prompts: h.Agents.Outbox, Calls: calls, Decks: decks{m.trust}, Version: cli.Version()}
+		m.serves = host.Options{Queue: h.Queue, Sessions: h.Agents.Roster, Prompts: h.Agents.Outbox, Calls: calls, Decks: decks{m.trust}, Version: cli.Version()}
 		m.host = host.New(m.serves)
 	}
 	m.Changed = func(all []mirror.State) { h.Host.SetWarnings("machines", false, mirror.Problems(all)...) }

@@ -26,28 +26,12 @@ import (
 
 // Options are what a [Host] serves.
 type Options struct {
-	Queue    Queue
-	Answers  func(deck string) Answers // of the user in that deck
+	Queue    *ask.Queue
 	Sessions Sessions
 	Prompts  Prompts // nil: sessions take none
 	Calls    Calls   // nil: none are told of
 	Decks    Decks
 	Version  string // of the program
-}
-
-// Queue holds what waits for the user; *ask.Queue is one.
-type Queue interface {
-	Pending() *ask.Snapshot
-	Hints() (<-chan struct{}, func())
-	Release(id int) error
-}
-
-// Answers takes what the user decides; ask.Afar is one.
-type Answers interface {
-	Answer(id int, results []ask.Result) error
-	Decline(id int, reason string) error
-	Draft(id int, d ask.Draft)
-	Hand(id int, h *ask.Handed) error
 }
 
 // Sessions is the list of agents' sessions on this machine.
@@ -280,23 +264,23 @@ func (h *Host) sessions(ctx context.Context, known *uint64) *wire.Sessions {
 	})
 }
 
-// opened returns what a deck has signed for this machine, and which deck that is, if it may answer.
-func opened[T any](h *Host, a *wire.Answer, open func(*wire.Answer, string) (T, error)) (v T, deck wire.Deck, err error) {
+// opened returns what a deck has signed for this machine, and the user in that deck, if it may answer.
+func opened[T any](h *Host, a *wire.Answer, open func(*wire.Answer, string) (T, error)) (v T, user ask.Afar, err error) {
 	name, err := h.opt.Decks.Host()
 	if err != nil {
-		return v, deck, err
+		return v, user, err
 	}
 	deck, known := h.opt.Decks.Find(a.Key)
 	if !known {
-		return v, deck, errors.New("this machine takes no answers of this deck; run mcpdeck remote add again")
+		return v, user, errors.New("this machine takes no answers of this deck; run mcpdeck remote add again")
 	}
 	v, err = open(a, name)
-	return v, deck, err
+	return v, ask.Afar{Queue: h.opt.Queue, Deck: deck.String()}, err
 }
 
 // answer gives a deck's answer to the queue, if it may answer.
 func (h *Host) answer(a *wire.Answer) *wire.Outcome {
-	d, deck, err := opened(h, a, (*wire.Answer).Open)
+	d, user, err := opened(h, a, (*wire.Answer).Open)
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
 	}
@@ -315,13 +299,13 @@ func (h *Host) answer(a *wire.Answer) *wire.Outcome {
 	case it.State == ask.Sending:
 		return &wire.Outcome{Other: true, Why: "answered at its machine"}
 	}
-	switch to := h.opt.Answers(deck.String()); {
+	switch {
 	case d.Release:
 		err = h.opt.Queue.Release(it.ID)
 	case d.Decline:
-		err = to.Decline(it.ID, d.Reason)
+		err = user.Decline(it.ID, d.Reason)
 	default:
-		err = to.Answer(it.ID, d.Results)
+		err = user.Answer(it.ID, d.Results)
 	}
 	if err != nil {
 		return &wire.Outcome{Why: err.Error(), Open: true}
@@ -338,21 +322,21 @@ func (h *Host) answer(a *wire.Answer) *wire.Outcome {
 
 // draft shows here what the user enters in a deck that may answer.
 func (h *Host) draft(a *wire.Answer) *wire.Outcome {
-	d, deck, err := opened(h, a, (*wire.Answer).OpenDraft)
+	d, user, err := opened(h, a, (*wire.Answer).OpenDraft)
 	it := h.find(a.Item)
 	switch {
 	case err != nil:
 	case it == nil:
 		err = ask.ErrGone
 	default:
-		h.opt.Answers(deck.String()).Draft(it.ID, d)
+		user.Draft(it.ID, d)
 	}
 	return outcome(err)
 }
 
 // hand gives an item to a deck that may answer, or to this one, by the word of another one.
 func (h *Host) hand(a *wire.Answer) *wire.Outcome {
-	to, deck, err := opened(h, a, (*wire.Answer).OpenHand)
+	to, user, err := opened(h, a, (*wire.Answer).OpenHand)
 	it := h.find(a.Item)
 	switch {
 	case err != nil:
@@ -361,7 +345,7 @@ func (h *Host) hand(a *wire.Answer) *wire.Outcome {
 	case !to.Here() && to != nil && !slices.ContainsFunc(h.opt.Decks.All(), func(d wire.Deck) bool { return d.String() == to.To }):
 		err = errors.New("that deck may not answer there")
 	default:
-		err = h.opt.Answers(deck.String()).Hand(it.ID, to)
+		err = user.Hand(it.ID, to)
 	}
 	return outcome(err)
 }

@@ -187,7 +187,7 @@ func newHost(t *testing.T, s Membership, dir string, with ...func(*host.Options)
 		t.Fatal(err)
 	}
 	serves := host.Options{
-		Queue: m.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: m.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: keys{m.trust}, Version: "1",
+		Queue: m.q, Sessions: &sessions.Roster{}, Decks: keys{m.trust}, Version: "1",
 	}
 	for _, set := range with {
 		set(&serves)

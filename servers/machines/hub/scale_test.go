@@ -96,7 +96,7 @@ func quietHost(m Membership, dir string) *machine {
 	h.host, err = NewHost(HostOptions{
 		Membership: m, Book: Book{Dir: dir}, Learn: func(context.Context, *Member) {}, Forget: func(*Member) {},
 		Host: host.Options{
-			Queue: h.q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: h.q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: ownerOnly{m.Owner}, Version: "1",
+			Queue: h.q, Sessions: &sessions.Roster{}, Decks: ownerOnly{m.Owner}, Version: "1",
 		},
 	})
 	if err != nil {

@@ -91,7 +91,7 @@ func (s *site) begin(q *ask.Queue) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.q, s.ended = q, make(chan struct{})
-	s.host = host.New(host.Options{Queue: q, Answers: func(deck string) host.Answers { return ask.Afar{Queue: q, Deck: deck} }, Sessions: &sessions.Roster{}, Decks: s.trust, Version: "1"})
+	s.host = host.New(host.Options{Queue: q, Sessions: &sessions.Roster{}, Decks: s.trust, Version: "1"})
 }
 
 // fragile is a stream on which what is written is on its way for a while, and which may end in the

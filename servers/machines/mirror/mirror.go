@@ -36,20 +36,13 @@ type Options struct {
 	// Dial starts a stream to the machine. Closing it ends what carries it.
 	Dial    func(context.Context) (io.ReadWriteCloser, error)
 	Decks   []string // fingerprints of the decks that the user knows to answer there
-	Queue   Queue
+	Queue   *ask.Queue
 	Changed func() // is told when the state or the sessions differ
 	Called  func() // is told when the calls differ; may be nil
 	Version string // of the program
 	// Awake says of a link that outlives the machine's sleep whether the machine is awake, and since
 	// when; nil: the link tells.
 	Awake func() (awake bool, since time.Time)
-}
-
-// Queue is where items are shown and answered; *ask.Queue is one.
-type Queue interface {
-	Open(ask.Request) (*ask.Call, error)
-	Resume(key, owner string, peer ask.Peer) (*ask.Call, error)
-	Hints() (<-chan struct{}, func())
 }
 
 // State is how it is with a machine.
@@ -189,13 +182,13 @@ func (m *Mirror) Run(ctx context.Context) {
 	}
 }
 
-// Leave takes what is shown of the machine from the queue.
-func (m *Mirror) Leave() {
+// leave takes what is shown of the machine from the queue.
+func (m *Mirror) leave() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for key, e := range m.entries {
 		if e.call != nil {
-			e.call.Gone("its machine was removed")
+			e.call.Gone(errRemoved.Error())
 		}
 		delete(m.entries, key)
 	}

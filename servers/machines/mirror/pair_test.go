@@ -86,7 +86,7 @@ func newPair(t *testing.T, as ...func(*pair)) *pair {
 		t: t, there: ask.New(ask.Options{}), here: ask.New(ask.Options{Hold: -1}), roster: &sessions.Roster{}, key: key,
 		trust: &trust{"HOST", []ed25519.PublicKey{public}},
 	}
-	p.host = host.New(host.Options{Queue: p.there, Answers: func(deck string) host.Answers { return ask.Afar{Queue: p.there, Deck: deck} }, Sessions: p.roster, Prompts: &p.sent, Decks: p.trust, Version: "1"})
+	p.host = host.New(host.Options{Queue: p.there, Sessions: p.roster, Prompts: &p.sent, Decks: p.trust, Version: "1"})
 	p.ctx, p.stop = context.WithCancel(t.Context())
 	for _, f := range as {
 		f(p)

@@ -64,17 +64,16 @@ func (r Reach) Check(target string) error {
 // Script is the program that runs a shell script on a machine. With prompts, ssh may ask the user
 // for what it needs.
 func (r Reach) Script(target, script string, prompts bool) process.Command {
-	if r.Engine != "" {
-		args := append(r.inside(target, "-i"), "sh", "-c", remotePath+script)
-		return process.Command{Program: r.Engine, Args: args, Kind: process.Remote, Own: r.Environ, Patience: time.Second}
+	args := append(r.inside(target, "-i"), "sh", "-c", remotePath+script)
+	if r.Engine == "" {
+		args = []string{"-T", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2", "-o", "ForwardAgent=no", "-o", "ClearAllForwardings=yes"}
+		if !prompts {
+			args = append(args, "-o", "BatchMode=yes")
+		}
+		// The script is one word for whatever shell the user has there.
+		args = append(args, "--", target, "exec sh -c "+Quote(remotePath+script))
 	}
-	args := []string{"-T", "-o", "ConnectTimeout=15", "-o", "ServerAliveInterval=5", "-o", "ServerAliveCountMax=2", "-o", "ForwardAgent=no", "-o", "ClearAllForwardings=yes"}
-	if !prompts {
-		args = append(args, "-o", "BatchMode=yes")
-	}
-	// The script is one word for whatever shell the user has there.
-	args = append(args, "--", target, "exec sh -c "+Quote(remotePath+script))
-	return process.Command{Program: "ssh", Args: args, Kind: process.Remote, Own: r.Environ, Patience: time.Second}
+	return process.Command{Program: r.Program(), Args: args, Kind: process.Remote, Own: r.Environ, Patience: time.Second}
 }
 
 // inside are the arguments of an engine before a command in a container.

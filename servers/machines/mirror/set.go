@@ -44,9 +44,11 @@ type Set struct {
 
 type running struct {
 	*Mirror
-	stop context.CancelFunc
-	done chan struct{}
+	stop context.CancelCauseFunc
 }
+
+// errRemoved ends a mirror whose machine is in the list no more.
+var errRemoved = errors.New("its machine was removed")
 
 // Follow mirrors the machines of a list instead of those it has mirrored before.
 func (s *Set) Follow(ctx context.Context, list []Options) {
@@ -60,11 +62,7 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 			r.mu.Unlock()
 			return false
 		}
-		r.stop()
-		recovery.Go("end of a mirror", func() {
-			<-r.done
-			r.Leave()
-		})
+		r.stop(errRemoved)
 		return true
 	})
 	for _, o := range list {
@@ -72,13 +70,15 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 			continue
 		}
 		o.Changed, o.Called = s.changed, s.called.Send
-		ctx, stop := context.WithCancel(ctx)
-		r := &running{Mirror: New(o), stop: stop, done: make(chan struct{})}
+		ctx, stop := context.WithCancelCause(ctx)
+		r := &running{New(o), stop}
 		s.all = append(s.all, r)
 		r.watch(s.watching > 0)
 		recovery.Go("mirror", func() {
-			defer close(r.done)
 			r.Run(ctx)
+			if errors.Is(context.Cause(ctx), errRemoved) {
+				r.leave()
+			}
 		})
 	}
 	s.feed.Send()
