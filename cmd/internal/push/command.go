@@ -1,7 +1,6 @@
 package push
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
@@ -21,11 +20,7 @@ func Command(a *cli.Globals) *cobra.Command {
 		Use: "test", Short: "Send a notification to your phone, and say whether codes may be sent", Args: cli.NoArgs,
 		Long: `Send a notification to where [notify.away] in the configuration says, as the deck does when something
 waits and nobody is there. It exits with 1 if the server does not take it.`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			cfg, err := a.Load()
-			if err != nil {
-				return err
-			}
+		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, _ []string) error {
 			to, err := To(cfg).Open()
 			if err != nil {
 				return err
@@ -33,38 +28,22 @@ waits and nobody is there. It exits with 1 if the server does not take it.`,
 			if to == nil {
 				return errors.New("nothing to test: set ntfy, webhook or command under [notify.away] in " + cfg.Paths.Config)
 			}
-			if err := Try(c.Context(), to); err != nil {
-				return err
+			if err := to.Send(c.Context(), Event{V: 1, Kind: Test, ID: strings.ToLower(rand.Text()), Title: "mcpdeck", Text: "This is what a notification looks like. Nothing waits for you."}); err != nil {
+				return fmt.Errorf("send a notification: %w", err)
 			}
 			c.Println("sent")
-			if cfg.File.Ask.CLIAnswers.Method() == userauth.Push {
-				c.Println(codes(c.Context(), to))
+			if cfg.File.Ask.CLIAnswers.Method() != userauth.Push {
+				return nil
+			}
+			if err := to.Secret(c.Context()); err != nil {
+				c.Println("codes are not sent: " + err.Error())
+			} else {
+				c.Println("codes are sent")
 			}
 			return nil
-		},
+		}),
 	})
 	return c
-}
-
-// Try sends a notification that asks for nothing.
-func Try(ctx context.Context, to Sender) error {
-	ctx, done := context.WithTimeout(ctx, sendWithin)
-	defer done()
-	e := Event{V: 1, Kind: Test, ID: strings.ToLower(rand.Text()), Title: "mcpdeck", Text: "This is what a notification looks like. Nothing waits for you."}
-	if err := to.Send(ctx, e); err != nil {
-		return fmt.Errorf("send a notification: %w", err)
-	}
-	return nil
-}
-
-// codes says whether codes may go to where notifications go.
-func codes(ctx context.Context, to Sender) string {
-	ctx, done := context.WithTimeout(ctx, sendWithin)
-	defer done()
-	if err := to.Secret(ctx); err != nil {
-		return "codes are not sent: " + err.Error()
-	}
-	return "codes are sent"
 }
 
 // Check says what is the matter with where pushes go; "" if nothing is, or if they go nowhere.

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -19,7 +21,7 @@ const (
 	// backFor is how long after the deck's start an agent that asked before may take to ask
 	// again, so that what was pushed is not withdrawn before.
 	backFor    = 65 * time.Second
-	sendWithin = 10 * time.Second
+	sendWithin = 10 * time.Second // a request to a server, or a run of a command
 	firstPause = time.Second
 	maxPause   = 5 * time.Minute
 	maxKept    = 1 << 20
@@ -90,7 +92,7 @@ type Pusher struct {
 	started time.Time
 	marks   map[string]mark
 	seen    map[string]bool // keys of marks that have waited in this run
-	failing string          // what the last push failed with; "" if it did not
+	failing string          // what is shown to be the matter; "" if nothing is
 	secret  *error          // whether codes may be sent; nil while that is not known
 	pause   time.Duration
 	until   time.Time // when to try again
@@ -128,10 +130,7 @@ func (p *Pusher) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case _, ok := <-p.opt.Hint:
-			if !ok {
-				p.opt.Hint = nil
-			}
+		case <-p.opt.Hint:
 		case <-timer.C:
 		}
 		if next := p.round(ctx); next > 0 {
@@ -150,34 +149,33 @@ func (p *Pusher) round(ctx context.Context) time.Duration {
 			p.seen[n.Key] = true
 		}
 	}
-	next := earliest{}
+	var next []time.Time // times at which to look again
 	if wait := time.Until(p.until); wait > 0 {
 		return wait
 	}
 	for key, m := range p.marks {
 		if back := p.started.Add(backFor); !waits[key] && !p.seen[key] && time.Now().Before(back) {
-			next.take(back)
+			next = append(next, back)
 		} else if !waits[key] && !p.withdraw(ctx, key, m) {
 			return time.Until(p.until)
 		}
 	}
 	for _, n := range notes {
 		at := p.due(n)
-		if at.IsZero() {
-			continue
+		if !at.IsZero() && !at.After(time.Now()) {
+			if !p.push(ctx, n) {
+				return time.Until(p.until)
+			}
+			at = p.due(n)
 		}
-		if at.After(time.Now()) {
-			next.take(at)
-			continue
-		}
-		if !p.push(ctx, n) {
-			return time.Until(p.until)
-		}
-		if at := p.due(n); !at.IsZero() {
-			next.take(at)
+		if !at.IsZero() {
+			next = append(next, at)
 		}
 	}
-	return next.wait()
+	if len(next) == 0 {
+		return 0
+	}
+	return max(time.Until(slices.MinFunc(next, time.Time.Compare)), time.Millisecond)
 }
 
 // due is when a note is to be pushed, if nothing shows that the user is there; zero: never.
@@ -199,6 +197,7 @@ func (p *Pusher) due(n Note) time.Time {
 
 // push sends a note, for the first time or again.
 func (p *Pusher) push(ctx context.Context, n Note) bool {
+	before := maps.Clone(p.marks)
 	old, again := p.marks[n.Key]
 	m := mark{ID: old.ID, Item: n.Item, At: time.Now()}
 	e := Event{V: 1, Kind: Reminder, Item: n.Item, Since: n.Since, Title: n.Title, Text: n.Text}
@@ -208,31 +207,24 @@ func (p *Pusher) push(ctx context.Context, n Note) bool {
 	e.ID, e.Code = m.ID, p.code(ctx, n.Item)
 	p.marks[n.Key] = m
 	if err := p.keep(); err != nil { // it could be sent again and again
-		p.forget(n.Key, old, again)
+		p.marks = before
 		return p.sent(err)
 	}
 	p.seen[n.Key] = true
-	err := p.send(ctx, e)
+	err := p.opt.Sender.Send(ctx, e)
 	if err != nil && ctx.Err() != nil { // the deck ends; it may have gone out
 		return false
 	}
 	if err != nil {
-		p.forget(n.Key, old, again)
+		p.marks = before
 		err = errors.Join(err, p.keep())
 	}
 	return p.sent(err)
 }
 
-// forget takes a mark back.
-func (p *Pusher) forget(key string, old mark, had bool) {
-	if delete(p.marks, key); had {
-		p.marks[key] = old
-	}
-}
-
 // withdraw takes back the push of what waits no longer.
 func (p *Pusher) withdraw(ctx context.Context, key string, m mark) bool {
-	err := p.send(ctx, Event{V: 1, Kind: Withdrawn, ID: m.ID, Item: m.Item})
+	err := p.opt.Sender.Send(ctx, Event{V: 1, Kind: Withdrawn, ID: m.ID, Item: m.Item})
 	if refused := new(RefusedError); errors.As(err, &refused) && refused.lasting() {
 		err = nil // its server keeps no messages, or has forgotten this one
 	}
@@ -244,33 +236,18 @@ func (p *Pusher) withdraw(ctx context.Context, key string, m mark) bool {
 	return p.sent(err)
 }
 
-func (p *Pusher) send(ctx context.Context, e Event) error {
-	ctx, done := context.WithTimeout(ctx, sendWithin)
-	defer done()
-	return p.opt.Sender.Send(ctx, e)
-}
-
-// sent notes how a push went, and returns whether the next may follow.
+// sent notes how a push went and shows what is the matter, and returns whether the next may follow.
 func (p *Pusher) sent(err error) bool {
-	if err == nil {
-		p.pause, p.until = 0, time.Time{}
-		p.fail("")
-		return true
-	}
-	p.pause = min(max(p.pause*2, firstPause), maxPause)
-	if refused := new(RefusedError); errors.As(err, &refused) {
-		p.pause = max(p.pause, min(refused.After, maxPause))
-	}
-	p.until = time.Now().Add(p.pause)
-	p.fail("notifications are not reaching your phone: " + err.Error() + "; they are kept and retried")
-	return false
-}
-
-// fail shows what is the matter.
-func (p *Pusher) fail(text string) {
 	var texts []string
-	if text != "" {
-		texts = append(texts, text)
+	if err != nil {
+		p.pause = min(max(p.pause*2, firstPause), maxPause)
+		if refused := new(RefusedError); errors.As(err, &refused) {
+			p.pause = max(p.pause, min(refused.After, maxPause))
+		}
+		p.until = time.Now().Add(p.pause)
+		texts = append(texts, "notifications are not reaching your phone: "+err.Error()+"; they are kept and retried")
+	} else {
+		p.pause = 0
 	}
 	if p.secret != nil && *p.secret != nil {
 		texts = append(texts, "codes are not sent: "+(*p.secret).Error())
@@ -279,6 +256,7 @@ func (p *Pusher) fail(text string) {
 		p.failing = now
 		p.opt.Warn(texts...)
 	}
+	return err == nil
 }
 
 // code makes the code for an item, if one may be sent.
@@ -287,8 +265,6 @@ func (p *Pusher) code(ctx context.Context, item int) string {
 		return ""
 	}
 	if p.secret == nil {
-		ctx, done := context.WithTimeout(ctx, sendWithin)
-		defer done()
 		err := p.opt.Sender.Secret(ctx)
 		if temporary := new(UnknownError); errors.As(err, &temporary) {
 			return "" // looked at again with the next one
@@ -310,20 +286,4 @@ func (p *Pusher) keep() error {
 		return fmt.Errorf("keep which were sent: %w", err)
 	}
 	return nil
-}
-
-// earliest is the first of several times.
-type earliest struct{ at time.Time }
-
-func (e *earliest) take(at time.Time) {
-	if e.at.IsZero() || at.Before(e.at) {
-		e.at = at
-	}
-}
-
-func (e *earliest) wait() time.Duration {
-	if e.at.IsZero() {
-		return 0
-	}
-	return max(time.Until(e.at), time.Millisecond)
 }

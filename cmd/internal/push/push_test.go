@@ -73,7 +73,7 @@ func (s *server) heard() (said, bodies []string) {
 
 func (s *server) sender(t *testing.T, target Target) Sender {
 	t.Helper()
-	target.Client = s.Client()
+	target.Transport = s.Client().Transport
 	to, err := target.Open()
 	if err != nil {
 		t.Fatal(err)

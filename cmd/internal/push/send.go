@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,25 +35,17 @@ func (e *RefusedError) Error() string {
 
 // lasting reports whether the server will not take it later, either.
 func (e *RefusedError) lasting() bool {
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone:
-		return true
-	}
-	return false
+	return slices.Contains([]int{http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone}, e.Status)
 }
 
 // To is where the configuration says that pushes go.
 func To(cfg *config.Config) Target {
 	f := cfg.File.Notify.Away
-	return Target{Ntfy: f.Ntfy, Webhook: f.Webhook, Command: f.Command, Token: f.Token, Environ: cfg.Environ, Home: cfg.Home, Version: cli.Version()}
+	return Target{Ntfy: f.Ntfy, Webhook: f.Webhook, Command: f.Command, Token: f.Token, Environ: cfg.Environ, Home: cfg.Home}
 }
 
 // UnknownError says that it could not be found out whether something is safe.
-type UnknownError struct{ Err error }
-
-func (e *UnknownError) Error() string { return e.Err.Error() }
-
-func (e *UnknownError) Unwrap() error { return e.Err }
+type UnknownError struct{ error }
 
 // Target is where pushes go, as the configuration says.
 type Target struct {
@@ -60,8 +54,7 @@ type Target struct {
 	Token         string // may refer to the environment: ${env:NAME}
 	Environ       []string
 	Home          string
-	Version       string
-	Client        *http.Client // nil: one with the system's settings
+	Transport     http.RoundTripper // nil: one with the system's settings
 }
 
 // Open returns what sends to the target; nil if there is none.
@@ -89,18 +82,13 @@ func (t Target) Open() (Sender, error) {
 	switch {
 	case err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && u.Scheme != "http":
 		return nil, errors.New("notify.away: the address must begin with https:// and have no user name")
-	case u.Scheme == "http" && !loopback(u.Hostname()):
+	case u.Scheme == "http" && u.Hostname() != "localhost" && !net.ParseIP(u.Hostname()).IsLoopback():
 		return nil, errors.New("notify.away: use https:// for an address that is not on this machine")
 	case t.Ntfy != "" && strings.Trim(u.Path, "/") == "":
 		return nil, errors.New("notify.away.ntfy: the address must end with a topic, such as https://ntfy.sh/TOPIC")
 	}
-	h := web{address: strings.TrimSuffix(card.URL, "/"), token: card.Headers["token"], agent: "mcpdeck/" + t.Version, client: t.Client, safe: u.Scheme == "https"}
-	if h.client == nil {
-		h.client = &http.Client{}
-	}
-	client := *h.client
-	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	h.client = &client
+	stays := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	h := web{address: strings.TrimSuffix(card.URL, "/"), token: card.Headers["token"], client: &http.Client{Transport: t.Transport, CheckRedirect: stays}, safe: u.Scheme == "https"}
 	if t.Ntfy != "" {
 		return ntfy{h}, nil
 	}
@@ -109,30 +97,25 @@ func (t Target) Open() (Sender, error) {
 
 func (t Target) variable(name string) (string, bool) { return process.Lookup(t.Environ, name) }
 
-func loopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
 // web is a server that is reached over HTTP.
 type web struct {
-	address, token, agent string
-	client                *http.Client
-	safe                  bool // nobody on the way can read it
+	address, token string
+	client         *http.Client
+	safe           bool // nobody on the way can read it
 }
 
 // Secrets implements Sender.
 func (w web) Secrets() []string { return []string{w.token} }
 
 func (w web) do(ctx context.Context, method, address string, body []byte, header http.Header) error {
+	ctx, done := context.WithTimeout(ctx, sendWithin)
+	defer done()
 	req, err := http.NewRequestWithContext(ctx, method, address, bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
-	for k, v := range header {
-		req.Header[k] = v
-	}
-	req.Header.Set("User-Agent", w.agent)
+	maps.Copy(req.Header, header)
+	req.Header.Set("User-Agent", "mcpdeck/"+cli.Version())
 	if w.token != "" {
 		req.Header.Set("Authorization", "Bearer "+w.token)
 	}
@@ -176,7 +159,7 @@ func (n ntfy) Secret(ctx context.Context) error {
 	if !n.safe {
 		return errors.New("they need an https:// address")
 	}
-	for _, w := range []web{n.web, {agent: n.agent, client: n.client}} {
+	for _, w := range []web{n.web, {client: n.client}} {
 		err := w.do(ctx, http.MethodGet, n.address+"/json?poll=1&since=1s", nil, nil)
 		refused := new(RefusedError)
 		switch {
@@ -221,6 +204,8 @@ func (p program) Send(ctx context.Context, e Event) error {
 	if err != nil {
 		return err
 	}
+	ctx, done := context.WithTimeout(ctx, sendWithin)
+	defer done()
 	return process.Run(ctx, p.Command, process.Streams{In: bytes.NewReader(append(b, '\n'))})
 }
 
