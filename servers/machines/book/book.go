@@ -61,8 +61,9 @@ func Named(name string) error {
 	return nil
 }
 
-func read(path string, v any) error {
-	raw, err := file.Read(path, 1<<20)
+// Read reads v from a file, and leaves it as it is if there is none.
+func Read(path string, v any) error {
+	raw, err := file.Read(path, 8<<20)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -75,7 +76,8 @@ func read(path string, v any) error {
 	return nil
 }
 
-func write(path string, v any) error {
+// Write writes v to a file of the user's own.
+func Write(path string, v any) error {
 	raw, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
 		return err
@@ -85,7 +87,7 @@ func write(path string, v any) error {
 
 // Machines returns those that this deck shows.
 func (b Book) Machines() (all []Machine, err error) {
-	err = read(b.machinesFile(), &all)
+	err = Read(b.machinesFile(), &all)
 	return all, err
 }
 
@@ -96,7 +98,7 @@ func (b Book) SetMachine(m Machine) error {
 		return err
 	}
 	all = slices.DeleteFunc(all, func(o Machine) bool { return o.Name == m.Name })
-	return write(b.machinesFile(), append(all, m))
+	return Write(b.machinesFile(), append(all, m))
 }
 
 // RemoveMachine removes the one with a name, and returns it; false if there is none.
@@ -107,12 +109,12 @@ func (b Book) RemoveMachine(name string) (m Machine, had bool, err error) {
 		return Machine{}, false, err
 	}
 	m = all[i]
-	return m, true, write(b.machinesFile(), slices.Delete(all, i, i+1))
+	return m, true, Write(b.machinesFile(), slices.Delete(all, i, i+1))
 }
 
 // here reads what this machine is to others.
 func (b Book) here() (h here, err error) {
-	err = read(b.decksFile(), &h)
+	err = Read(b.decksFile(), &h)
 	return h, err
 }
 
@@ -142,25 +144,46 @@ func (b Book) Refuse(d Deck) error {
 	}
 	h.Refused = append(without(h.Refused, d), d)
 	h.Refused = h.Refused[max(0, len(h.Refused)-mostDecks):]
-	return write(b.decksFile(), h)
+	return Write(b.decksFile(), h)
 }
 
 // Reconsider forgets that the user has refused the decks that which tells, and returns them.
 func (b Book) Reconsider(which func(Deck) bool) (gone []Deck, err error) {
+	return b.remove(func(h *here) *[]Deck { return &h.Refused }, which)
+}
+
+// Forget removes the decks that which tells, and returns them.
+func (b Book) Forget(which func(Deck) bool) (gone []Deck, err error) {
+	return b.remove(func(h *here) *[]Deck { return &h.Decks }, which)
+}
+
+// remove removes the decks that which tells from a list in the file, and returns them.
+func (b Book) remove(from func(*here) *[]Deck, which func(Deck) bool) (gone []Deck, err error) {
 	h, err := b.here()
 	if err != nil {
 		return nil, err
 	}
-	for _, d := range h.Refused {
+	list := from(&h)
+	*list = slices.DeleteFunc(*list, func(d Deck) bool {
 		if which(d) {
 			gone = append(gone, d)
+			return true
 		}
-	}
+		return false
+	})
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	h.Refused = slices.DeleteFunc(h.Refused, which)
-	return gone, write(b.decksFile(), h)
+	return gone, Write(b.decksFile(), h)
+}
+
+// find returns the deck with a key.
+func find(all []Deck, key ed25519.PublicKey) (d Deck, found bool) {
+	i := slices.IndexFunc(all, func(o Deck) bool { return o.Key.Equal(key) })
+	if i < 0 {
+		return Deck{}, false
+	}
+	return all[i], true
 }
 
 func without(all []Deck, d Deck) []Deck {
@@ -182,43 +205,21 @@ func (b Book) Learn(d Deck) (host string, err error) {
 	if h.Host == "" {
 		h.Host = rand.Text()
 	}
-	h.Decks = slices.DeleteFunc(h.Decks, func(o Deck) bool {
-		if o.Key.Equal(d.Key) {
-			d.Added = o.Added
-			return true
-		}
-		return false
-	})
+	if before, known := find(h.Decks, d.Key); known {
+		d.Added = before.Added
+	}
+	h.Decks = without(h.Decks, d)
 	if len(h.Decks) >= mostDecks {
 		return "", fmt.Errorf("%s may answer here already: run mcpdeck remote revoke for one of them first", humanize.Count(mostDecks, "deck"))
 	}
 	h.Decks, h.Refused = append(h.Decks, d), without(h.Refused, d)
-	return h.Host, write(b.decksFile(), h)
-}
-
-// Forget removes the decks that which tells, and returns them.
-func (b Book) Forget(which func(Deck) bool) (gone []Deck, err error) {
-	h, err := b.here()
-	if err != nil {
-		return nil, err
-	}
-	h.Decks = slices.DeleteFunc(h.Decks, func(d Deck) bool {
-		if which(d) {
-			gone = append(gone, d)
-			return true
-		}
-		return false
-	})
-	if len(gone) == 0 {
-		return nil, nil
-	}
-	return gone, write(b.decksFile(), h)
+	return h.Host, Write(b.decksFile(), h)
 }
 
 // Key is the one that this deck signs with. It is made when it is first needed.
 func (b Book) Key() (ed25519.PrivateKey, error) {
 	var seed []byte
-	if err := read(b.keyFile(), &seed); err != nil {
+	if err := Read(b.keyFile(), &seed); err != nil {
 		return nil, err
 	}
 	if seed == nil {
@@ -227,7 +228,7 @@ func (b Book) Key() (ed25519.PrivateKey, error) {
 			return nil, err
 		}
 		seed = key.Seed()
-		if err := write(b.keyFile(), seed); err != nil {
+		if err := Write(b.keyFile(), seed); err != nil {
 			return nil, err
 		}
 	}

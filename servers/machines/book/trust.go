@@ -53,7 +53,7 @@ func (t *Trust) split() (taken, untold []Deck) {
 		return nil, nil
 	}
 	for _, d := range all {
-		if slices.ContainsFunc(t.taken, func(o Deck) bool { return o.Key.Equal(d.Key) }) {
+		if _, before := find(t.taken, d.Key); before {
 			taken = append(taken, d)
 		} else {
 			untold = append(untold, d)
@@ -66,11 +66,7 @@ func (t *Trust) split() (taken, untold []Deck) {
 // Find returns the deck with a key if its answers are taken.
 func (t *Trust) Find(key ed25519.PublicKey) (Deck, bool) {
 	taken, _ := t.split()
-	i := slices.IndexFunc(taken, func(d Deck) bool { return d.Key.Equal(key) })
-	if i < 0 {
-		return Deck{}, false
-	}
-	return taken[i], true
+	return find(taken, key)
 }
 
 // Learn has a deck's answers taken from now on, and returns what this machine calls itself.

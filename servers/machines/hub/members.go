@@ -13,8 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/machines/book"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
-	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
 // Role is what a member of a hub is there for.
@@ -176,10 +176,7 @@ func (b Book) path() string { return filepath.Join(b.Dir, "hub.json") }
 
 // All returns the memberships; none, if there is no hub.
 func (b Book) All() (all []Membership, err error) {
-	if _, err := os.Lstat(b.path()); errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err := readFile(b.path(), &all); err != nil {
+	if err := book.Read(b.path(), &all); err != nil {
 		return nil, err
 	}
 	for i := range all {
@@ -202,7 +199,7 @@ func (b Book) Join(m Membership) error {
 		}
 		return o.Role == m.Role
 	})
-	return writeFile(b.path(), append(all, m))
+	return book.Write(b.path(), append(all, m))
 }
 
 // Leave removes the memberships but that of a deck which has made its hub, and returns them.
@@ -224,29 +221,10 @@ func (b Book) Leave() (gone []Membership, err error) {
 	for i := range gone {
 		_ = os.Remove(b.listFile(&gone[i])) // as above
 	}
-	return gone, writeFile(b.path(), stays)
+	return gone, book.Write(b.path(), stays)
 }
 
 // listFile is where a member keeps the last list that it has seen, since one before it does not count.
 func (b Book) listFile(m *Membership) string {
 	return filepath.Join(b.Dir, "hub-list-"+string(m.Role)+".bin")
-}
-
-func readFile(path string, v any) error {
-	raw, err := file.Read(path, 8<<20)
-	if err == nil {
-		err = json.Unmarshal(raw, v)
-	}
-	if err != nil {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	return nil
-}
-
-func writeFile(path string, v any) error {
-	raw, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return file.Write(path, append(raw, '\n'), file.Options{Folder: true})
 }

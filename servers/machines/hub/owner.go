@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/machines/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/file"
 )
 
@@ -45,10 +46,13 @@ var ErrNone = errors.New("no hub was made here; make one with mcpdeck hub init")
 // Load reads a hub that was made in a folder.
 func Load(dir string) (*Owned, error) {
 	o := &Owned{Dir: dir}
-	if _, err := os.Lstat(o.file()); errors.Is(err, os.ErrNotExist) {
+	if err := book.Read(o.file(), o); err != nil {
+		return nil, err
+	}
+	if o.Seed == nil {
 		return nil, ErrNone
 	}
-	return o, readFile(o.file(), o)
+	return o, nil
 }
 
 // Init makes a hub in a folder, with a deck as its owner.
@@ -62,13 +66,10 @@ func Init(dir, listen, public, deck string) (*Owned, error) {
 			return nil, fmt.Errorf("use the address %q: %w", at, err)
 		}
 	}
-	if err := Named(deck); err != nil {
+	if err := o.add(deck, Deck, o.Seed); err != nil {
 		return nil, err
 	}
 	if err := o.makeTLS(); err != nil {
-		return nil, err
-	}
-	if err := o.add(deck, Deck, o.Seed); err != nil {
 		return nil, err
 	}
 	return o, o.Save()
@@ -115,6 +116,9 @@ const (
 )
 
 func (o *Owned) add(name string, r Role, seed []byte) error {
+	if err := Named(name); err != nil {
+		return err
+	}
 	k, err := KeysOf(seed)
 	if err != nil {
 		return err
@@ -131,9 +135,6 @@ func (o *Owned) add(name string, r Role, seed []byte) error {
 
 // Add makes a member, and returns what it needs to join: a secret that is kept nowhere here.
 func (o *Owned) Add(name string, r Role) (Membership, error) {
-	if err := Named(name); err != nil {
-		return Membership{}, err
-	}
 	if o.List.find(Deck, name) != nil || o.List.find(Host, name) != nil {
 		return Membership{}, fmt.Errorf("%s is a member already; revoke it first, or use another name", name)
 	}
@@ -171,7 +172,7 @@ func (o *Owned) Revoke(name string) (m Member, err error) {
 
 // Save writes what is known of the hub, and the server's configuration.
 func (o *Owned) Save() error {
-	if err := writeFile(o.file(), o); err != nil {
+	if err := book.Write(o.file(), o); err != nil {
 		return err
 	}
 	return file.Write(o.Conf(), []byte(o.conf()), file.Options{Folder: true})
