@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"time"
@@ -14,7 +15,6 @@ import (
 const (
 	// MostDecks is how many decks may answer on a machine.
 	MostDecks    = 64
-	mostOpen     = 1000
 	mostElements = 1000
 	mostText     = 64 << 10
 	mostName     = 100 // of what is shown in a line: a name, a version
@@ -24,51 +24,68 @@ const (
 
 // Bound makes of a reply one that is safe to count with, keep and print.
 func (r *Reply) Bound() error {
-	r.Error = sanitize.Cut(sanitize.Line(r.Error), mostWhy)
+	line(&r.Error, mostWhy)
 	if w := r.Hello; w != nil {
 		if len(w.Decks) > MostDecks {
 			return fmt.Errorf("it names %s that may answer there; at most %d may", humanize.Count(len(w.Decks), "deck"), MostDecks)
 		}
-		w.Program = sanitize.Cut(sanitize.Line(w.Program), mostName)
-		for i := range w.Decks {
-			w.Decks[i].Bound()
-		}
+		line(&w.Program, mostName)
+		boundDecks(w.Decks)
 	}
 	if it := r.Items; it != nil {
 		it.Decks = it.Decks[:min(len(it.Decks), MostDecks)]
-		for i := range it.Decks {
-			it.Decks[i].Bound()
-		}
-		it.Open = it.Open[:min(len(it.Open), mostOpen)]
-		it.Ended = it.Ended[max(0, len(it.Ended)-mostOpen):]
+		boundDecks(it.Decks)
+		boundAll(&it.Open)
+		it.Ended = it.Ended[max(0, len(it.Ended)-mostElements):]
 		for i := range it.Open {
 			o := &it.Open[i]
 			o.At = o.At[:min(len(o.At), MostDecks)]
-			for j, by := range o.At {
-				o.At[j] = sanitize.Cut(sanitize.Line(by), 2*mostName)
+			for j := range o.At {
+				line(&o.At[j], 2*mostName)
 			}
 			o.Handed = o.Handed.Bound()
-			bound(reflect.ValueOf(o).Elem())
 		}
 	}
 	for _, o := range []*Outcome{r.Answer, r.Draft, r.Hand, r.Prompt} {
 		if o != nil {
-			o.Why = sanitize.Cut(sanitize.Line(o.Why), mostWhy)
-			bound(reflect.ValueOf(o).Elem())
+			line(&o.Why, mostWhy)
 		}
 	}
-	if r.Sessions != nil {
-		boundAll(r.Sessions)
+	for _, c := range []*Calls{r.Calls, r.Log} {
+		if c != nil {
+			c.bound()
+		}
 	}
-	return r.boundCalls()
+	if r.Body != nil {
+		r.Body.bound()
+	}
+	if r.Picture != nil && len(r.Picture.Data) > MostPicture {
+		return errors.New("it sends a picture that is too large")
+	}
+	boundAll(&r.Sessions, &r.Answer, &r.Draft, &r.Hand, &r.Prompt, &r.Calls, &r.Log)
+	return nil
 }
 
-// boundAll is bound for all that v points to.
-func boundAll(v any) { bound(reflect.ValueOf(v).Elem()) }
+// line makes of a text what fits into a line.
+func line(text *string, most int) { *text = sanitize.Cut(sanitize.Line(*text), most) }
+
+func boundDecks(all []Deck) {
+	for i := range all {
+		all[i].Bound()
+	}
+}
 
 // Bound makes of a deck's name and fingerprint what fits into a line.
 func (d *Deck) Bound() {
-	d.Name, d.Fingerprint = sanitize.Cut(sanitize.Line(d.Name), mostName), sanitize.Cut(sanitize.Line(d.Fingerprint), mostName)
+	line(&d.Name, mostName)
+	line(&d.Fingerprint, mostName)
+}
+
+// boundAll is bound for all that the parts point to.
+func boundAll(parts ...any) {
+	for _, v := range parts {
+		bound(reflect.ValueOf(v).Elem())
+	}
 }
 
 // bound takes numbers below zero for zero and too large ones for the largest, and cuts lists and

@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"slices"
 	"time"
 
@@ -93,8 +92,8 @@ func (b *Body) bound() {
 		}
 	}
 	b.Pictures = b.Pictures[:min(len(b.Pictures), mostShown)]
-	for i, hash := range b.Pictures {
-		b.Pictures[i] = sanitize.Cut(sanitize.Line(hash), mostName)
+	for i := range b.Pictures {
+		line(&b.Pictures[i], mostName)
 	}
 }
 
@@ -110,25 +109,8 @@ func (c *Calls) bound() {
 		o := &c.Calls[i]
 		o.Afar = nil
 		for _, text := range []*string{&o.Agent, &o.AgentName, &o.Server, &o.Tool, &o.Project} {
-			*text = sanitize.Cut(sanitize.Line(*text), mostName)
+			line(text, mostName)
 		}
 		o.Args, o.Result = sanitize.Cut(o.Args, mostBrief), sanitize.Cut(o.Result, mostBrief)
 	}
-	boundAll(c)
-}
-
-// boundCalls makes of what a machine says of its calls what is safe to keep and draw.
-func (r *Reply) boundCalls() error {
-	for _, c := range []*Calls{r.Calls, r.Log} {
-		if c != nil {
-			c.bound()
-		}
-	}
-	if r.Body != nil {
-		r.Body.bound()
-	}
-	if r.Picture != nil && len(r.Picture.Data) > MostPicture {
-		return errors.New("it sends a picture that is too large")
-	}
-	return nil
 }
