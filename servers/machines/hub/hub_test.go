@@ -6,6 +6,7 @@ import (
 	"crypto/ed25519"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -72,13 +73,9 @@ type world struct {
 
 func newWorld(t *testing.T, hosts ...string) (w *world, joined map[string]Membership) {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := l.Addr().String()
-	l.Close()
 	w = &world{t: t}
+	at := freeAddress(t)
+	var err error
 	if w.owned, err = Init(filepath.Join(t.TempDir(), "hub"), at, at, "laptop"); err != nil {
 		t.Fatal(err)
 	}
@@ -89,6 +86,22 @@ func newWorld(t *testing.T, hosts ...string) (w *world, joined map[string]Member
 	w.start()
 	t.Cleanup(w.kill)
 	return w, joined
+}
+
+// freeAddress is one that stays free while the hub is down: systems give ports from 32768 on to sockets that name none,
+// such as those of the other tests.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	const first, end = 20_000, 32_768
+	for range 100 {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", first+rand.IntN(end-first))) //nolint:gosec // any will do
+		if err == nil {
+			defer l.Close()
+			return l.Addr().String()
+		}
+	}
+	t.Fatal("no address is free")
+	return ""
 }
 
 func (w *world) add(name string, r Role) Membership {
