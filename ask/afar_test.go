@@ -68,7 +68,7 @@ func TestADraftFromAfarNeverStandsInForWhatTheUserHasEnteredHere(t *testing.T) {
 	}
 }
 
-func TestARequestIsWaitingForAnybodyAfterTheRestart(t *testing.T) {
+func TestARequestIsStillHandedOverAfterTheRestart(t *testing.T) {
 	opt := storeOptions(t)
 	q := New(opt)
 	open(t, q, request(t))
@@ -83,7 +83,7 @@ func TestARequestIsWaitingForAnybodyAfterTheRestart(t *testing.T) {
 	}
 	again := New(opt)
 	defer again.Close()
-	if it := again.Pending().Items[0]; it.Handed != nil || it.Note != "" {
+	if it := again.Pending().Items[0]; it.Handed == nil || it.Handed.String() != "handed to desk" {
 		t.Errorf("after the restart it is handed to %+v, and says %q", it.Handed, it.Note)
 	}
 }

@@ -57,6 +57,8 @@ type savedItem struct {
 	Shown   bool       `json:"shown,omitempty"` // was on screen
 	Snooze  time.Time  `json:"snooze,omitzero"` // when the snooze ends
 	Unsent  bool       `json:"unsent,omitempty"`
+	Handed  *Handed    `json:"handed,omitempty"`
+	Handing bool       `json:"handing,omitempty"` // the machine that asks has not been told
 }
 
 // savedState is the content of the state file.
@@ -86,7 +88,7 @@ func (q *Queue) savedLocked() savedState {
 		s.Items = append(s.Items, savedItem{
 			ID: it.id, Request: it.req, Keys: slices.Clone(it.keys), Draft: it.draft.Clone(), LentBy: it.lentBy, State: it.state, Absent: it.absent,
 			Why: it.why, Arrived: it.arrived, Left: it.left, Shown: it.id == q.onScreen,
-			Snooze: it.snooze, Unsent: it.unsent,
+			Snooze: it.snooze, Unsent: it.unsent, Handed: it.handed, Handing: it.handing,
 		})
 	}
 	return s
@@ -109,7 +111,7 @@ func (q *Queue) load() {
 	for _, v := range s.Items {
 		it := &item{
 			id: v.ID, req: v.Request, keys: v.Keys, state: v.State, absent: v.Absent, why: v.Why, arrived: v.Arrived, left: v.Left,
-			draft: v.Draft.fit(v.Request.Questions), lentBy: v.LentBy, print: v.Request.Fingerprint(), asks: v.Request.asks(), loaded: true,
+			draft: v.Draft.fit(v.Request.Questions), lentBy: v.LentBy, handed: v.Handed, handing: v.Handing, print: v.Request.Fingerprint(), asks: v.Request.asks(), loaded: true,
 		}
 		if it.absent == Present {
 			it.absent, it.why, it.left = Restarted, "the deck was restarted", now

@@ -30,14 +30,17 @@ func TestAQuestionStartsADeckOnlyWhereOthersMayAnswerAndTheUsersOwnTakesItsPlace
 		return bytes.Contains(out, []byte("Which database?"))
 	})
 	began := there.deckPID()
-	d.serve()
-	d.until("the question in the other deck", func() bool {
-		out, _ := d.command("ask", "list").Output()
-		return bytes.Contains(out, []byte("Which database?"))
-	})
+	other := d.window("--page", "inbox")
+	other.wide()
+	other.shows(d, "t hand over")
+	other.key("t")
+	other.shows(d, "Hand over to build1")
+	other.key("yours\r")
+	other.shows(d, "handed to build1: yours")
 
 	w := there.window("--page", "inbox")
 	w.wide()
+	w.shows(there, "handed to you by the deck")
 	w.answers(there, "Which database?", key{"2", ""})
 	if err := asker.c.Wait(); err != nil || !strings.Contains(asker.out.String(), "Postgres") {
 		t.Errorf("the agent gets %v: %s %s", err, &asker.out, &asker.err)
