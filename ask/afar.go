@@ -26,15 +26,17 @@ func (e Afar) Draft(id int, d Draft) {
 	q, by := e.Queue, "in the deck "+e.Deck
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	lend(q, id, d, by)
-	at := map[string]time.Time{}
-	if it := q.find(id); it != nil {
-		maps.Copy(at, it.at)
+	it := q.find(id)
+	if it == nil {
+		return
 	}
+	lend(q, it, d, by)
+	at := map[string]time.Time{}
+	maps.Copy(at, it.at)
 	if delete(at, by); d.Begun() {
 		at[by] = time.Now().Add(atFor)
 	}
-	setAt(q, id, at)
+	setAt(q, it, at)
 }
 
 // At takes who is at the request on other machines: "in the deck desk".
@@ -43,17 +45,11 @@ func (c *Call) At(all []string) {
 	for _, by := range all {
 		at[by] = time.Time{}
 	}
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	setAt(c.q, c.id, at)
+	c.with(func(it *item) { setAt(c.q, it, at) })
 }
 
 // setAt replaces who is at a request elsewhere. Who is new there is one more to be told of before an answer is sent.
-func setAt(q *Queue, id int, at map[string]time.Time) {
-	it := q.find(id)
-	if it == nil {
-		return
-	}
+func setAt(q *Queue, it *item, at map[string]time.Time) {
 	was := it.at
 	it.at = at
 	for by := range at {
@@ -99,28 +95,24 @@ func (it *item) answered() string {
 
 // Draft shows what was entered for the request on the machine that asks, unless something is entered here.
 func (c *Call) Draft(d Draft, machine string) {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	lend(c.q, c.id, d, "on "+machine)
+	c.with(func(it *item) { lend(c.q, it, d, "on "+machine) })
 }
 
 // Entered returns what the user has entered here for the request, which may be nothing again. It returns false if it
 // shows what was entered elsewhere, or is answered.
-func (c *Call) Entered() (Draft, bool) {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	it := c.q.find(c.id)
-	if it == nil || it.state == Sending || it.lentBy != "" {
-		return Draft{}, false
-	}
-	return it.draft.Travels(), true
+func (c *Call) Entered() (d Draft, own bool) {
+	c.with(func(it *item) {
+		if own = it.state != Sending && it.lentBy == ""; own {
+			d = it.draft.Travels()
+		}
+	})
+	return d, own
 }
 
 // lend replaces the draft of a request by one from elsewhere. It never touches what was entered here, nor a field
 // that is open, and takes back only what came from the same place.
-func lend(q *Queue, id int, d Draft, by string) {
-	it := q.find(id)
-	if it == nil || it.state == Sending || it.draft.Field != NoField || it.typed() {
+func lend(q *Queue, it *item, d Draft, by string) {
+	if it.state == Sending || it.draft.Field != NoField || it.typed() {
 		return
 	}
 	own, d := it.draft, d.fit(it.req.Questions).Travels()

@@ -50,6 +50,15 @@ func (c *Call) Place() (state State, ahead, pending int) { return c.q.place(c) }
 // Unreached returns the zero time, because the queue has the request.
 func (c *Call) Unreached() time.Time { return time.Time{} }
 
+// with runs do on the request of the call, if that is still open, while the queue is locked.
+func (c *Call) with(do func(it *item)) {
+	c.q.mu.Lock()
+	defer c.q.mu.Unlock()
+	if it := c.q.find(c.id); it != nil {
+		do(it)
+	}
+}
+
 func (c *Call) finish(r Reply, err error) {
 	c.once.Do(func() {
 		c.reply, c.err = r, err

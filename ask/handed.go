@@ -84,45 +84,35 @@ func SetDecks(q *Queue, all []string) {
 
 // Handing returns to whom the request is to be given, if the machine that asks has not been told that yet.
 func (c *Call) Handing() (h *Handed, due bool) {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	it := c.q.find(c.id)
-	if it == nil || !it.handing {
-		return nil, false
-	}
-	return it.handed, true
+	c.with(func(it *item) { h, due = it.handed, it.handing })
+	return h, due
 }
 
 // Gave notes that the machine that asks was told of what is to be given, or why it refused that.
 func (c *Call) Gave(h *Handed, refused string) {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	it := c.q.find(c.id)
-	if it == nil || it.handed != h { // the user has decided otherwise meanwhile
-		return
-	}
-	it.handing = false
-	if refused != "" {
-		it.handed = nil
-		c.q.notices = append(slices.Clip(c.q.notices), "not handed over: "+refused)
-	}
-	c.q.changed(false)
+	c.with(func(it *item) {
+		if it.handed != h { // the user has decided otherwise meanwhile
+			return
+		}
+		it.handing = false
+		if refused != "" {
+			it.handed = nil
+			c.q.notice("not handed over: " + refused)
+		}
+		c.q.changed(false)
+	})
 }
 
 // Handed takes to whom the request was given, by the word of the machine that asks, which counts for nothing while it
 // has not been told what was decided here.
 func (c *Call) Handed(h *Handed, decks []string) {
-	c.q.mu.Lock()
-	defer c.q.mu.Unlock()
-	it := c.q.find(c.id)
-	if it == nil {
-		return
-	}
-	if it.handing || reflect.DeepEqual(it.handed, h) {
-		h = it.handed
-	}
-	if h != it.handed || !slices.Equal(it.decks, decks) {
-		it.handed, it.decks = h, decks
-		c.q.changed(false)
-	}
+	c.with(func(it *item) {
+		if it.handing || reflect.DeepEqual(it.handed, h) {
+			h = it.handed
+		}
+		if h != it.handed || !slices.Equal(it.decks, decks) {
+			it.handed, it.decks = h, decks
+			c.q.changed(false)
+		}
+	})
 }

@@ -287,15 +287,14 @@ func (c *Call) Watched(is bool) { c.mark(func(p *Prompt) { p.Unwatched = !is }) 
 
 // mark changes what is known of the prompt.
 func (c *Call) mark(set func(*Prompt)) {
-	q := c.q
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if it := q.find(c.id); it != nil && it.req.Prompt != nil {
-		p := *it.req.Prompt // snapshots share the old one
-		set(&p)
-		it.req.Prompt = &p
-		q.changed(true)
-	}
+	c.with(func(it *item) {
+		if it.req.Prompt != nil {
+			p := *it.req.Prompt // snapshots share the old one
+			set(&p)
+			it.req.Prompt = &p
+			c.q.changed(true)
+		}
+	})
 }
 
 // LetGo releases a held prompt that the user is neither looking at nor has entered

@@ -25,12 +25,12 @@ func (c *conn) prove(m *message) {
 	m.v = true
 	var item int
 	_ = json.Unmarshal(m.fields["request"], &item) // not a number: it is to answer any
-	method, err := c.mayProve(m, item)
+	method, err := c.mayAsk(item)
 	if err != nil {
-		var refused *refusedError
-		if errors.As(err, &refused) {
-			c.refused(refused.error)
-		}
+		c.mayNot(m, err)
+		return
+	}
+	if err := c.proves(m, method, item); err != nil {
 		_ = c.send(m.fail("refused", err.Error(), "", false)) // who is refused may be gone
 		return
 	}
@@ -62,22 +62,18 @@ func (c *conn) prove(m *message) {
 func (c *conn) answerOnly(m *message, item int) {
 	var other int
 	if err := json.Unmarshal(m.fields["request"], &other); err != nil || other != item {
-		why := fmt.Errorf("this code answers question %d only", item)
-		c.refused(why)
-		_ = c.send(m.fail("refused", why.Error(), "", false)) // it may have left
+		c.mayNot(m, fmt.Errorf("this code answers question %d only", item))
 		return
 	}
 	c.answer(m)
 }
 
-// refusedError says that who asks may not act for the user, whatever they show.
-type refusedError struct{ error }
-
-// refused has the screen show who was refused, and why.
-func (c *conn) refused(why error) {
+// mayNot tells who asks that they may not act for the user, whatever they show, and has the screen show who that was.
+func (c *conn) mayNot(m *message, why error) {
 	if gate := c.l.opt.Gate; gate != nil {
 		gate.Refused(c.who(), why)
 	}
+	_ = c.send(m.fail("refused", why.Error(), "", false)) // it may have left
 }
 
 // who is the process at the other end.
@@ -87,9 +83,9 @@ func (c *conn) who() userauth.Who {
 	return who
 }
 
-// mayProve returns what the connection has shown as a proof that it may answer an item, or
+// mayAsk returns what the connection is to show as a proof that it may answer an item, or
 // all of them if that is 0.
-func (c *conn) mayProve(m *message, item int) (userauth.Method, error) {
+func (c *conn) mayAsk(item int) (userauth.Method, error) {
 	gate := c.l.opt.Gate
 	if gate == nil {
 		return "", errNoGate
@@ -97,25 +93,27 @@ func (c *conn) mayProve(m *message, item int) (userauth.Method, error) {
 	// What stands in a container or brings another machine's connection has none of
 	// its agents above it.
 	if where, _, _ := strings.Cut(c.peer.Machine, " "); where != "" {
-		return "", &refusedError{fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)}
+		return "", fmt.Errorf("only a shell on the deck's own machine may answer; this request came through %s", where)
 	}
 	method, err := gate.ReadyFor(item)
-	if err != nil {
-		return "", &refusedError{err}
+	if err == nil {
+		err = c.fromAnAgent()
 	}
-	if err := c.fromAnAgent(); err != nil {
-		return "", &refusedError{err}
-	}
+	return method, err
+}
+
+// proves has the connection show a proof.
+func (c *conn) proves(m *message, method userauth.Method, item int) error {
 	if err := c.send(line{ID: m.id, Type: "challenge", V: 1, Method: string(method)}); err != nil {
-		return "", err
+		return err
 	}
 	answer, err := c.another(proofWithin)
 	if err != nil || answer.kind != "proof" {
-		return "", errors.New("no proof received")
+		return errors.New("no proof received")
 	}
 	var secret string
 	_ = json.Unmarshal(answer.fields["secret"], &secret) // not a string: wrong
-	return method, gate.TryFor(c.who(), item, secret)
+	return c.l.opt.Gate.TryFor(c.who(), item, secret)
 }
 
 // another reads one more message of a connection that has sent one.
@@ -131,14 +129,13 @@ func (c *conn) another(within time.Duration) (message, error) {
 // unproven refuses to act for who has shown nothing.
 func (c *conn) unproven(m *message) {
 	m.v = true
-	why := "answering requires a proof first; use mcpdeck ask answer from this version"
+	why := errors.New("answering requires a proof first; use mcpdeck ask answer from this version")
 	if c.l.opt.Gate == nil {
-		why = errNoGate.Error()
+		why = errNoGate
 	} else if _, err := c.l.opt.Gate.Ready(); err != nil {
-		why = err.Error()
+		why = err
 	}
-	c.refused(errors.New(why))
-	_ = c.send(m.fail("refused", why, "", false)) // it may have left
+	c.mayNot(m, why)
 }
 
 // answer answers or declines a request for the user.

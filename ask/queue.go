@@ -154,7 +154,7 @@ func New(opt Options) *Queue {
 	if q.log == nil {
 		q.log = slog.New(slog.DiscardHandler)
 	}
-	q.store = newStore(&opt, q.log)
+	q.store = newStore(&opt, q.log, q.saved)
 	q.history = history{redact: opt.Redact, store: q.store}
 	q.load()
 	return q
@@ -354,7 +354,7 @@ func (q *Queue) ordered() []*item {
 func (q *Queue) Hints() (<-chan struct{}, func()) { return q.hints.Subscribe() }
 
 // Save writes the state file again, in case it was deleted.
-func (q *Queue) Save() { q.store.save(q.saved) }
+func (q *Queue) Save() { q.store.save() }
 
 // changed starts a new version. save marks the state file as out of date.
 func (q *Queue) changed(save bool) {
@@ -362,7 +362,7 @@ func (q *Queue) changed(save bool) {
 	q.snap = nil
 	q.hints.Send()
 	if save {
-		q.store.save(q.saved)
+		q.store.save()
 	}
 	q.wake()
 }

@@ -13,7 +13,7 @@ type ByRule struct {
 // With an error, nothing was added.
 func (q *Queue) OpenAnswered(req Request, by ByRule, results []Result, still func() bool) (*Call, error) {
 	c, err := openAnswered(q, req, by, results, still)
-	if err == nil && !q.store.flush() {
+	if err == nil && q.store.flush() != nil {
 		c.Gone("the history could not be written: you are asked")
 		err = errors.New("the history could not be written")
 	}

@@ -74,8 +74,12 @@ func (s *Snapshot) Item(id int) (it Item, ok bool) {
 func (q *Queue) Notice(sentence string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.notices = append(slices.Clip(q.notices), sentence) // snapshots share what was there
+	q.notice(sentence)
 	q.changed(false)
+}
+
+func (q *Queue) notice(sentence string) {
+	q.notices = append(slices.Clip(q.notices), sentence) // snapshots share what was there
 }
 
 // Pending returns the latest snapshot.

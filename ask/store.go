@@ -1,7 +1,6 @@
 package ask
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,10 +72,6 @@ type savedState struct {
 func (q *Queue) saved() savedState {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.savedLocked()
-}
-
-func (q *Queue) savedLocked() savedState {
 	s := savedState{Version: 1, NextID: q.nextID, Parked: slices.Clone(q.parked), Drafts: slices.Clone(q.drafts)}
 	for _, it := range q.items {
 		if it.req.Local {
@@ -145,17 +140,18 @@ type store struct {
 	stateFile, historyFile string
 	past                   *Past // nil: none is kept
 	log                    *slog.Logger
+	state                  func() savedState
 
 	mu      sync.Mutex
-	take    func() savedState // returns the state; nil: the state file is up to date
-	records []Record          // not yet in the history file
-	passed  []Record          // not yet in past
+	stale   bool     // the state file is out of date
+	records []Record // not yet in the history file
+	passed  []Record // not yet in past
 	kick    chan struct{}
 	stop    chan struct{}
 	stopped chan struct{}
 
 	writing sync.Mutex // one writes at a time; guards failed
-	failed  bool
+	failed  error
 }
 
 // saveEvery bounds how much typing is lost when the process ends. A write takes about
@@ -165,9 +161,9 @@ const saveEvery = 100 * time.Millisecond
 // maxState is the maximum number of bytes read from a file.
 const maxState = 1 << 30
 
-func newStore(opt *Options, log *slog.Logger) *store {
+func newStore(opt *Options, log *slog.Logger, state func() savedState) *store {
 	s := &store{
-		stateFile: opt.StateFile, historyFile: opt.HistoryFile, past: opt.Past, log: log,
+		stateFile: opt.StateFile, historyFile: opt.HistoryFile, past: opt.Past, log: log, state: state,
 		kick: make(chan struct{}, 1), stop: make(chan struct{}), stopped: make(chan struct{}),
 	}
 	if opt.StateFile == "" && opt.HistoryFile == "" {
@@ -178,14 +174,14 @@ func newStore(opt *Options, log *slog.Logger) *store {
 	return s
 }
 
-func (s *store) save(take func() savedState) {
+func (s *store) save() {
 	if s.stateFile == "" {
 		return
 	}
 	s.mu.Lock()
-	s.take = take
+	s.stale = true
 	s.mu.Unlock()
-	s.poke()
+	notify.Poke(s.kick)
 }
 
 func (s *store) record(r Record) {
@@ -198,10 +194,6 @@ func (s *store) record(r Record) {
 		s.passed = append(s.passed, r)
 	}
 	s.mu.Unlock()
-	s.poke()
-}
-
-func (s *store) poke() {
 	notify.Poke(s.kick)
 }
 
@@ -216,7 +208,7 @@ func (s *store) run() {
 			return
 		case <-s.kick:
 		}
-		s.flush()
+		_ = s.flush()
 		_ = s.pass()
 		select {
 		case <-s.stop:
@@ -226,21 +218,23 @@ func (s *store) run() {
 	}
 }
 
-// flush writes what is not written, and reports whether it could.
-func (s *store) flush() bool {
+// flush writes what is not written. The error is also that of the last time, if there is nothing to write.
+func (s *store) flush() error {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	s.mu.Lock()
-	take, records := s.take, s.records
-	s.take, s.records = nil, nil
+	stale, records := s.stale, s.records
+	s.stale, s.records = false, nil
 	s.mu.Unlock()
-	if take != nil {
-		s.report(writeState(s.stateFile, take()))
+	if !stale && len(records) == 0 {
+		return s.failed
 	}
-	if len(records) > 0 {
-		s.report(appendHistory(s.historyFile, records))
+	var err error
+	if stale {
+		err = writeState(s.stateFile, s.state())
 	}
-	return !s.failed
+	s.report(errors.Join(err, appendHistory(s.historyFile, records)))
+	return s.failed
 }
 
 // pass writes what rules are learned from, which no answer waits for, and drops what is too old.
@@ -260,32 +254,18 @@ func (s *store) pass() error {
 }
 
 func (s *store) report(err error) {
-	if err != nil && !s.failed {
+	if err != nil && s.failed == nil {
 		s.log.Error("questions are not being saved", "error", err)
 	}
-	s.failed = err != nil
+	s.failed = err
 }
 
-func (s *store) close(last savedState) error {
-	select {
-	case <-s.stop:
-	default:
-		close(s.stop)
-	}
+// close writes the last state, and ends the goroutine that does so else.
+func (s *store) close() error {
+	close(s.stop)
 	<-s.stopped
-	s.mu.Lock()
-	records := s.records
-	s.records, s.take = nil, nil
-	s.mu.Unlock()
-	var errs []error
-	if s.stateFile != "" {
-		errs = append(errs, writeState(s.stateFile, last))
-	}
-	if s.historyFile != "" {
-		errs = append(errs, appendHistory(s.historyFile, records))
-	}
-	errs = append(errs, s.pass())
-	return errors.Join(errs...)
+	s.save()
+	return errors.Join(s.flush(), s.pass())
 }
 
 func writeState(path string, s savedState) error {
@@ -312,13 +292,9 @@ func appendHistory(path string, records []Record) error {
 	if len(records) == 0 {
 		return nil
 	}
-	buf := bytes.NewBufferString("\n") // ends a line that a killed process has left
-	for _, r := range records {
-		line, err := rawjson.Encode(r, "")
-		if err != nil {
-			return fmt.Errorf("encode question history: %w", err)
-		}
-		buf.Write(append(line, '\n'))
+	lines, err := historyLines(records)
+	if err != nil {
+		return fmt.Errorf("encode question history: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return fmt.Errorf("save question history: %w", err)
@@ -327,11 +303,22 @@ func appendHistory(path string, records []Record) error {
 	if err != nil {
 		return fmt.Errorf("save question history: %w", err)
 	}
-	_, err = f.Write(buf.Bytes())
+	_, err = f.Write(append([]byte("\n"), lines...)) // ends a line that a killed process has left
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("save question history: %w", err)
 	}
 	return nil
+}
+
+func historyLines(records []Record) (all []byte, err error) {
+	for _, r := range records {
+		line, err := rawjson.Encode(r, "")
+		if err != nil {
+			return nil, err
+		}
+		all = append(append(all, line...), '\n')
+	}
+	return all, nil
 }
 
 // load reads both files. It renames a damaged state file and names it in the notice.
@@ -359,14 +346,11 @@ func (s *store) load() (st savedState, records []Record, notice string) {
 func (s *store) loadHistory() []Record {
 	records, lines := readHistory(s.historyFile)
 	if lines > 4*historyLength {
-		var buf bytes.Buffer
-		enc := json.NewEncoder(&buf)
-		for _, r := range records {
-			if enc.Encode(r) != nil {
-				return records
-			}
+		b, err := historyLines(records)
+		if err == nil {
+			err = replaceFile(s.historyFile, b)
 		}
-		s.report(replaceFile(s.historyFile, buf.Bytes()))
+		s.report(err)
 	}
 	return records
 }

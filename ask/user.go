@@ -422,7 +422,6 @@ func (q *Queue) Close() error {
 		return nil
 	}
 	q.closed = true
-	state := q.savedLocked()
 	for _, it := range q.items {
 		it.end(Reply{}, ErrShutdown)
 	}
@@ -430,5 +429,5 @@ func (q *Queue) Close() error {
 		q.timer.Stop()
 	}
 	q.mu.Unlock()
-	return q.store.close(state)
+	return q.store.close()
 }
