@@ -1,6 +1,7 @@
 package mirror
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -87,14 +88,12 @@ func (m *Mirror) Prompt(p wire.Prompt) (string, error) {
 		return "", fmt.Errorf("%s: %w", m.opt.Name, err)
 	case err != nil:
 		return "", fmt.Errorf("%s does not say whether it was sent: %w", m.opt.Name, err)
-	case r.Prompt == nil || !r.Prompt.Taken:
-		why := "it takes no prompts"
-		if r.Prompt != nil {
-			why = r.Prompt.Why
-		}
-		return "", errors.New(m.opt.Name + ": " + why)
 	}
-	return r.Prompt.Text, nil
+	o := cmp.Or(r.Prompt, &wire.Outcome{Why: "it takes no prompts"})
+	if !o.Taken {
+		return "", errors.New(m.opt.Name + ": " + o.Why)
+	}
+	return o.Text, nil
 }
 
 // outcome notes what the host made of an answer.

@@ -55,7 +55,7 @@ func (m *Mirror) listCalls(ctx context.Context, l *link) {
 			return nil
 		}
 		if m.takeCalls(r.Calls) {
-			m.older(ctx, l)
+			m.older(ctx)
 		}
 		m.opt.Called()
 		return &r.Calls.Version
@@ -96,15 +96,15 @@ func merge(all, in []wire.Call) []wire.Call {
 }
 
 // older asks for the next page of the machine's log, from the newest to the oldest.
-func (m *Mirror) older(ctx context.Context, l *link) {
+func (m *Mirror) older(ctx context.Context) {
 	m.mu.Lock()
-	run, done := m.calls.run, m.calls.all
+	l, run, done := m.link, m.calls.run, m.calls.all
 	var page wire.Page
 	if e := m.calls.earlier; len(e) > 0 {
 		page.Before = e[0].ID
 	}
 	m.mu.Unlock()
-	if done {
+	if l == nil || done {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellWithin)
@@ -217,16 +217,10 @@ func (w *Watch) Stop() { w.stop() }
 func (w *Watch) Older() {
 	var all sync.WaitGroup
 	for _, r := range w.set.mirrors() {
-		r.mu.Lock()
-		l := r.link
-		r.mu.Unlock()
-		if l == nil {
-			continue
-		}
 		all.Add(1)
 		recovery.Go("log of another machine", func() {
 			defer all.Done()
-			r.older(context.Background(), l)
+			r.older(context.Background())
 			r.opt.Called()
 		})
 	}

@@ -69,7 +69,7 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 		if slices.ContainsFunc(s.all, func(r *running) bool { return r.opt.Name == o.Name }) {
 			continue
 		}
-		o.Changed, o.Called = s.changed, s.called.Send
+		o.Changed, o.Called = s.Tell, s.called.Send
 		ctx, stop := context.WithCancelCause(ctx)
 		r := &running{New(o), stop}
 		s.all = append(s.all, r)
@@ -85,8 +85,8 @@ func (s *Set) Follow(ctx context.Context, list []Options) {
 	s.called.Send() // of a machine that was removed
 }
 
-// changed tells of a change. Of any number that come while it does, it tells once.
-func (s *Set) changed() {
+// Tell tells how it is with the machines. Of any number of changes that come while it does, it tells once.
+func (s *Set) Tell() {
 	s.feed.Send()
 	if s.Changed == nil || s.untold.Swap(true) {
 		return
@@ -96,9 +96,6 @@ func (s *Set) changed() {
 	s.untold.Store(false)
 	s.Changed(s.States())
 }
-
-// Tell tells how it is with the machines.
-func (s *Set) Tell() { s.changed() }
 
 func (s *Set) mirrors() []*running {
 	s.mu.Lock()
