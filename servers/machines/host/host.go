@@ -98,21 +98,19 @@ func (h *Host) greet(frames *wire.Frames) error {
 	if err != nil {
 		return err
 	}
-	refuse := func(why string) error {
-		_ = frames.Write(conn, wire.Reply{Error: why}, true) // it is refused anyway
-		return fmt.Errorf("refuse a deck: %s", why)
+	var reply wire.Reply
+	switch {
+	case req.Hello == nil:
+		reply.Error = "the first request must be a hello"
+	case !slices.Contains(req.Hello.Versions, wire.Version):
+		reply.Error = fmt.Sprintf("mcpdeck %s there and %s here speak different protocols; update the older one", h.opt.Version, req.Hello.Program)
+	default:
+		reply = h.welcome(req.Hello.Key)
 	}
-	if req.Hello == nil {
-		return refuse("the first request must be a hello")
+	if err = frames.Write(conn, reply, true); reply.Error != "" {
+		err = fmt.Errorf("refuse a deck: %s", reply.Error)
 	}
-	if !slices.Contains(req.Hello.Versions, wire.Version) {
-		return refuse(fmt.Sprintf("mcpdeck %s there and %s here speak different protocols; update the older one", h.opt.Version, req.Hello.Program))
-	}
-	reply := h.welcome(req.Hello.Key)
-	if reply.Error != "" {
-		return refuse(reply.Error)
-	}
-	return frames.Write(conn, reply, true)
+	return err
 }
 
 func (h *Host) welcome(key ed25519.PublicKey) wire.Reply {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
@@ -64,9 +63,6 @@ func (m *Mirror) deliver(e *entry, d wire.Decision) *wire.Outcome {
 	return nil
 }
 
-// promptWithin is how long a machine may take to say whether it takes a prompt.
-const promptWithin = 20 * time.Second
-
 // Prompt sends a prompt to a session of the machine, or takes one back and returns its text. It is
 // not sent again by itself.
 func (m *Mirror) Prompt(p wire.Prompt) (string, error) {
@@ -80,9 +76,7 @@ func (m *Mirror) Prompt(p wire.Prompt) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), promptWithin)
-	defer cancel()
-	r, err := l.ask(ctx, wire.Request{Prompt: a})
+	r, err := m.now(context.Background(), l, wire.Request{Prompt: a})
 	switch {
 	case errors.Is(err, errOlder):
 		return "", fmt.Errorf("%s: %w", m.opt.Name, err)

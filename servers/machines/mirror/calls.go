@@ -19,8 +19,8 @@ const (
 	callsPause = 250 * time.Millisecond
 	// mostEarlier is how many calls of earlier runs are kept of one machine.
 	mostEarlier = 3 * wire.MostCalls
-	// tellWithin is how long a machine may take to tell what a call carried.
-	tellWithin = 20 * time.Second
+	// replyWithin is how long a machine may take to say whether it takes a prompt, or what a call carried.
+	replyWithin = 20 * time.Second
 	// keptPictures is how much is kept of pictures, in bytes.
 	keptPictures = 16 << 20
 )
@@ -104,12 +104,10 @@ func (m *Mirror) older(ctx context.Context) {
 		page.Before = e[0].ID
 	}
 	m.mu.Unlock()
-	if l == nil || done {
+	if done {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellWithin)
-	defer cancel()
-	r, err := l.ask(ctx, wire.Request{Log: &page})
+	r, err := m.now(ctx, l, wire.Request{Log: &page})
 	if err != nil || r.Log == nil {
 		return
 	}
@@ -144,17 +142,14 @@ func (m *Mirror) told() (out []snapshot.Call) {
 	return out
 }
 
-// tell asks the machine about a call.
-func (m *Mirror) tell(ctx context.Context, c *snapshot.Call, req func(wire.CallID) wire.Request) (*wire.Reply, error) {
-	m.mu.Lock()
-	l, id := m.link, wire.CallID{Run: m.calls.run, ID: c.ID, Earlier: c.Afar.Earlier}
-	m.mu.Unlock()
+// now has the machine reply at once over the link there is.
+func (m *Mirror) now(ctx context.Context, l *link, req wire.Request) (*wire.Reply, error) {
 	if l == nil {
 		return nil, errors.New(m.opt.Name + " is away")
 	}
-	ctx, cancel := context.WithTimeout(ctx, tellWithin)
+	ctx, cancel := context.WithTimeout(ctx, replyWithin)
 	defer cancel()
-	return l.ask(ctx, req(id))
+	return l.ask(ctx, req)
 }
 
 // Watch is somebody who looks at the calls of the machines.
@@ -227,19 +222,27 @@ func (w *Watch) Older() {
 	all.Wait()
 }
 
+// about asks the machine of a call about it.
+func (s *Set) about(ctx context.Context, c *snapshot.Call, req func(wire.CallID) wire.Request) (*wire.Reply, error) {
+	m, err := s.named(c.Afar.Machine)
+	if err != nil {
+		return nil, err
+	}
+	m.mu.Lock()
+	l, id := m.link, wire.CallID{Run: m.calls.run, ID: c.ID, Earlier: c.Afar.Earlier}
+	m.mu.Unlock()
+	return m.now(ctx, l, req(id))
+}
+
 // CallBody is what a call of another machine carried, and the hashes of the pictures in its result;
 // the error says why it is not there.
 func (s *Set) CallBody(ctx context.Context, c *snapshot.Call) (b snapshot.CallBody, pictures []string, err error) {
-	m, err := s.named(c.Afar.Machine)
-	if err != nil {
-		return b, nil, err
-	}
-	r, err := m.tell(ctx, c, func(id wire.CallID) wire.Request { return wire.Request{Body: &id} })
+	r, err := s.about(ctx, c, func(id wire.CallID) wire.Request { return wire.Request{Body: &id} })
 	switch {
 	case err != nil:
 		return b, nil, err
 	case r.Body == nil || !r.Body.Kept:
-		return b, nil, errors.New("no longer kept on " + m.opt.Name)
+		return b, nil, errors.New("no longer kept on " + c.Afar.Machine)
 	}
 	return snapshot.CallBody{Args: r.Body.Args, Result: r.Body.Result, Cut: r.Body.Cut}, r.Body.Pictures, nil
 }
@@ -250,20 +253,16 @@ func (s *Set) CallPicture(ctx context.Context, c *snapshot.Call, hash string) ([
 	if data, ok := s.pictures.get(hash); ok {
 		return data, nil
 	}
-	m, err := s.named(c.Afar.Machine)
-	if err != nil {
-		return nil, err
-	}
-	r, err := m.tell(ctx, c, func(id wire.CallID) wire.Request {
+	r, err := s.about(ctx, c, func(id wire.CallID) wire.Request {
 		return wire.Request{Picture: &wire.Shown{CallID: id, Hash: hash}}
 	})
 	switch {
 	case err != nil:
 		return nil, err
 	case r.Picture == nil || len(r.Picture.Data) == 0:
-		return nil, errors.New("no longer kept on " + m.opt.Name)
+		return nil, errors.New("no longer kept on " + c.Afar.Machine)
 	case wire.PictureHash(r.Picture.Data) != hash:
-		return nil, errors.New(m.opt.Name + " sent another picture than it was asked for")
+		return nil, errors.New(c.Afar.Machine + " sent another picture than it was asked for")
 	}
 	s.pictures.put(hash, r.Picture.Data)
 	return r.Picture.Data, nil

@@ -43,20 +43,13 @@ var containers = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_.-]*$`)
 
 // Check refuses what is no machine, or no container's name.
 func (r Reach) Check(target string) error {
-	if r.Engine == Devcontainer {
-		if !filepath.IsAbs(target) {
-			return fmt.Errorf("use %q as a folder: name it from the root", target)
-		}
-		return nil
-	}
-	if r.Engine != "" {
-		if !containers.MatchString(target) {
-			return fmt.Errorf("use %q as a container: name one that %s ps shows", target, r.Engine)
-		}
-		return nil
-	}
-	if !targets.MatchString(target) {
+	switch engine := r.Engine; {
+	case engine == "" && !targets.MatchString(target):
 		return fmt.Errorf("use %q as a machine: name a host of your ssh configuration, or user@host", target)
+	case engine == Devcontainer && !filepath.IsAbs(target):
+		return fmt.Errorf("use %q as a folder: name it from the root", target)
+	case engine != "" && engine != Devcontainer && !containers.MatchString(target):
+		return fmt.Errorf("use %q as a container: name one that %s ps shows", target, engine)
 	}
 	return nil
 }
