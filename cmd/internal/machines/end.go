@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"time"
 
@@ -125,11 +126,7 @@ func bridge(cfg *config.Config) error {
 	if err := cfg.Paths.Make(); err != nil {
 		return err
 	}
-	ctx := context.Background()
-	c, err := socket.Dial(ctx, cfg.Paths.Socket)
-	if err != nil && !errors.Is(err, socket.ErrUnsafe) {
-		c, err = app.Begin(ctx, cfg)
-	}
+	c, err := connect(context.Background(), cfg)
 	if err != nil {
 		return err
 	}
@@ -151,4 +148,13 @@ func bridge(cfg *config.Config) error {
 		ended <- err
 	})
 	return <-ended
+}
+
+// connect connects to the deck of this machine. If none runs, one is started without a screen.
+func connect(ctx context.Context, cfg *config.Config) (net.Conn, error) {
+	c, err := socket.Dial(ctx, cfg.Paths.Socket)
+	if err == nil || errors.Is(err, socket.ErrUnsafe) {
+		return c, err
+	}
+	return app.Begin(ctx, cfg)
 }

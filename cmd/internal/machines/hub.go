@@ -17,7 +17,6 @@ import (
 	"github.com/charmbracelet/x/term"
 	"github.com/spf13/cobra"
 
-	"github.com/mcpdeck/mcpdeck/cmd/internal/app"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
@@ -397,14 +396,12 @@ this one shows what waits on the hub's hosts.`,
 			if err := hubBook(cfg).Join(m); err != nil {
 				return err
 			}
-			if err = ask(cfg, "machines", nil); errors.Is(err, transport.ErrNoDeck) && m.Role == hub.Host {
-				conn, failed := app.Begin(context.Background(), cfg)
-				if err = failed; err == nil {
-					err = conn.Close()
-				}
+			if m.Role == hub.Host {
+				conn, err := connect(context.Background(), cfg)
 				if err != nil {
 					return err
 				}
+				conn.Close()
 			}
 			c.Printf("%s is a %s of the hub %s; mcpdeck hub status says how it is\n", m.Name, m.Role, m.Hub)
 			return nil
@@ -418,9 +415,7 @@ func joinLine(c *cobra.Command) (string, error) {
 		return prompt.Secret("The line of mcpdeck hub add: ")
 	}
 	const most = 4 << 10
-	line, err := bufio.NewReader(io.LimitReader(c.InOrStdin(), most)).ReadString('\n')
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return line, err
+	read := bufio.NewScanner(io.LimitReader(c.InOrStdin(), most))
+	read.Scan()
+	return read.Text(), read.Err()
 }
