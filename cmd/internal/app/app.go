@@ -89,10 +89,10 @@ func Assemble(cfg *config.Config, person bool, lost func() bool) (*App, error) {
 	h.now.Store(cfg)
 	h.Agents = sessions.New(cfg, &h.now, h.Queue)
 	h.Agents.Redact = h.redact
-	if person {
-		h.line = reply.New(reply.Options{Send: func(machine, agent, id, text string) error { return h.others.send(machine, agent, id, text) }, TakeBack: func(machine, agent, id string) string { return h.others.takeBack(machine, agent, id) }, Mode: func() string { return h.now.Load().File.Sessions.Reply }, Drafts: ask.NextDrafts{Queue: h.Queue}})
-	}
 	h.others = newMachines(h)
+	if person {
+		h.line = reply.New(reply.Options{Send: h.others.send, TakeBack: h.others.takeBack, Mode: func() string { return h.now.Load().File.Sessions.Reply }, Drafts: ask.NextDrafts{Queue: h.Queue}})
+	}
 	h.prepare()
 	modules, err := h.include()
 	if err != nil {

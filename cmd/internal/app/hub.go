@@ -19,18 +19,23 @@ import (
 // hubs are this machine's ends of the hubs that it has joined: at most one as a deck, and one as a
 // host. Nothing of them runs where there is no hub.
 type hubs struct {
-	mu   sync.Mutex
-	all  []hub.Membership // as they are at work
-	deck *hub.DeckSide    // nil: it is no deck of a hub
-	host *hub.HostSide    // nil: it is no host of one
-	stop context.CancelFunc
+	mu    sync.Mutex
+	all   []hub.Membership // as they are at work
+	sides []side
+	deck  *hub.DeckSide // the one of them that is a deck's; nil: there is none
+	stop  context.CancelFunc
+}
+
+// side is one of the ends.
+type side interface {
+	Run(ctx context.Context)
+	Refresh()
+	State() hub.State
 }
 
 // holds reports whether this machine holds items for decks that may be away.
 func (h *hubs) holds() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.host != nil
+	return slices.ContainsFunc(h.states(), func(s hub.State) bool { return s.Role == hub.Host })
 }
 
 // states are how it is with the hubs.
@@ -38,11 +43,8 @@ func (h *hubs) states() []hub.State {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	all := []hub.State{}
-	if h.deck != nil {
-		all = append(all, h.deck.State())
-	}
-	if h.host != nil {
-		all = append(all, h.host.State())
+	for _, s := range h.sides {
+		all = append(all, s.State())
 	}
 	return all
 }
@@ -58,36 +60,32 @@ func (m machines) join(ctx context.Context) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if reflect.DeepEqual(all, h.all) {
-		if h.deck != nil {
-			h.deck.Refresh()
-		}
-		if h.host != nil {
-			h.host.Refresh()
+		for _, s := range h.sides {
+			s.Refresh()
 		}
 		return nil
 	}
 	if h.stop != nil {
 		h.stop()
 	}
-	h.deck, h.host, h.all = nil, nil, nil
+	h.deck, h.sides, h.all = nil, nil, nil
 	ctx, h.stop = context.WithCancel(ctx)
 	for _, s := range all {
+		var at side
 		if s.Role == hub.Deck {
 			h.deck, err = hub.NewDeck(hub.DeckOptions{
 				Membership: s, Book: b, Owned: func() (*hub.Owned, error) { return hub.Load(filepath.Join(b.Dir, "hub")) },
 				Changed: func() { m.hubChanged(ctx) }, Woke: m.Tell,
 			})
-			if err != nil {
-				return err
-			}
-			recovery.Go("decks of a hub", func() { h.deck.Run(ctx) })
-			continue
+			at = h.deck
+		} else {
+			at, err = hub.NewHost(hub.HostOptions{Membership: s, Book: b, Learn: m.learnOfHub, Forget: m.forgetOfHub, Host: m.serves})
 		}
-		h.host, err = hub.NewHost(hub.HostOptions{Membership: s, Book: b, Learn: m.learnOfHub, Forget: m.forgetOfHub, Host: m.serves})
 		if err != nil {
 			return err
 		}
-		recovery.Go("host of a hub", func() { h.host.Run(ctx) })
+		h.sides = append(h.sides, at)
+		recovery.Go(string(s.Role)+" of a hub", func() { at.Run(ctx) })
 	}
 	h.all = all
 	return nil
