@@ -1,6 +1,8 @@
 package calls
 
 import (
+	"errors"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -56,7 +58,10 @@ func (p *Page) askRepeat() tea.Cmd {
 func (p *Page) repeat(c *call) tea.Cmd {
 	body := p.body(c)
 	return tui.Outcome(func() (string, error) {
-		b, _ := body()
+		b, _, err := body()
+		if err != nil {
+			return "", errors.New("not repeated: its arguments are no longer stored")
+		}
 		return "", p.opts.Repeat(c.Tool, b)
 	})
 }

@@ -91,8 +91,7 @@ type detail struct {
 	theme   *theme.Theme
 	raw     bool // the result as it was sent
 	body    snapshot.CallBody
-	kept    bool
-	why     string // not kept; "" for the usual reason
+	err     error // why it is not there
 	args    widget.Text
 	result  widget.Text
 	picture *viewer.Picture // the first of the result; nil: none is kept

@@ -1,6 +1,7 @@
 package calls_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -110,6 +111,29 @@ func TestARunningCallIsCancelledAndAnEndedOneRepeated(t *testing.T) {
 		if !slices.Equal(cancelled, []uint64{9}) || !slices.Equal(repeated, []string{`pixelsrc_render{"file":"hero.pxl"}`}) {
 			t.Errorf("cancelled %v, repeated %v", cancelled, repeated)
 		}
+	})
+}
+
+// forgotten keeps no bodies.
+type forgotten struct{}
+
+func (forgotten) Body(context.Context, uint64) (snapshot.CallBody, bool) {
+	return snapshot.CallBody{}, false
+}
+
+func TestACallWhoseArgumentsAreGoneIsNotRepeatedWithoutThem(t *testing.T) {
+	frame.Run(t, frame.Size{W: 110, H: 34}, colorprofile.TrueColor, func() tea.Model {
+		return tui.New(tui.Options{Deck: fake.NewDeck(time.Now()), Still: true, Background: "dark", Pages: []tui.Page{calls.New(calls.Options{
+			Bodies: forgotten{}, Repeat: func(_ string, b snapshot.CallBody) error {
+				t.Errorf("repeated with the arguments %q", b.Args)
+				return nil
+			},
+		})}})
+	}, func(s *frame.Screen) {
+		s.Keys("home", "down", "down", "down")
+		s.Has("no longer kept")
+		s.Keys("r", "y")
+		s.Has("not repeated: its arguments are no longer stored")
 	})
 }
 

@@ -54,8 +54,8 @@ func (p *Page) copyOf(c *call, what string, part func(snapshot.CallBody) string)
 	}
 	body := p.body(c)
 	return func() tea.Msg {
-		b, ok := body()
-		if !ok {
+		b, _, err := body()
+		if err != nil {
 			return tui.Toast(tui.Warn, "its arguments and result are no longer stored")()
 		}
 		text := part(b)

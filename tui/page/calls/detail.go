@@ -1,9 +1,9 @@
 package calls
 
 import (
-	"cmp"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,20 +42,20 @@ func (p *Page) load() tea.Cmd {
 		p.Detail.Reset()
 	}
 	d.loading = true
-	body, pictures, images := p.body(c), p.opts.Pictures, c.Images
+	body, one, here, afar := p.body(c), c.Call, p.opts.Pictures, p.opts.Afar
 	if c.earlier() {
-		pictures = nil // they are in memory only
+		here = nil // they are in memory only
 	}
-	one, afar := c.Call, p.opts.Afar
 	return func() tea.Msg {
+		var there []string
+		want.body, there, want.err = body()
 		switch {
-		case one.Afar != nil:
-			want.fetch(afar, &one)
-		default:
-			if images > 0 && pictures != nil {
-				want.picture = firstPicture(pictures, one.ID)
+		case len(there) > 0:
+			if data, err := afar.CallPicture(context.Background(), &one, there[0]); err == nil {
+				want.picture, _ = viewer.Decode(there[0], data) // by what tells it from all others; what is none is not drawn
 			}
-			want.body, want.kept = body()
+		case one.Afar == nil && one.Images > 0 && here != nil:
+			want.picture = firstPicture(here, one.ID)
 		}
 		want.args = widget.JSON(want.theme, want.body.Args, want.w)
 		if want.body.Result != nil {
@@ -65,20 +65,24 @@ func (p *Page) load() tea.Cmd {
 	}
 }
 
-// body reads what a call carried.
-func (p *Page) body(c *call) func() (snapshot.CallBody, bool) {
-	read, id := p.opts.Bodies.Body, c.ID
-	if c.Afar != nil {
-		one := c.Call
-		return func() (snapshot.CallBody, bool) {
-			b, _, err := p.opts.Afar.CallBody(context.Background(), &one)
-			return b, err == nil
-		}
-	}
+var errNotKept = errors.New("no longer kept")
+
+// body reads what a call carried, and the hashes of the pictures in its result if another machine has them.
+func (p *Page) body(c *call) func() (b snapshot.CallBody, pictures []string, err error) {
+	one, read := c.Call, p.opts.Bodies.Body
 	if c.earlier() {
 		read = p.opts.Earlier.Body
 	}
-	return func() (snapshot.CallBody, bool) { return read(context.Background(), id) }
+	return func() (b snapshot.CallBody, pictures []string, err error) {
+		if one.Afar != nil {
+			return p.opts.Afar.CallBody(context.Background(), &one)
+		}
+		b, kept := read(context.Background(), one.ID)
+		if !kept {
+			err = errNotKept
+		}
+		return b, nil, err
+	}
 }
 
 // firstPicture decodes the first picture in a call's result; nil when it is not
@@ -93,10 +97,7 @@ func firstPicture(from Pictures, call uint64) *viewer.Picture {
 		if err != nil {
 			return nil
 		}
-		pic, err := viewer.Decode(fmt.Sprintf("call %d", call), data)
-		if err != nil {
-			return nil
-		}
+		pic, _ := viewer.Decode(fmt.Sprintf("call %d", call), data) // what is none is not drawn
 		return pic
 	}
 	return nil
@@ -163,8 +164,8 @@ func (p *Page) detailText(f *tui.Frame, w int) (text widget.Text) {
 		text.Add(th.Faint.Render("loading…"))
 		return text
 	}
-	if !d.kept {
-		for _, l := range widget.Wrap(sanitize.Line(cmp.Or(d.why, "no longer kept")), w) {
+	if d.err != nil {
+		for _, l := range widget.Wrap(sanitize.Line(d.err.Error()), w) {
 			text.Add(th.Faint.Render(l))
 		}
 		return text

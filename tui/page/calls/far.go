@@ -6,7 +6,6 @@ import (
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
-	"github.com/mcpdeck/mcpdeck/tui/viewer"
 )
 
 // Afar is where the calls of other machines are.
@@ -81,22 +80,6 @@ func (p *Page) olderFar() tea.Cmd {
 	return func() tea.Msg {
 		w.Older()
 		return nil
-	}
-}
-
-// fetch gets what a call of another machine carried, and the first picture of its result.
-func (d *detail) fetch(from Afar, c *snapshot.Call) {
-	body, pictures, err := from.CallBody(context.Background(), c)
-	if err != nil {
-		d.why = err.Error()
-		return
-	}
-	d.body, d.kept = body, true
-	if len(pictures) == 0 {
-		return
-	}
-	if data, err := from.CallPicture(context.Background(), c, pictures[0]); err == nil {
-		d.picture, _ = viewer.Decode(pictures[0], data) // by what tells it from all others; what is none is not drawn
 	}
 }
 

@@ -1,6 +1,8 @@
 package inbox
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	questions "github.com/mcpdeck/mcpdeck/ask"
@@ -11,16 +13,10 @@ import (
 
 // handAction gives a request to another deck, or takes that back or declines it.
 func handAction(p *Page, asked func() string) tui.Action {
-	alone := func() bool {
-		for _, it := range p.snap.Items {
-			if len(it.Decks) > 0 || it.Handed.Own() {
-				return false
-			}
-		}
-		return true
-	}
+	movable := func(it questions.Item) bool { return len(it.Decks) > 0 || it.Handed.Own() }
 	return tui.Action{
-		ID: "inbox.hand", Title: "Hand over to another deck, take that back, or decline it", Hint: "hand over", Verb: verb.Hand, Acts: true, Unknown: alone,
+		ID: "inbox.hand", Title: "Hand over to another deck, take that back, or decline it", Hint: "hand over", Verb: verb.Hand, Acts: true,
+		Unknown: func() bool { return !slices.ContainsFunc(p.snap.Items, movable) },
 		HintNow: func() string {
 			switch it, _ := p.current(); {
 			case it.Handed.Here():
@@ -35,7 +31,7 @@ func handAction(p *Page, asked func() string) tui.Action {
 			if why := asked(); why != "" {
 				return why
 			}
-			return tui.Because(len(it.Decks) == 0 && !it.Handed.Own(), "no other deck may answer this")
+			return tui.Because(!movable(it), "no other deck may answer this")
 		},
 		Run: func() tea.Cmd { return hand(p) },
 	}
