@@ -115,17 +115,14 @@ func (d onHub) all() (all []Member) {
 	return all
 }
 
-// Refresh has this machine told again of each deck of the list.
-func (h *HostSide) Refresh() { h.tellOfDecks() }
-
 // Run works until ctx ends.
 func (h *HostSide) Run(ctx context.Context) {
-	h.tellOfDecks()
+	h.Refresh()
 	h.run(ctx, map[string]func(context.Context){
 		"list of a hub": func(ctx context.Context) {
 			h.keepList(ctx, func(was List) {
 				h.forget(was)
-				h.tellOfDecks()
+				h.Refresh()
 			})
 		},
 		"items for a hub": func(ctx context.Context) {
@@ -141,8 +138,8 @@ func (h *HostSide) Run(ctx context.Context) {
 	})
 }
 
-// tellOfDecks tells this machine of the decks of the list. What it makes of one may take as long as its user does.
-func (h *HostSide) tellOfDecks() {
+// Refresh tells this machine of the decks of the list. What it makes of one may take as long as its user does.
+func (h *HostSide) Refresh() {
 	for _, m := range h.members().of(Deck) {
 		key := string(m.Sign)
 		if _, asking := h.asking.LoadOrStore(key, true); asking {
@@ -234,8 +231,8 @@ func (t *teller) forget() { t.told, t.items, t.here = map[string]bool{}, nil, ni
 func (t *teller) tell(ctx context.Context) error {
 	_, on, err := t.conn()
 	to := t.decks.all()
-	if err != nil || len(to) == 0 { // nobody may read it
-		return nil //nolint:nilerr // there is a hint once it is linked
+	if err != nil || len(to) == 0 { // there is a hint once it is linked, or a deck may read it
+		return nil
 	}
 	if on != t.on || !slices.EqualFunc(to, t.to, func(a, b Member) bool { return a.Sign.Equal(b.Sign) }) {
 		t.forget()
