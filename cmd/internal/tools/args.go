@@ -194,12 +194,12 @@ func toolHelp(c *cobra.Command, a *cli.Globals, name string) error {
 	if err != nil {
 		return err
 	}
-	client, end, err := connect(c.Context(), cfg, nil)
+	client, err := connect(c.Context(), cfg, nil, false)
 	if err != nil {
 		return err
 	}
-	defer end()
-	tool, err := findTool(c.Context(), client, name)
+	defer client.end()
+	tool, err := findTool(c.Context(), client.Client, name)
 	if err != nil || tool == nil {
 		return errors.Join(err, fmt.Errorf("unknown tool %q", name))
 	}

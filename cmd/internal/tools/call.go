@@ -9,14 +9,18 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mcpdeck/mcpdeck/ask"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/cli"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
+	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
@@ -64,12 +68,12 @@ characters are removed from the output; --raw keeps them as escapes.
 func callTool(c *cobra.Command, cfg *config.Config, f callFlags, tool string, pairs []string) error {
 	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt)
 	defer stop()
-	client, end, err := connect(ctx, cfg, nil)
+	client, err := connect(ctx, cfg, nil, false)
 	if err != nil {
 		return err
 	}
-	defer end()
-	info, err := findTool(ctx, client, tool)
+	defer func() { client.end() }() // the last
+	info, err := findTool(ctx, client.Client, tool)
 	if err != nil {
 		return err
 	}
@@ -77,8 +81,18 @@ func callTool(c *cobra.Command, cfg *config.Config, f callFlags, tool string, pa
 	if err != nil {
 		return err
 	}
+	meta := map[string]any{backend.ResumeKeyMeta: ask.NewKey(), backend.AskedMeta: time.Now().UnixMilli()}
+	params := map[string]any{"name": tool, "arguments": args, "_meta": meta}
 	var result json.RawMessage
-	err = client.Call(ctx, "tools/call", map[string]any{"name": tool, "arguments": args}, &result)
+	err = client.Call(ctx, "tools/call", params, &result)
+	for slices.Contains(client.resumable, tool) && client.ended(ctx, result, err) {
+		client.end()
+		if client, err = connect(ctx, cfg, nil, true); err != nil {
+			return err
+		}
+		meta[backend.AgainMeta] = true
+		err = client.Call(ctx, "tools/call", params, &result)
+	}
 	if refused := new(rpc.Error); errors.As(err, &refused) {
 		// A user lists the tools by another name than an agent.
 		return errors.New(strings.ReplaceAll(refused.Message, "call tools/list", "run mcpdeck tools"))

@@ -69,10 +69,10 @@ func toolsWithin(ctx context.Context, a *cli.Globals) ([]toolInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, end, err := connect(ctx, cfg, nil)
+	client, err := connect(ctx, cfg, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	defer end()
-	return listTools(ctx, client)
+	defer client.end()
+	return listTools(ctx, client.Client)
 }

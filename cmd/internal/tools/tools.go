@@ -22,11 +22,11 @@ func Command(a *cli.Globals) *cobra.Command {
 		Use: "tools [SERVER...]", Short: "List the tools that agents see",
 		ValidArgsFunction: cli.CompleteServers(a, plugin.Names(), 0),
 		RunE: a.Run(func(c *cobra.Command, cfg *config.Config, args []string) error {
-			client, end, err := connect(c.Context(), cfg, args)
+			client, err := connect(c.Context(), cfg, args, false)
 			if err != nil {
 				return err
 			}
-			defer end()
+			defer client.end()
 			var list struct {
 				Tools []json.RawMessage `json:"tools"`
 			}

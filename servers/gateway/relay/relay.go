@@ -287,7 +287,7 @@ func (r *Relay) lost(l *link) bool {
 	r.mu.Unlock()
 	for _, id := range failed {
 		r.write(rpc.Failure(json.RawMessage(id), rpc.Error{
-			Code: rpc.CodeGone, Message: transport.GoneMessage,
+			Code: rpc.CodeGone, Message: transport.ErrGone.Error(),
 			Data: map[string]bool{"retryable": true},
 		}))
 	}

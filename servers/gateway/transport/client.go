@@ -49,7 +49,7 @@ func (c *Client) Call(ctx context.Context, method string, params, result any) er
 		if s, ok := c.stream.(interface{ Cause() error }); ok && s.Cause() != nil {
 			return s.Cause()
 		}
-		return errors.New(GoneMessage)
+		return ErrGone
 	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("read the response to %s: %w", method, err)
 	case err != nil || result == nil:

@@ -1,6 +1,7 @@
 package transport
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -61,8 +62,8 @@ func checkNames(line []byte) error {
 	return nil
 }
 
-// GoneMessage is the error of a call that the deck ended before answering.
-const GoneMessage = "mcpdeck closed during this call. It may have taken effect: check, then retry"
+// ErrGone is the error of a call that the deck ended before answering.
+var ErrGone = errors.New("mcpdeck closed during this call. It may have taken effect: check, then retry")
 
 // TooLong returns what takes the place of a message over the limit, of which only the
 // outline is there: the deck's answer to a request, or an error in the place of an answer
