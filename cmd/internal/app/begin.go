@@ -6,11 +6,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
+	"github.com/mcpdeck/mcpdeck/cmd/internal/console"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/machines/book"
+	"github.com/mcpdeck/mcpdeck/servers/machines/hub"
 	"github.com/mcpdeck/mcpdeck/servers/support/process"
 	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
@@ -19,13 +22,8 @@ import (
 // Begin starts a deck without a screen that outlives this process, and connects to it. It ends
 // once it has not been needed for a while, or when the user opens a deck here.
 func Begin(ctx context.Context, cfg *config.Config) (net.Conn, error) {
-	own, err := os.Executable()
-	if err != nil {
-		return nil, fmt.Errorf("find this program: %w", err)
-	}
-	c := process.Command{Program: own, Args: []string{"serve", "--linked", "--port", "0"}, Dir: cfg.Home, Extra: cfg.Environ}
-	if err := process.Detach(c); err != nil {
-		return nil, fmt.Errorf("start a deck here: %w", err)
+	if err := detach(cfg); err != nil {
+		return nil, err
 	}
 	const patience = 15 * time.Second
 	conn, err := reconnect.Dial(ctx, reconnect.Pauses{First: 20 * time.Millisecond, Most: 200 * time.Millisecond}, patience, Dialer(cfg))
@@ -33,6 +31,33 @@ func Begin(ctx context.Context, cfg *config.Config) (net.Conn, error) {
 		return nil, fmt.Errorf("wait for the deck that was started here: %w; see %s", err, cfg.Paths.Log)
 	}
 	return conn, nil
+}
+
+// detach starts a deck as [Begin] does, and does not wait until it runs.
+func detach(cfg *config.Config) error {
+	own, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	c := process.Command{Program: own, Args: append([]string{"serve", "--linked", "--port", "0"}, cfg.Again()...), Dir: cfg.Home, Extra: cfg.Environ}
+	if err := process.Detach(c); err != nil {
+		return fmt.Errorf("start a deck here: %w", err)
+	}
+	return nil
+}
+
+// LeaveHost starts a deck without a screen in place of the user's own, which has ended, where this machine is a host of
+// a hub: what agents ask here would be seen by no deck of the hub, and no answer of theirs be taken.
+func LeaveHost(cfg *config.Config) {
+	joined, err := hub.Book{Dir: cfg.Paths.Machines}.All()
+	if err != nil || !slices.ContainsFunc(joined, func(m hub.Membership) bool { return m.Role == hub.Host }) {
+		return
+	}
+	said := "mcpdeck keeps running without a screen: this machine is a host of a hub"
+	if err := detach(cfg); err != nil {
+		said = "no deck of the hub reaches this machine now: " + err.Error()
+	}
+	fmt.Fprintln(console.Err(), said)
 }
 
 // beginnerFor returns what starts a deck where decks of other machines may answer: what is asked
@@ -55,9 +80,9 @@ func beginnerFor(cfg *config.Config) func(context.Context) (begun bool, err erro
 // yields is the stream over which a deck that [Begin] started is told to make room.
 const yields = "yield"
 
-// TakePlace ends a deck that [Begin] started, since the user opens one here. What waits there is
+// takePlace ends a deck that [Begin] started, since the user opens one here. What waits there is
 // on the disk. Any other deck stays.
-func TakePlace(cfg *config.Config) {
+func takePlace(cfg *config.Config) {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	c, err := socket.Dial(ctx, cfg.Paths.Socket)

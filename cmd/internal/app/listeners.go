@@ -39,9 +39,14 @@ type listeners struct {
 
 // openListeners binds everything, so that a second deck of the name is noticed
 // before the screen changes. Only the socket is indispensable.
-func openListeners(h *App) (*listeners, error) {
+func openListeners(h *App, linked bool) (*listeners, error) {
 	l, err := socket.Listen(h.Config.Paths.Socket)
-	if used := new(socket.InUseError); errors.As(err, &used) && used.PID != 0 {
+	used := new(socket.InUseError)
+	if errors.As(err, &used) && !linked { // one without a screen may have begun meanwhile
+		takePlace(h.Config)
+		l, err = socket.Listen(h.Config.Paths.Socket)
+	}
+	if errors.As(err, &used) && used.PID != 0 {
 		return nil, fmt.Errorf("a deck is already running (process %d); use it, or start another with --name", used.PID)
 	}
 	if err != nil {

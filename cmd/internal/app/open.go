@@ -8,8 +8,12 @@ import (
 )
 
 // Open makes a deck with a user and binds its addresses. screen tells whether
-// the user gets a whole screen.
-func Open(cfg *config.Config, screen bool) (*App, *listeners, error) {
+// the user gets a whole screen, and linked that [Begin] has started it: any other takes the place
+// of one of these.
+func Open(cfg *config.Config, screen, linked bool) (*App, *listeners, error) {
+	if !linked {
+		takePlace(cfg)
+	}
 	if err := userauth.Hide(); err != nil {
 		return nil, nil, fmt.Errorf("keep other programs out of this process: %w", err)
 	}
@@ -20,7 +24,7 @@ func Open(cfg *config.Config, screen bool) (*App, *listeners, error) {
 	if err := h.gate.Open(screen); err != nil {
 		h.Host.Warn("ask", err.Error())
 	}
-	r, err := openListeners(h)
+	r, err := openListeners(h, linked)
 	if err == nil {
 		h.sayChanged()
 	}

@@ -66,7 +66,7 @@ type Config struct {
 	Broken   []BrokenCard    // those that cannot be used
 	OwnState bool            // the state folder was chosen by a flag
 
-	name       string
+	name, file string            // as flags have said
 	servers    []Section         // of mcpdeck's own
 	tables     []Section         // those that have a table
 	sections   []any             // with their values, in the same order
@@ -80,7 +80,7 @@ type Config struct {
 // Load reads the configuration. An error says which file and line to mend.
 func Load(f Flags) (*Config, error) {
 	c := byDefault(f.Sections)
-	c.Environ, c.name, c.OwnState = os.Environ(), f.Name, f.State != ""
+	c.Environ, c.name, c.file, c.OwnState = os.Environ(), f.Name, f.File, f.State != ""
 	c.cardLines, c.themeLines, c.from = map[string]lines{}, map[string]lines{}, map[string]string{}
 	var err error
 	if c.Dir, err = os.Getwd(); err != nil {
@@ -217,6 +217,29 @@ func (c *Config) warn(key, text string) {
 
 // Name of the deck; "" for the default one.
 func (c *Config) Name() string { return c.name }
+
+// Options are the flags by which another process finds the deck; none for the default one.
+func (c *Config) Options() (options []string) {
+	if c.name != "" {
+		options = append(options, "--name", c.name)
+	}
+	if c.OwnState {
+		options = append(options, "--state", c.Paths.State)
+	}
+	return options
+}
+
+// Again are the flags with which another process is the deck: those that find it, and its configuration.
+func (c *Config) Again() []string {
+	path := c.file
+	if path == "" {
+		return c.Options()
+	}
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(c.Dir, path)
+	}
+	return append(c.Options(), "--config", path)
+}
 
 // Env is a variable of the environment.
 func Env(name string) string { return os.Getenv(name) }

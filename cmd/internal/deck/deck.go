@@ -76,8 +76,7 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 	if err != nil {
 		return err
 	}
-	app.TakePlace(cfg)
-	h, r, err := app.Open(cfg, full)
+	h, r, err := app.Open(cfg, full, false)
 	if err != nil {
 		return err
 	}
@@ -117,6 +116,7 @@ func openDeck(a *cli.Globals, f deckFlags) error {
 	}
 	err = played.end(err)
 	r.Close()
+	app.LeaveHost(cfg)
 	if s := (signalled{}); errors.As(context.Cause(ctx), &s) {
 		return exit.Code(128 + int(s.Signal))
 	}

@@ -36,10 +36,7 @@ func serve(a *cli.Globals, linked bool) error {
 	if err != nil {
 		return err
 	}
-	if !linked {
-		app.TakePlace(cfg)
-	}
-	h, r, err := app.Open(cfg, false)
+	h, r, err := app.Open(cfg, false, linked)
 	if err != nil {
 		return err
 	}
@@ -71,5 +68,8 @@ func serve(a *cli.Globals, linked bool) error {
 	<-ctx.Done()
 	stop() // a second signal ends at once
 	r.Close()
+	if !linked {
+		app.LeaveHost(cfg)
+	}
 	return nil
 }

@@ -251,7 +251,7 @@ const tmuxLine = "set -ga status-right ' #(%s status --format tmux)'\n"
 
 // line plans that of tmux, where tmux is used.
 func (p *Plan) line() {
-	command := strings.Join(append([]string{ownPath()}, deckOptions(p.cfg)...), " ")
+	command := strings.Join(append([]string{ownPath()}, p.cfg.Options()...), " ")
 	if strings.ContainsAny(command, "'\"\\#)") || !found("tmux") {
 		return
 	}

@@ -20,14 +20,14 @@ import (
 // EntryOf is what clients are given to start.
 func EntryOf(cfg *config.Config) setup.Entry {
 	return setup.Entry{
-		Command: ownPath(), Options: deckOptions(cfg), Root: cfg.ProjectRoot(), State: cfg.Paths.State,
+		Command: ownPath(), Options: cfg.Options(), Root: cfg.ProjectRoot(), State: cfg.Paths.State,
 		Folders: cfg.ClientFolders(),
 	}
 }
 
 // PrompterOf is what agents' programs run to reach the deck with their own prompts.
 func PrompterOf(cfg *config.Config) setup.Prompter {
-	p := setup.Prompter{Hook: hookProgram(), Options: deckOptions(cfg), Root: cfg.ProjectRoot(), State: cfg.Paths.State, Folders: cfg.ClientFolders()}
+	p := setup.Prompter{Hook: hookProgram(), Options: cfg.Options(), Root: cfg.ProjectRoot(), State: cfg.Paths.State, Folders: cfg.ClientFolders()}
 	p.Version = func(c clients.Client) string {
 		version, _ := setup.VersionOf(context.Background(), cfg.Environ, c)
 		return version
@@ -42,18 +42,6 @@ func PrompterOf(cfg *config.Config) setup.Prompter {
 func Snippet(cfg *config.Config) (string, error) {
 	e := EntryOf(cfg)
 	return setup.Snippet(clients.Client{Section: "mcpServers"}, clients.Server{Command: e.Command, Args: append([]string{"mcp"}, e.Options...)})
-}
-
-// deckOptions are the flags by which another process finds the deck; none for the
-// default one.
-func deckOptions(cfg *config.Config) (options []string) {
-	if name := cfg.Name(); name != "" {
-		options = append(options, "--name", name)
-	}
-	if cfg.OwnState {
-		options = append(options, "--state", cfg.Paths.State)
-	}
-	return options
 }
 
 // Surveyed is every client, those that the user may act on first.
