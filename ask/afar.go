@@ -90,7 +90,7 @@ func (it *item) asksFirst() error {
 
 // answered says where somebody else is at the request.
 func (it *item) answered() string {
-	return sanitize.Line("being answered " + strings.Join(it.elsewhere(), " and "))
+	return sanitize.Line(DeckNames("being answered " + strings.Join(it.elsewhere(), " and ")))
 }
 
 // Draft shows what was entered for the request on the machine that asks, unless something is entered here.

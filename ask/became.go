@@ -2,6 +2,7 @@ package ask
 
 import (
 	"cmp"
+	"strings"
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
@@ -122,6 +123,40 @@ func (r *Record) Words(key string) string {
 		return string(end) + " in the deck " + by
 	}
 	return string(end)
+}
+
+// Title is End, with where the request was answered if that was not here: "answered in the deck lap".
+func (r *Record) Title() string {
+	end, words := string(r.End()), DeckNames(r.Words(""))
+	if r.End() == EndElsewhere || strings.HasPrefix(words, end+" in the deck ") {
+		end, _, _ = strings.Cut(words, ": ")
+	}
+	return end
+}
+
+// Said is what the user answered, for the decks that have shown the request, too: "Postgres", "allowed". It is "" of a form, and
+// where nothing was answered.
+func (r *Record) Said() string {
+	g, is := r.Request.Granted(r.Reply.Results)
+	switch {
+	case is && g.Again:
+		return string(EndMayRetry)
+	case is && g.Allow:
+		return string(EndAllowed)
+	case is, r.Reply.Status == Declined && r.Request.permission() != nil:
+		return string(EndDenied)
+	case r.Reply.Status == Declined:
+		return string(EndDeclined)
+	}
+	var all []string
+	for _, res := range r.Reply.Results {
+		all = append(all, res.SelectedOptions...)
+		if text := cmp.Or(res.CustomInput, res.Clarify); text != "" {
+			all = append(all, "“"+text+"”")
+		}
+	}
+	const most = 200
+	return sanitize.Cut(sanitize.Line(strings.Join(all, ", ")), most)
 }
 
 // became notes what has been seen of the answer to a request that has ended. It returns

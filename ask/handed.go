@@ -3,8 +3,8 @@ package ask
 import (
 	"cmp"
 	"reflect"
+	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 )
@@ -50,11 +50,16 @@ func (h *Handed) String() string {
 }
 
 func deckName(s string) string {
-	if name, _, deck := strings.Cut(s, " (SHA256:"); deck {
+	if name := DeckNames(s); name != s {
 		return "the deck " + name
 	}
 	return s
 }
+
+var fingerprints = regexp.MustCompile(` \(SHA256:[0-9a-f]*\)`)
+
+// DeckNames is a text that names decks, without their fingerprints, for where there is one line.
+func DeckNames(text string) string { return fingerprints.ReplaceAllString(text, "") }
 
 // Hand gives a request to another deck, one of its Decks; with nil it is taken back, or declined.
 func (e Afar) Hand(id int, h *Handed) error {

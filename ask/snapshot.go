@@ -130,7 +130,7 @@ func (it *item) view() Item {
 	if len(v.At) > 0 {
 		notes = append(notes, it.answered())
 	} else if it.lentBy != "" && it.handed == nil {
-		notes = append(notes, "entered "+sanitize.Line(it.lentBy))
+		notes = append(notes, "entered "+sanitize.Line(DeckNames(it.lentBy)))
 	}
 	if len(notes) > 0 {
 		v.Note = strings.Join(notes, "; ")

@@ -210,7 +210,8 @@ func itemsOf(s *ask.Snapshot) *wire.Items {
 	for i := max(0, len(s.History)-keptEnded); i < len(s.History); i++ {
 		r := &s.History[i]
 		if r.Request.Peer.Host == "" {
-			out.Ended = append(out.Ended, wire.Ended{ID: r.ID, Arrived: r.Arrived.UnixNano(), Delivery: r.Delivery, How: r.How, Answered: r.Reply.Status != "" && r.Reply.Status != ask.TimedOut, By: r.Reply.By})
+			answered := r.Reply.Status != "" && r.Reply.Status != ask.TimedOut
+			out.Ended = append(out.Ended, wire.Ended{ID: r.ID, Arrived: r.Arrived.UnixNano(), Delivery: r.Delivery, How: r.How, Answered: answered, By: r.Reply.By, Said: r.Said()})
 		}
 	}
 	return out

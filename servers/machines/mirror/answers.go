@@ -142,10 +142,15 @@ func (m *Mirror) became(e *entry, x *wire.Ended) (more bool) {
 	switch is := x.Delivery; {
 	case is == ask.Elsewhere:
 		e.call.Settled(x.How)
-	case !e.taken && x.Answered && x.By != "":
-		e.call.Settled("answered in the deck " + x.By)
 	case !e.taken && x.Answered:
-		e.call.Settled("answered on " + m.opt.Name)
+		how := "answered on " + m.opt.Name
+		if x.By != "" {
+			how = "answered in the deck " + x.By
+		}
+		if x.Said != "" { // an older host does not tell
+			how += ": " + x.Said
+		}
+		e.call.Settled(how)
 	case !e.taken, is == ask.Withdrawn, is == ask.NotTaken && x.How != "":
 		e.call.Gone(x.How)
 	case is == ask.NotTaken, is == ask.Delivered:

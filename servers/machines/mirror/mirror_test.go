@@ -192,10 +192,48 @@ func TestTheFirstAnswerWins(t *testing.T) {
 		p.mu.Unlock()
 		settle(time.Minute)
 		gets(t, call, "SQLite")
-		if w := ended(t, p.here); w != "answered on build1" {
+		if w := ended(t, p.here); w != "answered on build1: SQLite" {
 			t.Errorf("here it is %q", w)
 		}
 	})
+}
+
+func TestADeckSaysWhichOtherOneHasAnsweredAndWhat(t *testing.T) {
+	for name, tt := range map[string]struct {
+		ask  ask.Request
+		does func(q *ask.Queue, id int) error
+		said string
+	}{
+		"an option": {question("Which database?"), func(q *ask.Queue, id int) error { return q.Answer(id, answers("SQLite")) }, ": SQLite"},
+		"a text": {question("Which database?"), func(q *ask.Queue, id int) error {
+			return q.Answer(id, []ask.Result{{ID: "db", CustomInput: "none\nof these"}})
+		}, ": “none of these”"},
+		"a refusal": {question("Which database?"), func(q *ask.Queue, id int) error { return q.Decline(id, "not now") }, ": declined"},
+		"a permission": {permission("make"), func(q *ask.Queue, id int) error {
+			return q.Answer(id, []ask.Result{{ID: "permission", SelectedOptions: []string{"Allow once"}}})
+		}, ": allowed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var desk *ask.Queue
+				p := newPair(t, func(p *pair) { desk = p.desk() })
+				defer p.end()
+				defer desk.Close()
+				p.ask(tt.ask)
+				if err := tt.does(desk, desk.Pending().Items[0].ID); err != nil {
+					t.Fatal(err)
+				}
+				settle(time.Second)
+				r := p.here.Pending().History[0]
+				if w, want := r.Words(""), "answered in the deck "+p.trust.All()[1].String()+tt.said; w != want {
+					t.Errorf("it is %q, want %q", w, want)
+				}
+				if w := r.Title(); w != "answered in the deck laptop" {
+					t.Errorf("its title is %q", w)
+				}
+			})
+		})
+	}
 }
 
 func TestADeckThatIsNotKnownThereMayLookButNotAnswer(t *testing.T) {

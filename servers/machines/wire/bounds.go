@@ -37,6 +37,9 @@ func (r *Reply) Bound() error {
 		boundDecks(it.Decks)
 		boundAll(&it.Open)
 		it.Ended = it.Ended[max(0, len(it.Ended)-mostElements):]
+		for i := range it.Ended {
+			line(&it.Ended[i].Said, mostWhy)
+		}
 		for i := range it.Open {
 			o := &it.Open[i]
 			o.At = o.At[:min(len(o.At), MostDecks)]

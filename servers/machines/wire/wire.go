@@ -161,6 +161,7 @@ type Ended struct {
 	How      string       `json:"how,omitempty"`
 	Answered bool         `json:"answered,omitempty"` // by a user, wherever
 	By       string       `json:"by,omitempty"`       // the deck of another machine that has answered
+	Said     string       `json:"said,omitempty"`     // what was answered
 }
 
 // Sessions are those of the host's agents.

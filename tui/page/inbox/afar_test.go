@@ -48,6 +48,37 @@ func TestAPermissionThatIsBeingAnsweredInAnotherDeckSaysSo(t *testing.T) {
 	}, bash("1", "make all"))
 }
 
+func TestWhatWasAnsweredElsewhereSaysWhereAndWhat(t *testing.T) {
+	const lap = "lap (SHA256:72261abcb03732448ca164fd4cf5d46d)"
+	for how, want := range map[string]string{
+		"answered on build1: Yes":                     "answered on build1",
+		"answered in the deck " + lap + ": Yes":       "answered in the deck lap",
+		"answered in its terminal: in two days' time": "answered in its terminal",
+	} {
+		with(t, deletes, func(d *driver, c *questions.Call) {
+			c.Settled(how)
+			d.Wait(10 * time.Second)
+			d.Has("→ "+want+": ", "─ claude · shop · "+want+" ─")
+			if rows := strings.SplitN(d.Text()+"─ claude", "─ claude", 2); strings.Contains(rows[0], "SHA256") || strings.Contains(how, "SHA256") != strings.Contains(rows[1], "SHA256") {
+				t.Errorf("the fingerprint is not in the text alone:\n%s", d.Text())
+			}
+		})
+	}
+}
+
+func TestWhatWasAnsweredInAnotherDeckIsTitledSo(t *testing.T) {
+	with(t, deletes, func(d *driver, c *questions.Call) {
+		if err := (questions.Afar{Queue: d.q, Deck: "lap (SHA256:72261abc)"}).Decline(1, "not now"); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(3 * time.Second)
+		c.Delivered(questions.Delivered)
+		d.Wait(10 * time.Second)
+		d.Has("─ claude · shop · declined in the deck lap ─")
+		d.Lacks("lap (SHA256")
+	})
+}
+
 func TestARequestIsHandedToAnotherDeckTakenBackAndGivenBack(t *testing.T) {
 	setup{ask: []string{deletes}}.run(t, func(d *driver) {
 		d.Lacks("hand over")

@@ -269,7 +269,7 @@ func recordMark(th *theme.Theme, r questions.Record) string {
 // ending is what became of a question, on one line.
 func ending(r questions.Record) string {
 	if end := r.End(); len(r.Reply.Results) == 0 || end == questions.EndElsewhere || end == questions.EndGone {
-		return recordAnswer(r, 0, jumpKey)
+		return questions.DeckNames(recordAnswer(r, 0, jumpKey))
 	}
 	answers := make([]string, len(r.Reply.Results))
 	for i := range answers {

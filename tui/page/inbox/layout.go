@@ -334,7 +334,7 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 		rows = append(rows, indented(conversation.Rows(f, p.session, room))...)
 		return slices.Concat([]string{head}, widget.Rows(p.talk.Render(th, rows, f.W, h), f.W, h), line)
 	case p.place == partRecord:
-		end, rows := string(p.record.End()), recordRows(th, p.record, p.opt.Home, min(f.W, conversation.Prose)-2)
+		end, rows := sanitize.Line(p.record.Title()), recordRows(th, p.record, p.opt.Home, min(f.W, conversation.Prose)-2)
 		if p.record.ID == 0 { // it has not ended yet
 			end, rows = "sent", append([]string{p.sending(f), ""}, rows...)
 		}

@@ -103,6 +103,7 @@ func (p *pane) renderReader(f *tui.Frame, it questions.Item, title string) []str
 func details(th *theme.Theme, f *tui.Frame, it *questions.Item, w int) (rows []string) {
 	r := &it.Request
 	facts := [][2]string{{"asked", f.Since(it.Arrived)}, {"client", r.From.Client}, {"agent", r.From.Agent}, {"session", cmp.Or(r.Peer.Session, r.From.Session)}, {"folder", r.Cwd()}, {"program", r.Peer.Program}}
+	facts = append(facts, [2]string{"answering", strings.Join(it.At, ", ")})
 	if it.Handed != nil {
 		facts = append(facts, [2]string{"handed", it.Handed.Note})
 	}

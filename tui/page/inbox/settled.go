@@ -131,7 +131,7 @@ func (p *pane) renderSettled(f *tui.Frame) []string {
 	}
 	return []string{
 		"", " " + who + "  " + aboutRow(th, th.Muted, &r.Request),
-		"", " " + th.Strong.Render(r.Words(jumpKey)),
+		"", " " + th.Strong.Render(questions.DeckNames(r.Words(jumpKey))),
 		"", " " + th.Muted.Render("keys are ignored for a moment"),
 	}
 }
@@ -141,7 +141,7 @@ func words(r *questions.Record) string {
 	g, ok := r.Request.Granted(r.Reply.Results)
 	switch {
 	case !ok || r.End() != questions.EndAllowed:
-		return r.Words(jumpKey)
+		return questions.DeckNames(r.Words(jumpKey))
 	case r.Request.Prompt.Kind == questions.Plan:
 		return "accepted"
 	case g.Scope == questions.ForSession:
