@@ -119,6 +119,8 @@ type Request struct {
 	// Again is set if an earlier deck had this request and was lost. A [Client] then waits
 	// longer for the next deck.
 	Again bool `json:"-"`
+	// Own is set if mcpdeck itself asks. Nothing that comes from outside can set it.
+	Own bool `json:"-"`
 	// Prompt is set if an agent's own program asks.
 	Prompt *Prompt `json:"prompt,omitempty"`
 	// Plain is set if the asker understands neither status nor codes.
@@ -153,6 +155,8 @@ func (r *Request) Client() string {
 // Identity returns how reliably the asker is identified.
 func (r *Request) Identity() Identity {
 	switch p := &r.Peer; {
+	case r.Own:
+		return Seen
 	case p.Machine != "" || p.Program == "":
 		return Claimed
 	case p.Host != "":

@@ -127,7 +127,7 @@ func (m machines) learnOfHub(ctx context.Context, d *hub.Member) {
 	if err != nil || slices.ContainsFunc(refused, func(o book.Deck) bool { return o.Key.Equal(d.Sign) }) {
 		return
 	}
-	err = m.consent(ctx, &deck, "mcpdeck hub status prints there. It was added to the hub that this machine has joined. Refused, it is not asked about again before mcpdeck hub ask "+d.Name)
+	err = m.consent(ctx, &deck, "mcpdeck hub status", "It was added to the hub that this machine has joined. Refused, it is not asked about again before mcpdeck hub ask "+d.Name)
 	switch {
 	case err == nil:
 		_, _ = m.trust.Learn(deck) // its answers are not taken then, which it is told

@@ -51,7 +51,7 @@ func (m machines) learnControl(gate *userauth.Gate) transport.Control {
 func (m machines) agreed(ctx context.Context, from transport.Requester, d *book.Deck, screen bool) error {
 	var where []string
 	if screen {
-		where = append(where, "in the deck there")
+		where = append(where, "in the deck on "+machineName())
 	}
 	for _, o := range m.trust.Decks() {
 		where = append(where, "in the deck "+o.Name)
@@ -59,17 +59,18 @@ func (m machines) agreed(ctx context.Context, from transport.Requester, d *book.
 	if err := from.Wait("Waiting for you: agree " + strings.Join(where, ", or ") + ". Ctrl+C gives up."); err != nil {
 		return err
 	}
-	return m.consent(ctx, d, "mcpdeck remote add prints there. It was brought by "+behind(from).String())
+	return m.consent(ctx, d, "mcpdeck remote add", "It was brought by "+behind(from).String())
 }
 
-// consent asks the user whether a deck may answer, and says what has its key to compare.
-func (m machines) consent(ctx context.Context, d *book.Deck, compare string) error {
+// consent asks the user whether a deck may answer. printer is what prints the deck's key where that runs, to compare, and
+// from says where it comes from.
+func (m machines) consent(ctx context.Context, d *book.Deck, printer, from string) error {
 	r, err := m.queue.Ask(ctx, ask.Request{
-		Local: true, From: ask.From{Client: "mcpdeck"}, Title: "Another deck wants to answer here",
+		Local: true, Own: true, From: ask.From{Client: "mcpdeck"}, Title: "Another deck wants to answer here",
 		Questions: []ask.Question{{
 			ID: "deck", Kind: ask.Confirm, Required: true,
 			Question:    "Let the deck " + d.Name + " answer what agents ask on " + machineName() + "?",
-			Description: "Its key is " + wire.Fingerprint(d.Key) + ". Compare that with what " + compare + ".",
+			Description: "Its key is " + wire.Fingerprint(d.Key) + ". Compare that with what " + printer + " prints where the deck " + d.Name + " runs. " + from + ".",
 			Options:     []ask.Option{{Label: letAnswer}, {Label: "Refuse"}},
 		}},
 	})

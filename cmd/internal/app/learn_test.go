@@ -63,8 +63,11 @@ func (l *learning) introduce(t *testing.T, name, option string) (waited string, 
 				<-hints
 			}
 			it := l.m.queue.Pending().Items[0]
-			if q := it.Request.Questions[0]; !strings.Contains(q.Question, name) || !strings.Contains(q.Description, "SHA256:") {
+			if q := it.Request.Questions[0]; !strings.Contains(q.Question, name) || !strings.Contains(q.Description, "SHA256:") || !strings.Contains(q.Description, "prints where the deck "+name+" runs") {
 				t.Errorf("the user is asked %q, %q", q.Question, q.Description)
+			}
+			if doubt := it.Request.Doubt(); doubt != "" {
+				t.Errorf("the deck's own question is said to be %s", doubt)
 			}
 			if err := l.m.queue.Answer(it.ID, []ask.Result{{ID: "deck", SelectedOptions: []string{option}}}); err != nil {
 				t.Error(err)
