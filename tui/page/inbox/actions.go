@@ -127,12 +127,12 @@ func (p *Page) itemActions() []tui.Action {
 		{ID: "inbox.left", Title: "Previous question of the request, or file that the session changed", Moves: true, Verb: verb.Left, Hidden: true, Run: turn(-1)},
 		{ID: "inbox.right", Title: "Next question of the request, or file that the session changed", Moves: true, Verb: verb.Right, Hidden: true, Run: turn(1)},
 		{ID: "inbox.pageup", Title: "Scroll the pane up", Moves: true, Verb: verb.PageUp, Hidden: true, Run: tui.Do(func() { p.turnPage(-1) })},
-		{ID: "inbox.skip", Title: "Skip this question, or the form", Acts: true, Enabled: some, Run: p.skip},
+		{ID: "inbox.skip", Title: "Skip this question, or the form", Acts: true, Enabled: some, Run: inView(&p.pane, p.skip)},
 		{ID: "inbox.other", Title: "Type your own answer", Acts: true, Enabled: some, Run: tui.Do(p.own)},
 		{ID: "inbox.note", Title: "Add a note to the option", Acts: true, Enabled: some, Run: tui.Do(p.note)},
-		{ID: "inbox.recommended", Title: "Choose the recommended option", Acts: true, Enabled: some, Run: tui.Do(p.recommended)},
-		{ID: "inbox.allrecommended", Title: "Choose the recommended option for every unanswered question, then review", Acts: true, Enabled: some, Run: tui.Do(p.allRecommended)},
-		{ID: "inbox.send", Title: "Send, if everything is answered", Verb: verb.Send, Acts: true, Sight: true, Enabled: some, Run: p.send},
+		{ID: "inbox.recommended", Title: "Choose the recommended option", Acts: true, Enabled: some, Run: inView(&p.pane, tui.Do(p.recommended))},
+		{ID: "inbox.allrecommended", Title: "Choose the recommended option for every unanswered question, then review", Acts: true, Enabled: some, Run: inView(&p.pane, tui.Do(p.allRecommended))},
+		{ID: "inbox.send", Title: "Send, if everything is answered", Verb: verb.Send, Acts: true, Sight: true, Enabled: some, Run: inView(&p.pane, p.send)},
 		{ID: "inbox.calls", Title: "Show the calls of the agent", Enabled: func() string { return tui.Because(p.session == nil || p.opt.CallsPage == "", "no session is selected") }, Run: func() tea.Cmd {
 			text := p.session.Agent
 			return tea.Sequence(tui.Go(p.opt.CallsPage), func() tea.Msg { return tui.FilterCallsMsg{Text: text} })
@@ -159,10 +159,13 @@ func (p *answer) options() int {
 }
 
 func (p *answer) optionHint() string {
-	if p.options() > 1 {
-		return "choose"
+	switch {
+	case p.options() < 2:
+		return ""
+	case !p.drawn:
+		return "open"
 	}
-	return ""
+	return "choose"
 }
 
 // chooseActions choose in the pane.
@@ -217,6 +220,8 @@ func (p *Page) yesHint() string {
 	switch d := p.deciding(); {
 	case len(p.marked()) > 0:
 		return "allow once"
+	case d != nil && !p.opened && p.permission.alone && p.unseen() >= 0:
+		return "open"
 	case d == nil, d.Kind == questions.Plan, d.Refused != nil, p.permission.cut && p.unseen() >= 0: // it shows more first
 		return ""
 	}
@@ -283,12 +288,14 @@ func (p *Page) stopHint() string {
 
 // tick is space: it marks a permission, or ticks an option.
 func (p *Page) tick() tea.Cmd {
-	q, _, ok := p.at()
+	q, a, ok := p.at()
 	switch {
 	case p.deciding() != nil:
 		return p.mark()
 	case ok && !p.opened && !q.Multi:
 		return tui.Toast(tui.Info, "enter opens the question")
+	case ok && !sees(&p.pane, a.Cursor):
+		look(&p.pane, a.Cursor)
 	case ok:
 		p.opened = true
 		p.toggle()

@@ -82,7 +82,9 @@ func (p *pane) question() (*question, bool) {
 // questionView is which part of a question is on the screen.
 type questionView struct {
 	scroll  scrolls
-	preview bool // below the options, in narrow windows
+	preview bool         // below the options, in narrow windows
+	drawn   bool         // it is on the screen
+	inSight map[int]bool // options of which all is on the screen, or as much as there is room for
 }
 
 // render draws a question: its text, the options, and the description with what is left; and
@@ -201,14 +203,21 @@ func (v *questionView) windows(ask []string, opts optionRows, about []string, hq
 	}
 }
 
-// aim remembers where the options are, for clicks, and places the text cursor.
+// aim remembers where the options are, for clicks and so that none is chosen unseen, and places the text cursor.
 func (v *questionView) aim(f *tui.Frame, o optionRows, s part, b box, areas *tui.Areas, point func(option int)) {
+	all, shown := map[int]int{}, map[int]int{}
+	for _, option := range o.owner {
+		all[option]++
+	}
+	v.inSight = map[int]bool{}
 	for y := range b.h {
 		i := s.top + y
 		if i >= len(o.rows) {
 			break
 		}
 		option := o.owner[i]
+		shown[option]++
+		v.inSight[option] = shown[option] == min(all[option], b.h)
 		*areas = append(*areas, tui.Area{X: b.x, Y: b.y + y, W: b.w, H: 1, Run: tui.Do(func() { point(option) })})
 	}
 	if y := o.caret - s.top; o.caret >= 0 && y >= 0 && y < b.h {

@@ -60,7 +60,7 @@ func scenes() []scene {
 	return []scene{
 		{name: "home", asks: asksTwo, answered: true},
 		{name: "permission-59-lines", asks: func() []questions.Request { return []questions.Request{fake.FrontLong()} }, keys: []string{"enter"}},
-		{name: "question", asks: func() []questions.Request { return []questions.Request{fake.FrontParts()} }, keys: []string{"1", "down", "space"}},
+		{name: "question", asks: func() []questions.Request { return []questions.Request{fake.FrontParts()} }, keys: []string{"enter", "1", "down", "space"}},
 		{name: "nothing-waiting", asks: func() []questions.Request { return nil }, answered: true},
 		{name: "first-start", asks: func() []questions.Request { return nil }, fresh: true, keys: []string{"down", "down", " ", "up", "up"}},
 	}

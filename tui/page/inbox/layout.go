@@ -38,12 +38,17 @@ func (p *Page) Render(f *tui.Frame) []string {
 }
 
 func (p *Page) render(f *tui.Frame) []string {
-	p.permission.alone = f.W < pairFrom || f.H < tallFrom
+	p.drawn, p.inSight, p.permission.alone = false, nil, false
 	answers, most := 0, max(f.H*2/5, 3)
 	if p.list.count(needsYou) == 0 {
 		answers, most = answeredMost, max(f.H-8, 3)
 	}
-	p.split = f.W >= wideFrom && !p.permission.alone
+	short, least := f.W < pairFrom || f.H < tallFrom, 0
+	if short && !p.opened {
+		least = under(p, f, answers)
+	}
+	p.permission.alone = short && least == 0
+	p.split = f.W >= wideFrom && !short
 	switch p.past.view {
 	case partRules:
 		return p.rules.render(f, p.snap.History)
@@ -79,7 +84,10 @@ func (p *Page) render(f *tui.Frame) []string {
 	steps := p.welcome.beside(f, f.W)
 	free := f.H - len(steps)
 	h := min(len(lines), max(min(most, free-paneLeast), 3))
-	if h < len(lines) { // there may be rows that say nothing
+	switch {
+	case least > 0:
+		h = min(len(lines), f.H-least)
+	case h < len(lines): // there may be rows that say nothing
 		h = min(len(lines), max(h, free-p.needs(f, f.W, free-h)))
 	}
 	if h < len(lines) && lines[h-1].row < 0 && p.list.rows[lines[h].row].section == answeredToday {
@@ -90,6 +98,23 @@ func (p *Page) render(f *tui.Frame) []string {
 	}
 	rows := append(p.listRows(lines, f.W, h), steps...)
 	return append(rows, p.paneAt(f, 0, len(rows), f.W, f.H-len(rows))...)
+}
+
+// under is how many rows all of what is asked takes at least, where these are there below what the list has to
+// say of what still goes on; else 0.
+func under(p *Page, f *tui.Frame, answers int) int {
+	if f.W < pairFrom || p.place != partRequest {
+		return 0
+	}
+	lines := p.lines(f, f.W, answers)
+	n := slices.IndexFunc(lines, func(l line) bool { return l.row >= 0 && p.list.rows[l.row].section == answeredToday }) - 1
+	if n < 0 {
+		n = len(lines)
+	}
+	if rows := textRows(&p.pane, f, f.W, true); n+rows <= f.H {
+		return rows
+	}
+	return 0
 }
 
 // lines are all lines of the list.
@@ -156,7 +181,7 @@ func (p *Page) needs(f *tui.Frame, width, first int) int {
 	if p.place == partSettled { // it keeps those that it had
 		return p.takes
 	}
-	p.takes = textRows(&p.pane, f, width)
+	p.takes = textRows(&p.pane, f, width, false)
 	if s := p.context(); s != nil && p.place == partRequest && !p.split {
 		switch text := 1 + len(conversation.Rows(f, s, conversation.Room{W: width - 2, H: 1, Apart: true})); {
 		case p.takes+text <= first:
@@ -168,8 +193,9 @@ func (p *Page) needs(f *tui.Frame, width, first int) int {
 	return p.takes
 }
 
-// textRows is how many rows the text of what the pane shows takes.
-func textRows(p *pane, f *tui.Frame, width int) int {
+// textRows is how many rows the text of what the pane shows takes; least is for what is asked alone, without
+// blank rows and the agent's words about it.
+func textRows(p *pane, f *tui.Frame, width int, least bool) int {
 	w := width - 2
 	it, open := p.current()
 	switch {
@@ -196,15 +222,23 @@ func textRows(p *pane, f *tui.Frame, width int) int {
 		n += 2 + len(it.Request.Questions)
 	case p.deciding() != nil:
 		d := it.Request.Prompt
-		n += len(p.promptFacts(f.Theme, it, w, widget.Wrap)) + 1 + len(p.permission.subject(f.Theme, &it, w-inset(d, w)).Rows)
-		if words := p.promptWords(f.Theme, &it, w); len(words) > 0 {
+		n += len(p.promptFacts(f.Theme, it, w, widget.Wrap)) + len(p.permission.subject(f.Theme, &it, w-inset(d, w)).Rows)
+		gaps := 1
+		if words := p.promptWords(f.Theme, &it, w); len(words) > 0 && !least {
 			n += 1 + len(words)
 		}
 		if !it.Request.InTerminal() {
-			n += 1 + len(k.grantRows(f, d, p.opened, w, func(int) theme.Style { return f.Theme.Key }).rows)
+			gaps++
+			n += len(k.grantRows(f, d, p.opened, w, func(int) theme.Style { return f.Theme.Key }).rows)
+		}
+		if !least {
+			n += gaps
 		}
 	default:
 		n += k.needs(f, w, width >= sideFrom)
+		if least {
+			n--
+		}
 	}
 	return min(n, f.H)
 }

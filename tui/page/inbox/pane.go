@@ -35,11 +35,13 @@ type pane struct {
 // accept is Enter in the pane: what is under the cursor or chosen is the answer.
 func (p *pane) accept() tea.Cmd {
 	p.message = ""
-	if d := p.deciding(); d != nil {
-		return p.decide(p.draft.Answers[0].Cursor)
-	}
 	q, a, ok := p.at()
 	switch {
+	case ok && !sees(p, a.Cursor):
+		look(p, a.Cursor)
+		return nil
+	case p.deciding() != nil:
+		return p.decide(a.Cursor)
 	case p.place != partRequest:
 		return nil
 	case p.closed():
@@ -80,11 +82,15 @@ func (p *pane) accept() tea.Cmd {
 
 // digit is option n, or question n of the review.
 func (p *pane) digit(n int) tea.Cmd {
-	if d := p.deciding(); d != nil {
-		return p.decide(n)
-	}
 	q, a, ok := p.at()
 	switch {
+	case p.place != partRequest:
+		return nil
+	case !p.drawn, ok && n < len(q.Options) && !sees(p, n):
+		look(p, n)
+		return nil
+	case p.deciding() != nil:
+		return p.decide(n)
 	case !ok && n < len(p.questions()):
 		p.goTo(n)
 		return nil
@@ -105,6 +111,42 @@ func (p *pane) digit(n int) tea.Cmd {
 	p.scroll.follow = true
 	p.keep()
 	return nil
+}
+
+// sees reports whether the user has option n before the eyes, or all that there is room for: where a permission
+// is cut there is none for its options, and the footer has their keys.
+func sees(p *pane, n int) bool {
+	q, _, _ := p.at()
+	switch {
+	case p.place != partRequest || p.closed() || p.onForm() || len(q.Options) == 0:
+		return true
+	case p.deciding() != nil && p.permission.cut && p.drawn:
+		return p.opened || p.inSight != nil
+	}
+	return p.drawn && p.inSight[n]
+}
+
+// look brings what is asked before the user's eyes, with option n if it is there already: what is not on the
+// screen is not answered.
+func look(p *pane, n int) {
+	if _, a, ok := p.at(); ok && p.drawn {
+		a.Cursor = n
+	} else {
+		p.enterText()
+	}
+	p.opened, p.scroll.follow = true, true
+	p.keep()
+}
+
+// inView has an answer that needs no option named first show what it answers.
+func inView(p *pane, run func() tea.Cmd) func() tea.Cmd {
+	return func() tea.Cmd {
+		if p.place == partRequest && !p.drawn {
+			look(p, 0)
+			return nil
+		}
+		return run()
+	}
 }
 
 // own opens the field for an answer of the user's own.

@@ -74,6 +74,7 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 	all, options := len(whole.Rows), len(opts.rows)
 	cut := len(facts)+all+options > b.h
 	p.permission.cut = cut
+	p.inSight = nil
 	hint := ""
 	if cut && !writes {
 		options = 0
@@ -117,6 +118,7 @@ func (p *pane) renderPrompt(f *tui.Frame, it questions.Item, b box, s *snapshot.
 	rows = append(rows, below...)
 	if cut && !writes {
 		if options > 0 && !p.closed() {
+			p.inSight = map[int]bool{} // all of them
 			rows = append(rows, " "+k.grantLine(f, d, b.w, func(option int) theme.Style { return p.keyStyle(f, d, option) }))
 		}
 		return widget.Rows(rows, f.W, b.h), note

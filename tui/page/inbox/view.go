@@ -31,6 +31,7 @@ func (p *pane) renderRequest(f *tui.Frame, it questions.Item, title string, s *s
 	if it.State != questions.Sending && !p.closed() {
 		f.Asks(tui.AskedItem(&it, p.digests.Of(p.snap, &it), p.draft.Tab))
 	}
+	p.drawn = true
 	rows := []string{""}
 	if b := p.banner(f, it); b != "" {
 		rows = append(rows, widget.Fit(" "+b, f.W))

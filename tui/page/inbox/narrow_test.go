@@ -1,0 +1,87 @@
+package inbox_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	questions "github.com/mcpdeck/mcpdeck/ask"
+	"github.com/mcpdeck/mcpdeck/tui/internal/fake"
+	"github.com/mcpdeck/mcpdeck/tui/internal/frame"
+)
+
+// longOptions asks for one of n options, each of which takes several rows of a narrow window.
+func longOptions(n int) string {
+	options := make([]string, n)
+	for i := range options {
+		options[i] = fmt.Sprintf(`"option%d %sends%d"`, i+1, strings.Repeat("and more ", 8), i+1)
+	}
+	return `[{"question":"Which of these?","options":[` + strings.Join(options, ",") + `]}]`
+}
+
+// TestNoOptionIsChosenThatIsNotOnTheScreen is of every key that answers, with the cursor in the list: whatever was
+// sent had been on the screen.
+func TestNoOptionIsChosenThatIsNotOnTheScreen(t *testing.T) {
+	many := strings.Replace(longOptions(3), `"options"`, `"multiSelect":true,"options"`, 1)
+	parts := longOptions(3)
+	parts = strings.TrimSuffix(parts, "]") + "," + strings.TrimPrefix(parts, "[")
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 40, H: 20}, {W: 60, H: 40}, {W: 80, H: 24}} {
+		for asked, raw := range map[string]string{"one": longOptions(3), "many": many, "parts": parts, "nine": longOptions(9)} {
+			for _, key := range []string{"1", "3", "space", "ctrl+s"} {
+				t.Run(fmt.Sprintf("%s %dx%d %s", asked, size.W, size.H, key), func(t *testing.T) {
+					setup{size: size}.run(t, func(d *driver) {
+						d.ask(raw)
+						d.Wait(5 * time.Second)
+						before := flat(d.Text())
+						d.Keys(key)
+						d.Wait(time.Second)
+						for _, it := range d.q.Pending().Items {
+							for _, a := range it.Draft.Answers {
+								for _, n := range a.Chosen {
+									if !strings.Contains(before, fmt.Sprintf("ends%d", n+1)) {
+										t.Errorf("option %d was chosen of\n%s", n+1, before)
+									}
+								}
+							}
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func TestADigitFirstShowsOptionsThatAreNotOnTheScreen(t *testing.T) {
+	setup{size: frame.Size{W: 40, H: 12}}.run(t, func(d *driver) {
+		c := d.ask(longOptions(3))
+		d.Wait(5 * time.Second)
+		d.Has("1-4 open")
+		d.Lacks("option1")
+		d.Keys("1")
+		d.Wait(5 * time.Second)
+		d.Has("option1", "1-4 choose")
+		if n := answers([]*questions.Call{c}); n != 0 {
+			t.Fatalf("it was answered:\n%s", d.Text())
+		}
+		d.Keys("1")
+		d.Has("u undo")
+	})
+}
+
+func TestAQuestionThatFitsBelowTheListIsThereInASmallWindow(t *testing.T) {
+	setup{size: frame.Size{W: 40, H: 12}}.run(t, func(d *driver) {
+		d.ask(abc)
+		d.Wait(5 * time.Second)
+		d.Has("Needs you 1", "1 A", "2 B", "choose")
+		d.Keys("2")
+		d.Has("u undo")
+		d.Wait(20 * time.Second)
+		d.prompt(fake.FrontAllow())
+		d.Wait(5 * time.Second)
+		d.Has("Needs you 1", "1 Allow once", "y allow once")
+		d.Keys("y")
+		d.Wait(time.Second)
+		d.Lacks("Needs you 1")
+	})
+}
