@@ -30,6 +30,7 @@ type SessionsMsg struct {
 	Sessions []snapshot.Session // without those that have no row
 	Spent    float64            // today, by sessions that are not among them any more
 	Quotas   []snapshot.Quota
+	Away     []snapshot.Away // machines whose sessions are not among them
 }
 
 // spentToday is what all sessions have spent since midnight: "$1.77", with "+" if some of
@@ -69,6 +70,9 @@ func SessionsFeed(s Sessions) Feed {
 	return Feed{Hint: hint, Stop: cancel, Every: sessionsEvery, Load: func() tea.Msg {
 		m := visible(s.Sessions(), s.Spent())
 		m.Quotas = s.Quotas()
+		if r, is := s.(Remote); is {
+			m.Away = r.Away()
+		}
 		return m
 	}}
 }

@@ -94,6 +94,7 @@ type Mirror struct {
 	entries  map[string]*entry // by key
 	last     *wire.Items
 	link     *link         // nil: the machine is away
+	lost     *time.Timer   // tells of that after a while; nil if it was never linked, nor tried
 	ahead    time.Duration // by how much this machine's clock is ahead
 	sessions []snapshot.Session
 	read     map[[2]string]time.Time // by agent and ID of a session: the end of which turn the user has seen here
@@ -164,6 +165,7 @@ func (m *Mirror) Run(ctx context.Context) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.over = true
+		m.found()
 		m.linked.Broadcast()
 	}()
 	pause := firstPause
@@ -207,10 +209,21 @@ func (m *Mirror) next(old *link) *link {
 	return m.link
 }
 
+// found ends the wait of away.
+func (m *Mirror) found() {
+	if m.lost != nil {
+		m.lost.Stop()
+	}
+}
+
 func (m *Mirror) away(err error) {
 	m.mu.Lock()
 	if m.state.Linked || m.state.Why == notYet {
 		m.state.Since = time.Now()
+		m.lost = time.AfterFunc(lostFor, func() {
+			defer recovery.Recover("machine that is away")
+			m.opt.Changed()
+		})
 	}
 	m.state.Linked, m.state.Why, m.link = false, err.Error(), nil
 	m.mu.Unlock()
@@ -237,6 +250,7 @@ func (m *Mirror) follow(ctx context.Context) error {
 	context.AfterFunc(ctx, l.close)
 	context.AfterFunc(l.lost, cancel)
 	m.mu.Lock()
+	m.found()
 	m.state.Linked, m.state.Since, m.state.Why = true, time.Now(), ""
 	m.state.Program, m.state.Answers = l.welcome.Program, l.welcome.Answers
 	m.decks, m.link = l.welcome.Decks, l

@@ -152,12 +152,12 @@ func (t *Tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// Last is the last line, which says best what was wrong.
+// Last is the last line, which says best what was wrong, without the mark at its end: it is part of a sentence.
 func (t *Tail) Last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	lines := bytes.Split(bytes.TrimSpace(t.b), []byte("\n"))
-	return sanitize.Line(string(lines[len(lines)-1]))
+	return strings.TrimRight(sanitize.Line(string(lines[len(lines)-1])), ". ")
 }
 
 // sessionName is what tmux may be asked to show.

@@ -7,11 +7,13 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/agents/sessions"
 	"github.com/mcpdeck/mcpdeck/servers/machines/wire"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
 	"github.com/mcpdeck/mcpdeck/servers/support/recovery"
+	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
 )
 
@@ -184,16 +186,35 @@ func (s *Set) Hints() (<-chan struct{}, func()) {
 	return both, sync.OnceFunc(func() { close(over); stop(); end() })
 }
 
-// Problems says of the machines that are not linked why, and where another deck may answer, a
-// sentence each.
+// Away are the machines that have not been linked for a while.
+func (s *Set) Away() (out []snapshot.Away) {
+	for _, o := range s.States() {
+		if away, is := o.away(); is {
+			out = append(out, away)
+		}
+	}
+	return out
+}
+
+// lostFor is how long a machine is not linked before the user is told: the deck there may have been opened or ended, and be
+// back at once.
+const lostFor = 10 * time.Second
+
+// away returns how the user is told that the machine is not linked, if it is time for that.
+func (s *State) away() (a snapshot.Away, is bool) {
+	why, _, _ := strings.Cut(s.Why, "\n")
+	return snapshot.Away{Machine: s.Name, Since: s.Since, Why: sanitize.Line(why)}, !s.Linked && s.Why != notYet && time.Since(s.Since) >= lostFor
+}
+
+// Problems says of the machines that are away what becomes of what waits there, and where another deck may answer, a
+// sentence each. Why a machine is away is not news each time that it differs: [Set.Away] has it.
 func Problems(all []State) (out []string) {
 	for _, s := range all {
 		for _, d := range s.Unknown {
 			out = append(out, "the deck "+d+" may answer on "+s.Name+", too, which you have not been told; if it is yours, run mcpdeck remote add again, else mcpdeck remote revoke there")
 		}
-		if !s.Linked && s.Why != notYet {
-			why, _, _ := strings.Cut(s.Why, "\n")
-			out = append(out, s.Name+" is away since "+s.Since.Format("15:04")+": "+why+"; what waits there stays, and answers go there when it is back")
+		if away, is := s.away(); is {
+			out = append(out, away.String()+"; what waits there stays")
 		}
 	}
 	return out

@@ -32,6 +32,14 @@ func TestMachinesThatCannotBeReachedAreTriedSeldom(t *testing.T) {
 	})
 }
 
+func TestWhatWasWrongIsPartOfASentence(t *testing.T) {
+	var tail Tail
+	_, _ = tail.Write([]byte("a banner\r\nTimeout, server build1 not responding.\r\n")) // it never fails
+	if got := tail.Last(); got != "Timeout, server build1 not responding" {
+		t.Errorf("it is %q", got)
+	}
+}
+
 func sends(s *Set, machine string, p wire.Prompt) error {
 	_, err := s.Prompt(machine, p)
 	return err
@@ -89,6 +97,62 @@ func TestSessionsOfAnotherMachineStandInOneListWithItsName(t *testing.T) {
 		if n := len(set.Sessions()); n != 1 {
 			t.Errorf("%d sessions are there after the machine was removed", n)
 		}
+	})
+}
+
+func TestAMachineIsAwayForTheUserWhenItsLinkDoesNotComeBackSoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPair(t, func(p *pair) { p.idle = true })
+		defer p.end()
+		var said []string
+		set := &Set{Local: &sessions.Roster{}, Changed: func(all []State) {
+			for _, text := range Problems(all) {
+				if !slices.Contains(said, text) {
+					said = append(said, text)
+				}
+			}
+		}}
+		is := func(when, want string) {
+			t.Helper()
+			got := ""
+			for _, a := range set.Away() {
+				got += a.String() + ": " + a.Why
+			}
+			if got != want {
+				t.Errorf("%s: %q, want %q", when, got, want)
+			}
+		}
+		set.Follow(p.ctx, []Options{{Name: "build1", Host: "HOST", Key: p.key, Dial: p.dial, Queue: p.here, Version: "1", Decks: []string{wire.Fingerprint(p.key.Public().(ed25519.PublicKey))}}})
+		settle(time.Second)
+		p.cut(true)
+		settle(3 * time.Second)
+		is("soon after the cut", "")
+		p.mu.Lock()
+		p.down = false
+		p.mu.Unlock()
+		settle(time.Minute)
+		is("linked again", "")
+		if len(said) != 0 {
+			t.Errorf("of a link that is back soon the user is told %q", said)
+		}
+		at := time.Now().Format("15:04")
+		p.cut(true)
+		settle(10 * time.Second)
+		is("a while after the cut", "build1 is away since "+at+": no route to host")
+		settle(time.Hour)
+		is("an hour after it", "build1 is away since "+at+": no route to host")
+		text := "build1 is away since " + at + "; what waits there stays"
+		if !slices.Equal(said, []string{text}) {
+			t.Errorf("the user is told %q, want %q", said, text)
+		}
+		if n := len(" ! machines:  ──") + len(text); n > 80 {
+			t.Errorf("it takes %d columns", n)
+		}
+		p.mu.Lock()
+		p.down = false
+		p.mu.Unlock()
+		settle(time.Minute)
+		is("linked again", "")
 	})
 }
 

@@ -12,6 +12,7 @@ type Sessions struct {
 	All  []snapshot.Session
 	Gone float64 // spent today by others
 	Used []snapshot.Quota
+	Lost []snapshot.Away
 	notify.Feed
 }
 
@@ -23,6 +24,9 @@ func (s *Sessions) Spent() float64 { return s.Gone }
 
 // Quotas is Used.
 func (s *Sessions) Quotas() []snapshot.Quota { return s.Used }
+
+// Away is Lost.
+func (s *Sessions) Away() []snapshot.Away { return s.Lost }
 
 // Hints hints at changes, after Send.
 func (s *Sessions) Hints() (<-chan struct{}, func()) { return s.Subscribe() }

@@ -48,6 +48,7 @@ type Page struct {
 	opts            Options
 	snap            *snapshot.Snapshot
 	all             []snapshot.Session
+	away            []snapshot.Away
 	rows            []row
 	group           bool // by project
 	details         bool // of the session that is shown
@@ -167,7 +168,7 @@ func (p *Page) Update(msg tea.Msg) tea.Cmd {
 	case tui.DeckMsg:
 		p.snap = msg.Snapshot
 	case tui.SessionsMsg:
-		p.all = msg.Sessions
+		p.all, p.away = msg.Sessions, msg.Away
 		p.arrange()
 		return p.read()
 	case tui.FocusMsg:

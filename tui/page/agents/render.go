@@ -26,6 +26,10 @@ const (
 // Render draws the list, and the conversation of one session beside or below it, or instead
 // of it where there is little room or it is open.
 func (p *Page) Render(f *tui.Frame) []string {
+	return tui.AboveAway(f, p.away, func() []string { return p.render(f) })
+}
+
+func (p *Page) render(f *tui.Frame) []string {
 	p.reading.covered = !f.Focus
 	v := browser.View{Title: p.title(), W: min(f.W*2/5, 72), Beside: besideFrom}
 	w, _ := p.ListWidth(v, f.W, f.H)

@@ -30,7 +30,11 @@ const (
 func (p *Page) Render(f *tui.Frame) []string {
 	p.areas, p.reading.covered = p.areas[:0], !f.Focus
 	p.lay(f.Now)
-	rows := p.render(f)
+	away := p.away
+	if p.opened && f.H < tallFrom { // what is asked goes before
+		away = nil
+	}
+	rows := tui.AboveAway(f, away, func() []string { return p.render(f) })
 	if p.completing() {
 		p.files.Render(f)
 	}

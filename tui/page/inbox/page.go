@@ -98,6 +98,7 @@ type Page struct {
 	fresh    int // the newest request that came while the page was not shown
 	deck     *snapshot.Snapshot
 	all      []snapshot.Session
+	away     []snapshot.Away
 	theme    *theme.Theme
 	split    bool // the pane stands beside the list, and the conversation beside that
 	takes    int  // rows of the pane
@@ -311,7 +312,7 @@ func (p *Page) Update(msg tea.Msg) (cmd tea.Cmd) {
 		}
 		return p.paste(msg.Content)
 	case tui.SessionsMsg:
-		p.all = msg.Sessions
+		p.all, p.away = msg.Sessions, msg.Away
 		p.lay(time.Now())
 		cmds = append(cmds, p.alerts.turns.follow(p.all))
 	case doneMsg:
