@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -157,6 +158,9 @@ func (d *adding) run() error {
 		return err
 	}
 	d.c.Printf("%s is shown in this deck; mcpdeck remote status says how it is\n", d.name)
+	if copies {
+		d.c.Printf("to connect the agents there, run on %s: ~/.local/bin/mcpdeck setup\n", d.name)
+	}
 	return nil
 }
 
@@ -226,9 +230,13 @@ func (l *lines) Write(b []byte) (int, error) {
 	}
 }
 
-// nameIn is the name of a machine in a target of ssh, without its user and domain.
+// nameIn is the name of a machine in a target of ssh, without its user and domain. An address is one as a whole.
 func nameIn(target string) string {
-	name, _, _ := strings.Cut(target[strings.Index(target, "@")+1:], ".")
+	host := target[strings.Index(target, "@")+1:]
+	if _, err := netip.ParseAddr(host); err == nil {
+		return host
+	}
+	name, _, _ := strings.Cut(host, ".")
 	return name
 }
 
@@ -236,7 +244,11 @@ func nameIn(target string) string {
 func (d *adding) look() (copies bool, err error) {
 	out, err := there(d.by.Script(d.target, "uname -sm; command -v mcpdeck || true", true), nil)
 	if err != nil {
-		return false, fmt.Errorf("reach %s: %w", d.name, err)
+		err = fmt.Errorf("reach %s: %w", d.name, err)
+		if d.by.Engine == "" && strings.Contains(err.Error(), "Host key verification failed") {
+			err = fmt.Errorf("%w Its key is not known to ssh, or has changed: connect once with ssh %s, and accept the key if it is the right one", err, d.target)
+		}
+		return false, err
 	}
 	kind, program, _ := strings.Cut(strings.TrimSpace(out), "\n")
 	if program != "" {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +54,29 @@ func TestAMachineThatPrintsWithoutAnEndIsHeardInPart(t *testing.T) {
 	d := adding{cfg: &config.Config{}, by: mirror.Reach{Engine: "/bin/false"}, target: "shop1", name: "shop1"}
 	if _, err := d.look(); err == nil || !strings.Contains(err.Error(), "reach shop1") {
 		t.Errorf("a machine that is not there: %v", err)
+	}
+}
+
+func TestAMachineIsCalledByItsNameOrByItsWholeAddress(t *testing.T) {
+	for target, want := range map[string]string{
+		"build1": "build1", "me@build1.example.org": "build1", "root@10.77.0.2": "10.77.0.2", "192.0.2.1": "192.0.2.1", "root@fe80::1": "fe80::1",
+	} {
+		if got := nameIn(target); got != want {
+			t.Errorf("%s is called %s", target, got)
+		}
+	}
+}
+
+// TestAKeyThatSSHDoesNotAcceptIsSaidToBeAcceptedFirst has a program in place of ssh refuse as that does.
+func TestAKeyThatSSHDoesNotAcceptIsSaidToBeAcceptedFirst(t *testing.T) {
+	bin := t.TempDir()
+	if err := os.WriteFile(filepath.Join(bin, "ssh"), []byte("#!/bin/sh\necho 'Host key verification failed.' >&2\nexit 255\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", bin)
+	d := adding{cfg: &config.Config{}, by: mirror.Reach{Environ: os.Environ()}, target: "root@10.77.0.2", name: "10.77.0.2"}
+	if _, err := d.look(); err == nil || !strings.Contains(err.Error(), "reach 10.77.0.2: Host key verification failed. Its key is not known to ssh") || !strings.Contains(err.Error(), "connect once with ssh root@10.77.0.2") {
+		t.Errorf("it fails with %v", err)
 	}
 }
 

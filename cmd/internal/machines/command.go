@@ -68,7 +68,7 @@ func listCommand(a *cli.Globals) *cobra.Command {
 					"v": 1, "machines": append([]book.Machine{}, list...), "decks": append([]book.Deck{}, decks...), "refused": append([]book.Deck{}, refused...),
 				}, false)
 			}
-			if len(list) == 0 {
+			if len(list)+len(decks)+len(refused) == 0 {
 				c.Println("no other machine was added to this deck; add one with: mcpdeck remote add USER@HOST")
 			}
 			for _, m := range list {

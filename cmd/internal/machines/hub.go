@@ -159,13 +159,13 @@ func runServer(c *cobra.Command, cfg *config.Config, dir string) error {
 		return err
 	}
 	command := process.Command{Program: path, Args: []string{"-c", hubConf}, Dir: dir, Own: cfg.Environ}
-	for again := true; again; {
+	for again, runs := true, "the hub runs"; again; runs = "the hub was restarted with its new list of members" {
 		was := versionOf(dir)
 		d, err := process.StartDirect(command, nil, nil, console.Err())
 		if err != nil {
 			return fmt.Errorf("start nats-server: %s", process.StartReason(natsServer, err))
 		}
-		c.Printf("the hub runs; what it says is in %s\n", filepath.Join(dir, "hub.log"))
+		c.Printf("%s; what it says is in %s\n", runs, filepath.Join(dir, "hub.log"))
 		over, changed := make(chan struct{}), make(chan bool, 1)
 		recovery.Go("configuration of the hub", func() { changed <- endChanged(d, command, was, over) })
 		code := d.Wait()
@@ -244,12 +244,12 @@ func hubAddCommand(a *cli.Globals) *cobra.Command {
 		Use: "add NAME", Short: "Add a host to the hub, or a deck, and print the line with which it joins",
 		Args: cli.Args(1, 1, "name one host, or a deck: --deck NAME"),
 		RunE: changesHub(a, func(o *hub.Owned, name string) (string, error) {
-			role := hub.Host
+			role, first := hub.Host, ""
 			if deck {
-				role = hub.Deck
+				role, first = hub.Deck, "each host asks its user whether "+name+" may answer there, and this deck shows that question, too\n"
 			}
 			m, err := o.Add(name, role)
-			return fmt.Sprintf("run mcpdeck join on %s and give it this line, which is a secret and is shown once:\n%s", name, m.Line()), err
+			return first + fmt.Sprintf("run mcpdeck join on %s and give it this line, which is a secret and is shown once:\n%s", name, m.Line()), err
 		}),
 	}
 	c.Flags().BoolVar(&deck, "deck", false, "NAME is a deck, which shows what waits on all hosts of the hub and answers where their users agree")

@@ -67,4 +67,7 @@ func TestTheLineOfANewMemberIsShownAlsoWhenTheDeckCannotBeTold(t *testing.T) {
 	if !strings.Contains(out, "run mcpdeck join on build1 and give it this line") {
 		t.Errorf("it says %q", out)
 	}
+	if out, _ := run("add", "--deck", "desk"); !strings.Contains(out, "each host asks its user whether desk may answer there") {
+		t.Errorf("of another deck it says %q", out)
+	}
 }

@@ -25,8 +25,17 @@ waits and nobody is there. It exits with 1 if the server does not take it.`,
 			if err != nil {
 				return err
 			}
+			var wrong []string
+			for _, text := range cfg.Warnings {
+				if strings.Contains(text, "notify.") {
+					wrong = append(wrong, text)
+				}
+			}
 			if to == nil {
-				return errors.New("nothing to test: set ntfy, webhook or command under [notify.away] in " + cfg.Paths.Config)
+				return errors.New(strings.Join(append([]string{"nothing to test: set ntfy, webhook or command under [notify.away] in " + cfg.Paths.Config}, wrong...), "\n"))
+			}
+			for _, text := range wrong {
+				c.PrintErrln(text)
 			}
 			if err := to.Send(c.Context(), Event{V: 1, Kind: Test, ID: strings.ToLower(rand.Text()), Title: "mcpdeck", Text: "This is what a notification looks like. Nothing waits for you."}); err != nil {
 				return fmt.Errorf("send a notification: %w", err)

@@ -124,7 +124,7 @@ type entry struct {
 func (e *entry) waits() bool { return e.call != nil && !e.decided && !e.taken }
 
 // notYet is why a machine is not linked that no attempt was made to reach.
-const notYet = "not linked yet"
+const notYet = "connecting, which may take 20 s"
 
 // New returns a mirror that has not begun.
 func New(o Options) *Mirror {
