@@ -16,11 +16,11 @@ type Handed struct {
 	Note string `json:"note,omitempty"`
 }
 
-// mostNote and mostDeck are how many characters of a note and of a deck's name are kept.
-const (
-	mostNote = 200
-	mostDeck = 200
-)
+// MostNote is how many characters of a note are kept.
+const MostNote = 200
+
+// mostDeck is how many characters of a deck's name are kept.
+const mostDeck = 200
 
 // Here reports whether the user of this deck was handed the request.
 func (h *Handed) Here() bool { return h != nil && h.To == "" }
@@ -34,7 +34,7 @@ func (h *Handed) Bound() *Handed {
 		return nil
 	}
 	line := func(s string, most int) string { return sanitize.Cut(sanitize.Line(s), most) }
-	return &Handed{line(h.To, mostDeck), line(h.From, mostDeck), line(h.Note, mostNote)}
+	return &Handed{line(h.To, mostDeck), line(h.From, mostDeck), line(h.Note, MostNote)}
 }
 
 // String says it as this deck's user reads it: "handed to you by the deck desk: NOTE".

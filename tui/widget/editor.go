@@ -25,6 +25,7 @@ import (
 type Editor struct {
 	Multi       bool
 	Placeholder string // shown while it is empty
+	Most        int    // characters that it takes, in runes; 0: any number
 
 	lines    [][]string // clusters; never empty once used
 	row, col int
@@ -78,6 +79,9 @@ func (e *Editor) Insert(s string) {
 	e.init()
 	if strings.ContainsFunc(s, unicode.IsControl) {
 		s = e.printable(s)
+	}
+	if e.Most > 0 {
+		s = sanitize.First(s, max(e.Most-utf8.RuneCountInString(e.Value()), 0))
 	}
 	e.goal = -1
 	e.note(e.row, e.col, "", s)

@@ -9,6 +9,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/sanitize"
 	"github.com/mcpdeck/mcpdeck/tui"
 	"github.com/mcpdeck/mcpdeck/tui/verb"
+	"github.com/mcpdeck/mcpdeck/tui/widget"
 )
 
 // handAction gives a request to another deck, or takes that back or declines it.
@@ -47,7 +48,7 @@ func hand(p *Page) tea.Cmd {
 	for _, to := range it.Decks {
 		c.Choices = append(c.Choices, tui.Choice{Text: sanitize.Line(to), Run: func() tea.Cmd {
 			return tui.Open(&tui.Prompt{
-				Name: "hand-note", Title: sanitize.Line("Hand over to " + to), Hint: "hand over", Label: "A note, or nothing:", Empty: true, Acts: true,
+				Name: "hand-note", Title: sanitize.Line("Hand over to " + to), Hint: "hand over", Label: "A note, or nothing:", Empty: true, Acts: true, Text: widget.Editor{Most: questions.MostNote},
 				Take: func(note string) tea.Cmd {
 					handTo(p, it.ID, &questions.Handed{To: to, Note: note})
 					return nil
