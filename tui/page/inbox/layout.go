@@ -185,7 +185,7 @@ func (p *Page) needs(f *tui.Frame, width, first int) int {
 	if p.place == partSettled { // it keeps those that it had
 		return p.takes
 	}
-	p.takes = textRows(&p.pane, f, width, false)
+	p.takes = min(textRows(&p.pane, f, width, false), f.H)
 	if s := p.context(); s != nil && p.place == partRequest && !p.split {
 		switch text := 1 + len(conversation.Rows(f, s, conversation.Room{W: width - 2, H: 1, Apart: true})); {
 		case p.takes+text <= first:
@@ -210,10 +210,7 @@ func textRows(p *pane, f *tui.Frame, width int, least bool) int {
 	case !open || p.place != partRequest || p.form != nil:
 		return f.H
 	}
-	n := 1 + len(p.foot(f.Sub(width, f.H), it, w))
-	if p.banner(f, it) != "" {
-		n++
-	}
+	n := 1 + len(p.foot(f.Sub(width, f.H), it, w)) + len(bannerRows(p, f, it, w))
 	if hides(&it.Request) {
 		n++
 	}
@@ -244,7 +241,7 @@ func textRows(p *pane, f *tui.Frame, width int, least bool) int {
 			n--
 		}
 	}
-	return min(n, f.H)
+	return n
 }
 
 // sessionRows is how many rows a conversation is given before others are: all, up to half of the page.
@@ -347,8 +344,11 @@ func (p *Page) paneRows(f *tui.Frame) []string {
 		if by := sanitize.Line(it.Request.From.Agent); by != "" {
 			title += dot + by
 		}
-		if f.W < roomyFrom && p.opened {
+		if in := projectIn(p.all, &it.Request); f.W < roomyFrom && p.opened {
 			title = it.Request.WaitsFor()
+			if in != "" {
+				title += dot + in
+			}
 		} else {
 			title += dot + it.Request.WaitsFor()
 		}
@@ -400,15 +400,20 @@ func since(p *Page, f *tui.Frame, h int) []string {
 
 // whose is the agent of a request and its project, for a heading.
 func whose(th *theme.Theme, all []snapshot.Session, r *questions.Request) string {
-	in := project(r)
-	if s := sessionOf(all, r); s != nil {
-		in = projectOf(all, s)
-	}
+	in := projectIn(all, r)
 	agent := sanitize.Line(r.Client())
 	if in == "" {
 		return agent
 	}
 	return agent + " " + th.Glyph.Dot + " " + in
+}
+
+// projectIn is what the project of a request is called.
+func projectIn(all []snapshot.Session, r *questions.Request) string {
+	if s := sessionOf(all, r); s != nil {
+		return projectOf(all, s)
+	}
+	return project(r)
 }
 
 func (p *Page) wheel(m tui.WheelMsg) {

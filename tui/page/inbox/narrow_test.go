@@ -85,3 +85,82 @@ func TestAQuestionThatFitsBelowTheListIsThereInASmallWindow(t *testing.T) {
 		d.Lacks("Needs you 1")
 	})
 }
+
+// note is one of as many characters as are kept.
+func note() string {
+	return "mine is " + strings.Repeat("word ", (questions.MostNote-16)/5) + "whole."
+}
+
+func TestTheNoteOfAHandoverIsShownWholeWhereThereIsRoom(t *testing.T) {
+	for _, size := range []frame.Size{{W: 40, H: 20}, {W: 60, H: 40}, {W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
+		t.Run(fmt.Sprintf("%dx%d", size.W, size.H), func(t *testing.T) {
+			setup{size: size}.run(t, func(d *driver) {
+				d.ask(abc)
+				questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+				d.Wait(time.Second)
+				if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
+					t.Fatal(err)
+				}
+				d.Wait(5 * time.Second)
+				d.Has("mine is", "whole.", "1 A", "3 C", "choose")
+			})
+		})
+	}
+	setup{size: frame.Size{W: 40, H: 12}}.run(t, func(d *driver) { // it opens, and the options stay
+		d.ask(abc)
+		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+		d.Wait(time.Second)
+		if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(5 * time.Second)
+		d.Keys("enter")
+		d.Wait(time.Second)
+		d.Has("handed to you by", "1 A", "3 C")
+	})
+}
+
+func TestTheNoteOfAHandoverStandsBesideWhatElseIsToBeSaid(t *testing.T) {
+	setup{size: frame.Size{W: 80, H: 24}}.run(t, func(d *driver) {
+		r := fake.FrontAllow()
+		r.Prompt.Door = questions.Held
+		d.prompt(r)
+		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+		d.Wait(time.Second)
+		if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
+			t.Fatal(err)
+		}
+		d.Wait(5 * time.Second)
+		d.Has("kept from its terminal", "handed to you by the deck vm", "whole.")
+	})
+}
+
+func TestNoLongerNoteIsTypedThanIsKept(t *testing.T) {
+	setup{ask: []string{abc}}.run(t, func(d *driver) {
+		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+		d.Wait(time.Second)
+		d.press("t", "'"+note()+strings.Repeat("more", 30), "enter")
+		if got := d.q.Pending().Items[0].Handed; got == nil || len(got.Note) != questions.MostNote || strings.Contains(got.Note, "…") {
+			t.Errorf("handed with %+v", got)
+		}
+	})
+}
+
+func TestANarrowRowNamesTheProjectBeforeAllElse(t *testing.T) {
+	for _, size := range []frame.Size{{W: 40, H: 12}, {W: 40, H: 20}} {
+		setup{size: size}.run(t, func(d *driver) {
+			r := fake.FrontAllow()
+			r.Peer.Host = "build1"
+			d.prompt(r)
+			questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+			d.Wait(time.Second)
+			if err := (questions.Afar{Queue: d.q}).Hand(1, &questions.Handed{To: "vm (SHA256:22)"}); err != nil {
+				t.Fatal(err)
+			}
+			d.Wait(5 * time.Second)
+			d.Has("build1:shop", "handed over")
+			d.Keys("enter")
+			d.Has("allow? · build1:shop")
+		})
+	}
+}

@@ -159,20 +159,26 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 		who = th.Faint.Render
 	}
 	if w < columnsFrom {
-		name := agent
-		if project != "" {
-			name += " " + th.Glyph.Dot + " " + project
+		left := sign + " "
+		if kind != "" {
+			left += ink.Render(widget.Fit(kind, 8))
 		}
-		if right != "" {
-			age = right + " " + age
-		}
-		first := sign + " " + ink.Render(widget.Fit(kind, 8)) + who(widget.Cut(name, max(w-12-widget.Width(age), 8)))
-		if kind == "" {
-			first = sign + " " + who(name)
-		}
+		room, n := max(w-widget.Width(left)-widget.Width(age)-2, 8), widget.Width(right)+1
+		name := named(th, agent, project, room)
 		text, whole := d.subject(f, r, style, w-1, 1) // up to the end
+		second := "  " + text[0]
+		switch {
+		case right == "":
+		case widget.Width(named(th, agent, project, w)) <= room-n:
+			age = right + " " + age
+		case widget.Width(second)+n > w && widget.Width(cmp.Or(project, agent)) <= room-n:
+			name, age = named(th, agent, project, room-n), right+" "+age
+		default: // the project goes before what is to be said of the request
+			text, whole = d.subject(f, r, style, w-2-n, 1)
+			second = widget.Ends("  "+text[0], th.Muted.Render(right), w)
+		}
 		d.show(f, r, whole)
-		return []string{widget.Ends(first, th.Muted.Render(age), w), "  " + text[0]}
+		return []string{widget.Ends(left+who(name), th.Muted.Render(age), w), second}
 	}
 	left := sign + " " + who(widget.Fit(agent, d.agent)) + " " + th.Muted.Render(widget.Fit(project, d.project)) + "  "
 	if kind != "" {
@@ -186,6 +192,18 @@ func (d *drawing) requestRow(f *tui.Frame, r *row, w int) []string {
 		out = append(out, widget.Blank(widget.Width(left))+text[1])
 	}
 	return out
+}
+
+// named is an agent and its project in at most w cells: the project is shown before the agent is.
+func named(th *theme.Theme, agent, project string, w int) string {
+	if project == "" {
+		return widget.Cut(agent, w)
+	}
+	dot := " " + th.Glyph.Dot + " "
+	if room := w - widget.Width(dot+project); room >= min(widget.Width(agent), 4) {
+		return widget.Cut(agent, room) + dot + project
+	}
+	return widget.Cut(project, w)
 }
 
 // humanCount is how many questions of a request are answered.

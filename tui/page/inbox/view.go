@@ -33,7 +33,7 @@ func (p *pane) renderRequest(f *tui.Frame, it questions.Item, title string, s *s
 	}
 	p.drawn = true
 	rows := []string{""}
-	if b := p.banner(f, it); b != "" {
+	for _, b := range bannerIn(p, f, it, w) {
 		rows = append(rows, widget.Fit(" "+b, f.W))
 	}
 	if hides(&it.Request) {
@@ -104,9 +104,49 @@ func door(th *theme.Theme, d *questions.Prompt) string {
 	return strings.Join(all, th.Faint.Render(" "+th.Glyph.Dot+" "))
 }
 
+// bannerIn is the banner in what room is left beside what is asked, at least a row.
+func bannerIn(p *pane, f *tui.Frame, it questions.Item, w int) []string {
+	rows, most := bannerRows(p, f, it, w), max(f.H/8, 1)
+	if p.form == nil {
+		most = max(most, f.H-textRows(p, f, f.W, true)+len(rows))
+	}
+	if len(rows) > most {
+		rows = append(rows[:most-1], widget.Cut(strings.Join(rows[most-1:], " "), w))
+	}
+	return rows
+}
+
+// bannerRows is the banner whole.
+func bannerRows(p *pane, f *tui.Frame, it questions.Item, w int) []string {
+	if b := p.banner(f, it); b != "" {
+		return widget.Closed(widget.Wrap(b, w))
+	}
+	return nil
+}
+
 // banner says what is unusual about the request.
 func (p *pane) banner(f *tui.Frame, it questions.Item) string {
 	th := f.Theme
+	said, at := stands(th, &it), len(it.At) > 0 || it.Handed != nil
+	switch {
+	case said != "" && at:
+		return said + th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Info.Render(it.Note)
+	case said != "" || it.Request.Prompt != nil && !at:
+		return said
+	case it.Note != "":
+		return th.Info.Render(it.Note)
+	}
+	if c, _ := clients.Of(sanitize.Line(it.Request.Client())); c.Background > 0 && f.Now.Sub(it.Arrived) > c.Background {
+		return th.Muted.Render("the agent moved on; it still gets your answer")
+	}
+	if t := it.Request.Title; t != "" {
+		return widget.Spans(th, th.Muted, sanitize.Bare(t))
+	}
+	return ""
+}
+
+// stands says whether the agent of a request still waits for it, and whether it is the agent that asks.
+func stands(th *theme.Theme, it *questions.Item) string {
 	who := sanitize.Line(it.Request.Client())
 	if it.Unsent {
 		return th.Warn.Render("not confirmed: mcpdeck ended before this answer was known to be delivered;") + " " + th.Key.Render("ctrl+s") + th.Warn.Render(" sends it")
@@ -120,25 +160,10 @@ func (p *pane) banner(f *tui.Frame, it questions.Item) string {
 		return th.Muted.Render("from before the restart; " + who + " may come back for the answer")
 	default:
 	}
-	said, at := "", len(it.At) > 0 || it.Handed != nil
 	if why := it.Request.Doubt(); why != "" {
-		said = th.Warn.Render(sanitize.Line(why))
+		return th.Warn.Render(sanitize.Line(why))
 	} else if d := it.Request.Prompt; d != nil {
-		said = door(th, d)
-	}
-	switch {
-	case said != "" && at:
-		return said + th.Faint.Render(" "+th.Glyph.Dot+" ") + th.Info.Render(it.Note)
-	case said != "" || it.Request.Prompt != nil && !at:
-		return said
-	case it.Note != "":
-		return th.Info.Render(it.Note)
-	}
-	if c, _ := clients.Of(who); c.Background > 0 && f.Now.Sub(it.Arrived) > c.Background {
-		return th.Muted.Render("the agent moved on; it still gets your answer")
-	}
-	if t := it.Request.Title; t != "" {
-		return widget.Spans(th, th.Muted, sanitize.Bare(t))
+		return door(th, d)
 	}
 	return ""
 }
