@@ -48,6 +48,19 @@ func (c *Call) At(all []string) {
 	c.with(func(it *item) { setAt(c.q, it, at) })
 }
 
+// Away takes why nobody waits for the answer on the machine that asks, from where the asker is expected back.
+func (c *Call) Away(a Absence) {
+	if a != HandedOver && a != Restarted {
+		a = Present
+	}
+	c.with(func(it *item) {
+		if it.away != a {
+			it.away = a
+			c.q.changed(false)
+		}
+	})
+}
+
 // setAt replaces who is at a request elsewhere. Who is new there is one more to be told of before an answer is sent.
 func setAt(q *Queue, it *item, at map[string]time.Time) {
 	was := it.at

@@ -121,8 +121,9 @@ type item struct {
 	print    string
 	state    State
 	absent   Absence
-	why      string // the reason of the absence, from the asker or ours
-	note     string // about earlier attempts, shown in the header
+	why      string  // the reason of the absence, from the asker or ours
+	away     Absence // of an asker on another machine that is expected back there
+	note     string  // about earlier attempts, shown in the header
 	arrived  time.Time
 	left     time.Time // when absent began
 	deadline time.Time // our timeout; zero: none

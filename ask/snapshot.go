@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -117,7 +118,7 @@ func (p *parked) record() Record {
 
 func (it *item) view() Item {
 	v := Item{
-		ID: it.id, Request: it.req, State: it.state, Absent: it.absent, Why: it.why, Note: it.note,
+		ID: it.id, Request: it.req, State: it.state, Absent: cmp.Or(it.absent, it.away), Why: it.why, Note: it.note,
 		Arrived: it.arrived, Client: it.client, SendAt: it.sendAt, Snoozed: it.snooze, Draft: it.draft.Clone(), LentBy: it.lentBy, At: it.elsewhere(), Unsent: it.unsent, Handed: it.handed, Decks: it.decks,
 	}
 	var notes []string

@@ -223,6 +223,9 @@ func itemOf(it *ask.Item) (wire.Item, error) {
 		Peer: r.Peer.Key, Gone: it.Absent == ask.Gone, Why: it.Why, Age: time.Since(it.Arrived),
 		Draft: wire.DraftJSON(it.Draft.At(ask.Draft{})), LentBy: it.LentBy, At: slices.Clone(it.At), Handed: it.Handed,
 	}
+	if it.Absent != ask.Gone {
+		out.Absent = it.Absent
+	}
 	if it.LentBy == "" && it.Draft.Begun() {
 		out.At = append(out.At, "")
 	}

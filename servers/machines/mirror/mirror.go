@@ -475,6 +475,7 @@ func (m *Mirror) update(e *entry, it *wire.Item) {
 	if it.Unwatched != e.told.Unwatched {
 		e.call.Watched(!it.Unwatched)
 	}
+	e.call.Away(it.Absent)
 	m.lent(e, it)
 	e.told = *it
 }

@@ -128,6 +128,8 @@ type Item struct {
 	Gone  bool          `json:"gone,omitempty"` // nobody waits for the answer any more
 	Why   string        `json:"why,omitempty"`  // about Gone
 	Age   time.Duration `json:"age"`
+	// Absent is why nobody waits for the answer now, where the asker is expected back.
+	Absent ask.Absence `json:"absent,omitempty"`
 	// Left is how long the asker's client goes on waiting; 0 if that is not known.
 	Left        time.Duration `json:"left,omitempty"`
 	Unconfirmed bool          `json:"unconfirmed,omitempty"`

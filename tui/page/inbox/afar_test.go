@@ -66,6 +66,23 @@ func TestWhatWasAnsweredElsewhereSaysWhereAndWhat(t *testing.T) {
 	}
 }
 
+func TestAnAgentThatIsAwayOnItsMachineIsShownSo(t *testing.T) {
+	with(t, deletes, func(d *driver, c *questions.Call) {
+		d.Keys("esc")
+		for absent, says := range map[questions.Absence]string{
+			questions.HandedOver: "claude was told to come back for the answer",
+			questions.Restarted:  "from before the restart; claude may come back for the answer",
+		} {
+			c.Away(absent)
+			d.Wait(time.Second)
+			d.Has("agent away", says)
+		}
+		c.Away(questions.Gone) // which is told otherwise
+		d.Wait(time.Second)
+		d.Lacks("away", "come back", "no agent is waiting")
+	})
+}
+
 func TestWhatWasAnsweredInAnotherDeckIsTitledSo(t *testing.T) {
 	with(t, deletes, func(d *driver, c *questions.Call) {
 		if err := (questions.Afar{Queue: d.q, Deck: "lap (SHA256:72261abc)"}).Decline(1, "not now"); err != nil {
