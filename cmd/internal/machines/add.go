@@ -246,7 +246,7 @@ func (d *adding) look() (copies bool, err error) {
 	if err != nil {
 		err = fmt.Errorf("reach %s: %w", d.name, err)
 		if d.by.Engine == "" && strings.Contains(err.Error(), "Host key verification failed") {
-			err = fmt.Errorf("%w Its key is not known to ssh, or has changed: connect once with ssh %s, and accept the key if it is the right one", err, d.target)
+			err = fmt.Errorf("%w; its key is not known to ssh, or has changed: connect once with ssh %s, and accept the key if it is the right one", err, d.target)
 		}
 		return false, err
 	}

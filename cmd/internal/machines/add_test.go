@@ -75,7 +75,7 @@ func TestAKeyThatSSHDoesNotAcceptIsSaidToBeAcceptedFirst(t *testing.T) {
 	}
 	t.Setenv("PATH", bin)
 	d := adding{cfg: &config.Config{}, by: mirror.Reach{Environ: os.Environ()}, target: "root@10.77.0.2", name: "10.77.0.2"}
-	if _, err := d.look(); err == nil || !strings.Contains(err.Error(), "reach 10.77.0.2: Host key verification failed. Its key is not known to ssh") || !strings.Contains(err.Error(), "connect once with ssh root@10.77.0.2") {
+	if _, err := d.look(); err == nil || !strings.Contains(err.Error(), "reach 10.77.0.2: Host key verification failed; its key is not known to ssh") || !strings.Contains(err.Error(), "connect once with ssh root@10.77.0.2") {
 		t.Errorf("it fails with %v", err)
 	}
 }
