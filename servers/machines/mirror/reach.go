@@ -110,8 +110,19 @@ type carrier struct {
 // Read implements io.Reader. At the end it says why that came.
 func (c *carrier) Read(b []byte) (int, error) {
 	n, err := c.Out.Read(b)
+	return n, c.why(err)
+}
+
+// Write implements io.Writer. To a program that has ended it says why it has.
+func (c *carrier) Write(b []byte) (int, error) {
+	n, err := c.In.Write(b)
+	return n, c.why(err)
+}
+
+// why is what the program has said at its end, if a stream of it has failed.
+func (c *carrier) why(err error) error {
 	if err == nil {
-		return n, nil
+		return nil
 	}
 	c.GoneWithin(time.Second)
 	select {
@@ -119,12 +130,10 @@ func (c *carrier) Read(b []byte) (int, error) {
 	case <-time.After(time.Second):
 	}
 	if why := c.errors.Last(); why != "" {
-		err = errors.New(why)
+		return errors.New(why)
 	}
-	return n, err
+	return err
 }
-
-func (c *carrier) Write(b []byte) (int, error) { return c.In.Write(b) }
 
 // Close ends the program that reaches the machine.
 func (c *carrier) Close() error {
