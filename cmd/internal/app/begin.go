@@ -81,25 +81,28 @@ func beginnerFor(cfg *config.Config) func(context.Context) (begun bool, err erro
 const yields = "yield"
 
 // takePlace ends a deck that [Begin] started, since the user opens one here. What waits there is
-// on the disk. Any other deck stays.
-func takePlace(cfg *config.Config) {
+// on the disk. It reports false if there is any other deck, which stays.
+func takePlace(cfg *config.Config) bool {
 	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
 	defer stop()
 	c, err := socket.Dial(ctx, cfg.Paths.Socket)
 	if err != nil {
-		return
+		return true
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
 	w, in, err := transport.Greet(c, transport.Hello{Control: yields})
-	if err != nil || w.Error != "" {
-		return
+	if w.Error != "" {
+		return false
 	}
-	_, _ = io.Copy(io.Discard, in) // until it leaves
+	if err == nil {
+		_, _ = io.Copy(io.Discard, in) // until it leaves
+	}
 	for there := true; there && process.Pause(ctx, 10*time.Millisecond) == nil; {
 		c, err := socket.Dial(ctx, cfg.Paths.Socket)
 		if there = err == nil; there {
 			c.Close()
 		}
 	}
+	return ctx.Err() == nil
 }

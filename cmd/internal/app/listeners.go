@@ -42,8 +42,9 @@ type listeners struct {
 func openListeners(h *App, linked bool) (*listeners, error) {
 	l, err := socket.Listen(h.Config.Paths.Socket)
 	used := new(socket.InUseError)
-	if errors.As(err, &used) && !linked { // one without a screen may have begun meanwhile
-		takePlace(h.Config)
+	const most = 10 * time.Second // that one without a screen, which may have begun meanwhile, takes to begin and to end
+	for began := time.Now(); errors.As(err, &used) && !linked && time.Since(began) < most && takePlace(h.Config); {
+		time.Sleep(10 * time.Millisecond) // it has the lock for a moment before and after the socket
 		l, err = socket.Listen(h.Config.Paths.Socket)
 	}
 	if errors.As(err, &used) && used.PID != 0 {
