@@ -91,29 +91,33 @@ func note() string {
 	return "mine is " + strings.Repeat("word ", (questions.MostNote-16)/5) + "whole."
 }
 
+// vm is another deck.
+const vm = "vm (SHA256:22)"
+
+// hand has a deck hand over what waits; "" is this one.
+func hand(t *testing.T, d *driver, by string, h *questions.Handed) {
+	t.Helper()
+	questions.SetDecks(d.q, []string{vm})
+	d.Wait(time.Second)
+	if err := (questions.Afar{Queue: d.q, Deck: by}).Hand(1, h); err != nil {
+		t.Fatal(err)
+	}
+	d.Wait(5 * time.Second)
+}
+
 func TestTheNoteOfAHandoverIsShownWholeWhereThereIsRoom(t *testing.T) {
 	for _, size := range []frame.Size{{W: 40, H: 20}, {W: 60, H: 40}, {W: 80, H: 24}, {W: 110, H: 34}, {W: 200, H: 60}} {
 		t.Run(fmt.Sprintf("%dx%d", size.W, size.H), func(t *testing.T) {
 			setup{size: size}.run(t, func(d *driver) {
 				d.ask(abc)
-				questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
-				d.Wait(time.Second)
-				if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
-					t.Fatal(err)
-				}
-				d.Wait(5 * time.Second)
+				hand(t, d, vm, &questions.Handed{Note: note()})
 				d.Has("mine is", "whole.", "1 A", "3 C", "choose")
 			})
 		})
 	}
 	setup{size: frame.Size{W: 40, H: 12}}.run(t, func(d *driver) { // it opens, and the options stay
 		d.ask(abc)
-		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
-		d.Wait(time.Second)
-		if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
-			t.Fatal(err)
-		}
-		d.Wait(5 * time.Second)
+		hand(t, d, vm, &questions.Handed{Note: note()})
 		d.Keys("enter")
 		d.Wait(time.Second)
 		d.Has("handed to you by", "1 A", "3 C")
@@ -125,19 +129,14 @@ func TestTheNoteOfAHandoverStandsBesideWhatElseIsToBeSaid(t *testing.T) {
 		r := fake.FrontAllow()
 		r.Prompt.Door = questions.Held
 		d.prompt(r)
-		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
-		d.Wait(time.Second)
-		if err := (questions.Afar{Queue: d.q, Deck: "vm (SHA256:22)"}).Hand(1, &questions.Handed{Note: note()}); err != nil {
-			t.Fatal(err)
-		}
-		d.Wait(5 * time.Second)
+		hand(t, d, vm, &questions.Handed{Note: note()})
 		d.Has("kept from its terminal", "handed to you by the deck vm", "whole.")
 	})
 }
 
 func TestNoLongerNoteIsTypedThanIsKept(t *testing.T) {
 	setup{ask: []string{abc}}.run(t, func(d *driver) {
-		questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
+		questions.SetDecks(d.q, []string{vm})
 		d.Wait(time.Second)
 		d.press("t", "'"+note()+strings.Repeat("more", 30), "enter")
 		if got := d.q.Pending().Items[0].Handed; got == nil || len(got.Note) != questions.MostNote || strings.Contains(got.Note, "…") {
@@ -152,12 +151,7 @@ func TestANarrowRowNamesTheProjectBeforeAllElse(t *testing.T) {
 			r := fake.FrontAllow()
 			r.Peer.Host = "build1"
 			d.prompt(r)
-			questions.SetDecks(d.q, []string{"vm (SHA256:22)"})
-			d.Wait(time.Second)
-			if err := (questions.Afar{Queue: d.q}).Hand(1, &questions.Handed{To: "vm (SHA256:22)"}); err != nil {
-				t.Fatal(err)
-			}
-			d.Wait(5 * time.Second)
+			hand(t, d, "", &questions.Handed{To: vm})
 			d.Has("build1:shop", "handed over")
 			d.Keys("enter")
 			d.Has("allow? · build1:shop")
