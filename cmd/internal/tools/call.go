@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"errors"
@@ -22,6 +23,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/exit"
 	"github.com/mcpdeck/mcpdeck/servers/backend"
 	"github.com/mcpdeck/mcpdeck/servers/support/humanize"
+	"github.com/mcpdeck/mcpdeck/servers/support/reconnect"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
 )
 
@@ -72,7 +74,11 @@ func callTool(c *cobra.Command, cfg *config.Config, f callFlags, tool string, pa
 	if err != nil {
 		return err
 	}
-	defer func() { client.end() }() // the last
+	defer func() {
+		if client != nil { // the last
+			client.end()
+		}
+	}()
 	info, err := findTool(ctx, client.Client, tool)
 	if err != nil {
 		return err
@@ -87,7 +93,11 @@ func callTool(c *cobra.Command, cfg *config.Config, f callFlags, tool string, pa
 	err = client.Call(ctx, "tools/call", params, &result)
 	for slices.Contains(client.resumable, tool) && client.ended(ctx, result, err) {
 		client.end()
-		if client, err = connect(ctx, cfg, nil, true); err != nil {
+		const patience = 5 * time.Second // with a deck that still listens and answers no more
+		client, err = reconnect.Dial(ctx, reconnect.Pauses{First: 10 * time.Millisecond, Most: 200 * time.Millisecond}, patience, func(ctx context.Context) (*deck, error) {
+			return connect(ctx, cfg, nil, true)
+		})
+		if err != nil {
 			return err
 		}
 		meta[backend.AgainMeta] = true
