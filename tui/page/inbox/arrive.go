@@ -18,17 +18,19 @@ type snapshotMsg struct{ snap *questions.Snapshot }
 
 // take is a newer version of the queue.
 func (p *Page) take(s *questions.Snapshot) tea.Cmd {
-	old := p.snap
-	p.snap = s
+	old, heard := p.snap, p.heard
+	p.snap, p.heard = s, s
 	var cmds []tea.Cmd
 	for ; p.notices < len(s.Notices); p.notices++ {
 		cmds = append(cmds, tui.Toast(tui.Warn, s.Notices[p.notices]))
 	}
-	cmds = append(cmds, keptNow(old, s), untaken(old, s, p.all))
+	if heard != nil {
+		cmds = append(cmds, keptNow(heard, s), untaken(heard, s, p.all))
+	}
 	if i := slices.IndexFunc(s.History, func(r questions.Record) bool { return r.ID == p.settled.record.ID }); p.place == partSettled && !p.settled.own() && i >= 0 {
 		p.settled.record = s.History[i] // more may have been seen of it
 	}
-	if fresh := p.arrivals.fresh(s); len(fresh) > 0 {
+	if fresh := fresh(heard, s); len(fresh) > 0 {
 		cmds = append(cmds, p.alerts.came(fresh, p.opt.Notify))
 		if !p.shown {
 			p.fresh = fresh[len(fresh)-1].ID
@@ -85,9 +87,6 @@ func due(s *questions.Snapshot) (all []questions.Item) {
 
 // keptNow says of an answer that has just not reached its agent.
 func keptNow(old, s *questions.Snapshot) tea.Cmd {
-	if old == s {
-		return nil
-	}
 	for _, r := range s.Kept {
 		was := slices.ContainsFunc(old.Kept, func(o questions.Record) bool { return o.ID == r.ID })
 		if it, open := old.Item(r.ID); !was && (!open || it.Absent != questions.Gone) {
@@ -112,22 +111,22 @@ func untaken(old, s *questions.Snapshot, all []snapshot.Session) tea.Cmd {
 	return nil
 }
 
-// arrivals are the requests that have been told of.
-type arrivals struct{ seen, handed map[int]bool }
-
-// fresh are the requests not seen before that wait, and those that were just handed to the user.
-func (a *arrivals) fresh(s *questions.Snapshot) []questions.Item {
-	var fresh []questions.Item
-	seen, handed := make(map[int]bool, len(s.Items)), map[int]bool{}
+// fresh are the requests that wait and were not known to, and those that were just handed to the user.
+// What was heard before tells, and is nil at first: what is marked as shown then was so in an earlier
+// run. Later the page may have shown a request before it hears of it, as it also looks by itself.
+func fresh(heard, s *questions.Snapshot) (all []questions.Item) {
 	for _, it := range s.Items {
-		handed[it.ID] = it.Handed.Here()
-		if it.Waits() && (!a.seen[it.ID] && it.State == questions.Queued || handed[it.ID] && !a.handed[it.ID]) {
-			fresh = append(fresh, it)
+		var was questions.Item
+		known := false
+		if heard != nil {
+			was, known = heard.Item(it.ID)
 		}
-		seen[it.ID] = it.State != questions.Snoozed // told of again when it comes back
+		isNew := it.State == questions.Queued && (!known || was.State == questions.Snoozed) || it.State == questions.Shown && !known && heard != nil
+		if it.Waits() && (isNew || it.Handed.Here() && !was.Handed.Here()) {
+			all = append(all, it)
+		}
 	}
-	a.seen, a.handed = seen, handed
-	return fresh
+	return all
 }
 
 // isSending reports whether an answer can still be taken back.

@@ -84,25 +84,25 @@ const (
 // Page is the page. Make one with [New].
 type Page struct {
 	pane
-	list     requestList
-	past     history
-	rules    rulebook
-	grants   grants
-	denials  denials
-	welcome  welcome
-	pairing  pairing
-	alerts   alerts
-	notices  int // notices already shown
-	arrivals arrivals
-	reading  reading
-	fresh    int // the newest request that came while the page was not shown
-	deck     *snapshot.Snapshot
-	all      []snapshot.Session
-	away     []snapshot.Away
-	theme    *theme.Theme
-	split    bool // the pane stands beside the list, and the conversation beside that
-	takes    int  // rows of the pane
-	origin   box  // of the pane
+	list    requestList
+	past    history
+	rules   rulebook
+	grants  grants
+	denials denials
+	welcome welcome
+	pairing pairing
+	alerts  alerts
+	notices int                 // notices already shown
+	heard   *questions.Snapshot // what the feed said last, nil at first; the page may know of more
+	reading reading
+	fresh   int // the newest request that came while the page was not shown
+	deck    *snapshot.Snapshot
+	all     []snapshot.Session
+	away    []snapshot.Away
+	theme   *theme.Theme
+	split   bool // the pane stands beside the list, and the conversation beside that
+	takes   int  // rows of the pane
+	origin  box  // of the pane
 }
 
 // New returns the page for a queue.

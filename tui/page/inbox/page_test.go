@@ -3,6 +3,7 @@ package inbox_test
 import (
 	"encoding/json"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -106,6 +107,55 @@ func TestAQuestionIsListedThatCameWhileThePageWasShown(t *testing.T) {
 	if p.WindowTitle() == "" || p.Badge() != 1 {
 		t.Errorf("title %q, badge %d: the question is missing", p.WindowTitle(), p.Badge())
 	}
+}
+
+// It may even have shown it, which is no reason to tell the user nothing.
+func TestAQuestionIsAnnouncedThatThePageHasShownBeforeItWasToldOfIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &driver{t: t, q: questions.New(questions.Options{})}
+		defer d.q.Close()
+		p := page.New(d.q, page.Options{})
+		p.Show()
+		feed := p.Feed()
+		defer feed.Stop()
+		rings := func(msg tea.Msg) (rang bool) {
+			for _, m := range said(p.Update(msg)) {
+				rang = rang || m == tea.Msg(tea.RawMsg{Msg: "\a"})
+				p.Update(m) // with which the batch ends
+			}
+			return rang
+		}
+		gone := d.ask(abc)
+		told := feed.Load()
+		gone.Settled("")
+		d.askAs(pair, "codex", "/b")
+		if !rings(told) {
+			t.Error("the first one is not announced")
+		}
+		p.Show() // draws the list, and with it what the page knows by now
+		if it := d.q.Pending().Items[0]; it.State != questions.Shown {
+			t.Fatalf("it is %s", it.State)
+		}
+		if !rings(feed.Load()) {
+			t.Error("it is not announced")
+		}
+	})
+}
+
+// said is what comes of a command, all it waits for as well.
+func said(cmd tea.Cmd) (all []tea.Msg) {
+	if cmd == nil {
+		return nil
+	}
+	msg := cmd()
+	batch, ok := msg.(tea.BatchMsg)
+	if !ok {
+		return []tea.Msg{msg}
+	}
+	for _, c := range batch {
+		all = append(all, said(c)...)
+	}
+	return all
 }
 
 func TestThePaletteSaysThatNothingIsOpen(t *testing.T) {
