@@ -27,14 +27,27 @@ func (w *window) again(key string, counts func() bool) (at time.Time) {
 // repeat presses a key in some way until it counts.
 func (w *window) repeat(press func(string), key string, counts func() bool) (at time.Time) {
 	w.t.Helper()
-	for range 20 {
+	return w.every(3*time.Second, press, key, counts)
+}
+
+// keyed presses a key on a deck as a user does who has read what is there, until it counts. A deck
+// takes each but those for what has just come. When it is slow to draw what a key has done, the same
+// key may mean something else by then, so it is not pressed again soon.
+func (w *window) keyed(key string, counts func() bool) {
+	w.t.Helper()
+	w.every(15*time.Second, w.key, key, counts)
+}
+
+func (w *window) every(pause time.Duration, press func(string), key string, counts func() bool) (at time.Time) {
+	w.t.Helper()
+	for end := time.Now().Add(testwait.Patience); time.Now().Before(end); {
 		at = time.Now()
 		press(key)
-		for i := 0; i < 30; i++ {
+		for again := time.Now().Add(pause); time.Now().Before(again); {
 			if counts() {
 				return at
 			}
-			time.Sleep(100 * time.Millisecond) // it is pressed again if nothing comes of it for three seconds
+			time.Sleep(100 * time.Millisecond) // nothing tells that the key has not counted
 		}
 	}
 	w.t.Fatalf("%q does not count:\n%s", key, w.screen())
@@ -64,7 +77,7 @@ func (w *window) answers(d *driver, prompt string, keys ...key) {
 	asked := func() bool { return w.asks(prompt) }
 	testwait.For(d.t, "the screen asks "+prompt, w.screen, func(string) bool { return steady(asked)() })
 	for _, k := range keys {
-		w.repeat(w.key, k.press, steady(func() bool {
+		w.keyed(k.press, steady(func() bool {
 			if k.shows != "" {
 				return strings.Contains(w.screen(), k.shows)
 			}

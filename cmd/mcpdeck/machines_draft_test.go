@@ -38,7 +38,7 @@ func TestWhatIsTypedForAnotherMachineIsShownThereAndOutlivesTheDeck(t *testing.T
 	asker := there.asksThere("Which database?")
 	bothAsk(t, "Which database?", w, host)
 
-	w.repeat(w.key, "3", func() bool { return strings.Contains(w.screen(), "┃ your answer") })
+	w.keyed("3", func() bool { return strings.Contains(w.screen(), "┃ your answer") })
 	w.press("DuckDB, since")
 	host.shows(there, "DuckDB, since")
 	host.shows(there, "being answered in the deck")
@@ -52,7 +52,7 @@ func TestWhatIsTypedForAnotherMachineIsShownThereAndOutlivesTheDeck(t *testing.T
 	w.shows(d, "DuckDB, since")
 	w.key(" it is small")
 	host.shows(there, "DuckDB, since it is small")
-	w.repeat(w.key, "\r", func() bool { return !w.asks("Which database?") })
+	w.keyed("\r", func() bool { return !w.asks("Which database?") })
 	if err := asker.c.Wait(); err != nil || !strings.Contains(asker.out.String(), "DuckDB, since it is small") {
 		t.Errorf("the agent gets %v: %s %s", err, &asker.out, &asker.err)
 	}

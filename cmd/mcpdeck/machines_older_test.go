@@ -55,10 +55,10 @@ func worksWith(d, there *driver, hook string, calls bool) {
 	asker := there.asksThere("Which database?")
 	w.shows(d, "build1:shop")
 	bothAsk(d.t, "Which database?", w)
-	w.repeat(w.key, "3", func() bool { return strings.Contains(w.screen(), "┃ your answer") })
+	w.keyed("3", func() bool { return strings.Contains(w.screen(), "┃ your answer") })
 	w.press("DuckDB")
 	w.shows(d, "DuckDB")
-	w.repeat(w.key, "\r", func() bool { return !w.asks("Which database?") })
+	w.keyed("\r", func() bool { return !w.asks("Which database?") })
 	if err := asker.c.Wait(); err != nil || !strings.Contains(asker.out.String(), "DuckDB") {
 		d.t.Errorf("the agent gets %v: %s %s", err, &asker.out, &asker.err)
 	}

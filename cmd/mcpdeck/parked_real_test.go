@@ -96,7 +96,7 @@ func parks(t *testing.T, program string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	deck.repeat(deck.key, "J", func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("; it is pts/%d ", n)) })
+	deck.keyed("J", func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("; it is pts/%d ", n)) })
 	deck.answers(d, "make -v", key{press: "y"})
 	d.until("the command has run", func() bool { return strings.Contains(model.Last(), "GNU Make") })
 	asks.again("\x1b", func() bool { return !has(asks, "❯ reply")() })

@@ -281,7 +281,7 @@ func fills(d *driver, w *window, agents map[string]*agent) {
 		time.Sleep(time.Second) // keys right after a form came are not meant for it
 		open := steady(func() bool { return strings.Contains(w.screen(), "enter next") })
 		if !open() { // the first one
-			w.repeat(w.key, "\r", open)
+			w.keyed("\r", open)
 		}
 		heading := regexp.MustCompile(`━ (\S+) · .*for claude · form\?`).FindStringSubmatch(w.screen())
 		if heading == nil || agents[heading[1]] == nil {
@@ -309,9 +309,9 @@ func opens(d *driver, w *window, name string, a *agent) {
 		return strings.Contains(w.screen(), "https://sign-in.example.com/"+name) && strings.Contains(w.screen(), "1 Yes")
 	}
 	if !page() { // the form that was answered before keeps the list on the screen
-		w.repeat(w.key, "\r", page)
+		w.keyed("\r", page)
 	}
-	w.repeat(w.key, "1", func() bool { return !page() })
+	w.keyed("1", func() bool { return !page() })
 	_, m := a.heard("the answer to the page of "+name, func(m map[string]any) bool { return m["id"] == "page" })
 	if got := fmt.Sprint(m); !strings.Contains(got, "User completed the URL elicitation flow") {
 		d.t.Errorf("%s is told %s", name, got)

@@ -48,13 +48,13 @@ func TestAPromptTypedOnTheScreenReachesRealAgents(t *testing.T) {
 		if i == 0 {
 			const asked = "Send prompts from here?"
 			deck.shows(d, asked)
-			deck.repeat(deck.key, "y", steady(func() bool { return !has(asked)() }))
+			deck.keyed("y", steady(func() bool { return !has(asked)() }))
 		}
 		deck.shows(d, "To "+agent)
 		deck.again("\x7f", has("your next prompt")) // without what was pressed once more
 		deck.press(text)
 		deck.shows(d, text)
-		deck.repeat(deck.key, "\r", steady(func() bool { return !has("To " + agent)() }))
+		deck.keyed("\r", steady(func() bool { return !has("To " + agent)() }))
 		d.until(agent+" reads it", func() bool { return strings.Contains(of[agent].Last(), text) })
 	}
 	for agent, model := range of {

@@ -311,7 +311,7 @@ func TestAQuestionIsShownAsItWasAsked(t *testing.T) {
 		return strings.Contains(strings.ReplaceAll(sequences.ReplaceAllString(w.text(), ""), " ", ""), strings.ReplaceAll(text, " ", ""))
 	}
 	d.until("the question, mark by mark", func() bool { return shown(asked) })
-	w.repeat(w.key, "3", func() bool { return shown("shift+enter") || shown("your answer") })
+	w.keyed("3", func() bool { return shown("shift+enter") || shown("your answer") })
 	fmt.Fprint(w.tty, "\x1b[200~"+strings.Repeat("word ", 60_000)+"\x1b[201~")
 	d.until("what was pasted", func() bool { return shown("word word word") })
 	for i := range 5 {
