@@ -155,8 +155,8 @@ func TestOfSettingsThatChangedSinceTheHooksAloneAreTakenOut(t *testing.T) {
 		{"a setting added", "claude", "{\n  \"model\": \"opus\"\n}\n", `"model": "opus"`, `"model": "haiku"`, "{\n  \"model\": \"haiku\"\n}\n"},
 		{"another hook behind ours", "claude", `{"hooks": {"PermissionRequest": []}}`, "86400}]}", "86400}]}, " + mine, `"PermissionRequest": [` + "\n  " + mine + "\n]"},
 		{
-			"another hook in our group", "gemini", "{}\n", `"command": "/opt/mcpdeck hook gemini", "timeout": 2000}`,
-			`"command": "/opt/mcpdeck hook gemini", "timeout": 2000}, {"type": "command", "command": "mine"}`, `{"hooks": [{"type": "command", "command": "mine"}]}`,
+			"another hook in our group", "gemini", "{}\n", `"command": "/opt/mcpdeck hook gemini", "timeout": 10000}`,
+			`"command": "/opt/mcpdeck hook gemini", "timeout": 10000}, {"type": "command", "command": "mine"}`, `{"hooks": [{"type": "command", "command": "mine"}]}`,
 		},
 		{"ours moved to the front and quoted", "claude", "{\"hooks\": {\"Elicitation\": [" + mine + "]}}\n", "/opt/mcpdeck hook", "'/my bin/mcpdeck' hook", `{"hooks": {"Elicitation": [` + mine + `]`},
 	} {

@@ -196,7 +196,9 @@ func opencodePrompts(id, title, major string, tested ...Version) *Prompts {
 }
 
 // geminiPrompts are hooks that are answered at once: the program waits for each. Their
-// time is in milliseconds.
+// time is in milliseconds, and covers the start of a shell and of mcpdeck on a busy machine:
+// a turn's end that is not told leaves its row working. A deck that hangs costs less, as the
+// hook gives up by itself.
 func geminiPrompts() *Prompts {
 	p := &Prompts{
 		User:    func(f Folders) string { return filepath.Join(geminiFolder(f), "settings.json") },
@@ -206,7 +208,7 @@ func geminiPrompts() *Prompts {
 		Tested:      []Version{{"0.61.0", measured}},
 	}
 	for _, event := range list("BeforeAgent", "AfterAgent", "BeforeTool", "Notification", "AfterTool", "SessionStart", "SessionEnd") {
-		h := Hook{Event: event, Name: "mcpdeck", Timeout: 2000}
+		h := Hook{Event: event, Name: "mcpdeck", Timeout: 10_000}
 		if event == "BeforeTool" {
 			h.Matcher = "ask_user" // the questions, which the notification leaves out
 		}
