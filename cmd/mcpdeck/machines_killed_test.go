@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -343,6 +344,16 @@ func overTheWire(d *driver, m *sshServer, model *mockmodel.Server, args ...strin
 	return &coder{window: w, d: d, model: model}
 }
 
+// wroteUser reports whether Claude Code has written down what its user said, which it may do only
+// after it has asked for a permission.
+func wroteUser(d *driver) bool {
+	all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
+	return slices.ContainsFunc(all, func(name string) bool {
+		b, _ := os.ReadFile(name) // it is read again
+		return bytes.Contains(b, []byte(`"type":"user"`))
+	})
+}
+
 // TestARealClaudeThatIsKilledOnAnotherMachineGetsTheAnswerOfItsNextLife kills it while its prompt waits, also with the
 // network down and the user's answer under way, and answers what it asks when its session is resumed.
 func TestARealClaudeThatIsKilledOnAnotherMachineGetsTheAnswerOfItsNextLife(t *testing.T) {
@@ -368,6 +379,7 @@ func TestARealClaudeThatIsKilledOnAnotherMachineGetsTheAnswerOfItsNextLife(t *te
 		c.shows(d, "? for shortcuts")
 		c.says("go")
 		d.until("the prompt", steady(func() bool { return deck.asks(command) }))
+		d.until("a session to resume", func() bool { return wroteUser(m.there) })
 		life = append(life[:2], "--continue")
 		return c
 	}
