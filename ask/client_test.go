@@ -38,7 +38,7 @@ func finished(t *testing.T, c *RemoteCall) Reply {
 	t.Helper()
 	select {
 	case <-c.Done():
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		t.Fatal("no reply")
 	}
 	r, err := c.Reply()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"golang.org/x/sys/unix"
 )
 
@@ -50,7 +51,7 @@ func TestOtherUsersAreTurnedAway(t *testing.T) {
 			return
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_ = c.SetDeadline(time.Now().Add(testwait.Patience))
 		_, _ = c.Write([]byte(`{"type":"ping"}` + "\n")) // it may be closed already
 		reply, _ := io.ReadAll(c)                        // or reset
 		done <- outcome{reply: reply}

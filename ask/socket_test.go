@@ -78,7 +78,7 @@ func (d *deck) send(s string) *peer {
 
 func (p *peer) line() string {
 	p.t.Helper()
-	_ = p.SetReadDeadline(time.Now().Add(patience))
+	_ = p.SetReadDeadline(time.Now().Add(testwait.Patience))
 	s, err := p.r.ReadString('\n')
 	if err != nil {
 		p.t.Fatalf("read a line: %v (got %q)", err, s)
@@ -96,9 +96,6 @@ func (d *deck) pending(n int) *Snapshot {
 	d.t.Helper()
 	return d.until(fmt.Sprintf("%d requests", n), func(s *Snapshot) bool { return len(s.Items) == n })
 }
-
-// patience is a safety net: nothing that works takes so long.
-const patience = time.Minute
 
 const plainAsk = `{"id":"6f1c","type":"ask","questions":[{"id":"auth","question":"Auth method?","options":[{"label":"OAuth"},{"label":"API key"}],"multi":false,"recommended":0}]}` + "\n"
 

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/creack/pty"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // guarded is a deck on a screen that pairs, with a question of an agent over
@@ -255,7 +256,7 @@ func TestNothingThatAnAgentStartsActsAsTheUser(t *testing.T) {
 			}
 			_, _ = io.WriteString(c, send.lines+"\n")
 			_ = c.(*net.UnixConn).CloseWrite()
-			_ = c.SetReadDeadline(time.Now().Add(patience))
+			_ = c.SetReadDeadline(time.Now().Add(testwait.Patience))
 			s := bufio.NewScanner(c)
 			for s.Scan() {
 				if line := s.Text(); strings.Contains(line, `"ok"`) || strings.Contains(line, "Accepted") {

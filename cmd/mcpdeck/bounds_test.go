@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // render asks for n pictures at once; the ids begin with first.
@@ -28,7 +30,7 @@ func (a *agent) render(first, n int, args string) {
 // time of a call has taken its memory all the same.
 func (a *agent) answers(n int) {
 	a.t.Helper()
-	for limit := time.After(4 * patience); n > 0; {
+	for limit := time.After(testwait.Patience); n > 0; {
 		select {
 		case m, ok := <-a.Lines:
 			if !ok {

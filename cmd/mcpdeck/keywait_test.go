@@ -16,6 +16,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/cmd/internal/config"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/plugin"
 	"github.com/mcpdeck/mcpdeck/cmd/internal/sessions"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // scripted runs a command as a script without a terminal does, and returns its exit code
@@ -37,7 +38,7 @@ func scripted(d *driver, args ...string) (code int, said string) {
 		if errors.As(err, &exit) {
 			code = exit.ExitCode()
 		}
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		_ = c.Process.Kill() // it is what has not ended
 		<-ended
 		d.t.Errorf("mcpdeck %s does not end; it says %s", strings.Join(args, " "), &out)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/cmd/internal/decktest"
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // stream opens the stream of what the deck tells a client over HTTP by itself.
@@ -88,7 +89,7 @@ func overWeb(d *driver, path string) *agent {
 // heard takes messages until one fits, and returns it with those before it.
 func (a *agent) heard(what string, fits func(m map[string]any) bool) (before []map[string]any, m map[string]any) {
 	a.t.Helper()
-	for limit := time.After(patience); ; before = append(before, m) {
+	for limit := time.After(testwait.Patience); ; before = append(before, m) {
 		select {
 		case m = <-a.Lines:
 			answered := m["id"] == withdrawn && (m["result"] != nil || a.Cmd != nil) // over HTTP, there must be some response
@@ -99,7 +100,7 @@ func (a *agent) heard(what string, fits func(m map[string]any) bool) (before []m
 				return before, m
 			}
 		case <-limit:
-			a.t.Fatalf("%s: not within %v; heard %v", what, patience, before)
+			a.t.Fatalf("%s: not within %v; heard %v", what, testwait.Patience, before)
 		}
 	}
 }

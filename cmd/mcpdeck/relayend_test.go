@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestARelayEndsWithItsClient plays how clients leave the server that they have started. The
@@ -73,7 +75,7 @@ func TestARelayEndsWithItsClient(t *testing.T) {
 				if err != nil {
 					t.Errorf("it ended with %v", err)
 				}
-			case <-time.After(patience):
+			case <-time.After(testwait.Patience):
 				t.Error("it goes on")
 			}
 			if tt.question && d.asked() != 1 {

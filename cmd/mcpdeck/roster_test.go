@@ -271,8 +271,8 @@ func TestTheListFollowsSixSessionsThroughSixtyChanges(t *testing.T) {
 				t.Fatal(what, ": mcpdeck sessions has ended")
 			}
 			return all
-		case <-time.After(patience):
-			t.Fatalf("%s: no list in %v; the sessions are %v", what, patience, c.state)
+		case <-time.After(testwait.Patience):
+			t.Fatalf("%s: no list in %v; the sessions are %v", what, testwait.Patience, c.state)
 			return nil
 		}
 	}

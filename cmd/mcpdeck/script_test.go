@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
@@ -24,9 +23,6 @@ import (
 )
 
 var programs decktest.Shared
-
-// patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	programs.M = m

@@ -19,6 +19,7 @@ import (
 
 	"github.com/charmbracelet/x/vt"
 	"github.com/creack/pty"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 	"golang.org/x/sys/unix"
 )
 
@@ -125,12 +126,12 @@ func (w *window) ended() int {
 		if err != nil && !errors.As(err, &exit) {
 			w.t.Fatal(err)
 		}
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		w.t.Fatal("the deck does not end")
 	}
 	select {
 	case <-w.done:
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		w.t.Fatal("the terminal stays open")
 	}
 	return w.cmd.ProcessState.ExitCode()

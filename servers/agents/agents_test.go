@@ -18,6 +18,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/support/clients"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // lacks says what is missing from an agent's value.
@@ -193,7 +194,7 @@ func TestAnAgentIsAddedByOneValue(t *testing.T) {
 	defer stop()
 	await := func(what string, is func(*ask.Snapshot) bool) *ask.Snapshot {
 		t.Helper()
-		for late := time.After(time.Minute); ; {
+		for late := time.After(testwait.Patience); ; {
 			if now := q.Pending(); is(now) {
 				return now
 			}

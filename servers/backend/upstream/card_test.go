@@ -107,7 +107,7 @@ func (c *Card) finished(t *testing.T, calls int) Status {
 		}
 		select {
 		case <-hint:
-		case <-time.After(time.Minute):
+		case <-time.After(testwait.Patience):
 			t.Fatalf("%d calls are counted", s.OK+s.Failed)
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream"
 	"github.com/mcpdeck/mcpdeck/servers/backend/upstream/catalogue"
@@ -91,7 +90,7 @@ func startWith(t testing.TB, o Options) *watched {
 		Warn: func(s string) { w.mu.Lock(); w.warned = append(w.warned, s); w.mu.Unlock() },
 	})
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patience)
+		ctx, cancel := context.WithTimeout(context.Background(), testwait.Patience)
 		defer cancel()
 		if err := w.Stop(ctx); err != nil {
 			t.Errorf("stop: %v", err)
@@ -105,13 +104,10 @@ func start(t testing.TB, flags ...string) *watched {
 	return startWith(t, options(t, flags...))
 }
 
-// patience is a safety net: nothing that works takes so long.
-const patience = time.Minute
-
 // settle waits for the mode to be what it will be.
 func (w *watched) settle(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testwait.Patience)
 	defer cancel()
 	if err := w.Settle(ctx); err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func TestNothingGoesOnForAClientThatIsGone(t *testing.T) {
 		out.Close()
 		select {
 		case <-over:
-		case <-time.After(time.Minute):
+		case <-time.After(testwait.Patience):
 			t.Fatal("it goes on")
 		}
 		testwait.Until(t, "the call ends", func() bool { return f.Stopped.Load() == 1 })

@@ -320,7 +320,7 @@ func TestRelayReadsWhileItsWriteWaits(t *testing.T) {
 	}()
 	go func() { _, _ = io.Copy(io.Discard, outR) }()
 
-	_ = theirs.SetDeadline(time.Now().Add(time.Minute)) // a relay that hangs must not hang the test
+	_ = theirs.SetDeadline(time.Now().Add(testwait.Patience)) // a relay that hangs must not hang the test
 	in := bufio.NewReader(theirs)
 	if _, err := in.ReadString('\n'); err != nil {
 		t.Fatal(err)

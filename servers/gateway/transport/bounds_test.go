@@ -14,6 +14,7 @@ import (
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router"
 	"github.com/mcpdeck/mcpdeck/servers/support/rpc"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const initializeBody = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`
@@ -135,7 +136,7 @@ func TestABodyMustComeAtARate(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Close()
-		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_ = c.SetDeadline(time.Now().Add(testwait.Patience))
 		_, _ = io.WriteString(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer token\r\nContent-Type: application/json\r\n"+head+"\r\n\r\n"+body)
 		answer, _ := io.ReadAll(io.LimitReader(c, 12)) // it stays open
 		return string(answer)
@@ -200,7 +201,7 @@ func TestTheBodyOfARefusedRequestIsHeardOut(t *testing.T) {
 	}
 	defer c.Close()
 	const size = 20 << 20
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_ = c.SetDeadline(time.Now().Add(testwait.Patience))
 	if _, err := fmt.Fprintf(c, "POST /mcp HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", size, strings.Repeat(" ", size)); err != nil {
 		t.Errorf("the body is not taken: %v", err)
 	}

@@ -6,10 +6,10 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/gateway/router/routertest"
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport/transporttest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 const setLevel = `{"jsonrpc":"2.0","id":7,"method":"logging/setLevel","params":{"level":"LEVEL"}}`
@@ -80,7 +80,7 @@ func TestLogMessagesOverHTTP(t *testing.T) {
 	url, _ := web(t, f)
 	resp, _ := post(t, url, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"web","version":"3"}}}`)
 	session := resp.Header.Get("Mcp-Session-Id")
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

@@ -33,7 +33,7 @@ func dialHTTP(t *testing.T, address string) wired {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_ = c.SetDeadline(time.Now().Add(testwait.Patience))
 	return wired{c, bufio.NewReader(c)}
 }
 
@@ -184,7 +184,7 @@ func TestOpenConnectionsToTheSocketAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { c.Close() })
-		_ = c.SetDeadline(time.Now().Add(time.Minute))
+		_ = c.SetDeadline(time.Now().Add(testwait.Patience))
 		w, _, err := Greet(c, Hello{Cwd: "/project"})
 		return c, w, err
 	}

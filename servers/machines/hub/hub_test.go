@@ -301,8 +301,8 @@ func got(t *testing.T, call *ask.Call) string {
 	t.Helper()
 	select {
 	case <-call.Done():
-	case <-time.After(2 * time.Minute):
-		t.Fatal("no answer in two minutes")
+	case <-time.After(testwait.Patience):
+		t.Fatal("no answer")
 	}
 	r, err := call.Reply()
 	if err != nil || len(r.Results) != 1 {

@@ -10,8 +10,9 @@ import (
 )
 
 // Patience is how long a condition may take. It is far more than any of them takes, as a
-// machine may be busy with a lot else.
-const Patience = 3 * time.Minute
+// machine may be busy with a lot else: some agents' programs take a minute then for what is
+// done in a second else.
+const Patience = 10 * time.Minute
 
 // Until waits until is holds, and fails the test if that takes too long.
 func Until(t testing.TB, what string, is func() bool) {

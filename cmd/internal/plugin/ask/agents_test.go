@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/mcpdeck/mcpdeck/servers/support/realtest"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // model stands in for the model behind an agent: it asks, calls ask_wait for as
@@ -199,7 +200,7 @@ func TestRealAgents(t *testing.T) {
 				if got := said.String(); !strings.Contains(got, "END") || !regexp.MustCompile(`selectedOptions[\\":]+\[[\\"]+y`).MatchString(got) {
 					t.Error("the agent has another answer, or none")
 				}
-			case <-time.After(patience):
+			case <-time.After(testwait.Patience):
 				t.Fatal("the agent did not end")
 			}
 		})

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // TestCallsOfOneConnectionQueueInTheirOrder sends them in one go, and once more
@@ -78,7 +80,7 @@ func TestProgressGoesOnInAnotherProcess(t *testing.T) {
 				}
 				last = at
 				return
-			case <-time.After(patience):
+			case <-time.After(testwait.Patience):
 				t.Fatal("no progress")
 			}
 		}

@@ -22,9 +22,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// patience is how long anything may take on a busy machine.
-const patience = 2 * time.Minute
-
 func TestMain(m *testing.M) {
 	programs.M = m
 	os.Exit(programs.Run())
@@ -296,7 +293,7 @@ func TestQuitKeepsWaitingQuestions(t *testing.T) {
 	d.press("k")
 	select {
 	case <-d.done:
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		t.Fatal("the deck did not end")
 	}
 
@@ -392,7 +389,7 @@ func TestFromTheShell(t *testing.T) {
 	go func() { ended <- cmd.Wait() }()
 	select {
 	case <-ended:
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		t.Fatal("the server did not end")
 	}
 	testwait.For(t, "the question is withdrawn", list, hasAll([]string{", gone"}))

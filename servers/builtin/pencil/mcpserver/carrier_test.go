@@ -20,6 +20,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/gateway/transport"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/snapshot"
+	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
 // client is an agent's program, whose every word is noted.
@@ -149,7 +150,7 @@ func (c *client) next(in <-chan string, what string) (message string, open bool)
 	c.p.t.Helper()
 	select {
 	case message, open = <-in:
-	case <-time.After(patience):
+	case <-time.After(testwait.Patience):
 		c.p.t.Fatalf("%s waited in vain for %s\n%.3000s", c.name, what, c.p.said.String())
 	}
 	return message, open

@@ -132,7 +132,7 @@ func (a *agent) write(line string) {
 
 func (a *agent) read() string {
 	a.t.Helper()
-	if err := a.conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+	if err := a.conn.SetReadDeadline(time.Now().Add(testwait.Patience)); err != nil {
 		a.t.Fatal(err)
 	}
 	line, err := a.in.ReadString('\n')

@@ -88,10 +88,6 @@ func TestTranscripts(t *testing.T) {
 	}
 }
 
-// patience is longer than anything takes that a scene waits for. It is only a safety
-// net: where the clock can be put forward, it costs nothing.
-const patience = 2 * time.Minute
-
 // play is one scene over one carrier, and what was said so far.
 type play struct {
 	t            *testing.T

@@ -23,9 +23,6 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/support/testwait"
 )
 
-// patience is a safety net: nothing that works takes so long.
-const patience = time.Minute
-
 func serve(t *testing.T, h http.Handler) string {
 	t.Helper()
 	srv := httptest.NewServer(h)
@@ -36,7 +33,7 @@ func serve(t *testing.T, h http.Handler) string {
 func options(url string) (child.Options, *streamable.Options) {
 	to := &streamable.Options{Name: "fake", URL: url, Version: "test", Log: new(child.Log)}
 	return child.Options{
-		Name: "fake", Limit: patience, Version: "test", Log: to.Log, Capabilities: json.RawMessage(`{"elicitation":{}}`),
+		Name: "fake", Limit: testwait.Patience, Version: "test", Log: to.Log, Capabilities: json.RawMessage(`{"elicitation":{}}`),
 		Open: func() (child.Link, error) { return streamable.Open(*to) },
 	}, to
 }
@@ -57,7 +54,7 @@ func connect(t *testing.T, o child.Options) *child.Conn {
 // call calls a tool and returns its text, or its error.
 func call(t *testing.T, c *child.Conn, tool, args string) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testwait.Patience)
 	defer cancel()
 	result, err := c.Call(ctx, "tools/call", rawjson.Object{{Key: "name", Value: rawjson.Quote(tool)}, {Key: "arguments", Value: json.RawMessage(args)}})
 	if err != nil {
@@ -209,7 +206,7 @@ func TestChangesAreToldOverHTTP(t *testing.T) {
 			s.Change()
 			select {
 			case <-c.Changed():
-			case <-time.After(patience):
+			case <-time.After(testwait.Patience):
 				t.Error("the change is not told")
 			}
 		})
