@@ -249,6 +249,7 @@ func besideOpenCode(d *driver, agent, dir string) *colleague {
 // is "ask" or "allow".
 func openCodeHome(d *driver, agent string, model *mockmodel.Server, edit string) {
 	d.t.Helper()
+	realtest.Home(d.t, agent, d.home)
 	d.makes(filepath.Join(d.home, ".config", agent, agent+".json"), `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
 		"provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"`+model.URL+`/v1","apiKey":"x"},"models":{"mock":{"name":"mock","tool_call":true}}}},
 		"permission":{"bash":"ask","edit":"`+edit+`"}}`)

@@ -243,6 +243,7 @@ func step(tool string, args map[string]any) mockmodel.Step {
 
 // opencode configures OpenCode, or a program with its contract.
 func (b *inbox) opencode(url string) {
+	realtest.Home(b.t, b.client.ID, b.home)
 	b.write(".config/"+b.client.ID+"/"+b.client.ID+".json", `{"model":"mock/mock","small_model":"mock/mock","autoupdate":false,"share":"disabled",
 		"provider":{"mock":{"npm":"@ai-sdk/openai-compatible","name":"mock","options":{"baseURL":"`+url+`/v1","apiKey":"x"},"models":{"mock":{"name":"mock","tool_call":true}}}},
 		"permission":{"bash":"ask","edit":"ask"}}`)

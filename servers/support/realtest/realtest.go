@@ -223,6 +223,35 @@ func starts(ctx context.Context, home, program, node string) error {
 	return Run(c)
 }
 
+// Home puts into a home what an agent's program fetches when it is first started there, if it does.
+// OpenCode's takes half a minute of a processor, for which its first turn waits. The test is skipped if
+// the switch is off.
+func Home(t testing.TB, id, home string) {
+	t.Helper()
+	if id != "opencode" {
+		return
+	}
+	const plugin = "@opencode-ai/plugin"
+	for number := range Versions(t, id) {
+		from, to := Packages(t, id+"-home-"+number, "--save-exact", plugin+"@"+number), filepath.Join(home, ".config", id)
+		if err := os.MkdirAll(to, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range []string{"package.json", "package-lock.json"} { // it may write into them
+			text, err := os.ReadFile(filepath.Join(from, name))
+			if err == nil {
+				err = os.WriteFile(filepath.Join(to, name), text, 0o600)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.Symlink(filepath.Join(from, "node_modules"), filepath.Join(to, "node_modules")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Corpus returns the folder with the expected pictures of the reference
 // implementation, which are no part of this repository; MCPDECK_TEST_CORPUS
 // names it. The test is skipped without.

@@ -14,6 +14,7 @@ func TestPrograms(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			starts(t, realtest.Agent(t, name))
+			realtest.Home(t, name, t.TempDir())
 		})
 	}
 	t.Run("servers from PyPI", func(t *testing.T) {

@@ -52,6 +52,7 @@ func TestARealAgentGetsTheDiff(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = os.RemoveAll(home) }()
+			realtest.Home(t, name, home)
 			model := mockmodel.New(
 				t, "deck",
 				mockmodel.Step{Tool: "logicstamp_refresh_snapshot"},

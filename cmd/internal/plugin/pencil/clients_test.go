@@ -253,6 +253,7 @@ func seeTheSwitch(t *testing.T, programs func() string) {
 		t.Run(tt.name, func(t *testing.T) {
 			path := realtest.Agent(t, tt.name)
 			d := startDeck(t, programs())
+			realtest.Home(t, tt.name, d.home)
 			list := []byte(`{"action":"list"}`)
 			model := mockmodel.New(
 				t, "deck",
