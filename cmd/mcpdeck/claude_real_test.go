@@ -121,7 +121,8 @@ func runClaude(d *driver, model *mockmodel.Server) *coder {
 	return c
 }
 
-// says gives it a task. An Enter that comes too early counts as part of a paste.
+// says gives it a task. An Enter that comes too early counts as part of a paste. One more that comes
+// when the model has been asked already, and the screen is late to show it, would answer a dialog.
 func (c *coder) says(task string) {
 	c.t.Helper()
 	typed := func() bool {
@@ -130,7 +131,9 @@ func (c *coder) says(task string) {
 	}
 	c.press(task)
 	c.d.until("what was typed", typed)
-	c.again("\r", func() bool { return !typed() })
+	before := len(c.model.Bodies())
+	asked := func(body string) bool { return strings.Contains(body, `"`+task+`"`) }
+	c.again("\r", func() bool { return !typed() || slices.ContainsFunc(c.model.Bodies()[before:], asked) })
 }
 
 // asks is a step of the script that needs the user, and how the user answers it.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -90,7 +91,7 @@ func parks(t *testing.T, program string) {
 	asks.again(" ", has(asks, "❯ reply"))
 	asks.press("mend it")
 	asks.shows(d, "❯ mend it")
-	asks.again("\r", func() bool { return !has(asks, "❯ mend it")() })
+	asks.every(15*time.Second, asks.press, "\r", func() bool { return !has(asks, "❯ mend it")() }) // a second one may answer a dialog
 	d.until("the prompt on the deck", func() bool { return deck.asks("make -v") })
 	n, err := unix.IoctlGetInt(int(asks.tty.Fd()), unix.TIOCGPTN)
 	if err != nil {

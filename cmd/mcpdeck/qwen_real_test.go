@@ -50,7 +50,7 @@ func (w *window) says(d *driver, task string) {
 	w.shows(d, "Type your message")
 	w.press(task)
 	w.shows(d, "> "+task)
-	w.again("\r", func() bool {
+	w.every(15*time.Second, w.press, "\r", func() bool { // a second one may answer a dialog
 		return strings.Contains(w.screen(), "esc to cancel") || strings.Contains(w.screen(), "Waiting for user")
 	})
 }
