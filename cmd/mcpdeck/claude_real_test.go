@@ -325,12 +325,17 @@ func TestARealPlanIsAcceptedInTheDeck(t *testing.T) {
 	}
 }
 
+// conversations are the files that Claude Code has written of its conversations.
+func conversations(d *driver) []string {
+	all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
+	return all
+}
+
 // writePlan writes the plan into the file that Claude Code has named to its model. A version that
 // takes the plan from the call instead may not have said so yet.
 func writePlan(d *driver, text string) {
 	testwait.Holds(func() bool {
-		all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
-		for _, file := range all {
+		for _, file := range conversations(d) {
 			b, _ := os.ReadFile(file) // it may be written later
 			if m := regexp.MustCompile(`"planFilePath":("[^"]+")`).FindSubmatch(b); m != nil {
 				var path string

@@ -38,6 +38,7 @@ func (w *window) keyed(key string, counts func() bool) {
 	w.every(15*time.Second, w.key, key, counts)
 }
 
+// every presses a key in some way, with a pause after each, until it counts.
 func (w *window) every(pause time.Duration, press func(string), key string, counts func() bool) (at time.Time) {
 	w.t.Helper()
 	for end := time.Now().Add(testwait.Patience); time.Now().Before(end); {

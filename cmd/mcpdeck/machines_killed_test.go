@@ -347,8 +347,7 @@ func overTheWire(d *driver, m *sshServer, model *mockmodel.Server, args ...strin
 // wroteUser reports whether Claude Code has written down what its user said, which it may do only
 // after it has asked for a permission.
 func wroteUser(d *driver) bool {
-	all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")) // the pattern is well formed
-	return slices.ContainsFunc(all, func(name string) bool {
+	return slices.ContainsFunc(conversations(d), func(name string) bool {
 		b, _ := os.ReadFile(name) // it is read again
 		return bytes.Contains(b, []byte(`"type":"user"`))
 	})

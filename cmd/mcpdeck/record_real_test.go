@@ -103,7 +103,7 @@ func TestRecordOfTheRealClaudeIsWhatItsScriptDid(t *testing.T) {
 			c.says("second")
 			var r *snapshot.Record
 			d.until("the record", func() bool {
-				names, _ := filepath.Glob(filepath.Join(d.home, ".claude/projects/*/*.jsonl"))
+				names := conversations(d)
 				if len(names) != 1 {
 					return false
 				}

@@ -210,7 +210,7 @@ func TestTheRealClaudesBackgroundSessionTakesPromptsFromTheDeck(t *testing.T) {
 		}
 	}
 	k.once(model, texts)
-	if all, _ := filepath.Glob(filepath.Join(d.home, ".claude", "projects", "*", "*.jsonl")); len(all) != 1 {
+	if all := conversations(d); len(all) != 1 {
 		t.Errorf("there are the conversations %q", all)
 	}
 }
