@@ -40,6 +40,8 @@ type Codex struct {
 	fails   map[string]bool // methods that are answered with an error
 	quota   any             // of its account; nil: it has an API key
 	cuts    map[string]bool // methods at which it hangs up, once: before or after its answer
+	late    bool            // a session is joined before that is said
+	owed    []Message       // what is to be said then
 }
 
 // thread is a session of the daemon.
@@ -202,10 +204,15 @@ func (d *Codex) answer(m Message) {
 		reply(map[string]any{"thread": described(t)})
 	case m.Method == "thread/resume":
 		d.joined[p.ThreadID] = true
-		reply(map[string]any{
+		said := Message{ID: m.ID, Result: raw(map[string]any{
 			"thread": described(t), "approvalPolicy": "on-request",
 			"initialTurnsPage": map[string]any{"data": []any{map[string]any{"id": "turn", "items": t.items}}},
-		})
+		})}
+		if d.late {
+			d.owed = append(d.owed, said)
+		} else {
+			d.send(said)
+		}
 		for _, o := range t.open {
 			d.send(o)
 		}
@@ -306,6 +313,22 @@ func (d *Codex) Refuses(method string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.fails[method] = true
+}
+
+// Joins has the daemon say only later that a session is joined, when the function it returns is called.
+func (d *Codex) Joins() (say func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.late = true
+	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.late = false
+		for _, m := range d.owed {
+			d.send(m)
+		}
+		d.owed = nil
+	}
 }
 
 // HangsUp has the daemon end the connection when a method is called the next time, before or

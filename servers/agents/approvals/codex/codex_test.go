@@ -153,6 +153,35 @@ func TestWhatTheTerminalAnsweredLeavesAndIsNotAnsweredAgain(t *testing.T) {
 	}
 }
 
+func TestWhatWasAnsweredWhileASessionIsJoinedIsNotShown(t *testing.T) {
+	for name, answer := range map[string]func(w *world, id string){
+		"its answer is told":          func(w *world, id string) { w.Terminal(id) },
+		"the session no longer waits": func(w *world, _ string) { w.Set("s", standin.Working()) },
+		"another prompt still waits": func(w *world, id string) {
+			w.Asks("s", runCommand, strings.NewReplacer("call_1", "call_2", "build", "cache").Replace(command))
+			w.Terminal(id)
+		},
+		"the turn was ended": func(w *world, _ string) { w.Set("s", standin.Idle()) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := idle(t, time.Hour)
+			say := w.Joins()
+			id := w.Asks("s", runCommand, command)
+			testwait.Until(t, "the session is joined", func() bool { return slices.Contains(w.Called(), "thread/resume") })
+			answer(w, id)
+			say()
+			w.Asks("s", runCommand, strings.NewReplacer("call_1", "call_3", "build", "dist").Replace(command))
+			shown := func(command string) bool {
+				return slices.ContainsFunc(w.queue.Pending().Items, func(it ask.Item) bool { return it.Request.Prompt.Command == command })
+			}
+			testwait.Until(t, "the next prompt", func() bool { return shown("rm -rf dist") })
+			if shown("rm -rf build") {
+				t.Error("what was answered is shown")
+			}
+		})
+	}
+}
+
 // TestAnotherClientMayHaveBeenFaster answers what another client answers in the same moment
 // with something else: what became of the item counts.
 func TestAnotherClientMayHaveBeenFaster(t *testing.T) {

@@ -201,8 +201,9 @@ func (l *link) open(t *thread, m rpc.Message) {
 	l.report(t)
 }
 
-// resolved ends a prompt that has its answer, from wherever.
+// resolved ends a prompt that has its answer, from wherever, which may be known before the prompt is shown.
 func (l *link) resolved(t *thread, id string) {
+	t.early = slices.DeleteFunc(t.early, func(m rpc.Message) bool { return string(m.ID) == id })
 	o := t.open[id]
 	if o == nil {
 		return

@@ -24,8 +24,8 @@ type thread struct {
 	since  time.Time
 
 	sub     subscription
-	shunned bool // until it no longer waits
-	early   []rpc.Message
+	shunned bool                // until it no longer waits
+	early   []rpc.Message       // requests that are shown once it is joined
 	changes map[string][]change // by item
 	open    map[string]*open    // by the request's ID
 	ends    map[string]*open    // those whose item tells what became of them, by that
@@ -216,6 +216,7 @@ func modeOf(policy json.RawMessage) string {
 // changed acts on a new status.
 func (l *link) changed(t *thread) {
 	if !t.status.waits() {
+		t.early = nil
 		for id, o := range t.open {
 			if delete(t.open, id); t.status.gone() {
 				o.withdraw("its session has ended")
