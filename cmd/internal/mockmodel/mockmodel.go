@@ -48,12 +48,14 @@ type Server struct {
 	mcp  string // name of the MCP server in the agent's configuration
 	main *script
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards what follows, and the scripts; held while a Before runs
 	others []*script
-	bodies []string
-	last   string
 	ending []string
 	judges string
+
+	heard  sync.Mutex // guards what follows
+	bodies []string
+	last   string
 }
 
 // script is what one conversation does.
@@ -129,10 +131,10 @@ func (s *Server) SeenOf(word string) []Seen {
 	return slices.Clone(s.scriptOf(word).seen)
 }
 
-// Bodies are the requests so far that offer tools, as they came.
+// Bodies are the requests so far that offer tools, as they came. They are told while a Before runs, too.
 func (s *Server) Bodies() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.heard.Lock()
+	defer s.heard.Unlock()
 	return slices.Clone(s.bodies)
 }
 
@@ -148,8 +150,8 @@ func (s *Server) scriptOf(first string) *script {
 
 // Last is the last request with tools, as JSON.
 func (s *Server) Last() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.heard.Lock()
+	defer s.heard.Unlock()
 	return s.last
 }
 
@@ -250,9 +252,9 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	raw, _ := io.ReadAll(r.Body)   // what is cut off is no JSON
 	_ = json.Unmarshal(raw, &body) // what is no JSON has no tools
 	if len(list(body["tools"])) > 0 {
-		s.mu.Lock()
+		s.heard.Lock()
 		s.bodies, s.last = append(s.bodies, string(raw)), text(body)
-		s.mu.Unlock()
+		s.heard.Unlock()
 	}
 	path := r.URL.Path
 	switch {

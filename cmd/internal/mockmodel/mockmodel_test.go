@@ -52,3 +52,14 @@ func TestAutoModeIsGivenItsVerdict(t *testing.T) {
 		t.Errorf("judged: %s, else %s", judged, other)
 	}
 }
+
+// TestWhatTheModelWasAskedIsToldBeforeItAnswers has a test look while its own step holds up the answer.
+func TestWhatTheModelWasAskedIsToldBeforeItAnswers(t *testing.T) {
+	asked := ""
+	s := New(t, "", Step{Tool: "a"})
+	s.main.steps[0].Before = func() { asked = strings.Join(s.Bodies(), "") }
+	says(t, s, `{"tools":[{"name":"a"}],"messages":[{"role":"user","content":"go"}]}`)
+	if !strings.Contains(asked, `"go"`) || s.Last() == "" {
+		t.Errorf("it was asked %q", asked)
+	}
+}
