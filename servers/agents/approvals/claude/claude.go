@@ -15,6 +15,7 @@ import (
 	"github.com/mcpdeck/mcpdeck/servers/agents/usage"
 	"github.com/mcpdeck/mcpdeck/servers/rules/book"
 	"github.com/mcpdeck/mcpdeck/servers/support/notify"
+	"github.com/mcpdeck/mcpdeck/servers/support/process/pid"
 	"github.com/mcpdeck/mcpdeck/servers/support/rawjson"
 	"github.com/mcpdeck/mcpdeck/servers/support/socket"
 )
@@ -55,9 +56,11 @@ type Adapter struct {
 	shells shells
 	at     func(pid int) string // the folder of a process, as the system has it; "": that is not known
 	start  func(pid int) approvals.Start
+	began  func(pid int) time.Time // when a process began; zero: that is not known
 
 	mu    sync.Mutex // guards what follows
 	items map[*item]bool
+	waits map[int]time.Time   // when terminals last began to wait, by their process
 	known map[string][]string // calls of which it is known what became of them, the newest, by session
 	pace  approvals.Pace
 	// retries are the records by which sessions were told that they may try something again.
@@ -71,7 +74,7 @@ func New(o Options) *Adapter {
 	if o.HoldsHeadless == nil {
 		o.HoldsHeadless = func(string) bool { return false }
 	}
-	return &Adapter{opt: o, at: socket.Folder, start: approvals.StartOf, kick: make(chan struct{}, 1), items: map[*item]bool{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
+	return &Adapter{opt: o, at: socket.Folder, start: approvals.StartOf, began: pid.Started, kick: make(chan struct{}, 1), items: map[*item]bool{}, waits: map[int]time.Time{}, known: map[string][]string{}, pace: approvals.Pace{Queue: o.Queue, Agent: agent}}
 }
 
 // Serve implements [hook.Handler]: it handles one event. All but prompts get no output at

@@ -48,6 +48,7 @@ func newDesk(t *testing.T, set func(*Options)) *desk {
 	}
 	d.a = New(o)
 	d.a.at = func(int) string { return d.project }
+	d.a.began = func(int) time.Time { return time.Time{} } // the clock of these tests is another than the system's
 	d.with = approvals.Start{Vars: map[string]string{"SHELL": "/bin/bash", "HOME": t.TempDir()}, Paths: []string{"/usr/bin:/bin"}}
 	d.a.start = func(int) approvals.Start { return d.with }
 	d.ctx, d.close = context.WithCancel(t.Context())

@@ -25,7 +25,7 @@ const (
 	claimIn      = 2 * watchSlowly        // a prompt that was answered finds its call
 	confirmIn    = 2 * time.Second        // its call must be in the transcript
 	statusWithin = 5 * time.Second        // its terminal must be waiting, if it still asks
-	startWithin  = 250 * time.Millisecond // its hook connects, whose terminal may wait sooner
+	startWithin  = 250 * time.Millisecond // its hook begins, whose terminal may wait sooner
 )
 
 // Why nobody asks any more.
@@ -80,7 +80,11 @@ func (a *Adapter) newItem(s session, c *hook.Conn, m hook.Message) *item {
 	var req ask.Request
 	it.asked, req = a.request(s, m)
 	it.Item = approvals.NewItem(req, a.opt.Rules)
-	it.held, it.since = req.Prompt.Door == ask.Held, it.arrived.Add(-startWithin)
+	began := it.arrived
+	if at := a.began(c.PID); !at.IsZero() && at.Before(began) { // on a busy machine it connects late
+		began = at
+	}
+	it.held, it.since = req.Prompt.Door == ask.Held, began.Add(-startWithin)
 	h := sha256.Sum256([]byte(strings.Join([]string{m.Event, m.Payload.Str("prompt_id"), m.Payload.Str("agent_id"), m.Payload.Str("tool_name"), string(m.Payload.Some("tool_input")), string(m.Payload.Some("requested_schema"))}, "\x00")))
 	it.same = hex.EncodeToString(h[:])
 	if m.Event == "PermissionRequest" {
@@ -252,7 +256,7 @@ func (it *item) leftWaiting(now session) bool {
 		it.waited = it.waited || !stamp.Before(it.since)
 		return false
 	}
-	if it.waited {
+	if it.waited = it.waited || it.a.waitedSince(it.session.PID, it.since); it.waited {
 		return true
 	}
 	return stamp.After(it.since.Add(statusWithin))

@@ -38,14 +38,49 @@ func TestATerminalThatWaitsForAMomentIsSeen(t *testing.T) {
 		d.status("busy", "")
 		h := d.bash("make")
 		d.only()
-		file := []string{strconv.Itoa(os.Getpid()) + ".json"}
-		for _, status := range []string{"waiting", "busy"} { // sooner than the next look
-			d.status(status, "")
-			d.a.lookAt(file)
-		}
+		d.waited() // sooner than the next look
 		d.gone("answered in its terminal")
 		d.prints(h, "")
 	})
+}
+
+// TestATerminalMayBeAnsweredBeforeItsHookIsHeard has the hook begin long before it connects.
+func TestATerminalMayBeAnsweredBeforeItsHookIsHeard(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before bool // what the terminal waited for was answered before the hook began
+	}{
+		"this prompt":    {},
+		"another prompt": {before: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, nil, func(d *desk) {
+				began := time.Now()
+				d.a.began = func(int) time.Time { return began }
+				d.waited()
+				if tt.before {
+					began = began.Add(startWithin + time.Millisecond)
+				}
+				testwait.Pass(time.Second)
+				h := d.bash("make")
+				testwait.Pass(lookEvery)
+				if tt.before {
+					d.only()
+					d.waits(h)
+					return
+				}
+				d.gone("answered in its terminal")
+				d.prints(h, "")
+			})
+		})
+	}
+}
+
+// waited has the terminal wait, and be answered before an item looks at its file.
+func (d *desk) waited() {
+	d.t.Helper()
+	name := fileOf(os.Getpid())
+	d.status("busy", "")
+	d.a.lookAt([]string{name}, map[string]session{name: {PID: os.Getpid(), Status: "waiting", Stamp: time.Now().UnixMilli()}})
 }
 
 func TestWhatWasAnsweredInTheTerminalLeaves(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -60,7 +61,7 @@ func (a *Adapter) Run(ctx context.Context) {
 		for _, name := range changed {
 			files.read(name)
 		}
-		a.lookAt(changed)
+		a.lookAt(changed, files.known)
 		a.report(files.known, shown)
 		all, changed = false, nil
 		select {
@@ -97,16 +98,35 @@ func (a *Adapter) Run(ctx context.Context) {
 	}
 }
 
-// lookAt has the items look whose session's files are among names: a terminal may wait for
-// less time than lies between two looks.
-func (a *Adapter) lookAt(names []string) {
+// lookAt has the items look whose session's files are among names. A terminal may wait for less
+// time than lies between two looks, and be answered before an item looks or even has come: that it
+// waits is kept from what was read.
+func (a *Adapter) lookAt(names []string, known map[string]session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	for _, name := range names {
+		s := known[name]
+		if s.Status == "waiting" {
+			a.waits[s.PID] = time.UnixMilli(s.Stamp)
+		}
+	}
+	maps.DeleteFunc(a.waits, func(pid int, _ time.Time) bool { _, here := known[fileOf(pid)]; return !here })
 	for it := range a.items {
-		if slices.Contains(names, strconv.Itoa(it.session.PID)+".json") {
+		if slices.Contains(names, fileOf(it.session.PID)) {
 			it.Poke()
 		}
 	}
+}
+
+// fileOf is the name of the file about a process.
+func fileOf(pid int) string { return strconv.Itoa(pid) + ".json" }
+
+// waitedSince reports whether the terminal of a process was seen to begin to wait at a time or later.
+func (a *Adapter) waitedSince(pid int, at time.Time) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last, seen := a.waits[pid]
+	return seen && !last.Before(at)
 }
 
 // report tells the list of all sessions what Claude Code's files say, which are known by

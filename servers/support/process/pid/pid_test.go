@@ -36,12 +36,21 @@ func TestAProcessIsToldFromALaterOneWithItsID(t *testing.T) {
 }
 
 func TestWhenAProcessBeganIsKnown(t *testing.T) {
+	const near = 100 * time.Millisecond // the system counts in hundredths of a second
 	began := pid.Started(os.Getpid())
 	if began.IsZero() {
 		t.Skip("this system does not say when processes began")
 	}
 	if ago := time.Since(began); ago < -2*time.Second || ago > time.Hour {
 		t.Errorf("this process began at %v, %v ago", began, ago)
+	}
+	before := time.Now()
+	p := start(t)
+	if at := pid.Started(p.Pid); at.Before(before.Add(-near)) || at.After(time.Now().Add(near)) {
+		t.Errorf("a process that was started at %v began at %v", before, at)
+	}
+	if _, err := p.Wait(); err != nil {
+		t.Fatal(err)
 	}
 	if at := pid.Started(-1); !at.IsZero() {
 		t.Errorf("one that is not there began at %v", at)
