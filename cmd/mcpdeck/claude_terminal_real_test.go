@@ -177,7 +177,7 @@ func TestWhatTheRealTerminalAnswersLeavesTheDeck(t *testing.T) {
 		{asksUser(t, question("Which one?", false)), "Which one?", "green", "green"},
 		{asksUser(t, question("Which other one?", false)), "Which other one?", esc, over},
 		{mockmodel.Step{Tool: "Edit", Args: marshalled(t, map[string]string{"file_path": file, "old_string": "two", "new_string": "three"})}, "f.txt", "Yes", "has been updated"},
-		{bash(t, "touch slow; sleep 600"), "touch slow", "Yes", ""},
+		{bash(t, "touch slow; while [ -e slow ]; do sleep 1; done"), "touch slow", "Yes", ""},
 	}
 	next := make(chan struct{}, len(rows))
 	var steps []mockmodel.Step
