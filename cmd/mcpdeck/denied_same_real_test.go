@@ -49,7 +49,8 @@ func TestTheDeckChangesNothingOfWhatAutoModeDenies(t *testing.T) {
 			}
 			var next [2][]time.Duration
 			var shown []time.Duration
-			for i := range rounds {
+			for i, last := 0, rounds-1; i <= last; i++ {
+				day := time.Now().YearDay()
 				var sent [2][]string
 				for j := range ways {
 					way := (i + j) % len(ways)
@@ -60,10 +61,14 @@ func TestTheDeckChangesNothingOfWhatAutoModeDenies(t *testing.T) {
 						shown = append(shown, seen)
 					}
 				}
+				if time.Now().YearDay() != day { // Claude Code tells its model of midnight
+					last++
+					continue
+				}
 				if !slices.Equal(sent[0], sent[1]) || !strings.Contains(sent[0][len(sent[0])-1], verdict.told) {
 					t.Errorf("with the hook the model is sent\n%s\nwithout it\n%s", strings.Join(sent[1], "\n"), strings.Join(sent[0], "\n"))
 				}
-				if i == 0 {
+				if i == last {
 					t.Logf("%d requests of %d bytes are equal", len(sent[0]), len(strings.Join(sent[0], "")))
 				}
 			}

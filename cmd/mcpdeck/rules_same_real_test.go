@@ -64,11 +64,15 @@ func TestRulesChangeNothingOfWhatIsSentToAModel(t *testing.T) {
 }
 
 // sends has an agent do what it asks about, with a book of rules or none, and returns what it sends to the model but
-// for what differs anyway.
+// for what differs anyway. Claude Code tells its model of midnight: what goes on over that is done again.
 func (a *ruledAgent) sends(t *testing.T, rules string, on, rule bool) []string {
 	t.Helper()
 	commands := []string{"mkdir -p made", "xxd -l 3 a.txt", "touch c.txt"}
+	day := time.Now().YearDay()
 	d, model := a.works(t, rules, on, commands)
+	if time.Now().YearDay() != day {
+		d, model = a.works(t, rules, on, commands)
+	}
 	for command, r := range ruledBy(d, commands) {
 		if r.Rule != nil && (!rule || command != commands[1]) {
 			t.Errorf("%s was answered by rule %s", command, r.Rule.ID)
