@@ -127,7 +127,9 @@ func does(tool string) claudehooks.Does {
 // Look implements [approvals.Door].
 func (it *item) Look() approvals.Fate {
 	it.read()
-	it.match()
+	if it.Waits() || it.ended.Load() == nil { // a call that comes later is of the next prompt
+		it.match()
+	}
 	end, over := it.ends[it.call]
 	if over = over && it.call != ""; !it.Waits() {
 		return it.became(end, over)
@@ -143,8 +145,8 @@ func (it *item) Look() approvals.Fate {
 		return approvals.Fate{Is: approvals.Elsewhere, How: byTerminal + end.words(), Last: true}
 	case why != nil && time.Since(it.late) < recordedIn:
 		return approvals.Fate{Again: recordedIn}
-	case why != nil:
-		return approvals.Fate{Is: approvals.Gone, How: *why, Last: true}
+	case why != nil: // a busy program may record it later still
+		return approvals.Fate{Is: approvals.Gone, How: *why}
 	case !it.a.alive(&it.process):
 		return approvals.Fate{Is: approvals.Gone, How: agentEnded, Last: true}
 	}
@@ -163,7 +165,7 @@ func (it *item) became(end end, over bool) approvals.Fate {
 		return approvals.Fate{Is: approvals.Taken, Last: true}
 	case over:
 		return approvals.Fate{Is: approvals.Elsewhere, How: byTerminal + end.words(), Last: true}
-	case it.ended.Load() != nil, !it.a.alive(&it.process):
+	case !it.a.alive(&it.process):
 		return approvals.Fate{Last: true}
 	}
 	return it.Watch()

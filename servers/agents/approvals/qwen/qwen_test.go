@@ -236,6 +236,12 @@ func TestAPermissionThatIsLetGoIsFollowedToItsTerminal(t *testing.T) {
 			testwait.Pass(recordedIn / 2)
 			w.ended("", 1, ran)
 		}, "answered in its terminal: allowed"},
+		"there, and it is recorded after it was called gone": {func(w *world) {
+			w.fires(session1, "Stop", "")
+			testwait.Pass(10 * recordedIn)
+			w.ended("", 1, ran)
+			testwait.Pass(time.Second)
+		}, "answered in its terminal: allowed"},
 		"denied there":    {func(w *world) { w.ended("", 1, cancelled) }, "answered in its terminal: denied"},
 		"the turn's end":  {func(w *world) { w.fires(session1, "Stop", ""); testwait.Pass(time.Second) }, "its turn has ended"},
 		"another session": {func(w *world) { w.runs(session2, "tui"); testwait.Pass(lookAround + time.Second) }, sessionEnded},
