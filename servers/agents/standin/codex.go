@@ -315,8 +315,8 @@ func (d *Codex) Refuses(method string) {
 	d.fails[method] = true
 }
 
-// Joins has the daemon say only later that a session is joined, when the function it returns is called.
-func (d *Codex) Joins() (say func()) {
+// JoinsLate has the daemon say only later that a session is joined, when the function it returns is called.
+func (d *Codex) JoinsLate() (say func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.late = true

@@ -20,6 +20,9 @@ import (
 // maxSession is the longest session file that is read, in bytes.
 const maxSession = 64 << 10
 
+// fileOf is the name of the file about a process.
+func fileOf(pid int) string { return strconv.Itoa(pid) + ".json" }
+
 // session is what Claude Code's file about one of its processes says. The file is written
 // in place: a reader may find half of it.
 type session struct {
@@ -51,7 +54,7 @@ type session struct {
 // few times.
 func readSession(config string, pid int) (session, bool) {
 	const tries, wait = 5, 20 * time.Millisecond
-	path := filepath.Join(config, "sessions", strconv.Itoa(pid)+".json")
+	path := filepath.Join(config, "sessions", fileOf(pid))
 	for i := range tries {
 		if i > 0 {
 			time.Sleep(wait)

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/fsnotify/fsnotify"
@@ -117,9 +116,6 @@ func (a *Adapter) lookAt(names []string, known map[string]session) {
 		}
 	}
 }
-
-// fileOf is the name of the file about a process.
-func fileOf(pid int) string { return strconv.Itoa(pid) + ".json" }
 
 // waitedSince reports whether the terminal of a process was seen to begin to wait at a time or later.
 func (a *Adapter) waitedSince(pid int, at time.Time) bool {
