@@ -382,11 +382,6 @@ func acpScenario(t *testing.T, a *acpAgent) {
 	deck := d.window("--page", "inbox")
 	deck.wide()
 	deck.shows(d, "Inbox")
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the deck:\n%s", deck.screen())
-		}
-	})
 	deck.answers(d, "mkdir -p two", key{"y", ""})
 	e.tooLate(m, cancelled(m))
 	m = e.asked()

@@ -58,6 +58,11 @@ func (w *window) tall(rows int, answers io.Writer) {
 	if err := pty.Setsize(w.tty.(*os.File), &pty.Winsize{Rows: uint16(rows), Cols: cols}); err != nil {
 		w.t.Fatal(err)
 	}
+	w.t.Cleanup(func() {
+		if w.t.Failed() {
+			w.t.Logf("the screen of %s at last:\n%s", filepath.Base(w.cmd.Path), w.screen())
+		}
+	})
 }
 
 // screen is what a wide window shows.
@@ -70,11 +75,6 @@ func (w *window) screen() string {
 // shows waits until a text stands on the screen of a wide window.
 func (w *window) shows(d *driver, text string) {
 	w.t.Helper()
-	defer func() {
-		if d.t.Failed() {
-			d.t.Logf("the screen:\n%s", w.screen())
-		}
-	}()
 	d.until("the screen has "+text, func() bool { return strings.Contains(w.screen(), text) })
 }
 
@@ -84,11 +84,12 @@ func (a *agent) lists(tool string) bool {
 	return strings.Contains(fmt.Sprint(a.Request("tools/list", "{}")), tool)
 }
 
-// agree presses the key that turns a server on whose terms are on the screen, until it counts.
+// agree presses the key that turns a server on whose terms are on the screen, until it counts. How
+// many rows were shown is not said for a moment when the terms are opened once more.
 func (w *window) agree(d *driver) {
 	w.t.Helper()
 	w.shows(d, "rows shown")
-	w.again("y", func() bool { return !strings.Contains(w.screen(), "rows shown") })
+	w.again("y", func() bool { return !strings.Contains(w.screen(), "Turn on ") })
 }
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {

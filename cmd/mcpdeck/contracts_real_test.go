@@ -142,9 +142,10 @@ func wrote(d *driver, patterns ...string) (all [][]byte) {
 }
 
 // keepsTold returns a command for hooks that keeps what they are told in told.jsonl, and prints nothing.
+// An agent does not wait for all of its hooks, so that two may run at once: each writes its line whole.
 func keepsTold(d *driver) string {
 	script := filepath.Join(d.home, "tell.sh")
-	d.puts(script, []byte("{ cat; echo; } >> "+filepath.Join(d.home, "told.jsonl")+"\n"))
+	d.puts(script, []byte("{ flock 9; cat; echo; } 9>> "+filepath.Join(d.home, "told.jsonl")+" >&9\n"))
 	return "sh " + script
 }
 

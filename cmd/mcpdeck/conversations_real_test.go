@@ -135,11 +135,6 @@ func TestEveryConversationIsOnItsRow(t *testing.T) {
 			deck.shows(d, "Inbox")
 			c := starts(d)
 			repository(t, c.dir)
-			t.Cleanup(func() {
-				if t.Failed() {
-					t.Logf("%s:\n%s\nthe deck:\n%s", c.agent, c.screen(), deck.screen())
-				}
-			})
 			c.shows(d, c.ready)
 			for i := range talks {
 				c.conversed(fmt.Sprintf("Do part %d please", i+1), c.said[i])

@@ -189,7 +189,7 @@ func TestTenFormsOfTheRealCopilotReachItsModel(t *testing.T) {
 		message := fmt.Sprintf("Journey %d?", i)
 		deck.answers(d, message)
 		if field := func() bool { return strings.Contains(deck.screen(), "enter choose") }; !field() { // the one before may have left it open
-			deck.again("\r", steady(field))
+			deck.again("\r", field)
 		}
 		deck.key(colour)
 		deck.shows(d, colour)

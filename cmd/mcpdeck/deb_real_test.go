@@ -59,11 +59,6 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	deck.wide()
 	deck.shows(d, "Inbox")
 	c := startClaude(d, model, "default")
-	defer func() {
-		if t.Failed() {
-			t.Logf("the deck:\n%s\nClaude Code:\n%s", deck.screen(), c.screen())
-		}
-	}()
 	c.shows(d, "New MCP server found")
 	c.again("\x1b[A", func() bool { return strings.Contains(c.screen(), "❯ Use this MCP server") })
 	c.accepts("\r")

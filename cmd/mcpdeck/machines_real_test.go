@@ -96,12 +96,12 @@ func TestTheRealCodexOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	}))
 	const asked = "Send prompts from here?"
 	deck.again("m", func() bool { return strings.Contains(deck.screen(), asked) })
-	deck.keyed("y", steady(func() bool { return !strings.Contains(deck.screen(), asked) }))
+	deck.keyed("y", func() bool { return !strings.Contains(deck.screen(), asked) })
 	deck.shows(d, "To codex")
 	deck.again("\x7f", func() bool { return strings.Contains(deck.screen(), "your next prompt") }) // without what was pressed once more
 	deck.press(text)
 	deck.shows(d, text)
-	deck.keyed("\r", steady(func() bool { return !strings.Contains(deck.screen(), "To codex") }))
+	deck.keyed("\r", func() bool { return !strings.Contains(deck.screen(), "To codex") })
 	there.until("the prompt", func() bool { return strings.Contains(model.Last(), text) })
 	if n := strings.Count(model.Last(), text); n != 1 {
 		t.Errorf("the model reads the prompt %d times", n)

@@ -63,7 +63,7 @@ func parks(t *testing.T, program string) {
 	rows := func(when string, n int) {
 		t.Helper()
 		d.until(fmt.Sprintf("%d rows %s", n, when), func() bool { return len(d.listed()) == n })
-		deck.again("A", steady(func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("━ Agents %d ━", n)) }))
+		deck.again("A", func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("━ Agents %d ━", n)) })
 		deck.again("I", func() bool { return !strings.Contains(deck.screen(), "━ Agents ") })
 	}
 	for i := range terminals {
@@ -112,7 +112,7 @@ func parks(t *testing.T, program string) {
 		back = "\x1b[C"
 	}
 	for _, c := range all[:parked] {
-		c.again(back, steady(func() bool { return !has(c, list)() }))
+		c.again(back, func() bool { return !has(c, list)() })
 		c.shows(d, "END")
 	}
 	rows("back in the terminals", terminals+1)

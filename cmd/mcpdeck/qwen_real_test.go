@@ -119,11 +119,6 @@ func answersHeld(d *driver, p asker) {
 	deck.wide()
 	deck.shows(d, "Inbox")
 	w := p.opens(d, model)
-	t.Cleanup(func() {
-		if t.Failed() {
-			t.Logf("the agent's terminal:\n%s\nthe deck:\n%s", w.screen(), deck.screen())
-		}
-	})
 	p.says(w, "go")
 
 	deck.answers(d, "mkdir -p one", key{"y", ""})

@@ -77,7 +77,7 @@ func (k *taker) types(text string) {
 // enters sends what was typed.
 func (k *taker) enters() {
 	k.t.Helper()
-	k.w.keyed("\r", steady(func() bool { return !strings.Contains(k.w.screen(), "To opencode") }))
+	k.w.keyed("\r", func() bool { return !strings.Contains(k.w.screen(), "To opencode") })
 }
 
 func TestADraftOfAPromptSurvivesAKill(t *testing.T) {

@@ -48,11 +48,6 @@ func fourRows(t *testing.T, codex int) {
 		} else {
 			c = startClaude(d, mockmodel.New(t, ""), "default")
 		}
-		t.Cleanup(func() {
-			if t.Failed() {
-				t.Logf("terminal %d:\n%s", i+1, c.screen())
-			}
-		})
 		c.shows(d, "? for shortcuts")
 		for _, task := range []string{"begin", fmt.Sprint("task", i+1)} {
 			if i >= codex {

@@ -133,12 +133,7 @@ func (a *ruledAgent) works(t *testing.T, rules string, on bool, commands []strin
 	if on {
 		deck.turnsRulesOn(d)
 	}
-	own := a.starts(d, model)
-	defer func() {
-		if t.Failed() {
-			t.Logf("the deck:\n%s\nthe agent:\n%s", deck.screen(), own.screen())
-		}
-	}()
+	a.starts(d, model)
 	for i, command := range commands {
 		var pressed time.Time
 		d.until("an answer to "+command, func() bool {

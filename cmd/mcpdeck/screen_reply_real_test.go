@@ -30,11 +30,6 @@ func TestAPromptTypedOnTheScreenReachesRealAgents(t *testing.T) {
 	d.terminal(d.agentCommand(filepath.Join(d.home, "web"), "opencode", []string{"OPENCODE_DISABLE_MODELS_FETCH=1"}, "--prompt", "go"))
 	d.terminal(d.agentCommand(filepath.Join(d.home, "api"), "codex", []string{"MOCK_KEY=x"}, "-a", "on-request", "-s", "read-only", "go"))
 	deck.tall(34, io.Discard)
-	defer func() {
-		if t.Failed() {
-			t.Logf("the deck:\n%s", deck.screen())
-		}
-	}()
 	d.until("both are at rest", steady(func() bool {
 		s := deck.screen()
 		return strings.Contains(s, "Agents 2 ") && !strings.Contains(s, "working") && of["opencode"].Last() != "" && of["codex"].Last() != ""
@@ -48,13 +43,13 @@ func TestAPromptTypedOnTheScreenReachesRealAgents(t *testing.T) {
 		if i == 0 {
 			const asked = "Send prompts from here?"
 			deck.shows(d, asked)
-			deck.keyed("y", steady(func() bool { return !has(asked)() }))
+			deck.keyed("y", func() bool { return !has(asked)() })
 		}
 		deck.shows(d, "To "+agent)
 		deck.again("\x7f", has("your next prompt")) // without what was pressed once more
 		deck.press(text)
 		deck.shows(d, text)
-		deck.keyed("\r", steady(func() bool { return !has("To " + agent)() }))
+		deck.keyed("\r", func() bool { return !has("To " + agent)() })
 		d.until(agent+" reads it", func() bool { return strings.Contains(of[agent].Last(), text) })
 	}
 	for agent, model := range of {

@@ -114,7 +114,7 @@ func (w *window) presses(d *driver, prompt, key string) (at time.Time) {
 		w.reads()
 		at = time.Now()
 		w.press(key)
-	}, key, steady(func() bool { return !w.asks(prompt) }))
+	}, key, func() bool { return !w.asks(prompt) })
 	return at
 }
 
