@@ -84,12 +84,12 @@ func (a *agent) lists(tool string) bool {
 	return strings.Contains(fmt.Sprint(a.Request("tools/list", "{}")), tool)
 }
 
-// agree presses the key that turns a server on whose terms are on the screen, until it counts. How
-// many rows were shown is not said for a moment when the terms are opened once more.
+// agree presses the key that agrees to what a dialog shows, until the dialog is gone. Only its frame
+// tells: how many rows were shown is not said for a moment when it is opened once more.
 func (w *window) agree(d *driver) {
 	w.t.Helper()
 	w.shows(d, "rows shown")
-	w.again("y", func() bool { return !strings.Contains(w.screen(), "Turn on ") })
+	w.again("y", func() bool { return !strings.Contains(w.screen(), "┏") })
 }
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
