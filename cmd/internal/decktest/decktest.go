@@ -47,13 +47,15 @@ func (s *Shared) Program(t testing.TB, pkg string, env ...string) string {
 const Hasty = "GORACE=atexit_sleep_ms=10"
 
 // Run runs the tests, many at once however few processors there are, for they wait for
-// processes most of the time. It removes the programs when they have ended.
+// processes most of the time; -parallel says otherwise. It removes the programs when they have
+// ended.
 func (s *Shared) Run() int {
 	defer func() { _ = os.RemoveAll(s.dir) }()
-	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil {
+	parallel := flag.Lookup("test.parallel")
+	if err := parallel.Value.Set("8"); err != nil {
 		panic(err)
 	}
+	flag.Parse()
 	return s.M.Run()
 }
 
