@@ -401,7 +401,7 @@ func TestWhatAShellAsksForIsConfirmedInTheDeck(t *testing.T) {
 	d.shows(s, "press y on Pencil on the Servers page")
 	w.key("\x1bs")
 	d.shows(w, "mcpdeck accept was run by")
-	w.again("y", func() bool { return strings.Contains(s.text(), "Accepted on the Servers page.") })
+	w.keyed("y", func() bool { return strings.Contains(s.text(), "Accepted on the Servers page.") })
 	s.succeeds()
 
 	s = d.shell("on", "echo")

@@ -89,7 +89,7 @@ func (a *agent) lists(tool string) bool {
 func (w *window) agree(d *driver) {
 	w.t.Helper()
 	w.shows(d, "rows shown")
-	w.again("y", func() bool { return !strings.Contains(w.screen(), "┏") })
+	w.keyed("y", func() bool { return !strings.Contains(w.screen(), "┏") })
 }
 
 func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
@@ -120,7 +120,7 @@ func TestAKeyTurnsAServerOnAndOff(t *testing.T) {
 	}
 	w.key("r")
 	w.shows(d, "Restart echo?")
-	w.again("y", func() bool { return strings.Contains(w.screen(), "echo was restarted") })
+	w.keyed("y", func() bool { return strings.Contains(w.screen(), "echo was restarted") })
 	if failed, said := a.failed("echo_echo", `{"text":"hi"}`); failed || !strings.Contains(said, "hi") {
 		t.Errorf("after a restart, the tool says %s", said)
 	}

@@ -177,10 +177,8 @@ func TestWhatAKilledDeckLeavesIsAnsweredInTheRealTerminal(t *testing.T) {
 	if got := made(); len(got) > 0 {
 		t.Errorf("what nobody allowed was done: %q", got)
 	}
-	for len(made()) < 5 {
-		c.shows(d, "Do you want to proceed?")
-		before := len(made())
-		c.again("\r", func() bool { return len(made()) > before })
+	if keys := c.consents(d, folderAbove("Do you want to proceed?"), "made0", "made1", "made2", "made3", "made4"); len(keys) < 5 {
+		t.Errorf("%d keys were pressed in its terminal, where five folders were to be allowed", len(keys))
 	}
 }
 
@@ -195,12 +193,9 @@ func TestTheRealClaudeSaysNothingOfHooksWithoutADeck(t *testing.T) {
 	model.Script("HELPER", bash(t, "mkdir other"))
 	c := runClaude(d, model)
 	for _, made := range []string{"made", "other"} {
-		c.shows(d, "mkdir "+made)
-		c.accepts("\r")
-		d.until("what was allowed", func() bool {
-			_, err := os.Stat(filepath.Join(d.project, made))
-			return err == nil
-		})
+		if len(c.consents(d, folderAbove("Do you want to proceed?"), made)) == 0 {
+			t.Errorf("%s is made before its dialog was answered", made)
+		}
 	}
 	c.shows(d, "END")
 	if said := regexp.MustCompile(`(?i)hook (error|failed|cancelled|blocked)|PermissionRequest|ECONN|mcpdeck-hook`).FindString(c.text()); said != "" {

@@ -30,6 +30,13 @@ func (w *window) repeat(press func(string), key string, counts func() bool) (at 
 	return w.every(3*time.Second, press, key, counts)
 }
 
+// patiently presses a key in an agent's terminal where the same key means something else once it counts:
+// on a busy machine it takes seconds until that is drawn.
+func (w *window) patiently(key string, counts func() bool) {
+	w.t.Helper()
+	w.every(15*time.Second, w.press, key, counts)
+}
+
 // keyed presses a key on a deck as a user does who has read what is there, until it counts. A deck
 // takes each but those for what has just come. When it is slow to draw what a key has done, the same
 // key may mean something else by then, so it is not pressed again soon.

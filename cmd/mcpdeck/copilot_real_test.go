@@ -47,7 +47,7 @@ func (w *window) asked(task string, d *driver) {
 	w.shows(d, "? help")
 	w.press(task)
 	w.shows(d, "❯ "+task)
-	w.again("\r", func() bool { return !strings.Contains(w.screen(), "? help") })
+	w.patiently("\r", func() bool { return !strings.Contains(w.screen(), "? help") }) // a second one may answer a dialog
 }
 
 // copilotMakes is a step that makes a folder.
@@ -73,7 +73,7 @@ func asksCopilot(d *driver) asker {
 	d.t.Helper()
 	copilotHome(d)
 	return asker{
-		id: "copilot", setup: []string{"--hooks"}, held: true, dialog: copilotDialog, done: "exit code 0",
+		id: "copilot", setup: []string{"--hooks"}, held: true, dialog: folderAbove(copilotDialog), done: "exit code 0",
 		opens: openCopilot, makes: copilotMakes, says: func(w *window, task string) { w.asked(task, d) },
 		stops: func(w *window, stopped func() bool) {
 			w.repeat(func(esc string) {
@@ -137,7 +137,7 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	}
 	deck.answers(d, "mkdir -p three")
 	once()
-	c.consents(d, copilotDialog, "three")
+	c.consents(d, folderAbove(copilotDialog), "three")
 	deck.answers(d, "Which journey?", key{"\r", "enter choose"}, key{"teal", "teal"}, key{"\r", ""})
 	if got := toldOf(d, model, 3); !strings.Contains(got, "teal") {
 		t.Errorf("of the form the model gets %s", got)
@@ -154,11 +154,11 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	deck.answers(d, "mkdir -p four", key{"y", ""})
 	toldOf(d, model, 4)
 	d.kill(deck.cmd)
-	c.allows(d, copilotDialog, []string{"five"})
+	c.consents(d, folderAbove(copilotDialog), "five")
 	if err := os.Remove(d.program); err != nil {
 		t.Fatal(err)
 	}
-	c.allows(d, copilotDialog, []string{"six", "seven"})
+	c.consents(d, folderAbove(copilotDialog), "six", "seven")
 	c.shows(d, "END")
 	if !d.made("four") {
 		t.Error("what was allowed to another deck was not done")
@@ -189,7 +189,7 @@ func TestTenFormsOfTheRealCopilotReachItsModel(t *testing.T) {
 		message := fmt.Sprintf("Journey %d?", i)
 		deck.answers(d, message)
 		if field := func() bool { return strings.Contains(deck.screen(), "enter choose") }; !field() { // the one before may have left it open
-			deck.again("\r", field)
+			deck.keyed("\r", field)
 		}
 		deck.key(colour)
 		deck.shows(d, colour)

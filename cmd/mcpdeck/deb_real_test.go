@@ -60,7 +60,7 @@ func TestTheRealClaudeAsksWhereThereIsOnlyThePackage(t *testing.T) {
 	deck.shows(d, "Inbox")
 	c := startClaude(d, model, "default")
 	c.shows(d, "New MCP server found")
-	c.again("\x1b[A", func() bool { return strings.Contains(c.screen(), "❯ Use this MCP server") })
+	c.patiently("\x1b[A", func() bool { return strings.Contains(c.screen(), "❯ Use this MCP server") })
 	c.accepts("\r")
 	c.shows(d, "? for shortcuts")
 	c.says("go")

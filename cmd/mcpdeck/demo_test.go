@@ -165,13 +165,13 @@ func TestTheUserAnswersTheDemo(t *testing.T) {
 	w.key("\x0e") // ctrl+n
 	w.shows(d, "enter opens it")
 	w.agrees()
-	w.again("1", func() bool { return strings.Contains(w.screen(), "Which database") })
-	w.again("1", func() bool { return strings.Contains(w.screen(), "enter sends both answers") })
+	w.keyed("1", func() bool { return strings.Contains(w.screen(), "Which database") })
+	w.keyed("1", func() bool { return strings.Contains(w.screen(), "enter sends both answers") })
 	w.agrees()
-	w.again("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
+	w.keyed("\r", func() bool { return strings.Contains(w.screen(), "codex has your answers") })
 	w.key("\x0e")
 	w.shows(d, "opencode has drawn")
-	w.again("P", func() bool { return strings.Contains(w.screen(), "Pixels 6") })
+	w.keyed("P", func() bool { return strings.Contains(w.screen(), "Pixels 6") })
 	w.quits()
 }
 

@@ -67,8 +67,8 @@ func TestWhatTheRealAutoModeDeniesIsListedAndAllowedExactly(t *testing.T) {
 	deck.shows(d, "Denied by auto mode")
 	deck.showsDenied(d, "━ Denied 1 ")
 	deck.shows(d, deniedFor)
-	deck.again("a", func() bool { return strings.Contains(deck.screen(), "Have exactly this allowed?") })
-	deck.again("y", func() bool { return strings.Contains(deck.screen(), "takes it back") })
+	deck.keyed("a", func() bool { return strings.Contains(deck.screen(), "Have exactly this allowed?") })
+	deck.keyed("y", func() bool { return strings.Contains(deck.screen(), "takes it back") })
 	b, err := os.ReadFile(filepath.Join(d.project, ".claude", "settings.local.json"))
 	if err != nil || !strings.Contains(string(b), `"Bash(`+command+`)"`) {
 		t.Fatalf("%v, the file is\n%s", err, b)
@@ -115,7 +115,7 @@ func TestWhatTheRealAutoModeDeniesIsTriedAgain(t *testing.T) {
 	if ran.Load() != 0 {
 		t.Error("what was denied ran")
 	}
-	deck.again("r", func() bool { return slices.Contains(d.became(), ask.EndMayRetry) })
+	deck.keyed("r", func() bool { return slices.Contains(d.became(), ask.EndMayRetry) })
 	d.until("the command to run", func() bool { return ran.Load() > 0 })
 	d.until("the end", func() bool { return model.Seen()[tries-1].Result != "" })
 	if all := model.Bodies(); strings.Count(all[len(all)-1], told) != 1 {

@@ -159,7 +159,7 @@ func stampsOf(t *testing.T, model *mockmodel.Server) *stamps {
 // showsDenied turns to the list of what was denied.
 func (w *window) showsDenied(d *driver, title string) {
 	w.t.Helper()
-	w.again("H", func() bool { return strings.Contains(w.screen(), "━ History ") })
+	w.keyed("H", func() bool { return strings.Contains(w.screen(), "━ History ") })
 	d.until("the list of the denied", func() bool {
 		if strings.Contains(w.screen(), title) {
 			return true

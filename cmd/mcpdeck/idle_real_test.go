@@ -108,7 +108,7 @@ func asksGemini(d *driver) asker {
 	d.t.Helper()
 	geminiHome(d)
 	return asker{
-		id: "gemini", dialog: "Allow once",
+		id: "gemini",
 		opens: func(d *driver, model *mockmodel.Server) *window {
 			w := d.terminal(d.agentCommand(d.project, "gemini", []string{"GOOGLE_GEMINI_BASE_URL=" + model.URL, "GEMINI_API_KEY=x"}, "-m", "gemini-2.5-pro", "-i", "go"))
 			w.tall(40, w.tty)

@@ -67,11 +67,11 @@ func worksWith(d, there *driver, hook string, calls bool) {
 	if err := waits.c.Wait(); err != nil || !bytes.Contains(waits.out.Bytes(), []byte(`"allow"`)) {
 		d.t.Errorf("the hook there: %v, %s %s", err, &waits.out, &waits.err)
 	}
-	w.again("A", func() bool { return strings.Contains(w.screen(), "━ Agents 1 ") })
-	w.again("m", func() bool { return strings.Contains(w.screen(), "claude takes messages in its own terminal") })
+	w.keyed("A", func() bool { return strings.Contains(w.screen(), "━ Agents 1 ") })
+	w.keyed("m", func() bool { return strings.Contains(w.screen(), "claude takes messages in its own terminal") })
 	if calls {
-		w.again("C", func() bool { return strings.Contains(w.screen(), "━ Calls") })
-		w.again("\x1b", func() bool { return strings.Contains(w.screen(), "Which database?") }) // without the filter
+		w.keyed("C", func() bool { return strings.Contains(w.screen(), "━ Calls") })
+		w.keyed("\x1b", func() bool { return strings.Contains(w.screen(), "Which database?") }) // without the filter
 		if out, err := d.command("remote", "log", "build1", "tool:ask").CombinedOutput(); err != nil || !bytes.Contains(out, []byte("Which database?")) {
 			d.t.Errorf("its log is %s, %v", out, err)
 		}

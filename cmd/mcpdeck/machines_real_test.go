@@ -79,7 +79,7 @@ func TestTheRealCodexOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	c.shows(there, "? for shortcuts")
 	c.press("go")
 	c.shows(there, "› go")
-	c.again("\r", func() bool { return len(model.Seen()) > 0 })
+	c.again("\r", func() bool { return len(model.Seen()[0].Offered) > 0 })
 	deck.shows(d, "build1:shop")
 	deck.answers(d, "mkdir made", key{"y", ""})
 	there.until("the command's result", func() bool { return strings.Contains(model.Seen()[0].Result, "it worked") })
@@ -90,15 +90,15 @@ func TestTheRealCodexOnAnotherMachineIsAnsweredInThisDeck(t *testing.T) {
 	there.until("the answer", func() bool { return strings.Contains(model.Seen()[1].Result, "Postgres") })
 
 	const text = "from afar"
-	deck.again("A", func() bool { return strings.Contains(deck.screen(), "━ Agents 1 ") })
+	deck.keyed("A", func() bool { return strings.Contains(deck.screen(), "━ Agents 1 ") })
 	d.until("it is at rest", steady(func() bool {
 		return strings.Contains(deck.screen(), "build1:shop") && !strings.Contains(deck.screen(), "working")
 	}))
 	const asked = "Send prompts from here?"
-	deck.again("m", func() bool { return strings.Contains(deck.screen(), asked) })
+	deck.keyed("m", func() bool { return strings.Contains(deck.screen(), asked) })
 	deck.keyed("y", func() bool { return !strings.Contains(deck.screen(), asked) })
 	deck.shows(d, "To codex")
-	deck.again("\x7f", func() bool { return strings.Contains(deck.screen(), "your next prompt") }) // without what was pressed once more
+	deck.keyed("\x7f", func() bool { return strings.Contains(deck.screen(), "your next prompt") }) // without what was pressed once more
 	deck.press(text)
 	deck.shows(d, text)
 	deck.keyed("\r", func() bool { return !strings.Contains(deck.screen(), "To codex") })

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -63,8 +62,8 @@ func parks(t *testing.T, program string) {
 	rows := func(when string, n int) {
 		t.Helper()
 		d.until(fmt.Sprintf("%d rows %s", n, when), func() bool { return len(d.listed()) == n })
-		deck.again("A", func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("━ Agents %d ━", n)) })
-		deck.again("I", func() bool { return !strings.Contains(deck.screen(), "━ Agents ") })
+		deck.keyed("A", func() bool { return strings.Contains(deck.screen(), fmt.Sprintf("━ Agents %d ━", n)) })
+		deck.keyed("I", func() bool { return !strings.Contains(deck.screen(), "━ Agents ") })
 	}
 	for i := range terminals {
 		c := startClaude(d, model, "default")
@@ -88,10 +87,10 @@ func parks(t *testing.T, program string) {
 	rows("with three parked", terminals)
 
 	asks := all[parked-1]
-	asks.again(" ", has(asks, "❯ reply"))
+	asks.patiently(" ", has(asks, "❯ reply"))
 	asks.press("mend it")
 	asks.shows(d, "❯ mend it")
-	asks.every(15*time.Second, asks.press, "\r", func() bool { return !has(asks, "❯ mend it")() }) // a second one may answer a dialog
+	asks.patiently("\r", func() bool { return !has(asks, "❯ mend it")() }) // a second one may answer a dialog
 	d.until("the prompt on the deck", func() bool { return deck.asks("make -v") })
 	n, err := unix.IoctlGetInt(int(asks.tty.Fd()), unix.TIOCGPTN)
 	if err != nil {

@@ -3,8 +3,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -50,7 +52,7 @@ func (w *window) says(d *driver, task string) {
 	w.shows(d, "Type your message")
 	w.press(task)
 	w.shows(d, "> "+task)
-	w.every(15*time.Second, w.press, "\r", func() bool { // a second one may answer a dialog
+	w.patiently("\r", func() bool { // a second one may answer a dialog
 		return strings.Contains(w.screen(), "esc to cancel") || strings.Contains(w.screen(), "Waiting for user")
 	})
 }
@@ -77,11 +79,11 @@ func TestTheRealQwenIsAnsweredInTheDeckOrItsTerminal(t *testing.T) {
 
 // asker is a real agent whose permissions are answered.
 type asker struct {
-	id     string   // in the table of clients
-	setup  []string // arguments of mcpdeck setup, which follow the id
-	held   bool     // its terminal shows nothing while its hook waits for the deck
-	dialog string   // what its terminal says while it asks
-	done   string   // what its model is told of a command that ran
+	id     string         // in the table of clients
+	setup  []string       // arguments of mcpdeck setup, which follow the id
+	held   bool           // its terminal shows nothing while its hook waits for the deck
+	dialog *regexp.Regexp // finds in its terminal the folder for which it asks
+	done   string         // what its model is told of a command that ran
 	opens  func(*driver, *mockmodel.Server) *window
 	makes  func(t *testing.T, folder string) mockmodel.Step
 	says   func(w *window, task string)
@@ -93,7 +95,7 @@ func asksQwen(d *driver) asker {
 	d.t.Helper()
 	qwenHome(d)
 	return asker{
-		id: "qwen", held: true, dialog: "Yes, allow once", done: "Exit Code: 0",
+		id: "qwen", held: true, dialog: folderAbove("Yes, allow once"), done: "Exit Code: 0",
 		opens: openQwen, makes: makes, says: func(w *window, task string) { w.says(d, task) },
 		stops: func(w *window, stopped func() bool) { w.again("\x1b", stopped) },
 	}
@@ -130,7 +132,7 @@ func answersHeld(d *driver, p asker) {
 		t.Errorf("of what was denied the model gets %s", got)
 	}
 	deck.answers(d, "mkdir -p three", key{"J", "answer in its terminal"})
-	w.consents(d, p.dialog, "three")
+	keys := w.consents(d, p.dialog, "three")
 	toldOf(d, model, 2)
 	d.until("the next prompt alone", func() bool { return waitsIn(d, p.id) == 1 })
 
@@ -144,37 +146,64 @@ func answersHeld(d *driver, p asker) {
 	waitsAfter(d, p.id, "more")
 	killed := time.Now()
 	d.kill(deck.cmd)
-	w.allows(d, p.dialog, held)
+	keys = append(keys, w.consents(d, p.dialog, held...)...)
 	t.Logf("%d permissions answered %s after the deck was killed", len(held), time.Since(killed).Round(time.Millisecond))
 
 	if err := os.Remove(d.program); err != nil {
 		t.Fatal(err)
 	}
-	w.allows(d, p.dialog, without)
+	keys = append(keys, w.consents(d, p.dialog, without...)...)
 	w.shows(d, "END")
-}
-
-// allows waits for a dialog about the making of each folder, and agrees.
-func (w *window) allows(d *driver, dialog string, folders []string) {
-	w.t.Helper()
-	for _, folder := range folders {
-		w.consents(d, dialog, folder)
+	if want := 1 + len(held) + len(without); len(keys) < want {
+		t.Errorf("%d keys were pressed in its terminal, where %d folders were to be allowed", len(keys), want)
 	}
 }
 
-// consents waits for a dialog about the making of a folder, and presses Enter until it counts, which is
-// never while there is no dialog: the next one would take it. It returns when the key that counted was pressed.
-func (w *window) consents(d *driver, dialog, folder string) (at time.Time) {
+// folderAbove finds the folder that a dialog is about, in its command above some words of it, and
+// folderBelow in its command below them.
+func folderAbove(words string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)^.*mkdir (?:-p )?(\S+).*?` + regexp.QuoteMeta(words))
+}
+
+func folderBelow(words string) *regexp.Regexp {
+	return regexp.MustCompile(`(?s)` + regexp.QuoteMeta(words) + `.*?mkdir (?:-p )?(\S+)`)
+}
+
+// askedFor is the folder of the dialog in an agent's terminal, or "".
+func (w *window) askedFor(dialog *regexp.Regexp) string {
+	found := dialog.FindStringSubmatch(w.screen())
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
+
+// consents agrees to the making of folders, each in a dialog of its own, and waits until all are made.
+// Of what is asked at once an agent may show any first, and make none before all are answered. It returns
+// when each key was pressed. A key that was taken late, as is the one after it then, may answer what is
+// asked next; there are still as many keys as dialogs.
+func (w *window) consents(d *driver, dialog *regexp.Regexp, folders ...string) (keys []time.Time) {
 	w.t.Helper()
-	w.shows(d, "mkdir -p "+folder)
-	w.shows(d, dialog)
-	w.repeat(func(key string) {
-		if s := w.screen(); strings.Contains(s, dialog) && strings.Contains(s, "mkdir -p "+folder) {
-			at = time.Now()
-			w.press(key)
+	made := func() bool {
+		return !slices.ContainsFunc(folders, func(f string) bool { return !d.made(f) })
+	}
+	for !made() {
+		var asked string
+		d.until(fmt.Sprintf("to be asked for %q", folders), func() bool {
+			asked = w.askedFor(dialog)
+			return slices.Contains(folders, asked) || made()
+		})
+		if made() {
+			break
 		}
-	}, "\r", func() bool { return d.made(folder) })
-	return at
+		w.repeat(func(key string) {
+			if w.askedFor(dialog) == asked {
+				keys = append(keys, time.Now())
+				w.press(key)
+			}
+		}, "\r", func() bool { return w.askedFor(dialog) != asked })
+	}
+	return keys
 }
 
 // toldOf waits for what a model is told of a step.

@@ -46,7 +46,7 @@ func TestAPromptTypedOnTheScreenReachesRealAgents(t *testing.T) {
 			deck.keyed("y", func() bool { return !has(asked)() })
 		}
 		deck.shows(d, "To "+agent)
-		deck.again("\x7f", has("your next prompt")) // without what was pressed once more
+		deck.keyed("\x7f", has("your next prompt")) // without what was pressed once more
 		deck.press(text)
 		deck.shows(d, text)
 		deck.keyed("\r", func() bool { return !has("To " + agent)() })

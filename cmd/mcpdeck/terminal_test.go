@@ -344,7 +344,7 @@ func TestAnAnswerToAShellHasArrived(t *testing.T) {
 			}
 			defer d.kill(question)
 			w.shows(d, "Which database?")
-			w.again("1", func() bool { return strings.Contains(w.screen(), "Nothing needs you") })
+			w.keyed("1", func() bool { return strings.Contains(w.screen(), "Nothing needs you") })
 			d.until("what became of the answer", func() bool {
 				b, _ := os.ReadFile(filepath.Join(d.home, ".local", "state", "mcpdeck", "history.jsonl")) // there may be none yet
 				if strings.Contains(string(b), `"delivery":"not taken"`) {

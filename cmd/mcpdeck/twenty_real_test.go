@@ -76,8 +76,7 @@ func answersTwenty(d *driver, p asker) {
 		folder, denied := fmt.Sprintf("part%02d", i), i%4 == 0
 		command := "mkdir -p " + folder
 		if !p.held { // what is answered in the deck before that may stay in the terminal, and hide the next
-			w.shows(d, command)
-			w.shows(d, p.dialog)
+			d.until("its terminal asks for "+folder, func() bool { return w.askedFor(p.dialog) == folder })
 		}
 		if i%2 == 0 {
 			yes, end := "y", ask.EndAllowed
@@ -92,7 +91,11 @@ func answersTwenty(d *driver, p asker) {
 			if p.held {
 				deck.answers(d, command, key{"J", "answer in its terminal"})
 			}
-			at := w.consents(d, p.dialog, folder)
+			keys := w.consents(d, p.dialog, folder)
+			if len(keys) == 0 {
+				t.Fatalf("%s is made before its dialog was answered", folder)
+			}
+			at := keys[len(keys)-1]
 			d.until("no prompt", func() bool { return d.waitsFor(command) == 0 })
 			withdrawn, want = append(withdrawn, time.Since(at).Round(time.Millisecond)), append(want, ask.EndElsewhere)
 		}
@@ -123,7 +126,7 @@ func asksClaude(d *driver) asker {
 	d.makes(filepath.Join(d.home, ".claude/settings.json"), "{}")
 	knowsClaude(d, nil)
 	return asker{
-		id: "claude", dialog: "Do you want to proceed?", done: "no output",
+		id: "claude", dialog: folderAbove("Do you want to proceed?"), done: "no output",
 		opens: func(d *driver, model *mockmodel.Server) *window { return runClaude(d, model).window },
 		makes: func(t *testing.T, folder string) mockmodel.Step {
 			t.Helper()
@@ -136,7 +139,7 @@ func asksClaude(d *driver) asker {
 func asksCodex(d *driver) asker {
 	d.t.Helper()
 	return asker{
-		id: "codex", dialog: "Would you like to run", done: "exited with code 0",
+		id: "codex", dialog: folderBelow("Would you like to run"), done: "exited with code 0",
 		opens: func(d *driver, model *mockmodel.Server) *window {
 			knowsCodex(d, model, d.project)
 			w := openCodex(d, d.project)
@@ -151,7 +154,7 @@ func asksCodex(d *driver) asker {
 			w.shows(d, "Ask Codex")
 			w.press(task)
 			w.shows(d, "› "+task)
-			w.again("\r", func() bool { // a second one would answer
+			w.patiently("\r", func() bool { // a second one would answer
 				s := w.screen()
 				return strings.Contains(s, "esc to interrupt") || strings.Contains(s, "Would you like to run") || strings.Contains(s, "END")
 			})
@@ -163,7 +166,7 @@ func asksCodex(d *driver) asker {
 func asksOpenCode(d *driver, id string) asker {
 	d.t.Helper()
 	return asker{
-		id: id, dialog: "Permission required", done: "(no output)",
+		id: id, dialog: folderBelow("Permission required"), done: "(no output)",
 		opens: func(d *driver, model *mockmodel.Server) *window {
 			openCodeHome(d, id, model, "allow")
 			w := d.terminal(d.agentCommand(d.project, id, []string{agents.Of(id).Env[0] + "DISABLE_MODELS_FETCH=1"}, "--prompt", "go"))
