@@ -59,6 +59,9 @@ func copilotMakes(t *testing.T, folder string) mockmodel.Step {
 // copilotDialog is what Copilot CLI's terminal says while it asks.
 const copilotDialog = "Do you want to run this command?"
 
+// copilotAsks finds the folder for which it asks.
+var copilotAsks = folderAbove(copilotDialog)
+
 // TestTheRealCopilotIsAnsweredInTheDeckOrItsTerminal has what its hook brings answered in both.
 func TestTheRealCopilotIsAnsweredInTheDeckOrItsTerminal(t *testing.T) {
 	t.Parallel()
@@ -73,7 +76,7 @@ func asksCopilot(d *driver) asker {
 	d.t.Helper()
 	copilotHome(d)
 	return asker{
-		id: "copilot", setup: []string{"--hooks"}, held: true, dialog: folderAbove(copilotDialog), done: "exit code 0",
+		id: "copilot", setup: []string{"--hooks"}, held: true, dialog: copilotAsks, done: "exit code 0",
 		opens: openCopilot, makes: copilotMakes, says: func(w *window, task string) { w.asked(task, d) },
 		stops: func(w *window, stopped func() bool) {
 			w.repeat(func(esc string) {
@@ -137,7 +140,7 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	}
 	deck.answers(d, "mkdir -p three")
 	once()
-	c.consents(d, folderAbove(copilotDialog), "three")
+	c.consents(d, copilotAsks, "three")
 	deck.answers(d, "Which journey?", key{"\r", "enter choose"}, key{"teal", "teal"}, key{"\r", ""})
 	if got := toldOf(d, model, 3); !strings.Contains(got, "teal") {
 		t.Errorf("of the form the model gets %s", got)
@@ -154,11 +157,11 @@ func TestTheRealCopilotSharesItsPromptsByItsExtension(t *testing.T) {
 	deck.answers(d, "mkdir -p four", key{"y", ""})
 	toldOf(d, model, 4)
 	d.kill(deck.cmd)
-	c.consents(d, folderAbove(copilotDialog), "five")
+	c.consents(d, copilotAsks, "five")
 	if err := os.Remove(d.program); err != nil {
 		t.Fatal(err)
 	}
-	c.consents(d, folderAbove(copilotDialog), "six", "seven")
+	c.consents(d, copilotAsks, "six", "seven")
 	c.shows(d, "END")
 	if !d.made("four") {
 		t.Error("what was allowed to another deck was not done")

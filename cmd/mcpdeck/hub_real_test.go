@@ -78,7 +78,7 @@ func TestAHubOfTheRealServerBringsWhatWaitsOnAHost(t *testing.T) {
 		asker := there.asksThere(text)
 		w.shows(d, text)
 		w.shows(d, "build1:shop")
-		w.keyed("2", func() bool { return !strings.Contains(w.screen(), "Needs you 1") }) // a key is too early for what has just come
+		w.keyed("2", func() bool { return !strings.Contains(w.screen(), "Needs you 1") })
 		if err := asker.c.Wait(); err != nil || !strings.Contains(asker.out.String(), "Postgres") {
 			t.Fatalf("the agent gets %v: %s %s\n%s", err, &asker.out, &asker.err, w.screen())
 		}

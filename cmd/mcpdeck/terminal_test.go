@@ -38,6 +38,8 @@ type window struct {
 	em  *vt.Emulator // of a wide window
 
 	titles titles // that em would print
+
+	consented int // keys pressed in dialogs, less the folders that these were to make
 }
 
 // titles leaves out of what a program writes the names that it gives its window: the emulator
